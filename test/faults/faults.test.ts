@@ -56,10 +56,8 @@ it('nothing is lost, nothing happens twice and everything recovers by itself, wh
   expect(result.problems).toEqual([]);
 });
 
-const itOfAll = FAULTS_ONLY === undefined ? it : it.skip;
-itOfAll(
-  'clients repeat, run out of units, reuse keys, guess wrong, guess concurrently and are verified',
-  () => {
+if (FAULTS_ONLY === undefined)
+  it('clients repeat, run out of units, reuse keys, guess wrong, guess concurrently and are verified', () => {
     const creations = result.history.filter((event) => event.kind === 'create');
     const guesses = result.history.filter((event) => event.kind === 'verify');
     const keys = creations.flatMap(({ applicationId, idempotencyKey }) =>
@@ -79,5 +77,4 @@ itOfAll(
       guesses.some((other) => one.sendId === other.sendId && one !== other && one.startedAt < other.endedAt),
     );
     expect(isConcurrent).toBe(true);
-  },
-);
+  });

@@ -18,7 +18,7 @@ export async function makeSends(
   count: number,
   { recipient, awaitingSender = false }: ManySends = {},
 ): Promise<string[]> {
-  const caller = await environment.caller('live', { freeQuota: 0, credits: count });
+  const caller = await environment.newCaller('live', { freeQuota: 0, credits: count });
   const ids = Array.from({ length: count }, () => newId());
   await environment.db.sql(
     `with made as (

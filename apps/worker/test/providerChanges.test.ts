@@ -1,5 +1,16 @@
-import { pauseSender, storeProviderChanges, type Sender } from '@onecode/store';
+import { preflight } from '@onecode/domain';
+import {
+  isReadSince,
+  listSenderKnowledge,
+  pauseSender,
+  requestReading,
+  storeProviderChanges,
+  type Sender,
+  type SenderKnowledge,
+} from '@onecode/store';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
+import { createGraphReader } from '@onecode/whatsapp/graph';
+import { readDueSenders } from '../src/readings.js';
 import { useWorker } from './testWorker.js';
 
 const ACCOUNT = '102290129340398';
@@ -9,30 +20,28 @@ describe('what the provider tells by webhook', () => {
   const t = useWorker({ senders: 0 });
   let sender: Sender;
   beforeEach(async () => {
-    await t.environment.db.sql(
-      'truncate provider_changes, business_accounts, message_templates, sender_language_stops',
-    );
-    await t.environment.db.sql('update senders set business_account_id = null');
-    sender = await buildSender(t.environment.db.database, { businessAccountId: ACCOUNT });
+    await t.sql('truncate provider_changes, business_accounts, message_templates, sender_language_stops');
+    await t.sql('update senders set business_account_id = null');
+    sender = await buildSender(t.database, { businessAccountId: ACCOUNT });
   });
 
   const changeTemplate = (language: string, values: object) =>
-    t.environment.simulator.business.changeTemplate({ wabaId: ACCOUNT, name: TEMPLATE, language }, values);
-  const changeAccount = (values: object) => t.environment.simulator.business.changeAccount(ACCOUNT, values);
+    t.simulator.business.changeTemplate({ wabaId: ACCOUNT, name: TEMPLATE, language }, values);
+  const changeAccount = (values: object) => t.simulator.business.changeAccount(ACCOUNT, values);
   const stopped = (locale: string) =>
-    t.environment.db.sql(
+    t.sql(
       `select source, reason from sender_language_stops where sender_id = $1 and locale = $2 and coalesce(stopped_until, 'infinity') > now()`,
       [sender.id, locale],
     );
   const pauseOf = async () => {
-    const [row] = await t.environment.db.sql(
+    const [row] = await t.sql(
       'select paused_at is not null as paused, pause_source as source, pause_reason as reason from senders where id = $1',
       [sender.id],
     );
     return row!;
   };
   const send = async (locale: 'en' | 'pt-BR') =>
-    t.environment.send(await t.environment.caller(), {
+    t.send(await t.newCaller(), {
       locale,
       recipient: `+55119876${Math.floor(10_000 + Math.random() * 89_999)}`,
     });
@@ -46,24 +55,22 @@ describe('what the provider tells by webhook', () => {
         { source: 'webhook', reason: expect.stringContaining(status) },
       ]);
       const english = await send('en');
-      await t.environment.until(english, (row) => row.awaiting_sender);
-      await t.environment.until(await send('pt-BR'), 'delivered');
-      expect(await t.environment.attempts(english)).toEqual([]);
+      await t.until(english, (row) => row.awaiting_sender);
+      await t.until(await send('pt-BR'), 'delivered');
+      expect(await t.attempts(english)).toEqual([]);
 
       await changeTemplate('en', { status: 'APPROVED' });
-      await t.environment.until(english, 'delivered');
-      expect(await t.environment.attempts(english)).toMatchObject([{ outcome: 'accepted' }]);
+      await t.until(english, 'delivered');
+      expect(await t.attempts(english)).toMatchObject([{ outcome: 'accepted' }]);
     },
   );
 
   it('stops a template that is put into another category', async () => {
-    const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'template' });
+    const alerts = await t.count('onecode_configuration_faults_total', { scope: 'template' });
     await changeTemplate('pt_BR', { category: 'MARKETING' });
     await until('a stop', async () => (await stopped('pt-BR')).length === 1);
     expect(await stopped('pt-BR')).toMatchObject([{ reason: expect.stringContaining('MARKETING') }]);
-    expect(await t.worker.count('onecode_configuration_faults_total', { scope: 'template' })).toBe(
-      alerts + 1,
-    );
+    expect(await t.count('onecode_configuration_faults_total', { scope: 'template' })).toBe(alerts + 1);
     await changeTemplate('pt_BR', { category: 'AUTHENTICATION' });
     await until('no stop', async () => (await stopped('pt-BR')).length === 0);
   });
@@ -71,28 +78,28 @@ describe('what the provider tells by webhook', () => {
   it.each(['restricted', 'disabled'] as const)(
     'pauses all senders of a business account that is %s, until it says otherwise',
     async (condition) => {
-      const other = await buildSender(t.environment.db.database, { businessAccountId: '7' });
-      const twin = await buildSender(t.environment.db.database, { businessAccountId: ACCOUNT });
+      const other = await buildSender(t.database, { businessAccountId: '7' });
+      const twin = await buildSender(t.database, { businessAccountId: ACCOUNT });
       await changeAccount({ condition });
       await until('a pause', async () => (await pauseOf())['paused'] === true);
       expect(await pauseOf()).toMatchObject({
         source: 'webhook',
         reason: expect.stringContaining(condition),
       });
-      expect((await t.environment.sender(twin.id)).paused_at).not.toBeNull();
-      expect((await t.environment.sender(other.id)).paused_at).toBeNull();
+      expect((await t.sender(twin.id)).paused_at).not.toBeNull();
+      expect((await t.sender(other.id)).paused_at).toBeNull();
       await changeAccount({ condition: 'active' });
       await until('no pause', async () => (await pauseOf())['paused'] === false);
-      expect((await t.environment.sender(twin.id)).paused_at).toBeNull();
+      expect((await t.sender(twin.id)).paused_at).toBeNull();
     },
   );
 
   it('neither ends nor replaces a pause of an operator', async () => {
-    await pauseSender(t.environment.db.database, TEST_ACTOR, sender.id, 'why');
+    await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
     await changeAccount({ condition: 'disabled' });
     await changeAccount({ condition: 'active' });
     await until('two changes', async () => {
-      const rows = await t.environment.db.sql(`select from provider_changes where result = 'applied'`);
+      const rows = await t.sql(`select from provider_changes where result = 'applied'`);
       return rows.length === 2;
     });
     expect(await pauseOf()).toEqual({ paused: true, source: 'operator', reason: 'why' });
@@ -101,10 +108,10 @@ describe('what the provider tells by webhook', () => {
   it('keeps what an operator paused meanwhile', async () => {
     await changeAccount({ condition: 'disabled' });
     await until('a pause', async () => (await pauseOf())['source'] === 'webhook');
-    await pauseSender(t.environment.db.database, TEST_ACTOR, sender.id, 'why');
+    await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
     await changeAccount({ condition: 'active' });
     await until('no change', async () => {
-      const rows = await t.environment.db.sql(`select from provider_changes where result is null`);
+      const rows = await t.sql(`select from provider_changes where result is null`);
       return rows.length === 0;
     });
     expect(await pauseOf()).toEqual({ paused: true, source: 'operator', reason: 'why' });
@@ -119,21 +126,177 @@ describe('what the provider tells by webhook', () => {
       occurredAt: new Date(time),
     });
     const changes = [change('APPROVED', Date.now() - 1_000), change('PAUSED', Date.now() - 9_000)];
-    expect(await storeProviderChanges(t.environment.db.database, changes.toReversed())).toBe(2);
-    expect(await storeProviderChanges(t.environment.db.database, changes)).toBe(0);
+    expect(await storeProviderChanges(t.database, changes.toReversed())).toBe(2);
+    expect(await storeProviderChanges(t.database, changes)).toBe(0);
     await until('two changes', async () => {
-      const rows = await t.environment.db.sql(`select from provider_changes where result = 'applied'`);
+      const rows = await t.sql(`select from provider_changes where result = 'applied'`);
       return rows.length === 2;
     });
     expect(await stopped('en')).toEqual([]);
   });
+});
 
-  it('notes the business account of a number from its receipts', async () => {
-    await t.environment.db.sql('update senders set business_account_id = null where id = $1', [sender.id]);
-    await t.environment.until(await send('en'), 'delivered');
-    const [row] = await t.environment.db.sql('select business_account_id as id from senders where id = $1', [
-      sender.id,
+describe('a read of what the provider knows', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
+  let sender: Sender;
+  beforeEach(async () => {
+    await t.sql(
+      'truncate business_accounts, message_templates, sender_language_stops, sender_readings, sender_country_blocks, send_slots',
+    );
+    await t.sql('update senders set business_account_id = null, paused_at = now(), paused_until = null');
+    sender = await buildSender(t.database);
+    await read();
+  });
+
+  const read = () =>
+    readDueSenders(t.context, createGraphReader({ baseUrl: `${t.tap.url}/v25.0`, timeoutMs: 5_000 }));
+  const readAgain = async () => {
+    const since = await requestReading(t.database, sender.id);
+    await read();
+    expect(await isReadSince(t.database, sender.id, since!)).toBe(true);
+  };
+  const known = async (): Promise<SenderKnowledge> => (await listSenderKnowledge(t.database, sender.id))[0]!;
+  const stops = () =>
+    t.sql(
+      `select locale, source from sender_language_stops where sender_id = $1 and coalesce(stopped_until, 'infinity') > now()`,
+      [sender.id],
+    );
+  const change = (language: string, values: object, options = { silent: true }) =>
+    t.simulator.business.changeTemplate(
+      { wabaId: ACCOUNT, name: 'verification_code', language },
+      values,
+      options,
+    );
+  /** As if what is known were older, so that a read of the same second counts. */
+  const past = () =>
+    t.sql(
+      `update message_templates set facts = regexp_replace(facts::text, '"at": ?"[^"]*"', '"at": "2026-01-01T00:00:00.000Z"', 'g')::jsonb`,
+    );
+  const checks = async () =>
+    preflight({
+      ...(await known()),
+      template: sender.template,
+      englishTemplateLanguage: sender.englishTemplateLanguage,
+      codeValiditySeconds: 600,
+      recipients24h: 0,
+      now: new Date(),
+    });
+  const badOf = async () => (await checks()).filter(({ ok }) => !ok).map(({ check, name }) => [check, name]);
+
+  it('finds a new sender’s number, business account and templates, and all is well', async () => {
+    const { number, businessAccount, templates, failures, readAt, triedAt } = await known();
+    expect(failures).toEqual({});
+    expect(readAt).toEqual(triedAt);
+    expect(number).toMatchObject({
+      quality: { value: 'GREEN', source: 'read' },
+      status: { value: 'CONNECTED' },
+      messagingLimit: { value: 'TIER_UNLIMITED' },
+      throughputLevel: { value: 'STANDARD' },
+      canSend: { value: { can: 'AVAILABLE' } },
+      token: { value: { isValid: true } },
+    });
+    expect(businessAccount).toMatchObject({
+      isSubscribed: { value: true },
+      verification: { value: 'VERIFIED' },
+    });
+    expect(
+      templates.map(({ language, facts }) => [language, facts.status?.value, facts.ttlSeconds?.value]),
+    ).toEqual([
+      ['en', 'APPROVED', 600],
+      ['en_US', 'APPROVED', 600],
+      ['pt_BR', 'APPROVED', 600],
     ]);
+    expect(await badOf()).toEqual([]);
+    const [row] = await t.sql('select business_account_id as id from senders where id = $1', [sender.id]);
     expect(row).toEqual({ id: ACCOUNT });
+  });
+
+  it('is made again only when it is due, about every ten minutes', async () => {
+    const calls = t.tap.requests.length;
+    await read();
+    expect(t.tap.requests).toHaveLength(calls);
+    const [row] = await t.sql<{ seconds: number }>(
+      'select extract(epoch from due_at - now())::float8 as seconds from sender_readings where sender_id = $1',
+      [sender.id],
+    );
+    expect(row!.seconds).toBeGreaterThan(450);
+    expect(row!.seconds).toBeLessThan(730);
+  });
+
+  it('stops a paused template for its language where no webhook came, and starts it again', async () => {
+    await past();
+    await change('en', { status: 'PAUSED' });
+    await readAgain();
+    expect(await stops()).toEqual([{ locale: 'en', source: 'read' }]);
+    expect(await badOf()).toEqual([['template_en', 'template_status']]);
+    await past();
+    await change('en', { status: 'APPROVED' });
+    await readAgain();
+    expect(await stops()).toEqual([]);
+  });
+
+  it('stops a template that is gone', async () => {
+    await past();
+    await change('pt_BR', { status: 'DELETED' });
+    await readAgain();
+    expect(await stops()).toEqual([{ locale: 'pt-BR', source: 'read' }]);
+  });
+
+  it('changes nothing but its age when it fails', async () => {
+    const before = await known();
+    t.simulator.business.changeToken('test-token', { valid: false });
+    await readAgain();
+    const after = await known();
+    expect(after.triedAt!.getTime()).toBeGreaterThan(before.triedAt!.getTime());
+    expect(after.failures).toMatchObject({
+      number: expect.stringContaining('190'),
+      templates: expect.any(String),
+    });
+    expect({ ...after, number: { ...after.number, token: null } }).toEqual({
+      ...before,
+      number: { ...before.number, token: null },
+      triedAt: after.triedAt,
+      failures: after.failures,
+    });
+    expect(await badOf()).toContainEqual(['number_connected', 'not_read']);
+    expect(await badOf()).toContainEqual(['token_valid', 'token_invalid']);
+  });
+
+  it('does not outdo what a webhook says afterwards', async () => {
+    await change('en', { status: 'PAUSED' }, { silent: false });
+    await t.sweep();
+    await until('a stop', async () => (await stops()).length === 1);
+    expect(await stops()).toEqual([{ locale: 'en', source: 'webhook' }]);
+  });
+
+  it('pauses a sender that may not send, and ends that', async () => {
+    await t.simulator.business.changeAccount(ACCOUNT, { condition: 'payment_issue' }, { silent: true });
+    await readAgain();
+    const paused = async () =>
+      (await t.sql('select pause_source as source from senders where id = $1', [sender.id]))[0];
+    expect(await paused()).toEqual({ source: 'read' });
+    await t.simulator.business.changeAccount(ACCOUNT, { condition: 'active' }, { silent: true });
+    await readAgain();
+    expect(await paused()).toEqual({ source: null });
+  });
+
+  it('tells what to do about each part that is not as it should be', async () => {
+    const { business } = t.simulator;
+    await past();
+    await change('en', { otpType: null, ttlSeconds: 900, codeExpirationMinutes: 5 });
+    await business.changeAccount(ACCOUNT, { subscribed: false }, { silent: true });
+    await business.changePortfolio({ verificationStatus: 'UNVERIFIED' });
+    await business.changeSender(sender.phoneNumberId, { status: 'FLAGGED' }, { silent: true });
+    business.changeToken('test-token', { scopes: ['whatsapp_business_management'] });
+    await readAgain();
+    expect(await badOf()).toEqual([
+      ['token_scopes', 'scopes_missing'],
+      ['number_connected', 'number_status'],
+      ['template_en', 'template_button'],
+      ['template_ttl', 'ttl_too_long'],
+      ['template_footer', 'footer_differs'],
+      ['webhook_subscribed', 'not_subscribed'],
+      ['business_verified', 'not_verified'],
+    ]);
   });
 });

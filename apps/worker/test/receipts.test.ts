@@ -1,25 +1,26 @@
-import { until } from '@onecode/testing';
+import { listMessageCosts, newId, storeReceipts, type Database } from '@onecode/store';
+import { buildCaller, buildSender, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 import type { SendRecord } from './workerEnvironment.js';
 
 type Status = 'sent' | 'delivered' | 'read' | 'failed';
 
-describe('receipts', () => {
-  const t = useWorker();
+const t = useWorker();
 
+describe('receipts', () => {
   /** A send that the provider accepted, without a receipt of its own. */
   const sentSend = async (): Promise<{ id: string; messageId: string }> => {
-    t.environment.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
-    const id = await t.environment.send(t.caller);
-    await t.environment.until(id, 'sent');
-    const [attempt] = await t.environment.attempts(id);
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+    const id = await t.send(t.caller);
+    await t.until(id, 'sent');
+    const [attempt] = await t.attempts(id);
     return { id, messageId: attempt!.message_id! };
   };
 
   /** Waits until every stored receipt of a message is settled. @returns their results */
   const dealtWith = async (messageId: string): Promise<string[]> => {
     const rows = await until('an end of all receipts', async () => {
-      const found = await t.environment.db.sql<{ result: string | null }>(
+      const found = await t.sql<{ result: string | null }>(
         'select result from receipts where message_id = $1 order by id',
         [messageId],
       );
@@ -30,7 +31,7 @@ describe('receipts', () => {
 
   const post = async (messageId: string, ...statuses: Status[]): Promise<string[]> => {
     for (const status of statuses) {
-      expect(await t.environment.simulator.postReceipt({ messageId, status })).toBe(200);
+      expect(await t.simulator.postReceipt({ messageId, status })).toBe(200);
       await dealtWith(messageId);
     }
     return dealtWith(messageId);
@@ -41,85 +42,65 @@ describe('receipts', () => {
     expect(times).toEqual(times.toSorted((a, b) => a.getTime() - b.getTime()));
   };
 
-  it.each<Status[]>([
-    ['sent', 'delivered', 'read'],
-    ['sent', 'read', 'delivered'],
-    ['delivered', 'sent', 'read'],
-    ['delivered', 'read', 'sent'],
-    ['read', 'sent', 'delivered'],
-    ['read', 'delivered', 'sent'],
-  ])('%s, %s, %s: the status only moves forward, and every time is filled', async (...order) => {
+  it('that come in the wrong order only move the status forward, and every time is filled', async () => {
     const { id, messageId } = await sentSend();
-    await post(messageId, ...order);
-    const row = await t.environment.row(id);
+    await post(messageId, 'read', 'delivered', 'sent');
+    const row = await t.row(id);
     expect(row.status).toBe('read');
     expect([row.sent_at, row.delivered_at, row.read_at]).not.toContain(null);
     expectOrder(row);
   });
 
-  it('with the status read imply no delivery', async () => {
-    const { id, messageId } = await sentSend();
-    await post(messageId, 'read');
-    expect(await t.environment.row(id)).toMatchObject({ status: 'read', delivered_at: null });
-  });
-
   it('that come again change nothing', async () => {
-    t.environment.simulator.rules.add({ fault: { duplicates: 4 } });
-    const id = await t.environment.send(t.caller);
-    await t.environment.until(id, ({ status, attempt_id }) => status === 'delivered' && attempt_id === null);
-    const [attempt] = await t.environment.attempts(id);
+    t.simulator.rules.add({ fault: { duplicates: 4 } });
+    const id = await t.send(t.caller);
+    await t.until(id, ({ status, attempt_id }) => status === 'delivered' && attempt_id === null);
+    const [attempt] = await t.attempts(id);
     expect(await dealtWith(attempt!.message_id!)).toHaveLength(2);
-    const before = await t.environment.row(id);
+    const before = await t.row(id);
     await post(attempt!.message_id!, 'delivered', 'sent', 'delivered');
-    expect(await t.environment.row(id)).toEqual(before);
+    expect(await t.row(id)).toEqual(before);
   });
 
   it('that come before the answer to our request are applied in order', async () => {
-    t.environment.simulator.rules.add({ fault: { receiptsBeforeAnswer: true, disorder: true } });
-    const id = await t.environment.send(t.caller);
-    const row = await t.environment.until(
-      id,
-      ({ status, attempt_id }) => status === 'delivered' && attempt_id === null,
-    );
+    t.simulator.rules.add({ fault: { receiptsBeforeAnswer: true, disorder: true } });
+    const id = await t.send(t.caller);
+    const row = await t.until(id, ({ status, attempt_id }) => status === 'delivered' && attempt_id === null);
     expect(row).toMatchObject({ sealed_code: null, due_at: null });
     expect(row.sent_at).not.toBeNull();
     expectOrder(row);
-    const [message] = t.environment.simulator.messages();
-    expect(await t.environment.attempts(id)).toMatchObject([
-      { outcome: 'accepted', message_id: message!.id },
-    ]);
+    const [message] = t.simulator.messages();
+    expect(await t.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
   });
 
   it('without our opaque data that come before our own write are applied', async () => {
     const { id, messageId } = await sentSend();
     // The state before the answer was written.
-    await t.environment.db.sql('update attempts set message_id = null where send_id = $1', [id]);
-    await t.environment.simulator.postReceipt({ messageId, status: 'delivered', opaque: null });
+    await t.sql('update attempts set message_id = null where send_id = $1', [id]);
+    await t.simulator.postReceipt({ messageId, status: 'delivered', opaque: null });
     await until(
       'a first try',
       async () =>
-        (await t.environment.db.sql('select from receipts where message_id = $1 and tries > 0', [messageId]))
-          .length > 0,
+        (await t.sql('select from receipts where message_id = $1 and tries > 0', [messageId])).length > 0,
     );
-    expect(await t.environment.row(id)).toMatchObject({ status: 'sent' });
-    await t.environment.db.sql('update attempts set message_id = $2 where send_id = $1', [id, messageId]);
-    await t.environment.until(id, 'delivered');
+    expect(await t.row(id)).toMatchObject({ status: 'sent' });
+    await t.sql('update attempts set message_id = $2 where send_id = $1', [id, messageId]);
+    await t.until(id, 'delivered');
     expect(await dealtWith(messageId)).toEqual(['applied']);
   });
 
   it('for unknown messages are put aside in the end, and delay no others', async () => {
     const unknown = `wamid.${Buffer.from('nobody knows me').toString('base64')}`;
-    await t.environment.simulator.postReceipt({ messageId: unknown, status: 'delivered', sender: '1' });
+    await t.simulator.postReceipt({ messageId: unknown, status: 'delivered', sender: '1' });
     const { id, messageId } = await sentSend();
     await post(messageId, 'delivered');
-    expect(await t.environment.row(id)).toMatchObject({ status: 'delivered' });
+    expect(await t.row(id)).toMatchObject({ status: 'delivered' });
     const tries = await until('its end', async () => {
       // Each retry would wait longer than the one before: here it does not wait.
-      await t.environment.db.sql(
-        'update receipts set due_at = now() where message_id = $1 and due_at is not null',
-        [unknown],
-      );
-      const [row] = await t.environment.db.sql<{ tries: number; result: string | null }>(
+      await t.sql('update receipts set due_at = now() where message_id = $1 and due_at is not null', [
+        unknown,
+      ]);
+      const [row] = await t.sql<{ tries: number; result: string | null }>(
         'select tries, result from receipts where message_id = $1',
         [unknown],
       );
@@ -129,65 +110,53 @@ describe('receipts', () => {
   });
 
   it('of a failure after sent fail the send, and its unit is refunded', async () => {
-    t.environment.simulator.rules.add({ fault: { lateFailure: 131026 } });
-    const id = await t.environment.send(t.caller);
-    expect(await t.environment.until(id, 'failed')).toMatchObject({
+    t.simulator.rules.add({ fault: { lateFailure: 131026 } });
+    const id = await t.send(t.caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
       sealed_code: null,
       due_at: null,
     });
-    expect(await t.environment.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);
-    expect(await t.environment.units(t.caller.accountId)).toMatchObject({
+    expect(await t.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);
+    expect(await t.units(t.caller.accountId)).toMatchObject({
       free_quota: 1,
       returned: ['free_quota'],
     });
   });
 
-  it.each<Status>(['delivered', 'read'])('of a failure after %s are ignored', async (confirmed) => {
-    const { id, messageId } = await sentSend();
-    await post(messageId, confirmed);
-    const before = await t.environment.row(id);
-    expect(await post(messageId, 'failed')).toEqual(['applied', 'ignored']);
-    expect(await t.environment.row(id)).toEqual(before);
-    expect(await t.environment.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
-  });
-
   it('after a failure do not revive a send', async () => {
     const { id, messageId } = await sentSend();
     await post(messageId, 'failed');
-    const before = await t.environment.row(id);
+    const before = await t.row(id);
     await post(messageId, 'delivered', 'read', 'sent');
     const { version: _version, ...same } = before;
-    expect(await t.environment.row(id)).toMatchObject(same);
-    expect(await t.environment.units(t.caller.accountId)).toMatchObject({
+    expect(await t.row(id)).toMatchObject(same);
+    expect(await t.units(t.caller.accountId)).toMatchObject({
       free_quota: 1,
       returned: ['free_quota'],
     });
   });
 
   it('of a failed attempt do not fail a send that another attempt delivered', async () => {
-    t.environment.simulator.changeSettings({ sentMs: 3_600_000, deliveredMs: 3_600_000 });
-    t.environment.simulator.rules.add({ fault: { wrongBody: 'no_id' }, times: 1 });
-    const id = await t.environment.send(t.caller);
-    await t.environment.until(id, ({ status, attempt_id }) => status === 'sent' && attempt_id === null);
-    const [lost, accepted] = t.environment.simulator.messages();
+    t.simulator.changeSettings({ sentMs: 3_600_000, deliveredMs: 3_600_000 });
+    t.simulator.rules.add({ fault: { wrongBody: 'no_id' }, times: 1 });
+    const id = await t.send(t.caller);
+    await t.until(id, ({ status, attempt_id }) => status === 'sent' && attempt_id === null);
+    const [lost, accepted] = t.simulator.messages();
     await post(lost!.id, 'failed');
-    expect(await t.environment.row(id)).toMatchObject({ status: 'sent', failed_at: null });
-    expect(await t.environment.attempts(id)).toMatchObject([
-      { outcome: 'recipient' },
-      { outcome: 'accepted' },
-    ]);
+    expect(await t.row(id)).toMatchObject({ status: 'sent', failed_at: null });
+    expect(await t.attempts(id)).toMatchObject([{ outcome: 'recipient' }, { outcome: 'accepted' }]);
     await post(accepted!.id, 'failed');
-    expect(await t.environment.row(id)).toMatchObject({
+    expect(await t.row(id)).toMatchObject({
       status: 'failed',
       failure_reason: 'rejected_by_provider',
     });
-    expect(await t.environment.units(t.caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+    expect(await t.units(t.caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 
   it('arrive a thousand in one post, and all are applied', async () => {
     const { id } = await sentSend();
-    const copies = await t.environment.db.sql<{ message_id: string }>(
+    const copies = await t.sql<{ message_id: string }>(
       `with copies as (
          insert into sends select (jsonb_populate_record(s, jsonb_build_object(
            'id', gen_random_uuid(), 'account_number', 1000 + n, 'application_number', 1000 + n
@@ -208,13 +177,132 @@ describe('receipts', () => {
       object: 'whatsapp_business_account',
       entry: [{ id: '1', changes: [{ field: 'messages', value }] }],
     };
-    expect(await t.environment.simulator.postWebhook(payload)).toBe(200);
+    expect(await t.simulator.postWebhook(payload)).toBe(200);
     await until('a thousand deliveries', async () => {
-      const [row] = await t.environment.db.sql<{ count: number }>(
+      const [row] = await t.sql<{ count: number }>(
         "select count(*)::integer from sends where account_id = $1 and status = 'delivered'",
         [t.caller.accountId],
       );
       return row!.count === 1000;
+    });
+  });
+});
+
+describe('what a message costs', () => {
+  it('is counted from the provider’s receipts, once for all of them', async () => {
+    await t.sql('truncate receipts, message_costs, counted_messages');
+    t.simulator.rules.add({ fault: { duplicates: 2, disorder: true } });
+    const id = await t.send(t.caller);
+    await t.until(id, 'delivered');
+    const { database } = t;
+    await until('a counted message', async () => (await listMessageCosts(database, 2))[0]?.delivered === 1);
+    await t.sweep();
+    expect(await listMessageCosts(database, 2)).toMatchObject([
+      { country: 'BR', category: 'authentication', billable: true, messages: 1, delivered: 1, freeSends: 1 },
+    ]);
+  });
+});
+
+describe('a receipt that the database refuses to apply', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
+
+  it('delays no other, is reported, and is applied once the database accepts it', async () => {
+    const { db } = t.environment;
+    const { database } = db;
+    await buildSender(database);
+    const caller = await buildCaller(database, 'live', { credits: 25 });
+    t.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    const ids: string[] = [];
+    for (let nth = 0; nth < 25; nth++) ids.push(await t.send(caller));
+    for (const id of ids) await t.until(id, 'sent');
+    await db.sql(
+      `create function refuse() returns trigger language plpgsql as $$ begin
+         if new.id = '${ids[0]}' then raise exception 'refused'; end if; return new;
+       end $$`,
+    );
+    await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
+    await storeDelivered(database, await messageIds());
+
+    await expect(t.sweep()).rejects.toThrow();
+    expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
+
+    await db.sql('drop trigger refuse on sends');
+    await db.sql('update receipts set due_at = now() where result is null');
+    await t.sweep();
+    expect(await statuses()).toEqual({ delivered: 25 });
+
+    async function messageIds(): Promise<string[]> {
+      const rows = await db.sql<{ message_id: string }>(
+        'select message_id from attempts order by started_at',
+      );
+      return rows.map((row) => row.message_id);
+    }
+    async function statuses(): Promise<Record<string, number>> {
+      const rows = await db.sql<{ status: string; count: number }>(
+        'select status, count(*)::integer from sends group by status',
+      );
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+    }
+  });
+});
+
+async function storeDelivered(database: Database, messageIds: readonly string[]): Promise<void> {
+  const occurredAt = new Date();
+  await storeReceipts(
+    database,
+    messageIds.map((messageId) => ({
+      messageId,
+      attemptId: null,
+      status: 'delivered',
+      occurredAt,
+      failure: null,
+    })),
+  );
+}
+
+describe('a send whose second worker died after a receipt had set it to sent', () => {
+  const t = useWorker({ sweepPauseMs: null });
+
+  it('fails with the failure of the first message once the dead worker’s lease has ended, and its unit is refunded', async () => {
+    const { db } = t.environment;
+    t.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    const id = await t.send(t.caller);
+    await t.until(id, 'sent');
+    const [first] = await t.attempts(id);
+    const second = newId();
+    await db.sql('insert into attempts (id, send_id, sender_id) values ($1, $2, $3)', [
+      second,
+      id,
+      first!.sender_id,
+    ]);
+    await db.sql('update sends set attempt_id = $1 where id = $2', [second, id]);
+
+    await storeReceipts(db.database, [
+      {
+        messageId: first!.message_id!,
+        attemptId: first!.id,
+        status: 'failed',
+        occurredAt: new Date(),
+        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+      },
+    ]);
+    await t.sweep();
+    expect(await t.row(id)).toMatchObject({ status: 'sent' });
+    expect(await db.sql('select result, due_at > now() as put_off from receipts')).toEqual([
+      { result: null, put_off: true },
+    ]);
+
+    await db.sql("update attempts set started_at = started_at - interval '1 hour' where id = $1", [second]);
+    await db.sql('update receipts set due_at = now()');
+    await t.sweep();
+    expect(await t.row(id)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'rejected_by_provider',
+      attempt_id: null,
+    });
+    expect(await t.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
     });
   });
 });

@@ -55,7 +55,7 @@ describe('Redis', () => {
       const code = `90817263${10 + index}`;
       secrets.push({ name: 'code', value: code }, { name: 'phone', value: recipient.slice(1) });
       if (fault !== undefined) environment.simulator.rules.add({ recipient, fault });
-      ids.push(await environment.send(await environment.caller(), { recipient, code }));
+      ids.push(await environment.send(await environment.newCaller(), { recipient, code }));
     }
     for (const id of ids.slice(0, -1))
       await environment.until(id, ({ status }) => status === 'delivered' || status === 'failed');

@@ -1,7 +1,8 @@
-import { buildSender, closedPort, until } from '@onecode/testing';
+import type { Fault } from '@onecode/simulator';
+import { buildSend, until } from '@onecode/testing';
 import { Queue, type Job } from 'bullmq';
-import { WorkerEnvironment, type AttemptRow } from './workerEnvironment.js';
-import { startWorker, type TestWorker } from './testWorker.js';
+import { useWorker } from './testWorker.js';
+import type { AttemptRow } from './workerEnvironment.js';
 
 const BACKOFF_MS = 20;
 /** These columns keep whole milliseconds. */
@@ -13,55 +14,41 @@ const pausesMs = (attempts: AttemptRow[]): number[] =>
     .map(({ started_at }, index) => started_at.getTime() - attempts[index]!.finished_at!.getTime());
 
 describe('an answer that says "not now"', () => {
-  let environment: WorkerEnvironment;
-  let worker: TestWorker;
+  // Without sweeps, which would enqueue as well: the queue itself makes the retries.
+  const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS) }, sweepPauseMs: null });
   let queue: Queue;
-  beforeAll(async () => {
-    environment = await WorkerEnvironment.open();
-    // Without sweeps, which would enqueue as well: the queue itself makes the retries.
-    worker = await startWorker(environment, {
-      env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS) },
-      sweepPauseMs: null,
-    });
-    queue = new Queue('deliver', { connection: environment.redis, prefix: environment.prefix });
+  beforeAll(() => {
+    queue = new Queue('deliver', { connection: t.redis, prefix: t.prefix });
   });
-  beforeEach(async () => {
-    await worker.reset();
-    await buildSender(environment.db.database);
-  });
-  afterAll(async () => {
-    await worker.stop();
-    await queue.close();
-    await environment.close();
-  });
+  afterAll(() => queue.close());
 
   const jobsOf = async (id: string): Promise<Job[]> =>
     ((await queue.getJobs()) as Job[]).filter((job) => (job.data as { sendId: string }).sendId === id);
 
   it('is followed by a retry with the same code, which succeeds', async () => {
-    environment.simulator.rules.add({ fault: { error: 131000 }, times: 2 });
-    const caller = await environment.caller();
-    const id = await environment.send(caller, { code: '042913' });
-    const row = await environment.until(id, 'delivered');
+    t.simulator.rules.add({ fault: { error: 131000 }, times: 2 });
+    const caller = await t.newCaller();
+    const id = await t.send(caller, { code: '042913' });
+    const row = await t.until(id, 'delivered');
     expect(row).toMatchObject({ attempts: 3, receipt_until: null, sealed_code: null });
-    const attempts = await environment.attempts(id);
+    const attempts = await t.attempts(id);
     expect(attempts).toMatchObject([
       { outcome: 'retry', error_code: 131000 },
       { outcome: 'retry', error_code: 131000 },
       { outcome: 'accepted', error_code: null },
     ]);
-    expect(environment.simulator.messages()).toMatchObject([{ code: '042913', opaque: attempts[2]!.id }]);
-    expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+    expect(t.simulator.messages()).toMatchObject([{ code: '042913', opaque: attempts[2]!.id }]);
+    expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
   it.each([
     ['free quota', { freeQuota: 1, credits: 1 }, { free_quota: 1, credits: 1, returned: ['free_quota'] }],
     ['credit', { freeQuota: 0, credits: 1 }, { free_quota: 0, credits: 1, returned: ['credit'] }],
   ])('five times ends the send, and its unit of %s is refunded', async (_, account, units) => {
-    environment.simulator.rules.add({ fault: { error: 131000 } });
-    const caller = await environment.caller('live', account);
-    const id = await environment.send(caller);
-    const row = await environment.until(id, 'failed');
+    t.simulator.rules.add({ fault: { error: 131000 } });
+    const caller = await t.newCaller('live', account);
+    const id = await t.send(caller);
+    const row = await t.until(id, 'failed');
     expect(row).toMatchObject({
       failure_reason: 'attempts_exhausted',
       sealed_code: null,
@@ -69,19 +56,19 @@ describe('an answer that says "not now"', () => {
       next_enqueue_at: null,
       attempts: 5,
     });
-    expect(await environment.units(caller.accountId)).toEqual(units);
-    await environment.enqueue('live', id, 99);
+    expect(await t.units(caller.accountId)).toEqual(units);
+    await t.enqueue('live', id, 99);
     await until('a settled job', async () => (await jobsOf(id)).some((job) => job.returnvalue === 'settled'));
-    expect(await environment.calls(id)).toHaveLength(5);
+    expect(await t.calls(id)).toHaveLength(5);
   });
 
   it('is followed by ever longer waits, and the board shows each attempt', async () => {
-    environment.simulator.rules.add({ fault: { error: 2 } });
-    const id = await environment.send(await environment.caller());
-    await until('a second attempt', async () => (await environment.attempts(id)).length === 2);
-    expect(await environment.row(id)).toMatchObject({ status: 'sending', failure_reason: null });
-    await environment.until(id, 'failed');
-    const pauses = pausesMs(await environment.attempts(id));
+    t.simulator.rules.add({ fault: { error: 2 } });
+    const id = await t.send(await t.newCaller());
+    await until('a second attempt', async () => (await t.attempts(id)).length === 2);
+    expect(await t.row(id)).toMatchObject({ status: 'sending', failure_reason: null });
+    await t.until(id, 'failed');
+    const pauses = pausesMs(await t.attempts(id));
     expect(pauses).toHaveLength(4);
     for (const [index, pauseMs] of pauses.entries())
       expect(pauseMs).toBeGreaterThanOrEqual(BACKOFF_MS * 2 ** index - ROUNDING_MS);
@@ -95,25 +82,125 @@ describe('an answer that says "not now"', () => {
 });
 
 describe('a provider that cannot be reached', () => {
+  const t = useWorker({ env: { WHATSAPP_API_URL: 'http://127.0.0.1:9/v25.0' } });
+
   it('is no unknown outcome: five attempts, and an immediate refund', async () => {
-    const environment = await WorkerEnvironment.open();
-    const worker = await startWorker(environment, {
-      env: { WHATSAPP_API_URL: `http://127.0.0.1:${await closedPort()}/v25.0` },
-    });
-    await buildSender(environment.db.database);
-    const caller = await environment.caller();
-    const id = await environment.send(caller);
-    expect(await environment.until(id, 'failed')).toMatchObject({
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
       failure_reason: 'attempts_exhausted',
       receipt_until: null,
       attempts: 5,
     });
-    expect((await environment.attempts(id)).map(({ outcome }) => outcome)).toEqual(Array(5).fill('retry'));
-    expect(await environment.units(caller.accountId)).toMatchObject({
+    expect((await t.attempts(id)).map(({ outcome }) => outcome)).toEqual(Array(5).fill('retry'));
+    expect(await t.units(caller.accountId)).toMatchObject({
       free_quota: 1,
       returned: ['free_quota'],
     });
-    await worker.stop();
-    await environment.close();
   });
+});
+
+/** One more step of the back-off after five attempts. */
+const SETTLE_MS = BACKOFF_MS * 2 ** 5;
+const LATER_MS = 3_600_000;
+
+/** Silence, resets before and after the message had gone, and answers that say nothing of it. */
+const FAULTS: Fault[] = [
+  { hang: true },
+  { reset: 'before' },
+  { reset: 'after' },
+  { wrongBody: 'no_id' },
+  { wrongBody: 'html' },
+  { wrongBody: 'empty' },
+  { wrongBody: 'html', http: 500 },
+];
+
+describe('an unknown outcome without a receipt', () => {
+  const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS), PROVIDER_TIMEOUT_MS: '300' } });
+
+  it('is followed by the same code in five calls, and by the refund only after the wait for a receipt', async () => {
+    t.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
+    const sends = [];
+    for (const [index, fault] of FAULTS.entries()) {
+      const recipient = `+551198765010${index}`;
+      t.simulator.rules.add({ recipient, fault });
+      const caller = await t.newCaller();
+      const code = `90210${index}`;
+      sends.push({ caller, code, id: await t.send(caller, { recipient, code }) });
+    }
+    for (const { caller, id, code } of sends) {
+      const row = await t.until(id, 'failed');
+      expect(row).toMatchObject({
+        failure_reason: 'attempts_exhausted',
+        attempts: 5,
+        receipt_until: expect.any(Date),
+        sealed_code: null,
+      });
+      const attempts = await t.attempts(id);
+      expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(5).fill('unknown'));
+      const calls = await t.calls(id);
+      expect(calls).toHaveLength(5);
+      for (const { body } of calls) expect(body.split(`"text":"${code}"`)).toHaveLength(3);
+      const lastEnd = Math.max(...attempts.map(({ finished_at }) => finished_at!.getTime()));
+      expect(row.failed_at!.getTime() - lastEnd).toBeGreaterThanOrEqual(SETTLE_MS - 1);
+      expect(await t.units(caller.accountId)).toMatchObject({
+        free_quota: 1,
+        returned: ['free_quota'],
+      });
+    }
+  });
+});
+
+describe('a receipt with our opaque data', () => {
+  // The next attempt is a minute away, so only the receipt can settle this one.
+  const t = useWorker({ env: { DELIVERY_BACKOFF_MS: '60000' } });
+
+  it.each<[string, Fault]>([
+    ['a reset', { reset: 'after' }],
+    ['an answer without a message id', { wrongBody: 'no_id' }],
+    ['a page of HTML', { wrongBody: 'html' }],
+  ])('settles %s: the message has arrived, and no second one goes out', async (_, fault) => {
+    t.simulator.rules.add({ fault });
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    // The two receipts may be applied in either order; the later one still fills its time.
+    const row = await t.until(
+      id,
+      ({ status, attempt_id, sent_at }) => status === 'delivered' && !attempt_id && sent_at !== null,
+    );
+    expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
+    const [message] = t.simulator.messages();
+    expect(await t.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
+    expect(await t.calls(id)).toHaveLength(1);
+    expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+  });
+
+  it.each([
+    ['delivered', { status: 'delivered', failure_reason: null }, []],
+    ['failed', { status: 'failed', failure_reason: 'rejected_by_provider' }, ['free_quota']],
+  ] as const)(
+    'with the status %s still counts while the last attempt waits for one',
+    async (status, ended, returned) => {
+      t.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
+      t.simulator.rules.add({ fault: { wrongBody: 'no_id' } });
+      const id = await buildSend(t.database, t.caller);
+      await t.sql('update sends set attempts = 4 where id = $1', [id]);
+      await t.enqueue('live', id, 0);
+      const waiting = await t.until(
+        id,
+        ({ receipt_until, attempt_id }) => receipt_until !== null && attempt_id === null,
+      );
+      expect(waiting).toMatchObject({ status: 'sending', failed_at: null });
+      expect(await t.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+
+      const [message] = t.simulator.messages();
+      expect(await t.simulator.postReceipt({ messageId: message!.id, status })).toBe(200);
+      expect(await t.until(id, ended.status)).toMatchObject({
+        ...ended,
+        sealed_code: null,
+        due_at: null,
+      });
+      expect((await t.units(t.caller.accountId)).returned).toEqual(returned);
+    },
+  );
 });

@@ -1,37 +1,37 @@
-import { createSend, resumeSender } from '@onecode/store';
+import type { Send } from '@onecode/domain';
+import type { Fault } from '@onecode/simulator';
+import { createSend, listSenderDetails, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
 import { buildSender, newSend, TEST_ACTOR, until } from '@onecode/testing';
-import { useWorker } from './testWorker.js';
+import { recordSenderFailure } from '../src/senderFaults.js';
+import { startWorker, useWorker } from './testWorker.js';
 
 const NUMBER_NOT_REGISTERED = 133010;
 const TOKEN_EXPIRED = 190;
 const COUNTRY_FORBIDDEN = 130497;
 const TEMPLATE_PAUSED = 132015;
 
+/** Until this resolves, no request reaches the provider. */
+let held: Promise<void> | null = null;
+const t = useWorker({
+  senders: 0,
+  answerInstead: async () => {
+    await held;
+    return null;
+  },
+  // With a single attempt, a send only goes on after a fault that used up none.
+  env: { DELIVERY_ATTEMPTS: '1' },
+});
+
 describe('a fault of the sender', () => {
-  /** Until this resolves, no request reaches the provider. */
-  let held: Promise<void> | null = null;
-  const t = useWorker({
-    senders: 0,
-    answerInstead: async () => {
-      await held;
-      return null;
-    },
-    // With a single attempt, a send only goes on after a fault that used up none.
-    env: { DELIVERY_ATTEMPTS: '1' },
-  });
-
   it('reassigns the send to another sender at once, and the first one cools down', async () => {
-    const senders = [
-      await buildSender(t.environment.db.database),
-      await buildSender(t.environment.db.database),
-    ];
-    t.environment.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
-    const pausesBefore = await t.worker.count('onecode_sender_pauses_total');
-    const caller = await t.environment.caller();
-    const id = await t.environment.send(caller);
-    const row = await t.environment.until(id, 'delivered');
+    const senders = [await buildSender(t.database), await buildSender(t.database)];
+    t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
+    const pausesBefore = await t.count('onecode_sender_pauses_total');
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    const row = await t.until(id, 'delivered');
 
-    const attempts = await t.environment.attempts(id);
+    const attempts = await t.attempts(id);
     expect(attempts).toMatchObject([
       { outcome: 'sender', error_code: NUMBER_NOT_REGISTERED },
       { outcome: 'accepted' },
@@ -39,164 +39,407 @@ describe('a fault of the sender', () => {
     const [faulty, able] = attempts.map(({ sender_id }) => senders.find((sender) => sender.id === sender_id));
     expect(faulty).not.toBe(able);
     expect(row).toMatchObject({ attempts: 1, sender_id: able!.id, from_number: able!.number });
-    expect(await t.environment.sender(faulty!.id)).toMatchObject({
+    expect(await t.sender(faulty!.id)).toMatchObject({
       consecutive_failures: 1,
       pause_seconds: 60,
     });
-    expect((await t.environment.sender(faulty!.id)).pause_reason).toContain(String(NUMBER_NOT_REGISTERED));
-    expect(await t.environment.sender(able!.id)).toMatchObject({ consecutive_failures: 0, paused_at: null });
-    expect((await t.worker.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
-    expect(await t.environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+    expect((await t.sender(faulty!.id)).pause_reason).toContain(String(NUMBER_NOT_REGISTERED));
+    expect(await t.sender(able!.id)).toMatchObject({ consecutive_failures: 0, paused_at: null });
+    expect((await t.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
+    expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
   it('lengthens the cool-down each time, up to an hour, until the sender succeeds', async () => {
-    const sender = await buildSender(t.environment.db.database);
+    const sender = await buildSender(t.database);
     for (const [failuresBefore, seconds] of [
       [3, 480],
       [40, 3600],
     ] as const) {
-      await t.environment.db.sql(
+      await t.sql(
         "update senders set consecutive_failures = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over', pause_source = 'answer' where id = $1",
         [sender.id, failuresBefore],
       );
-      t.environment.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
-      await t.environment.send(await t.environment.caller());
+      t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
+      await t.send(await t.newCaller());
       await until(
         'a fault',
-        async () => (await t.environment.sender(sender.id)).consecutive_failures === failuresBefore + 1,
+        async () => (await t.sender(sender.id)).consecutive_failures === failuresBefore + 1,
       );
-      expect(await t.environment.sender(sender.id)).toMatchObject({ pause_seconds: seconds });
+      expect(await t.sender(sender.id)).toMatchObject({ pause_seconds: seconds });
     }
-    await t.environment.db.sql(
-      "update senders set paused_until = now() - interval '1 second' where id = $1",
-      [sender.id],
-    );
+    await t.sql("update senders set paused_until = now() - interval '1 second' where id = $1", [sender.id]);
     await until(
       'a sender without faults',
-      async () => (await t.environment.sender(sender.id)).consecutive_failures === 0,
+      async () => (await t.sender(sender.id)).consecutive_failures === 0,
     );
-    expect(await t.environment.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
+    expect(await t.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
   });
 
   it('leaves the send waiting without another sender, and it goes out once the sender is resumed', async () => {
-    const sender = await buildSender(t.environment.db.database);
-    t.environment.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 1 });
-    const caller = await t.environment.caller();
-    const id = await t.environment.send(caller);
-    expect(await t.environment.until(id, (row) => row.awaiting_sender)).toMatchObject({
+    const sender = await buildSender(t.database);
+    t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 1 });
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    expect(await t.until(id, (row) => row.awaiting_sender)).toMatchObject({
       status: 'sending',
       attempts: 0,
       failed_at: null,
     });
-    await resumeSender(t.environment.db.database, TEST_ACTOR, sender.id);
-    await t.environment.until(id, 'delivered');
-    expect(await t.environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+    await resumeSender(t.database, TEST_ACTOR, sender.id);
+    await t.until(id, 'delivered');
+    expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('that hits many sends at once raises one alert', async () => {
-    const [broken, able] = [
-      await buildSender(t.environment.db.database),
-      await buildSender(t.environment.db.database),
-    ];
-    t.environment.simulator.rules.add({ sender: broken.phoneNumberId, fault: { error: TOKEN_EXPIRED } });
+  it('that hits many sends of two workers at once raises one alert', async () => {
+    const broken = await buildSender(t.database, { throughput: 1000 });
+    t.simulator.rules.add({ sender: broken.phoneNumberId, fault: { error: TOKEN_EXPIRED } });
+    const other = await startWorker(t.environment);
     let release = (): void => {};
     held = new Promise((resolve) => {
       release = resolve;
     });
-    const alertsBefore = await t.worker.count('onecode_configuration_faults_total', { scope: 'token' });
-    const caller = await t.environment.caller('live', { credits: 30 });
-    const ids = await Promise.all(
-      Array.from({ length: 30 }, (_, n) =>
-        t.environment.send(caller, { recipient: `+5511987651${100 + n}` }),
-      ),
-    );
-    const hits = (): number =>
-      t.environment.tap.requests.filter(({ path }) => path.includes(broken.phoneNumberId)).length;
-    await until('several calls that will meet the fault', () => hits() >= 3);
+    const alerts = async (): Promise<number> => {
+      const labels = { scope: 'token' };
+      const counts = await Promise.all(
+        [t, other].map((worker) => worker.count('onecode_configuration_faults_total', labels)),
+      );
+      return counts.reduce((sum, count) => sum + count);
+    };
+    const before = await alerts();
+    const caller = await t.newCaller('live', { credits: 30 });
+    const ids = await Promise.all(Array.from({ length: 30 }, () => t.send(caller)));
+    await until('several calls that will meet the fault', () => t.tap.requests.length >= 10);
     release();
     held = null;
+    for (const id of ids) await t.until(id, (row) => row.awaiting_sender);
+    expect((await alerts()) - before).toBe(1);
+    expect(await t.sender(broken.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
+
+    const able = await buildSender(t.database, { throughput: 1000 });
     for (const id of ids)
-      expect(await t.environment.until(id, 'delivered')).toMatchObject({ sender_id: able.id, attempts: 1 });
-    expect(await t.environment.sender(broken.id)).toMatchObject({
-      consecutive_failures: 1,
-      pause_seconds: 60,
-    });
-    const alerts = await t.worker.count('onecode_configuration_faults_total', { scope: 'token' });
-    expect(alerts - alertsBefore).toBe(1);
+      expect(await t.until(id, 'delivered')).toMatchObject({ sender_id: able.id, attempts: 1 });
+    await other.stop();
   });
 
   it('for one country blocks the sender for that country only', async () => {
-    const [one, other] = [
-      await buildSender(t.environment.db.database),
-      await buildSender(t.environment.db.database),
-    ];
-    t.environment.simulator.rules.add({ fault: { error: COUNTRY_FORBIDDEN }, times: 1 });
-    const id = await t.environment.send(await t.environment.caller());
-    await t.environment.until(id, 'delivered');
-    const [blockedId, ableId] = (await t.environment.attempts(id)).map(({ sender_id }) => sender_id);
+    const [one, other] = [await buildSender(t.database), await buildSender(t.database)];
+    t.simulator.rules.add({ fault: { error: COUNTRY_FORBIDDEN }, times: 1 });
+    const id = await t.send(await t.newCaller());
+    await t.until(id, 'delivered');
+    const [blockedId, ableId] = (await t.attempts(id)).map(({ sender_id }) => sender_id);
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
-    expect(await t.environment.sender(blockedId!)).toMatchObject({
+    expect(await t.sender(blockedId!)).toMatchObject({
       consecutive_failures: 0,
       paused_at: null,
     });
     expect(
-      await t.environment.db.sql(
-        'select country, error_code from sender_country_blocks where sender_id = $1',
-        [blockedId],
-      ),
+      await t.sql('select country, error_code from sender_country_blocks where sender_id = $1', [blockedId]),
     ).toEqual([{ country: 'BR', error_code: COUNTRY_FORBIDDEN }]);
 
     // Without the other sender, a send to the blocked country waits, and one to another country does not.
-    await t.environment.db.sql(
+    await t.sql(
       "update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator' where id = $1",
       [ableId],
     );
-    const waiting = await t.environment.send(await t.environment.caller(), { recipient: '+5511987650077' });
-    await t.environment.until(waiting, (row) => row.awaiting_sender);
-    const abroad = await createSend(t.environment.db.database, {
-      ...newSend(await t.environment.caller(), { recipient: '+12025550123' }),
+    const waiting = await t.send(await t.newCaller(), { recipient: '+5511987650077' });
+    await t.until(waiting, (row) => row.awaiting_sender);
+    const abroad = await createSend(t.database, {
+      ...newSend(await t.newCaller(), { recipient: '+12025550123' }),
       country: 'US',
     });
     if (abroad.outcome !== 'created') throw new Error(abroad.outcome);
-    await t.environment.enqueue('live', abroad.send.id, 0);
-    expect(await t.environment.until(abroad.send.id, 'delivered')).toMatchObject({ sender_id: blockedId });
-    expect(await t.environment.row(waiting)).toMatchObject({ status: 'queued', attempts: 0 });
+    await t.enqueue('live', abroad.send.id, 0);
+    expect(await t.until(abroad.send.id, 'delivered')).toMatchObject({ sender_id: blockedId });
+    expect(await t.row(waiting)).toMatchObject({ status: 'queued', attempts: 0 });
 
-    await t.environment.db.sql(
-      "update sender_country_blocks set blocked_until = now() - interval '1 second'",
-    );
-    await t.environment.until(waiting, 'delivered');
+    await t.sql("update sender_country_blocks set blocked_until = now() - interval '1 second'");
+    await t.until(waiting, 'delivered');
   });
 
   it('of its template stops the sender for that language only, longer each time until a message goes out', async () => {
-    const { id: senderId } = await buildSender(t.environment.db.database);
-    const caller = await t.environment.caller('live', { credits: 9 });
+    const { id: senderId } = await buildSender(t.database);
+    const caller = await t.newCaller('live', { credits: 9 });
     const stops = () =>
-      t.environment.db.sql(
+      t.sql(
         `select locale, code, source, consecutive_failures as failures, extract(epoch from stopped_until - stopped_at)::integer as seconds
          from sender_language_stops where sender_id = $1`,
         [senderId],
       );
-    const end = () =>
-      t.environment.db.sql(`update sender_language_stops set stopped_until = now() - interval '1 second'`);
-    t.environment.simulator.rules.add({ fault: { error: TEMPLATE_PAUSED }, times: 2 });
+    const end = () => t.sql(`update sender_language_stops set stopped_until = now() - interval '1 second'`);
+    t.simulator.rules.add({ fault: { error: TEMPLATE_PAUSED }, times: 2 });
 
-    const english = await t.environment.send(caller, { locale: 'en', recipient: '+5511987650201' });
-    await t.environment.until(english, (row) => row.awaiting_sender);
+    const english = await t.send(caller, { locale: 'en', recipient: '+5511987650201' });
+    await t.until(english, (row) => row.awaiting_sender);
     const first = { locale: 'en', code: TEMPLATE_PAUSED, source: 'answer', failures: 1, seconds: 60 };
     expect(await stops()).toEqual([first]);
-    expect(await t.environment.sender(senderId)).toMatchObject({ consecutive_failures: 0, paused_at: null });
+    expect(await t.sender(senderId)).toMatchObject({ consecutive_failures: 0, paused_at: null });
 
     await end();
     await until('a longer stop', async () => (await stops())[0]?.['failures'] === 2);
     expect(await stops()).toEqual([{ ...first, failures: 2, seconds: 120 }]);
-    expect(await t.environment.until(english, (row) => row.awaiting_sender)).toMatchObject({ attempts: 0 });
-    const portuguese = await t.environment.send(caller, { locale: 'pt-BR', recipient: '+5511987650202' });
-    await t.environment.until(portuguese, 'delivered');
+    expect(await t.until(english, (row) => row.awaiting_sender)).toMatchObject({ attempts: 0 });
+    const portuguese = await t.send(caller, { locale: 'pt-BR', recipient: '+5511987650202' });
+    await t.until(portuguese, 'delivered');
     expect(await stops()).toMatchObject([{ failures: 2 }]);
 
     await end();
-    await t.environment.until(english, 'delivered');
+    await t.until(english, 'delivered');
     await until('no faults', async () => (await stops())[0]?.['failures'] === 0);
+  });
+});
+
+type Row = [what: string, fault: Fault];
+
+/** An error for each scope and action; the tests of `packages/whatsapp` go through the whole table. */
+const ALERTED: [...Row, scope: string][] = [
+  ['299, a missing permission', { error: 299, http: 403 }, 'token'],
+  ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token'],
+  ['131031', { error: 131031 }, 'business'],
+  ['132001', { error: 132001 }, 'template'],
+  ['131030', { error: 131030 }, 'app'],
+  ['130497', { error: 130497 }, 'country'],
+];
+const REQUEST: Row[] = [
+  ['131009', { error: 131009 }],
+  ['HTTP 400 without a code', { wrongBody: 'html', http: 400 }],
+];
+
+describe('the provider’s error', () => {
+  beforeEach(async () => {
+    await t.sql('delete from sender_country_blocks');
+    for (const _ of [1, 2]) await buildSender(t.database);
+  });
+
+  const coolingDown = async (): Promise<number> =>
+    (await t.sql('select from senders where paused_until is not null')).length;
+
+  it.each(ALERTED)(
+    '%s raises one alert for an operator, and another sender takes the send',
+    async (_, fault, scope) => {
+      const alertsBefore = await t.count('onecode_configuration_faults_total', { scope });
+      t.simulator.rules.add({ fault, times: 1 });
+      const id = await t.send(await t.newCaller());
+      expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+      expect(await t.attempts(id)).toMatchObject([
+        { outcome: 'config', error_code: fault.error ?? null },
+        { outcome: 'accepted' },
+      ]);
+      expect(await coolingDown()).toBe(scope === 'country' || scope === 'template' ? 0 : 1);
+      const alerts = await t.count('onecode_configuration_faults_total', { scope });
+      expect(alerts - alertsBefore).toBe(1);
+    },
+  );
+
+  it('131026 is final for this recipient, and the refund is immediate', async () => {
+    t.simulator.rules.add({ fault: { error: 131026 } });
+    const caller = await t.newCaller('live', { freeQuota: 0, credits: 1 });
+    const id = await t.send(caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'rejected_by_provider',
+      sealed_code: null,
+      due_at: null,
+    });
+    expect(await t.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);
+    expect(await t.units(caller.accountId)).toEqual({
+      free_quota: 0,
+      credits: 1,
+      returned: ['credit'],
+    });
+    expect(await coolingDown()).toBe(0);
+  });
+
+  it.each(REQUEST)('%s fails this send with an alert, and blocks no other send', async (_, fault) => {
+    const alertsBefore = await t.count('onecode_configuration_faults_total', { scope: 'request' });
+    t.simulator.rules.add({ fault, times: 1 });
+    const caller = await t.newCaller('live', { credits: 1 });
+    const id = await t.send(caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'rejected_by_provider',
+      sealed_code: null,
+    });
+    expect(await t.attempts(id)).toMatchObject([{ outcome: 'config', error_code: fault.error ?? null }]);
+    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+    expect(await coolingDown()).toBe(0);
+    await t.until(await t.send(caller, { recipient: '+5511987650003' }), 'delivered');
+    const alerts = await t.count('onecode_configuration_faults_total', { scope: 'request' });
+    expect(alerts - alertsBefore).toBe(1);
+  });
+});
+
+describe('an accepted message that a receipt reports as lost', () => {
+  let first: Sender;
+  let second: Sender;
+  beforeEach(async () => {
+    first = await buildSender(t.database);
+    second = await buildSender(t.database);
+  });
+
+  const failsLate = (code: number, sender = first) =>
+    t.simulator.rules.add({ fault: { lateFailure: code }, sender: sender.phoneNumberId });
+  const only = async (sender: Sender): Promise<void> => {
+    const other = sender === first ? second : first;
+    await pauseSender(t.database, TEST_ACTOR, other.id);
+  };
+  const stops = () =>
+    t.sql<{ id: string; pause_source: string; pause_reason: string }>(
+      `select id, pause_source, pause_reason from senders where paused_until > now() order by id`,
+    );
+
+  it.each([
+    ['131042', 131042, 'business', 'config'],
+    ['131031', 131031, 'business', 'config'],
+    ['131048', 131048, null, 'sender'],
+    ['190', 190, 'token', 'config'],
+  ] as const)(
+    '%s: goes out by another sender, and the faulty one stops, by its receipt',
+    async (_, code, scope, kind) => {
+      failsLate(code);
+      await only(first);
+      const before = await t.count('onecode_configuration_faults_total', { scope: scope ?? '' });
+      const caller = await t.newCaller();
+      const id = await t.send(caller);
+      const lost = await t.until(id, ({ lost_at }) => lost_at !== null);
+      expect(lost).toMatchObject({ status: 'sent', from_number: first.number, failed_at: null });
+      await resumeSender(t.database, TEST_ACTOR, second.id);
+
+      const row = await t.until(id, 'delivered');
+      expect(row).toMatchObject({
+        from_number: second.number,
+        attempts: 1,
+        lost_at: null,
+        sealed_code: null,
+      });
+      expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(lost.lost_at!.getTime());
+      expect(await t.attempts(id)).toMatchObject([
+        { outcome: kind, error_code: code, sender_id: first.id },
+        { outcome: 'accepted', sender_id: second.id },
+      ]);
+      const calls = await t.calls(id);
+      expect(calls).toHaveLength(2);
+      expect(await stops()).toMatchObject([{ id: first.id, pause_source: 'receipt' }]);
+      if (scope !== null)
+        expect(await t.count('onecode_configuration_faults_total', { scope })).toBe(before + 1);
+      expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+    },
+  );
+
+  it('to a fault of the business account stops all of its senders, and no other', async () => {
+    await t.sql('update senders set business_account_id = $1', ['11']);
+    const third = await buildSender(t.database);
+    await t.sql('update senders set business_account_id = $2 where id = $1', [third.id, '22']);
+    failsLate(131042);
+    failsLate(131042, second);
+    const ids: string[] = [];
+    const caller = await t.newCaller('live', { credits: 20 });
+    for (let nth = 0; nth < 20; nth++) ids.push(await t.send(caller));
+    for (const id of ids) expect(await t.until(id, 'delivered')).toMatchObject({ from_number: third.number });
+    expect((await stops()).map(({ id }) => id)).toEqual([first.id, second.id]);
+  });
+
+  it('to a limit goes out again without using up an attempt', async () => {
+    failsLate(130429);
+    await only(first);
+    const id = await t.send(await t.newCaller());
+    await t.until(id, ({ lost_at }) => lost_at !== null);
+    await resumeSender(t.database, TEST_ACTOR, second.id);
+    expect(await t.until(id, 'delivered')).toMatchObject({
+      from_number: second.number,
+      attempts: 1,
+    });
+    expect(await stops()).toEqual([]);
+  });
+
+  it('to a fault of the recipient fails, and stops no sender', async () => {
+    failsLate(131026);
+    await only(first);
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'rejected_by_provider',
+      sealed_code: null,
+    });
+    expect(await stops()).toEqual([]);
+    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+  });
+
+  it('waits for a sender while none can serve, and fails when its code expires, with its unit', async () => {
+    failsLate(131042);
+    await only(first);
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    const row = await t.until(id, ({ lost_at, awaiting_sender }) => lost_at !== null && awaiting_sender);
+    expect(row).toMatchObject({ status: 'sent', due_at: row.expires_at });
+    await t.age(id, 600);
+    await t.sql('update sends set lost_at = created_at where id = $1', [id]);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'expired_before_delivery',
+      lost_at: null,
+      sealed_code: null,
+    });
+    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+  });
+
+  it('does not stop a sender again for a message that was begun before it was stopped and resumed', async () => {
+    failsLate(131042);
+    await only(first);
+    const caller = await t.newCaller('live', { credits: 2 });
+    const one = await t.send(caller);
+    await t.until(one, ({ lost_at }) => lost_at !== null);
+    const [attempt] = await t.attempts(one);
+    await resumeSender(t.database, TEST_ACTOR, first.id);
+    await recordSenderFailure(
+      t.context,
+      { senderId: first.id, attemptId: attempt!.id, source: 'receipt' },
+      {} as never,
+      { kind: 'sender', errorCode: 131048, reason: 'limited' },
+    );
+    expect(await stops()).toEqual([]);
+  });
+
+  it('a sender that a receipt stopped sends single messages until a receipt proves it healthy', async () => {
+    failsLate(131048);
+    await only(first);
+    const caller = await t.newCaller('live', { credits: 5 });
+    const id = await t.send(caller);
+    await t.until(id, ({ awaiting_sender }) => awaiting_sender);
+    t.simulator.rules.clear();
+    await t.sql('update senders set paused_until = now() where id = $1', [first.id]);
+    await t.until(id, 'delivered');
+    await until('a recovered sender', async () => {
+      const [row] = await t.sql<{ consecutive_failures: number; pause_source: string | null }>(
+        'select consecutive_failures, pause_source from senders where id = $1',
+        [first.id],
+      );
+      return row!.consecutive_failures === 0 && row!.pause_source === null;
+    });
+  });
+});
+
+describe('the sender pool', () => {
+  it('answers every send, also while a fault makes it forget a sender', async () => {
+    const { context, database } = t;
+    const faulty = await buildSender(database);
+    await buildSender(database);
+    for (let round = 0; round < 20; round++) {
+      const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
+      const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
+      const asked = Array.from({ length: 20 }, async (_, n) => {
+        // Staggered, so that some ask at every moment of the fault.
+        for (let turn = 0; turn < n; turn++) await Promise.resolve();
+        return context.senders.open(faulty.id);
+      });
+      await expect(
+        Promise.all([
+          ...asked,
+          recordSenderFailure(
+            context,
+            { senderId: sender.id, attemptId: newId(), source: 'answer' },
+            { country: 'BR' } as Send,
+            fault,
+          ),
+        ]),
+      ).resolves.toBeDefined();
+      await resumeSender(database, TEST_ACTOR, faulty.id);
+    }
   });
 });

@@ -142,41 +142,39 @@ export interface UseWorkerOptions extends TestWorkerOptions {
   answerInstead?: AnswerInstead;
 }
 
-/** Read its members inside hooks and tests only. */
-export interface UsedWorker {
-  readonly environment: WorkerEnvironment;
-  readonly worker: TestWorker;
+/** A worker and its environment. Read its members inside hooks and tests only. */
+export interface UsedWorker extends Omit<WorkerEnvironment, 'reset' | 'close' | 'variables'>, TestWorker {
+  environment: WorkerEnvironment;
+  database: Database;
+  sql: WorkerEnvironment['db']['sql'];
   /** A live caller, new for every test. */
-  readonly caller: TestCaller;
+  caller: TestCaller;
 }
 
-/** One environment with one worker for all tests of the surrounding `describe`, reset before each of them. */
+/** One environment with one worker for all tests of the surrounding file or `describe`, reset before each of them. */
 export function useWorker({ senders = 1, answerInstead, ...options }: UseWorkerOptions = {}): UsedWorker {
-  let environment: WorkerEnvironment;
-  let worker: TestWorker;
-  let caller: TestCaller;
+  const used = {} as UsedWorker;
+  let end: () => Promise<void>;
   beforeAll(async () => {
-    environment = await WorkerEnvironment.open(answerInstead);
-    worker = await startWorker(environment, options);
+    const environment = await WorkerEnvironment.open(answerInstead);
+    const worker = await startWorker(environment, options);
+    const { db } = environment;
+    const shortcuts: Partial<UsedWorker> = {
+      environment,
+      database: db.database,
+      sql: (text, values) => db.sql(text, values),
+    };
+    Object.assign(used, environment, worker, shortcuts);
+    end = async () => {
+      await worker.stop();
+      await environment.close();
+    };
   });
   beforeEach(async () => {
-    await worker.reset();
-    for (let nth = 0; nth < senders; nth++) await buildSender(environment.db.database);
-    caller = await environment.caller();
+    await used.reset();
+    for (let nth = 0; nth < senders; nth++) await buildSender(used.database);
+    used.caller = await used.newCaller();
   });
-  afterAll(async () => {
-    await worker.stop();
-    await environment.close();
-  });
-  return {
-    get environment() {
-      return environment;
-    },
-    get worker() {
-      return worker;
-    },
-    get caller() {
-      return caller;
-    },
-  };
+  afterAll(() => end());
+  return used;
 }

@@ -12,23 +12,20 @@ describe('a limit of the provider', () => {
   const t = useWorker({ senders: 0, env: { DELIVERY_BACKOFF_MS: '20' } });
 
   const sender = (fields: { throughput?: number } = {}, businessAccountId: string | null = null) =>
-    buildSender(t.environment.db.database, fields).then(async (made) => {
-      await t.environment.db.sql('update senders set business_account_id = $2 where id = $1', [
-        made.id,
-        businessAccountId,
-      ]);
+    buildSender(t.database, fields).then(async (made) => {
+      await t.sql('update senders set business_account_id = $2 where id = $1', [made.id, businessAccountId]);
       return made;
     });
   const throttles = (): Promise<ThrottleRow[]> =>
-    t.environment.db.sql<ThrottleRow>(
+    t.sql<ThrottleRow>(
       `select scope, refusals, (extract(epoch from free_at - throttled_at) * 1000)::integer as wait_ms from throttles`,
     );
   const endWaits = async (): Promise<void> => {
-    await t.environment.db.sql(`update throttles set free_at = now(), promised_to = 'epoch'`);
-    await t.environment.db.sql('update sender_recipient_windows set free_at = now()');
+    await t.sql(`update throttles set free_at = now(), promised_to = 'epoch'`);
+    await t.sql('update sender_recipient_windows set free_at = now()');
   };
   const isWaiting = (id: string) =>
-    t.environment.until(id, ({ awaiting_sender, attempts }) => awaiting_sender && attempts === 0);
+    t.until(id, ({ awaiting_sender, attempts }) => awaiting_sender && attempts === 0);
 
   it.each([
     ['4', { error: 4 }, 'app', 2_000],
@@ -40,12 +37,10 @@ describe('a limit of the provider', () => {
     '%s uses up no attempt: the send waits for the sender',
     async (_what, fault, scope, waitMs) => {
       await sender({}, '11');
-      t.environment.simulator.rules.add({ fault, times: 1 });
-      const id = await t.environment.send(await t.environment.caller());
+      t.simulator.rules.add({ fault, times: 1 });
+      const id = await t.send(await t.newCaller());
       await isWaiting(id);
-      expect(await t.environment.attempts(id)).toMatchObject([
-        { outcome: 'retry', error_code: fault.error ?? null },
-      ]);
+      expect(await t.attempts(id)).toMatchObject([{ outcome: 'retry', error_code: fault.error ?? null }]);
       const [throttle, ...others] = await throttles();
       expect(others).toEqual([]);
       expect(throttle).toMatchObject({ scope, refusals: 1 });
@@ -53,32 +48,32 @@ describe('a limit of the provider', () => {
       expect(throttle!.wait_ms).toBeLessThanOrEqual(Math.max(waitMs, 3_000) + 50);
 
       await endWaits();
-      expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+      expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
       await until('an eased throttle', async () => (await throttles())[0]?.refusals === 0);
     },
   );
 
   it('of one sender and one recipient leaves the recipient to another sender', async () => {
     const [one, other] = [await sender(), await sender()];
-    t.environment.simulator.rules.add({ fault: { error: 131056 }, times: 1 });
-    const caller = await t.environment.caller();
-    const id = await t.environment.send(caller);
-    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    const attempts = await t.environment.attempts(id);
+    t.simulator.rules.add({ fault: { error: 131056 }, times: 1 });
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    const attempts = await t.attempts(id);
     expect(attempts).toMatchObject([{ outcome: 'retry', error_code: 131056 }, { outcome: 'accepted' }]);
-    const { from_number } = await t.environment.row(id);
+    const { from_number } = await t.row(id);
     expect([one.number, other.number]).toContain(from_number);
-    const calls = await t.environment.calls(id);
+    const calls = await t.calls(id);
     expect(calls).toHaveLength(2);
     expect(await throttles()).toEqual([]);
   });
 
   it('of one sender and one recipient closes their window for 4, then 16 seconds', async () => {
     await sender();
-    t.environment.simulator.rules.add({ fault: { error: 131056 }, times: 2 });
-    const id = await t.environment.send(await t.environment.caller());
+    t.simulator.rules.add({ fault: { error: 131056 }, times: 2 });
+    const id = await t.send(await t.newCaller());
     const windowSeconds = async (): Promise<number> => {
-      const [row] = await t.environment.db.sql<{ seconds: number }>(
+      const [row] = await t.sql<{ seconds: number }>(
         'select extract(epoch from free_at - now())::float as seconds from sender_recipient_windows',
       );
       return row!.seconds;
@@ -87,11 +82,11 @@ describe('a limit of the provider', () => {
     expect(await windowSeconds()).toBeGreaterThan(3);
     expect(await windowSeconds()).toBeLessThanOrEqual(6);
     await endWaits();
-    await until('a second refusal', async () => (await t.environment.attempts(id)).length === 2);
+    await until('a second refusal', async () => (await t.attempts(id)).length === 2);
     await isWaiting(id);
     expect(await windowSeconds()).toBeGreaterThan(15);
     await endWaits();
-    expect(await t.environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
   });
 
   it.each([
@@ -103,46 +98,43 @@ describe('a limit of the provider', () => {
       const senders = [];
       for (const business of businesses) senders.push(await sender({}, business));
       for (const one of senders.slice(0, covered.length))
-        t.environment.simulator.rules.add({ fault, sender: one.phoneNumberId });
-      const caller = await t.environment.caller('live', { credits: 30 });
+        t.simulator.rules.add({ fault, sender: one.phoneNumberId });
+      const caller = await t.newCaller('live', { credits: 30 });
       const ids: string[] = [];
-      for (let nth = 0; nth < 30; nth++) ids.push(await t.environment.send(caller));
+      for (let nth = 0; nth < 30; nth++) ids.push(await t.send(caller));
       const free = senders.slice(covered.length).map(({ number }) => number);
-      for (const id of ids) expect(free).toContain((await t.environment.until(id, 'delivered')).from_number);
+      for (const id of ids) expect(free).toContain((await t.until(id, 'delivered')).from_number);
     },
   );
 
   it('costs a handful of calls while it lasts, fails nothing, and all goes out when it ends', async () => {
     await sender({}, '11');
-    const rule = t.environment.simulator.rules.add({ fault: { error: 80007 } });
-    const caller = await t.environment.caller('live', { credits: 200 });
+    const rule = t.simulator.rules.add({ fault: { error: 80007 } });
+    const caller = await t.newCaller('live', { credits: 200 });
     const ids: string[] = [];
-    for (let nth = 0; nth < 200; nth++) ids.push(await t.environment.send(caller));
+    for (let nth = 0; nth < 200; nth++) ids.push(await t.send(caller));
     await until('a third refusal', async () => ((await throttles())[0]?.refusals ?? 0) >= 3);
     // Those that were under way when the limit was reached, and a probe for each wait.
-    expect(t.environment.tap.requests.length).toBeLessThan(40);
-    t.environment.simulator.rules.remove(rule.id);
+    expect(t.tap.requests.length).toBeLessThan(40);
+    t.simulator.rules.remove(rule.id);
     await endWaits();
     for (const id of ids) {
-      const row = await t.environment.until(
-        id,
-        ({ status }) => status === 'delivered' || status === 'failed',
-      );
+      const row = await t.until(id, ({ status }) => status === 'delivered' || status === 'failed');
       expect(row).toMatchObject({ status: 'delivered', attempts: 1 });
     }
   });
 
   it('that outlasts the code fails the send as expired_before_delivery, and its unit returns', async () => {
     await sender();
-    t.environment.simulator.rules.add({ fault: { error: 130429 } });
-    const caller = await t.environment.caller();
-    const id = await t.environment.send(caller);
+    t.simulator.rules.add({ fault: { error: 130429 } });
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
     await isWaiting(id);
-    await t.environment.age(id, 600);
-    expect(await t.environment.until(id, 'failed')).toMatchObject({
+    await t.age(id, 600);
+    expect(await t.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
       sealed_code: null,
     });
-    expect(await t.environment.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
+    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 });

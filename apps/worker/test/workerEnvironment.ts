@@ -157,35 +157,34 @@ export class WorkerEnvironment extends TestEnvironment {
     );
   }
 
-  caller(mode: Mode = 'live', account: Partial<NewAccount> = {}): Promise<TestCaller> {
-    return buildCaller(this.db.database, mode, { freeQuota: 1, credits: 0, ...account });
-  }
+  newCaller = (mode: Mode = 'live', account: Partial<NewAccount> = {}): Promise<TestCaller> =>
+    buildCaller(this.db.database, mode, { freeQuota: 1, credits: 0, ...account });
 
   /** Creates a send as the API does: inserts the row, then enqueues it. @returns its id */
-  async send(caller: TestCaller, options: SendOptions = {}): Promise<string> {
+  send = async (caller: TestCaller, options: SendOptions = {}): Promise<string> => {
     const id = await buildSend(this.db.database, caller, options);
     await this.enqueue(caller.mode, id, 0);
     return id;
-  }
+  };
 
   /** Enqueues the job of a send at this version of its row. */
-  async enqueue(mode: Mode, sendId: string, version: number): Promise<void> {
+  enqueue = async (mode: Mode, sendId: string, version: number): Promise<void> => {
     await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [
       { sendId, version: version },
     ]);
-  }
+  };
 
-  async row(id: string): Promise<SendRecord> {
+  row = async (id: string): Promise<SendRecord> => {
     const [row] = await this.db.sql<SendRecord>('select * from sends where id = $1', [id]);
     if (row === undefined) throw new Error('no such send');
     return row;
-  }
+  };
 
   /** Waits until the send has this status, or meets this condition. */
-  async until(
+  until = async (
     id: string,
     expected: SendRecord['status'] | ((row: SendRecord) => boolean),
-  ): Promise<SendRecord> {
+  ): Promise<SendRecord> => {
     const matches = typeof expected === 'string' ? (row: SendRecord) => row.status === expected : expected;
     let last: SendRecord | null = null;
     const look = async (): Promise<SendRecord | null> => {
@@ -202,23 +201,23 @@ export class WorkerEnvironment extends TestEnvironment {
         },
       );
     }
-  }
+  };
 
   /** Makes a send older: moves all its times so many seconds into the past. */
-  async age(id: string, seconds: number): Promise<void> {
+  age = async (id: string, seconds: number): Promise<void> => {
     await this.db.sql(
       `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
          due_at = due_at - $2::interval, next_enqueue_at = next_enqueue_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
       [id, `${seconds} seconds`],
     );
-  }
+  };
 
   /** Makes a send due now: its back-off or its lease is over, and the sweeper may enqueue it. */
-  async makeDue(id: string): Promise<void> {
+  makeDue = async (id: string): Promise<void> => {
     await this.db.sql('update sends set due_at = now(), next_enqueue_at = now() where id = $1', [id]);
-  }
+  };
 
-  async sender(id: string): Promise<SenderRecord> {
+  sender = async (id: string): Promise<SenderRecord> => {
     const [sender] = await this.db.sql<SenderRecord>(
       `select consecutive_failures, paused_at, paused_until, pause_reason,
          round(extract(epoch from paused_until - paused_at))::integer as pause_seconds from senders where id = $1`,
@@ -226,24 +225,23 @@ export class WorkerEnvironment extends TestEnvironment {
     );
     if (sender === undefined) throw new Error('no such sender');
     return sender;
-  }
+  };
 
   /** The attempts of a send, oldest first. */
-  attempts(id: string): Promise<AttemptRow[]> {
-    return this.db.sql<AttemptRow>(
+  attempts = (id: string): Promise<AttemptRow[]> =>
+    this.db.sql<AttemptRow>(
       'select id, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts where send_id = $1 order by started_at, id',
       [id],
     );
-  }
 
   /** The requests to the provider for this send. */
-  async calls(id: string): Promise<TappedRequest[]> {
+  calls = async (id: string): Promise<TappedRequest[]> => {
     const ids = (await this.attempts(id)).map((attempt) => attempt.id);
     return this.tap.requests.filter(({ body }) => ids.some((attemptId) => body.includes(attemptId)));
-  }
+  };
 
   /** The units that an account has left, and the bucket of each refund. */
-  async units(accountId: string): Promise<{ free_quota: number; credits: number; returned: string[] }> {
+  units = async (accountId: string): Promise<{ free_quota: number; credits: number; returned: string[] }> => {
     const [units] = await this.db.sql<{ free_quota: number; credits: number; returned: string[] }>(
       `select free_quota, credits, array(
          select bucket from ledger_entries where account_id = $1 and kind = 'returned' order by id
@@ -252,5 +250,5 @@ export class WorkerEnvironment extends TestEnvironment {
     );
     if (units === undefined) throw new Error('no such account');
     return units;
-  }
+  };
 }

@@ -3,7 +3,7 @@ import {
   findSendAccount,
   findSendDetails,
   listHolds,
-  noteRead,
+  logRead,
   timelineOf,
   type Hold,
   type SendDetails,
@@ -107,7 +107,7 @@ export function addSendCommands(program: Command): void {
         const account = await findSendAccount(database, sendId);
         const send = account && (await findSendDetails(database, account.id, sendId));
         if (!send) throw new UserError('there is no send with this id');
-        await noteRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
+        await logRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
         const holds = send.mode === 'live' && send.dueAt !== null ? await listHolds(database) : [];
         const matching = holds.filter((hold) => holdMatches(hold, { ...send, accountId: account.id }));
         return rowOf(send, account, matching);

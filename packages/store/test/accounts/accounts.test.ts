@@ -1,109 +1,343 @@
+import { hashApiKey } from '@onecode/domain';
 import {
   closeDatabase,
   createAccount,
+  createApiKey,
+  createSend,
   findAccount,
+  findBalance,
   grantCredits,
+  limitApplication,
+  listLedger,
   newId,
   openDatabase,
+  readCallersVersion,
+  recordKeyUsage,
+  renameApplication,
+  resumeAccount,
+  revokeApiKey,
+  searchAccounts,
+  suspendAccount,
+  type LedgerEntry,
   type NewAccount,
 } from '@onecode/store';
-import { startTcpProxy, TEST_ACTOR, until, useTestDatabase } from '@onecode/testing';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  newSend,
+  startTcpProxy,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
 
-const ledgerOf = (accountId: string) =>
-  store.sql('select kind, bucket, units, reason from ledger_entries where account_id = $1 order by id', [
-    accountId,
-  ]);
-const make = (fields: Partial<NewAccount> = {}) =>
-  createAccount(store.database, TEST_ACTOR, {
-    name: 'Ana',
-    language: 'en',
-    freeQuota: null,
-    credits: 0,
-    ratePerMinute: null,
-    ...fields,
+// First, while there are no other accounts.
+describe('a search for accounts', () => {
+  const namesOf = async (text: string): Promise<string[]> =>
+    (await searchAccounts(store.database, { text, limit: 10 })).map(({ name }) => name);
+
+  beforeAll(async () => {
+    for (const name of ['Loja Azul', 'Azul & Filhos Ltda.', 'São João Pães', "O'Neil", 'ACME-Brasil'])
+      await buildAccount(store.database, { name });
   });
 
-describe('an account', () => {
-  it('that the table refuses leaves nothing in the ledger', async () => {
-    const [before] = await store.sql('select count(*) from ledger_entries');
-    await expect(make({ credits: -1 })).rejects.toThrow();
-    await expect(make({ name: '' })).rejects.toThrow();
-    expect((await store.sql('select count(*) from ledger_entries'))[0]).toEqual(before);
+  it.each([
+    ['azul', ['Azul & Filhos Ltda.', 'Loja Azul']],
+    ['LOJA az', ['Loja Azul']],
+    ['azul loja', ['Loja Azul']],
+    ['zul', []],
+    ['filhos, ltda', ['Azul & Filhos Ltda.']],
+    ['são', ['São João Pães']],
+    ["o'neil", ["O'Neil"]],
+    ['brasil', ['ACME-Brasil']],
+    ['acme-bra', ['ACME-Brasil']],
+    ['azul loja nova', []],
+    ["'", []],
+    ['\\', []],
+    [`' | 'azul`, ['Azul & Filhos Ltda.', 'Loja Azul']],
+    ['a:* | l & !(x)', []],
+    ['az\0ul', []],
+    ['   ', ['ACME-Brasil', "O'Neil", 'São João Pães', 'Azul & Filhos Ltda.', 'Loja Azul']],
+    ['a'.repeat(5_000), []],
+  ])('by the beginnings of words: %j', async (text, names) => {
+    expect(await namesOf(text)).toEqual(names);
   });
 });
 
-describe('credits', () => {
-  it('are lost by none of many grants at once', async () => {
-    const { id } = await make({ freeQuota: 0 });
-    await Promise.all(
-      Array.from({ length: 30 }, () => grantCredits(store.database, TEST_ACTOR, id, 2, 'many')),
-    );
-    expect(await findAccount(store.database, id)).toMatchObject({ credits: 60 });
-    expect(await ledgerOf(id)).toHaveLength(30);
+describe('accounts', () => {
+  const ledgerOf = (accountId: string) =>
+    store.sql('select kind, bucket, units, reason from ledger_entries where account_id = $1 order by id', [
+      accountId,
+    ]);
+  const make = (fields: Partial<NewAccount> = {}) =>
+    createAccount(store.database, TEST_ACTOR, {
+      name: 'Ana',
+      language: 'en',
+      freeQuota: null,
+      credits: 0,
+      ratePerMinute: null,
+      ...fields,
+    });
+
+  describe('an account', () => {
+    it('that the table refuses leaves nothing in the ledger', async () => {
+      const [before] = await store.sql('select count(*) from ledger_entries');
+      await expect(make({ credits: -1 })).rejects.toThrow();
+      await expect(make({ name: '' })).rejects.toThrow();
+      expect((await store.sql('select count(*) from ledger_entries'))[0]).toEqual(before);
+    });
   });
 
-  it('keep the account locked for no longer than the database takes, however late its answers are read', async () => {
-    const { id } = await make({ freeQuota: 0 });
-    const proxy = await startTcpProxy(store.url);
-    const far = openDatabase(proxy.url, { connectionsMax: 1 });
-    const lock = await store.connect();
-    try {
-      await far.sql.query`select 1`;
-      // The grant waits for the account; from then on no answer comes through.
-      await lock.query('begin');
-      await lock.query('select from accounts where id = $1 for no key update', [id]);
-      const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
-      await until('the grant that waits', async () => (await store.countLockWaits()) === 1);
-      proxy.freeze('replies');
-      await lock.query('rollback');
-      await until(
-        'an account that is free, with its credits',
-        async () => {
-          const free = await store.sql<{ credits: number }>(
-            'select credits from accounts where id = $1 for no key update skip locked',
-            [id],
-          );
-          return free[0]?.credits === 25;
-        },
-        3_000,
+  describe('credits', () => {
+    it('are lost by none of many grants at once', async () => {
+      const { id } = await make({ freeQuota: 0 });
+      await Promise.all(
+        Array.from({ length: 30 }, () => grantCredits(store.database, TEST_ACTOR, id, 2, 'many')),
       );
-      await proxy.open();
-      expect(await granted).toMatchObject({ credits: 25 });
-    } finally {
-      await lock.end();
-      await proxy.close();
-      await closeDatabase(far);
+      expect(await findAccount(store.database, id)).toMatchObject({ credits: 60 });
+      expect(await ledgerOf(id)).toHaveLength(30);
+    });
+
+    it('keep the account locked for no longer than the database takes, however late its answers are read', async () => {
+      const { id } = await make({ freeQuota: 0 });
+      const proxy = await startTcpProxy(store.url);
+      const far = openDatabase(proxy.url, { connectionsMax: 1 });
+      const lock = await store.connect();
+      try {
+        await far.sql.query`select 1`;
+        // The grant waits for the account; from then on no answer comes through.
+        await lock.query('begin');
+        await lock.query('select from accounts where id = $1 for no key update', [id]);
+        const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
+        await until('the grant that waits', async () => (await store.countLockWaits()) === 1);
+        proxy.freeze('replies');
+        await lock.query('rollback');
+        await until(
+          'an account that is free, with its credits',
+          async () => {
+            const free = await store.sql<{ credits: number }>(
+              'select credits from accounts where id = $1 for no key update skip locked',
+              [id],
+            );
+            return free[0]?.credits === 25;
+          },
+          3_000,
+        );
+        await proxy.open();
+        expect(await granted).toMatchObject({ credits: 25 });
+      } finally {
+        await lock.end();
+        await proxy.close();
+        await closeDatabase(far);
+      }
+    });
+
+    it('are granted once by six requests at once with the same id, and all are told alike', async () => {
+      const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
+      const grantId = newId();
+      const grant = (account: string, amount: number, reason = 'once') =>
+        grantCredits(store.database, TEST_ACTOR, account, amount, reason, grantId);
+      const granted = await Promise.all(Array.from({ length: 6 }, () => grant(id, 5)));
+      expect(granted.map((account) => account?.credits)).toEqual(Array(6).fill(5));
+      const refused = { why: 'other_grant' };
+      await expect(grant(id, 6)).rejects.toMatchObject(refused);
+      await expect(grant(id, 5, 'twice')).rejects.toMatchObject(refused);
+      await expect(grant(other.id, 5)).rejects.toMatchObject(refused);
+      expect(await ledgerOf(id)).toHaveLength(1);
+      expect(await ledgerOf(other.id)).toEqual([]);
+      await expect(
+        grantCredits(store.database, TEST_ACTOR, id, 2_000_000_000, 'too many'),
+      ).rejects.toMatchObject({ why: 'too_many' });
+    });
+
+    it('of one id go to one of many accounts that are given them at once', async () => {
+      const grantId = newId();
+      const accounts = await Promise.all(Array.from({ length: 8 }, () => make({ freeQuota: 0 })));
+      const outcomes = await Promise.allSettled(
+        accounts.map(({ id }) => grantCredits(store.database, TEST_ACTOR, id, 5, 'one', grantId)),
+      );
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      const entries = await Promise.all(accounts.map(({ id }) => ledgerOf(id)));
+      expect(entries.flat()).toHaveLength(1);
+    });
+  });
+});
+
+describe('the version of the callers', () => {
+  let caller: TestCaller;
+  beforeEach(async () => {
+    caller = await buildCaller(store.database, 'live');
+  });
+  const version = () => readCallersVersion(store.database);
+  const changed = async (change: () => Promise<unknown>): Promise<boolean> => {
+    const before = await version();
+    await change();
+    return (await version()) !== before;
+  };
+  const sql = (text: string) => () =>
+    store.sql(text.replace(':key', `'${caller.keyId}'`).replace(':application', `'${caller.applicationId}'`));
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a key is revoked', () => revokeApiKey(store.database, TEST_ACTOR, caller.keyId)],
+    ['a key is revoked by hand', sql('update api_keys set revoked_at = now() where id = :key')],
+    ['a key is deleted', sql('delete from api_keys where id = :key')],
+    ['a key gets another hash', sql(`update api_keys set hash = sha256('other') where id = :key`)],
+    [
+      'a key gets another application',
+      sql('update api_keys set application_id = application_id where id = :key'),
+    ],
+    [
+      'an application gets another mode',
+      sql(`update applications set mode = 'test' where id = :application`),
+    ],
+    ['an account is suspended', () => suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid')],
+    [
+      'an account is resumed',
+      async () => {
+        await suspendAccount(store.database, TEST_ACTOR, caller.accountId, 'unpaid');
+        const before = await version();
+        await resumeAccount(store.database, TEST_ACTOR, caller.accountId);
+        expect(await version()).not.toBe(before);
+      },
+    ],
+  ])('changes when %s', async (_, change) => {
+    expect(await changed(change)).toBe(true);
+  });
+
+  it('is none that was before, when the row goes back to what it was', async () => {
+    const seen = [await version()];
+    for (const round of [1, 2]) {
+      const [before] = await store.sql<{ row: object }>('select to_jsonb(v) as row from callers_version v');
+      await revokeApiKey(store.database, TEST_ACTOR, (await buildCaller(store.database, 'live')).keyId);
+      seen.push(await version());
+      await store.sql('delete from callers_version');
+      await store.sql(
+        'insert into callers_version select * from jsonb_populate_record(null::callers_version, $1)',
+        [before!.row],
+      );
+      expect([round, await version()]).toEqual([round, seen[0]]);
     }
+    expect(new Set(seen).size).toBe(3);
   });
 
-  it('are granted once by six requests at once with the same id, and all are told alike', async () => {
-    const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
-    const grantId = newId();
-    const grant = (account: string, amount: number, reason = 'once') =>
-      grantCredits(store.database, TEST_ACTOR, account, amount, reason, grantId);
-    const granted = await Promise.all(Array.from({ length: 6 }, () => grant(id, 5)));
-    expect(granted.map((account) => account?.credits)).toEqual(Array(6).fill(5));
-    const refused = { why: 'other_grant' };
-    await expect(grant(id, 6)).rejects.toMatchObject(refused);
-    await expect(grant(id, 5, 'twice')).rejects.toMatchObject(refused);
-    await expect(grant(other.id, 5)).rejects.toMatchObject(refused);
-    expect(await ledgerOf(id)).toHaveLength(1);
-    expect(await ledgerOf(other.id)).toEqual([]);
-    await expect(
-      grantCredits(store.database, TEST_ACTOR, id, 2_000_000_000, 'too many'),
-    ).rejects.toMatchObject({ why: 'too_many' });
+  it.each<[string, () => Promise<unknown>]>([
+    ['a key is made', () => createApiKey(store.database, TEST_ACTOR, caller.applicationId)],
+    ['a key is used', () => recordKeyUsage(store.database, [hashApiKey(caller.key)])],
+    ['a send is created', () => createSend(store.database, newSend(caller))],
+    ['credits are granted', () => grantCredits(store.database, TEST_ACTOR, caller.accountId, 1, 'paid')],
+    [
+      'an application is renamed',
+      () => renameApplication(store.database, TEST_ACTOR, caller.accountId, caller.applicationId, 'new'),
+    ],
+    [
+      'an application’s limits change',
+      () => limitApplication(store.database, TEST_ACTOR, caller.applicationId, { perMinute: 5 }),
+    ],
+  ])('stays when %s', async (_, change) => {
+    expect(await changed(change)).toBe(false);
   });
 
-  it('of one id go to one of many accounts that are given them at once', async () => {
-    const grantId = newId();
-    const accounts = await Promise.all(Array.from({ length: 8 }, () => make({ freeQuota: 0 })));
-    const outcomes = await Promise.allSettled(
-      accounts.map(({ id }) => grantCredits(store.database, TEST_ACTOR, id, 5, 'one', grantId)),
-    );
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    const entries = await Promise.all(accounts.map(({ id }) => ledgerOf(id)));
-    expect(entries.flat()).toHaveLength(1);
+  it('changes with the commit, and not when the change is taken back', async () => {
+    const before = await version();
+    const change = (rollBack: boolean) =>
+      store.database.transaction(async (connection) => {
+        await connection.sql.execute`update api_keys set revoked_at = now() where id = ${caller.keyId}::uuid`;
+        expect(await version()).toBe(before);
+        if (rollBack) throw new Error('rolled back');
+      });
+    await expect(change(true)).rejects.toThrow('rolled back');
+    expect(await version()).toBe(before);
+    await change(false);
+    expect(await version()).not.toBe(before);
+  });
+});
+
+describe('the ledger', () => {
+  let caller: TestCaller;
+  beforeEach(async () => {
+    caller = await buildCaller(store.database, 'live', { freeQuota: 5, credits: 100, ratePerMinute: 10_000 });
+  });
+
+  const { fail } = sendActions(store);
+  const send = () => buildSend(store.database, caller);
+
+  /** All entries, newest first, by pages. @param between runs before each page but the first */
+  async function entriesOf(limit: number, between?: () => Promise<unknown>): Promise<LedgerEntry[]> {
+    const entries: LedgerEntry[] = [];
+    for (let before: string | null | undefined; before !== null;) {
+      if (before !== undefined) await between?.();
+      const page = await listLedger(store.database, caller.accountId, {
+        limit,
+        ...(before !== undefined && { before }),
+      });
+      entries.push(...page.entries);
+      before = page.next;
+    }
+    return entries;
+  }
+
+  /** What the account had before an entry, by what it had after it. */
+  function before({ kind, bucket, units, balance }: LedgerEntry): LedgerEntry['balance'] {
+    const change = kind === 'reserved' ? -units : units;
+    return bucket === 'credit'
+      ? { ...balance, credits: balance.credits - change }
+      : { ...balance, freeQuota: balance.freeQuota - change };
+  }
+
+  /** From nothing at the first entry, each leads to the next, and the last one to what the account has. */
+  async function expectToAddUp(entries: readonly LedgerEntry[], end?: LedgerEntry['balance']): Promise<void> {
+    const oldestFirst = entries.toReversed();
+    let had = { freeQuota: 0, credits: 0 };
+    for (const entry of oldestFirst) {
+      expect(before(entry)).toEqual(had);
+      had = entry.balance;
+    }
+    if (end !== undefined) expect(had).toEqual(end);
+    const ids = entries.map(({ id }) => BigInt(id));
+    expect(ids.every((id, n) => n === 0 || id < (ids[n - 1] as bigint))).toBe(true);
+  }
+
+  it('adds up on every page while sends are created, fail and are paid for', async () => {
+    const sends = await Promise.all(Array.from({ length: 30 }, send));
+    const busy = Promise.all([
+      ...sends.slice(0, 15).map(fail),
+      ...Array.from({ length: 20 }, send),
+      ...Array.from({ length: 5 }, () =>
+        grantCredits(store.database, TEST_ACTOR, caller.accountId, 3, 'more'),
+      ),
+    ]);
+    const walks = await Promise.all([3, 5, 8].map((limit) => entriesOf(limit, send)));
+    await busy;
+    for (const walk of walks) await expectToAddUp(walk);
+    const { freeQuota, credits } = (await findBalance(store.database, caller.accountId))!;
+    const all = await entriesOf(4);
+    await expectToAddUp(all, { freeQuota, credits });
+    const [{ count }] = (await store.sql<{ count: number }>(
+      'select count(*)::integer as count from ledger_entries where account_id = $1',
+      [caller.accountId],
+    )) as [{ count: number }];
+    expect(all).toHaveLength(count);
+  });
+
+  it('has no entry come in below one that was seen: a return waits for its id as it waits for the account', async () => {
+    const failing = await send();
+    const seen = await store.database.transaction(async (transaction) => {
+      await transaction.sql
+        .query`select from accounts where id = ${caller.accountId}::uuid for no key update`;
+      const failed = fail(failing);
+      await until('a return that waits for the account', async () => (await store.countLockWaits()) > 0);
+      const [{ id }] = await transaction.sql.query<[{ id: bigint }]>`
+        insert into ledger_entries (account_id, kind, bucket, units) values (${caller.accountId}::uuid, 'granted', 'credit', 1)
+        returning id`;
+      return { id, failed };
+    });
+    await seen.failed;
+    const [newest, next] = await entriesOf(2);
+    expect([newest!.kind, newest!.sendId, next!.id]).toEqual(['returned', failing, String(seen.id)]);
   });
 });

@@ -150,11 +150,11 @@ export const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database, caller }) => visit(database, caller),
     changesNothing: ({ database }) => visit(database, { applicationId: store.newId() }),
   },
-  auditTriedSend: {
+  logTriedSend: {
     action: 'application.try_send',
     isRepeatable: true,
     change: ({ database, caller: { applicationId: id, accountId, mode } }) =>
-      store.auditTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
+      store.logTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
   },
   revokeApiKey: {
     action: 'key.revoke',

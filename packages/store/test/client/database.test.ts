@@ -7,6 +7,8 @@ import {
   newId,
   openDatabase,
   pingDatabase,
+  refusedBy,
+  type Connection,
   type Database,
 } from '@onecode/store';
 import {
@@ -20,247 +22,333 @@ import {
 
 const store = useTestDatabase();
 
-/** With reserve for a busy machine. A statement that nobody answers fails after five seconds. */
-const HEDGED_MS_MAX = 3_500;
+describe('connections', () => {
+  /** With reserve for a busy machine. A statement that nobody answers fails after five seconds. */
+  const HEDGED_MS_MAX = 3_500;
 
-async function withDatabase<T>(
-  url: string,
-  use: (database: Database) => Promise<T>,
-  connectionsMax = 2,
-): Promise<T> {
-  const database = openDatabase(url, { connectionsMax });
-  try {
-    return await use(database);
-  } finally {
-    await closeDatabase(database);
+  async function withDatabase<T>(
+    url: string,
+    use: (database: Database) => Promise<T>,
+    connectionsMax = 2,
+  ): Promise<T> {
+    const database = openDatabase(url, { connectionsMax });
+    try {
+      return await use(database);
+    } finally {
+      await closeDatabase(database);
+    }
   }
-}
 
-describe('a connection', () => {
-  afterEach(() => store.sql(`alter database ${new URL(store.url).pathname.slice(1)} reset all`));
+  describe('a connection', () => {
+    afterEach(() => store.sql(`alter database ${new URL(store.url).pathname.slice(1)} reset all`));
 
-  it.each([
-    ['timezone', 'America/Sao_Paulo'],
-    ['timezone', 'Asia/Kathmandu'],
-    ['datestyle', 'SQL, DMY'],
-    ['bytea_output', 'escape'],
-  ])('reads and writes the same values on a server whose %s is %s', async (name, value) => {
-    await store.sql(`alter database ${new URL(store.url).pathname.slice(1)} set ${name} = '${value}'`);
-    await withDatabase(store.url, async (database) => {
-      const caller = await buildCaller(database, 'live');
-      const id = await buildSend(database, caller);
-      const { send, now } = (await findSend(database, caller.accountId, id))!;
-      const [row] = await store.sql<{ created: number; now: number; hash: string }>(
-        `select extract(epoch from created_at)::float8 as created, extract(epoch from clock_timestamp())::float8 as now,
-           encode(code_hash, 'hex') as hash from sends where id = $1`,
-        [id],
-      );
-      expect(send.createdAt.getTime() / 1000).toBe(row!.created);
-      expect(Math.abs(now.getTime() / 1000 - row!.now)).toBeLessThan(60);
-      expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
-      await database.prisma.send.update({
-        where: { id },
-        data: { verifiedAt: now, verification: 'verified' },
-      });
-      expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
-    });
-  });
-
-  it('reads and writes the same times in a session whose zone was changed, and refuses another form than ISO', async () => {
-    await withDatabase(
-      store.url,
-      async (database) => {
-        const time = new Date('2026-02-28T23:59:59.123Z');
-        const statement = (connection: Pick<Database, 'sql'>) =>
-          connection.sql.query<
-            [object]
-          >`select ${time}::timestamptz as one, ${[time]}::timestamptz[] as list`;
-        for (const zone of ['Asia/Kathmandu', 'America/Sao_Paulo']) {
-          await database.sql.query`select set_config('TimeZone', ${zone}, false)`;
-          expect(await statement(database)).toEqual([{ one: time, list: [time] }]);
-          expect(await database.transaction(statement)).toEqual([{ one: time, list: [time] }]);
-        }
-        await database.sql.query`select set_config('DateStyle', 'SQL, DMY', false)`;
-        await expect(database.sql.query`select clock_timestamp() as now`).rejects.toThrow(
-          'another form than ISO',
-        );
-      },
-      1,
-    );
-  });
-
-  it('that breaks while idle is reported and replaced', async () => {
-    const reported: Error[] = [];
-    const database = openDatabase(store.url, {
-      connectionsMax: 1,
-      onConnectionError: (error) => reported.push(error),
-    });
-    const [{ pid }] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
-    await store.sql('select pg_terminate_backend($1)', [pid]);
-    while (reported.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    const [after] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
-    expect(after.pid).not.toBe(pid);
-    await closeDatabase(database);
-  });
-
-  it('that cannot be had is an error that does not tell the password', async () => {
-    const away = 'postgres://onecode:leaked-password@127.0.0.1:1/onecode';
-    const error = await withDatabase(away, (database) =>
-      pingDatabase(database).then(
-        () => null,
-        (reason: Error) => reason,
-      ),
-    );
-    expect(error).toBeInstanceOf(Error);
-    expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('leaked-password');
-  });
-
-  it('that others keep too long, or that falls silent, is an error before anybody gives up waiting', async () => {
-    const proxy = await startTcpProxy(store.url);
-    const kept = withDatabase(
-      store.url,
-      async (database) => {
-        const long = database.sql.query`select pg_sleep(4.5) is null`.then(() => 'done');
-        await expect(pingDatabase(database)).rejects.toThrow();
-        expect(await long).toBe('done');
-        await expect(pingDatabase(database)).resolves.toBeUndefined();
-      },
-      1,
-    );
-    const silent = withDatabase(proxy.url, async (database) => {
-      await pingDatabase(database);
-      proxy.freeze('replies');
-      await expect(pingDatabase(database)).rejects.toThrow();
-      await proxy.open();
-      await expect(pingDatabase(database)).resolves.toBeUndefined();
-    });
-    await Promise.all([kept, silent]);
-    await proxy.close();
-  });
-
-  it('goes on with its prepared statements after a migration has added a column', async () => {
-    const caller = await buildCaller(store.database, 'test');
-    await withDatabase(
-      store.url,
-      async (database) => {
+    it.each([
+      ['timezone', 'America/Sao_Paulo'],
+      ['timezone', 'Asia/Kathmandu'],
+      ['datestyle', 'SQL, DMY'],
+      ['bytea_output', 'escape'],
+    ])('reads and writes the same values on a server whose %s is %s', async (name, value) => {
+      await store.sql(`alter database ${new URL(store.url).pathname.slice(1)} set ${name} = '${value}'`);
+      await withDatabase(store.url, async (database) => {
+        const caller = await buildCaller(database, 'live');
         const id = await buildSend(database, caller);
-        const use = async (): Promise<void> => {
-          expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
-          const wanted = { idempotencyKey: 'repeated', body: 'same' };
-          expect(await createSend(database, newSend(caller, wanted))).toHaveProperty('send');
-          expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
-        };
-        await use();
-        await store.sql('alter table sends add column of_the_next_release integer');
-        await use();
-      },
-      1,
-    );
-  });
-});
-
-describe('a point read', () => {
-  let proxy: TcpProxy;
-  let database: Database;
-  beforeEach(async () => {
-    proxy = await startTcpProxy(store.url);
-    database = openDatabase(proxy.url, { connectionsMax: 2, readConnectionsMax: 4 });
-  });
-  afterEach(async () => {
-    await proxy.open();
-    proxy.hangUp();
-    await closeDatabase(database);
-    await proxy.close();
-  });
-
-  const backend = async (seconds = 0): Promise<number> => {
-    const [row] = await database.reads.query<[{ pid: number }]>`
-      select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
-    return row.pid;
-  };
-  const timed = async <T>(ask: () => Promise<T>): Promise<{ answer: T; ms: number }> => {
-    const begun = performance.now();
-    const answer = await ask();
-    return { answer, ms: performance.now() - begun };
-  };
-
-  it('has connections of its own', async () => {
-    const [row] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
-    expect(await backend()).not.toBe(row.pid);
-  });
-
-  it('is answered by another connection when one is silent, which is closed', async () => {
-    const silent = await backend();
-    const removed = new Promise((resolve) => database.pools[1]?.once('remove', resolve));
-    proxy.abandon('latest');
-    const { answer, ms } = await timed(backend);
-    expect(answer).not.toBe(silent);
-    expect(ms).toBeLessThan(HEDGED_MS_MAX);
-    await removed;
-    expect(await backend()).not.toBe(silent);
-  });
-
-  it('is answered within a moment when all connections are silent and the pool is full', async () => {
-    const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
-    expect(new Set(pids).size).toBe(2);
-    proxy.abandon();
-    for (const { answer, ms } of await Promise.all(Array.from({ length: 4 }, () => timed(backend)))) {
-      expect(pids).not.toContain(answer);
-      expect(ms).toBeLessThan(HEDGED_MS_MAX);
-    }
-  });
-
-  it('takes the first answer, however late it arrives', async () => {
-    await backend();
-    proxy.slow(400);
-    expect((await timed(backend)).ms).toBeGreaterThan(750);
-  });
-
-  it('is repeated when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
-    await backend();
-    const asked = timed(() => backend(0.2));
-    proxy.hangUp();
-    expect((await asked).answer).toEqual(expect.any(Number));
-    await expect(database.reads.query`select 1 / ${0}::integer`).rejects.toMatchObject({
-      code: 'SQLSTATE_22012',
+        const { send, now } = (await findSend(database, caller.accountId, id))!;
+        const [row] = await store.sql<{ created: number; now: number; hash: string }>(
+          `select extract(epoch from created_at)::float8 as created, extract(epoch from clock_timestamp())::float8 as now,
+             encode(code_hash, 'hex') as hash from sends where id = $1`,
+          [id],
+        );
+        expect(send.createdAt.getTime() / 1000).toBe(row!.created);
+        expect(Math.abs(now.getTime() / 1000 - row!.now)).toBeLessThan(60);
+        expect(Buffer.from(send.codeHash).toString('hex')).toBe(row!.hash);
+        await database.prisma.send.update({
+          where: { id },
+          data: { verifiedAt: now, verification: 'verified' },
+        });
+        expect((await findSend(database, caller.accountId, id))!.send.verifiedAt).toEqual(now);
+      });
     });
-    await proxy.refuse();
-    await expect(backend()).rejects.toThrow();
+
+    it('reads and writes the same times in a session whose zone was changed, and refuses another form than ISO', async () => {
+      await withDatabase(
+        store.url,
+        async (database) => {
+          const time = new Date('2026-02-28T23:59:59.123Z');
+          const statement = (connection: Pick<Database, 'sql'>) =>
+            connection.sql.query<
+              [object]
+            >`select ${time}::timestamptz as one, ${[time]}::timestamptz[] as list`;
+          for (const zone of ['Asia/Kathmandu', 'America/Sao_Paulo']) {
+            await database.sql.query`select set_config('TimeZone', ${zone}, false)`;
+            expect(await statement(database)).toEqual([{ one: time, list: [time] }]);
+            expect(await database.transaction(statement)).toEqual([{ one: time, list: [time] }]);
+          }
+          await database.sql.query`select set_config('DateStyle', 'SQL, DMY', false)`;
+          await expect(database.sql.query`select clock_timestamp() as now`).rejects.toThrow(
+            'another form than ISO',
+          );
+        },
+        1,
+      );
+    });
+
+    it('that breaks while idle is reported and replaced', async () => {
+      const reported: Error[] = [];
+      const database = openDatabase(store.url, {
+        connectionsMax: 1,
+        onConnectionError: (error) => reported.push(error),
+      });
+      const [{ pid }] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
+      await store.sql('select pg_terminate_backend($1)', [pid]);
+      while (reported.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      const [after] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
+      expect(after.pid).not.toBe(pid);
+      await closeDatabase(database);
+    });
+
+    it('that cannot be had is an error that does not tell the password', async () => {
+      const away = 'postgres://onecode:leaked-password@127.0.0.1:1/onecode';
+      const error = await withDatabase(away, (database) =>
+        pingDatabase(database).then(
+          () => null,
+          (reason: Error) => reason,
+        ),
+      );
+      expect(error).toBeInstanceOf(Error);
+      expect(`${error!.message} ${error!.stack} ${JSON.stringify(error)}`).not.toContain('leaked-password');
+    });
+
+    it('that others keep too long, or that falls silent, is an error before anybody gives up waiting', async () => {
+      const proxy = await startTcpProxy(store.url);
+      const kept = withDatabase(
+        store.url,
+        async (database) => {
+          const long = database.sql.query`select pg_sleep(4.5) is null`.then(() => 'done');
+          await expect(pingDatabase(database)).rejects.toThrow();
+          expect(await long).toBe('done');
+          await expect(pingDatabase(database)).resolves.toBeUndefined();
+        },
+        1,
+      );
+      const silent = withDatabase(proxy.url, async (database) => {
+        await pingDatabase(database);
+        proxy.freeze('replies');
+        await expect(pingDatabase(database)).rejects.toThrow();
+        await proxy.open();
+        await expect(pingDatabase(database)).resolves.toBeUndefined();
+      });
+      await Promise.all([kept, silent]);
+      await proxy.close();
+    });
+
+    it('goes on with its prepared statements after a migration has added a column', async () => {
+      const caller = await buildCaller(store.database, 'test');
+      await withDatabase(
+        store.url,
+        async (database) => {
+          const id = await buildSend(database, caller);
+          const use = async (): Promise<void> => {
+            expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
+            const wanted = { idempotencyKey: 'repeated', body: 'same' };
+            expect(await createSend(database, newSend(caller, wanted))).toHaveProperty('send');
+            expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
+          };
+          await use();
+          await store.sql('alter table sends add column of_the_next_release integer');
+          await use();
+        },
+        1,
+      );
+    });
   });
 
-  it('fails in the end when nobody answers, and leaves nothing behind', async () => {
-    await backend();
-    proxy.freeze('replies');
-    const { answer, ms } = await timed(() => backend().catch(() => 'failed'));
-    expect(answer).toBe('failed');
-    expect(ms).toBeLessThan(8_000);
-    await proxy.open();
-    expect(await backend()).toEqual(expect.any(Number));
+  describe('a point read', () => {
+    let proxy: TcpProxy;
+    let database: Database;
+    beforeEach(async () => {
+      proxy = await startTcpProxy(store.url);
+      database = openDatabase(proxy.url, { connectionsMax: 2, readConnectionsMax: 4 });
+    });
+    afterEach(async () => {
+      await proxy.open();
+      proxy.hangUp();
+      await closeDatabase(database);
+      await proxy.close();
+    });
+
+    const backend = async (seconds = 0): Promise<number> => {
+      const [row] = await database.reads.query<[{ pid: number }]>`
+        select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
+      return row.pid;
+    };
+    const timed = async <T>(ask: () => Promise<T>): Promise<{ answer: T; ms: number }> => {
+      const begun = performance.now();
+      const answer = await ask();
+      return { answer, ms: performance.now() - begun };
+    };
+
+    it('has connections of its own', async () => {
+      const [row] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
+      expect(await backend()).not.toBe(row.pid);
+    });
+
+    it('is answered by another connection when one is silent, which is closed', async () => {
+      const silent = await backend();
+      const removed = new Promise((resolve) => database.pools[1]?.once('remove', resolve));
+      proxy.abandon('latest');
+      const { answer, ms } = await timed(backend);
+      expect(answer).not.toBe(silent);
+      expect(ms).toBeLessThan(HEDGED_MS_MAX);
+      await removed;
+      expect(await backend()).not.toBe(silent);
+    });
+
+    it('is answered within a moment when all connections are silent and the pool is full', async () => {
+      const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
+      expect(new Set(pids).size).toBe(2);
+      proxy.abandon();
+      for (const { answer, ms } of await Promise.all(Array.from({ length: 4 }, () => timed(backend)))) {
+        expect(pids).not.toContain(answer);
+        expect(ms).toBeLessThan(HEDGED_MS_MAX);
+      }
+    });
+
+    it('takes the first answer, however late it arrives', async () => {
+      await backend();
+      proxy.slow(400);
+      expect((await timed(backend)).ms).toBeGreaterThan(750);
+    });
+
+    it('is repeated when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
+      await backend();
+      const asked = timed(() => backend(0.2));
+      proxy.hangUp();
+      expect((await asked).answer).toEqual(expect.any(Number));
+      await expect(database.reads.query`select 1 / ${0}::integer`).rejects.toMatchObject({
+        code: 'SQLSTATE_22012',
+      });
+      await proxy.refuse();
+      await expect(backend()).rejects.toThrow();
+    });
+
+    it('fails in the end when nobody answers, and leaves nothing behind', async () => {
+      await backend();
+      proxy.freeze('replies');
+      const { answer, ms } = await timed(() => backend().catch(() => 'failed'));
+      expect(answer).toBe('failed');
+      expect(ms).toBeLessThan(8_000);
+      await proxy.open();
+      expect(await backend()).toEqual(expect.any(Number));
+    });
+  });
+
+  describe('an id', () => {
+    it('is a UUID of version 7 in small letters, and later ones sort behind', () => {
+      const ids = Array.from({ length: 1000 }, newId);
+      for (const id of ids) {
+        expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+        expect(isId(id)).toBe(true);
+      }
+      expect(ids.toSorted()).toEqual(ids);
+      expect(new Set(ids).size).toBe(1000);
+    });
+
+    it.each([
+      ['nothing', ''],
+      ['capitals', newId().toUpperCase()],
+      ['no hyphens', newId().replaceAll('-', '')],
+      ['braces', `{${newId()}}`],
+      ['a line feed behind it', `${newId()}\n`],
+      ['a NUL in it', newId().replace('7', '\0')],
+      ['a letter beyond f', newId().replace('7', 'g')],
+      ['another id behind it', newId() + newId()],
+      ['a percent code', newId().replace('-', '%2d')],
+    ])('does not have %s', (_, text) => {
+      expect(isId(text)).toBe(false);
+    });
   });
 });
 
-describe('an id', () => {
-  it('is a UUID of version 7 in small letters, and later ones sort behind', () => {
-    const ids = Array.from({ length: 1000 }, newId);
-    for (const id of ids) {
-      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      expect(isId(id)).toBe(true);
-    }
-    expect(ids.toSorted()).toEqual(ids);
-    expect(new Set(ids).size).toBe(1000);
+describe('raw statements', () => {
+  const BYTES = new Uint8Array([0, 1, 254, 255]);
+  const TIME = new Date('2026-02-28T23:59:59.123Z');
+
+  /** Every kind of value that a statement of ours takes or returns. */
+  const selectEverything = (database: Connection) =>
+    database.sql.query<[Record<string, unknown>]>`
+      select ${7}::integer as whole, 1.5::float8 as part, ${true}::boolean as truth, ${'text — ü'}::text as words,
+        9007199254740993::bigint as large, ${12n}::bigint as given_large, gen_random_uuid() is not null as is_id,
+        '019a0000-0000-7000-8000-000000000000'::uuid as id, ${BYTES}::bytea as bytes, ${TIME}::timestamptz as time,
+        ${null}::text as nothing, ${JSON.stringify({ a: [1, null] })}::jsonb as document, array[1, 2] as wholes,
+        ${['a', null, 'b,"c']}::text[] as texts, array[0.5, 1]::float8[] as parts,
+        array['2026-02-28 23:59:59.123+00', null]::timestamptz[] as times,
+        ${['019a0000-0000-7000-8000-000000000000']}::uuid[] as ids, '2026-02-28 23:59:59.123456-03'::timestamptz as elsewhere`;
+
+  describe('a raw statement outside of a transaction', () => {
+    it('takes and returns the same as one that goes through Prisma’s engine', async () => {
+      const [alone] = await selectEverything(store.database);
+      const [within] = await store.database.transaction((transaction) => selectEverything(transaction));
+      expect(Object.keys(alone)).toEqual(Object.keys(within));
+      expect({ ...alone, bytes: [...(alone['bytes'] as Uint8Array)] }).toEqual({
+        ...within,
+        bytes: [...(within['bytes'] as Uint8Array)],
+      });
+      expect(alone).toMatchObject({
+        whole: 7,
+        large: 9007199254740993n,
+        given_large: 12n,
+        time: TIME,
+        elsewhere: new Date('2026-03-01T02:59:59.123Z'),
+        document: { a: [1, null] },
+        texts: ['a', null, 'b,"c'],
+        nothing: null,
+      });
+      expect([...(alone['bytes'] as Uint8Array)]).toEqual([...BYTES]);
+    });
+
+    it('says how many rows it changed', async () => {
+      await store.sql('create table counted (n integer)');
+      expect(
+        await store.database.sql.execute`insert into counted select generate_series(1, ${3}::integer)`,
+      ).toBe(3);
+    });
+
+    it('returns no type that would look otherwise within a transaction', async () => {
+      await expect(store.database.sql.query`select 1.5::numeric as amount`).rejects.toThrow('amount');
+    });
+
+    it('stays out of a transaction that is open, and one within it is taken back with it', async () => {
+      await store.sql('create table kept (word text)');
+      const takenBack = store.database.transaction(async (transaction) => {
+        await transaction.sql.execute`insert into kept values ('within')`;
+        await store.database.sql.execute`insert into kept values ('outside')`;
+        throw new Error('taken back');
+      });
+      await expect(takenBack).rejects.toThrow('taken back');
+      expect(await store.sql('select word from kept')).toEqual([{ word: 'outside' }]);
+    });
   });
 
-  it.each([
-    ['nothing', ''],
-    ['capitals', newId().toUpperCase()],
-    ['no hyphens', newId().replaceAll('-', '')],
-    ['braces', `{${newId()}}`],
-    ['a line feed behind it', `${newId()}\n`],
-    ['a NUL in it', newId().replace('7', '\0')],
-    ['a letter beyond f', newId().replace('7', 'g')],
-    ['another id behind it', newId() + newId()],
-    ['a percent code', newId().replace('-', '%2d')],
-  ])('does not have %s', (_, text) => {
-    expect(isId(text)).toBe(false);
+  describe('a refused statement', () => {
+    it.each([
+      ['a value out of range', 'select (2147483647 + 1)::integer', '22003', 'ValueOutOfRange'],
+      ['a missing table', 'select 1 from nowhere', '42P01', 'TableDoesNotExist'],
+      ['a duplicate', 'insert into settings default values', '23505', 'UniqueConstraintViolation'],
+      ['a raised error', `do $$ begin raise exception 'no'; end $$`, 'P0001', 'postgres'],
+    ])('says why, in a transaction and alone: %s', async (_, statement, code, kind) => {
+      const alone = store.database.sql.execute([statement] as unknown as TemplateStringsArray);
+      const refusal = await alone.catch((error: unknown) => error);
+      expect(refusedBy(refusal)).toEqual({ code, kind });
+      expect(refusal).toMatchObject({ code: `SQLSTATE_${code}` });
+      const within = store.database.transaction((transaction) =>
+        transaction.prisma.$executeRawUnsafe(statement),
+      );
+      expect(refusedBy(await within.catch((error: unknown) => error))).toEqual({ code, kind });
+    });
+
+    it('is nothing that another error is', () => {
+      for (const error of [new Error('x'), new Error('x', { cause: new Error('y') }), 'x', {}])
+        expect(refusedBy(error)).toBeNull();
+    });
   });
 });

@@ -1,37 +1,57 @@
+import { readFileSync } from 'node:fs';
 import {
+  changeSend,
   closeDatabase,
+  createSend,
+  findSend,
   openDatabase,
   pingDatabase,
   refuseUnusableDatabase,
+  UnusableDatabase,
   type Database,
 } from '@onecode/store';
-import { startTcpProxy, until, useTestDatabase, type TcpProxy } from '@onecode/testing';
+import { migrate } from '@onecode/store/migrations';
+import {
+  buildCaller,
+  buildSend,
+  concurrently,
+  describeIf,
+  makeCertificates,
+  newSend,
+  startTcpProxy,
+  until,
+  useTestDatabase,
+  type TcpProxy,
+} from '@onecode/testing';
+import { Processes } from '../../../../scripts/processes/processes.mjs';
+import { findPgBouncer, startPgBouncer } from '../../../../scripts/services/pgbouncer.mjs';
 
 const store = useTestDatabase();
-const NOBODY = '127.0.0.1:1';
-
-/** The test database's address with other hosts, and these parameters. */
-function addressOf(hosts: readonly string[], parameters = ''): string {
-  const { username, password, pathname } = new URL(store.url);
-  return `postgresql://${username}:${password}@${hosts.join(',')}${pathname}${parameters}`;
-}
-
-async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
-  const database = openDatabase(url, { connectionsMax: 2 });
-  try {
-    return await use(database);
-  } finally {
-    await closeDatabase(database);
-  }
-}
-
-const answers = (database: Database): Promise<boolean> =>
-  pingDatabase(database).then(
-    () => true,
-    () => false,
-  );
 
 describe('an address with several hosts', () => {
+  const NOBODY = '127.0.0.1:1';
+
+  /** The test database's address with other hosts, and these parameters. */
+  function addressOf(hosts: readonly string[], parameters = ''): string {
+    const { username, password, pathname } = new URL(store.url);
+    return `postgresql://${username}:${password}@${hosts.join(',')}${pathname}${parameters}`;
+  }
+
+  async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
+    const database = openDatabase(url, { connectionsMax: 2 });
+    try {
+      return await use(database);
+    } finally {
+      await closeDatabase(database);
+    }
+  }
+
+  const answers = (database: Database): Promise<boolean> =>
+    pingDatabase(database).then(
+      () => true,
+      () => false,
+    );
+
   let proxies: [TcpProxy, TcpProxy];
   const hosts = (): string[] => proxies.map(({ url }) => new URL(url).host);
   beforeEach(async () => {
@@ -96,6 +116,188 @@ describe('an address with several hosts', () => {
     await withDatabase(addressOf([NOBODY, NOBODY]), async (database) => {
       await expect(refuseUnusableDatabase(database)).resolves.toBeUndefined();
       await expect(pingDatabase(database)).rejects.toMatchObject({ cause: { kind: 'DatabaseNotReachable' } });
+    });
+  });
+});
+
+describe('poolers', () => {
+  const TRANSACTION = { pool_mode: 'transaction', default_pool_size: 3, max_prepared_statements: 100 };
+  const SESSION = { pool_mode: 'session' };
+  const IGNORING = {
+    ignore_startup_parameters: 'options,statement_timeout,idle_in_transaction_session_timeout',
+  };
+  const PGBOUNCER = findPgBouncer();
+
+  let processes: Processes;
+  const open: Database[] = [];
+  beforeAll(async () => {
+    processes = Processes.throwaway();
+    await store.sql(`alter database ${databaseName()} set timezone = 'America/Sao_Paulo'`);
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map(closeDatabase));
+  });
+  afterAll(() => processes.stop());
+
+  const databaseName = (): string => new URL(store.url).pathname.slice(1);
+
+  /** What an entry of deploy/pgbouncer/pgbouncer.ini runs on each session. */
+  function connectQuery(entry: string): string {
+    const file = readFileSync(new URL('../../../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8');
+    return new RegExp(`^${entry} = .* connect_query='(.*)'$`, 'm').exec(file)![1]!;
+  }
+
+  /** The address of a PgBouncer with these settings. */
+  async function poolerUrl(settings: Record<string, string | number>, entry?: string): Promise<string> {
+    const query = entry === undefined ? {} : { connectQuery: connectQuery(entry) };
+    return (await startPgBouncer(PGBOUNCER!, { processes, url: store.url, settings, ...query })).url;
+  }
+
+  /** Opens a database as API and worker do, or as the console does. @returns it with the names of the settings that its sessions lack */
+  function openAt(url: string, { connectionsMax = 4, byIndexOnly = true } = {}) {
+    const missing: string[] = [];
+    const database = openDatabase(url, {
+      connectionsMax,
+      byIndexOnly,
+      onMissingSettings: (names) => missing.push(...names),
+    });
+    open.push(database);
+    return { database, missing };
+  }
+
+  /** Seconds between a send's times as the database has them and as they are read and written. */
+  async function shifts(database: Database): Promise<number[]> {
+    const caller = await buildCaller(database, 'test');
+    const id = await buildSend(database, caller);
+    const { send, now } = (await findSend(database, caller.accountId, id))!;
+    await database.prisma.send.update({ where: { id }, data: { verifiedAt: now, verification: 'verified' } });
+    const [row] = await store.sql<{ created: number; verified: number }>(
+      `select extract(epoch from created_at)::float8 as created, extract(epoch from verified_at)::float8 as verified
+       from sends where id = $1`,
+      [id],
+    );
+    return [send.createdAt.getTime() / 1000 - row!.created, now.getTime() / 1000 - row!.verified].map(
+      (shift) => Math.round(shift),
+    );
+  }
+
+  /** The ways in which processes use a database, from many connections at once. */
+  async function expectUse(database: Database): Promise<void> {
+    await refuseUnusableDatabase(database);
+    expect(await shifts(database)).toEqual([0, 0]);
+    const caller = await buildCaller(database, 'test', { ratePerMinute: 10_000 });
+    // Ten at a time: all forty would wait for few connections, longer than a transaction may on a busy machine.
+    await concurrently(Array.from({ length: 40 }).keys(), 10, async (n) => {
+      const id = await buildSend(database, caller);
+      expect(await findSend(database, caller.accountId, id)).toMatchObject({ send: { id } });
+      expect(await changeSend(database, { id }, () => ({ result: 'seen' }))).toBe('seen');
+      const wanted = newSend(caller, { idempotencyKey: `key ${n}`, body: 'same' });
+      expect(await createSend(database, wanted)).toHaveProperty('send');
+      await database.transaction(async ({ prisma, sql }) => {
+        const [row] = await sql.query<
+          [{ id: string }]
+        >`select id from sends where id = ${id}::uuid for update`;
+        expect(row.id).toBe(id);
+        await prisma.send.update({ where: { id }, data: { verification: 'pending' } });
+      });
+    });
+  }
+
+  async function settingsOf(database: Database): Promise<object> {
+    const [row] = await database.sql.query<[object]>`
+      select current_setting('TimeZone') as zone, current_setting('enable_seqscan') as scan,
+        current_setting('statement_timeout') as bound`;
+    return row;
+  }
+  const SETTINGS = { zone: 'UTC', scan: 'off', bound: '5s' };
+
+  const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
+  describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
+    it('works with fewer sessions than connections, on a server outside UTC, and says which settings it lacks', async () => {
+      const { database, missing } = openAt(await poolerUrl(TRANSACTION), { connectionsMax: 12 });
+      await expectUse(database);
+      expect(await settingsOf(database)).toMatchObject({ zone: 'UTC' });
+      expect(missing).toEqual(expect.arrayContaining(['statement_timeout', 'enable_seqscan', 'jit']));
+    });
+
+    it('is refused where it keeps no prepared statements', async () => {
+      const { database } = openAt(await poolerUrl({ ...TRANSACTION, max_prepared_statements: 0 }));
+      const refusal = refuseUnusableDatabase(database);
+      await expect(refusal).rejects.toThrow(UnusableDatabase);
+      await expect(refusal).rejects.toThrow(
+        /^[^\n]*PgBouncer does from 1\.21 on, with max_prepared_statements/,
+      );
+      await expect(pingDatabase(database)).rejects.toThrow(UnusableDatabase);
+    });
+
+    it('is no way to migrate', async () => {
+      await expect(migrate(await poolerUrl(TRANSACTION))).rejects.toThrow(
+        /MIGRATE_DATABASE_URL must lead to PostgreSQL itself/,
+      );
+    });
+  });
+
+  describeIf(PGBOUNCER !== null && process.env['ALL_TESTS'] === '1')('PgBouncer', () => {
+    it.each([
+      ['API and worker', 'onecode', true],
+      ['console and command line', 'onecode_console', false],
+    ])('in transaction mode has what %s need by deploy/pgbouncer', async (_, entry, byIndexOnly) => {
+      for (const more of [{}, IGNORING]) {
+        const { database, missing } = openAt(await poolerUrl({ ...TRANSACTION, ...more }, entry), {
+          byIndexOnly,
+        });
+        await expectUse(database);
+        expect(missing).toEqual([]);
+      }
+    });
+
+    it.each([{}, IGNORING])(
+      'in session mode works with all settings, and is a way to migrate: %j',
+      async (more) => {
+        const url = await poolerUrl({ ...SESSION, ...more });
+        const { database, missing } = openAt(url);
+        await expectUse(database);
+        expect([await settingsOf(database), missing]).toEqual([SETTINGS, []]);
+        expect(await migrate(url)).toEqual([]);
+      },
+    );
+
+    it('in transaction mode keeps its settings when a migration through it is refused', async () => {
+      const url = await poolerUrl({ ...TRANSACTION, default_pool_size: 1 }, 'onecode');
+      await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
+      const { database, missing } = openAt(url);
+      await refuseUnusableDatabase(database);
+      expect(missing).toEqual([]);
+    });
+
+    it('in transaction mode is seen to share sessions while other clients take them in turn', async () => {
+      const url = await poolerUrl(TRANSACTION);
+      const { database } = openAt(url, { connectionsMax: 12 });
+      let isOver = false;
+      const load = Array.from({ length: 12 }, async () => {
+        while (!isOver) await database.sql.query`select pg_sleep(0.001)::text`;
+      });
+      try {
+        for (let n = 0; n < 5; n += 1) await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
+      } finally {
+        isOver = true;
+        await Promise.all(load);
+      }
+    });
+
+    it('with TLS serves whom its certificate is for and who trusts its authority', async () => {
+      const { certificate, key, caFile } = makeCertificates(processes.folder);
+      const tls = {
+        client_tls_sslmode: 'require',
+        client_tls_key_file: key,
+        client_tls_cert_file: certificate,
+      };
+      const url = await poolerUrl({ ...SESSION, ...tls });
+      const connect = (parameters: string) => pingDatabase(openAt(`${url}?${parameters}`).database);
+      await connect(`sslmode=verify-full&sslrootcert=${caFile}`);
+      await connect('sslmode=require&uselibpqcompat=true');
+      await expect(connect('sslmode=verify-full')).rejects.toThrow('agree on no TLS, or on no certificate');
+      await expect(connect('sslmode=verify-full&sslrootcert=/nowhere')).rejects.toThrow('ENOENT');
     });
   });
 });

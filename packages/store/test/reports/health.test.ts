@@ -1,174 +1,429 @@
-import type { HoldTarget } from '@onecode/domain';
+import type { HoldTarget, TrafficCount } from '@onecode/domain';
 import {
-  placeHold,
-  newId,
-  recordHeartbeat,
-  listHeartbeats,
+  addTraffic,
+  createPresence,
+  createTrafficCounter,
   deleteOldHeartbeats,
+  deleteOldProcesses,
+  listHeartbeats,
+  listProcesses,
+  mergeOldTraffic,
+  newId,
+  placeHold,
   readAttemptMinutes,
+  readHeldSends,
   readProviderAnswers,
   readReceiptStatistics,
+  readSenderActivity,
+  readTraffic,
   readWaitingSends,
+  recordHeartbeat,
   releaseHold,
   storeReceipts,
 } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { readMigrations } from '@onecode/store/migrations';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
-let live: TestCaller;
-let test: TestCaller;
-beforeAll(async () => {
-  live = await buildCaller(store.database, 'live', { credits: 1_000, freeQuota: 0 });
-  test = await buildCaller(store.database, 'test');
-});
-beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, heartbeats, sends cascade`));
 
-/** A send in some state, by direct SQL. */
-async function waiting(columns: string, caller = live): Promise<string> {
-  const id = await buildSend(store.database, caller);
-  await store.sql(`update sends set ${columns} where id = $1`, [id]);
-  return id;
-}
-
-describe('what the health page reads of sends', () => {
-  it('tells sends that nobody has taken from those under way, and how long the oldest has been due', async () => {
-    await waiting("due_at = now() - interval '40 seconds'");
-    await waiting("due_at = now() - interval '20 seconds'", test);
-    await waiting("due_at = now() + interval '20 seconds'");
-    await waiting(
-      "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null, next_enqueue_at = null",
-    );
-
-    const { due, forSender, held, underWay } = await readWaitingSends(store.database);
-    expect(due).toEqual({ count: 2, oldestSeconds: expect.closeTo(40, 0) });
-    expect(forSender).toEqual({ count: 0, oldestSeconds: null });
-    expect(held).toEqual({ count: 0, oldestSeconds: null });
-    expect(underWay).toBe(1);
+describe('health', () => {
+  let live: TestCaller;
+  let test: TestCaller;
+  beforeAll(async () => {
+    live = await buildCaller(store.database, 'live', { credits: 1_000, freeQuota: 0 });
+    test = await buildCaller(store.database, 'test');
   });
+  beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, heartbeats, sends cascade`));
 
-  it.each<[string, () => HoldTarget]>([
-    ['all live delivery', () => ({ kind: 'live', target: '' })],
-    ['a country', () => ({ kind: 'country', target: 'BR' })],
-    ['an account', () => ({ kind: 'account', target: live.accountId })],
-  ])('tells what a switch holds from what waits for a sender: %s', async (_, target) => {
-    await waiting("awaiting_sender = true, created_at = now() - interval '30 seconds', due_at = expires_at");
-    expect((await readWaitingSends(store.database)).forSender).toEqual({
-      count: 1,
-      oldestSeconds: expect.closeTo(30, 0),
-    });
-    await placeHold(store.database, TEST_ACTOR, { ...target(), reason: 'a drill' });
-    const { forSender, held } = await readWaitingSends(store.database);
-    await releaseHold(store.database, TEST_ACTOR, target());
-    expect([forSender.count, held.count, held.oldestSeconds]).toEqual([0, 1, expect.closeTo(30, 0)]);
-  });
-});
-
-describe('what the health page reads of the provider', () => {
-  /** Calls that began so many seconds ago and took so many milliseconds. */
-  async function calls(count: number, outcome: string | null, secondsAgo: number, tookMs = 0): Promise<void> {
-    const send = await buildSend(store.database, live);
-    for (let n = 0; n < count; n++) {
-      const at = Date.now() - secondsAgo * 1_000;
-      const id = `${at
-        .toString(16)
-        .padStart(12, '0')
-        .replace(/(.{8})/, '$1-')}${newId().slice(13)}`;
-      await store.sql(
-        `insert into attempts (id, send_id, outcome, started_at, finished_at)
-         values ($1, $2, $3, now() - make_interval(secs => $4),
-           case when $3::text is not null then now() - make_interval(secs => $4) + make_interval(secs => $5 / 1000.0) end)`,
-        [id, send, outcome, secondsAgo, tookMs],
-      );
-    }
+  /** A send in some state, by direct SQL. */
+  async function waiting(columns: string, caller = live): Promise<string> {
+    const id = await buildSend(store.database, caller);
+    await store.sql(`update sends set ${columns} where id = $1`, [id]);
+    return id;
   }
 
-  it('counts calls by minute and outcome, without gaps and without those of before', async () => {
-    await calls(2, 'accepted', 600);
-    await calls(1, 'retry', 600);
-    await calls(3, null, 0);
-    await calls(4, 'accepted', 3_600);
+  describe('what the health page reads of sends', () => {
+    it('tells sends that nobody has taken from those under way, and how long the oldest has been due', async () => {
+      await waiting("due_at = now() - interval '40 seconds'");
+      await waiting("due_at = now() - interval '20 seconds'", test);
+      await waiting("due_at = now() + interval '20 seconds'");
+      await waiting(
+        "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null, next_enqueue_at = null",
+      );
 
-    const minutes = await readAttemptMinutes(store.database, 30);
-    expect(minutes).toHaveLength(30);
-    expect(
-      minutes
-        .map(({ minute }) => minute.getTime())
-        .every((at, n, all) => n === 0 || at - (all[n - 1] as number) === 60_000),
-    ).toBe(true);
-    expect(
-      minutes.filter(({ outcomes }) => Object.keys(outcomes).length > 0).map(({ outcomes }) => outcomes),
-    ).toEqual([{ accepted: 2, retry: 1 }, { none: 3 }]);
-  });
+      const { due, forSender, held, underWay } = await readWaitingSends(store.database);
+      expect(due).toEqual({ count: 2, oldestSeconds: expect.closeTo(40, 0) });
+      expect(forSender).toEqual({ count: 0, oldestSeconds: null });
+      expect(held).toEqual({ count: 0, oldestSeconds: null });
+      expect(underWay).toBe(1);
+    });
 
-  it('sums up the answers of the last minutes, with their median and 95th percentile', async () => {
-    for (let n = 1; n <= 21; n++) await calls(1, 'accepted', 60, n * 100);
-    await calls(2, 'retry', 60, 1_100);
-    await calls(1, 'unknown', 60, 1_100);
-    await calls(1, 'config', 60, 1_100);
-    await calls(1, 'sender', 60, 1_100);
-    await calls(1, null, 0);
-    await calls(9, 'retry', 900, 9_000);
-
-    expect(await readProviderAnswers(store.database, 5)).toEqual({
-      calls: 27,
-      accepted: 21,
-      failing: 3,
-      config: 1,
-      sender: 1,
-      secondsMedian: expect.closeTo(1.1, 3),
-      secondsP95: expect.closeTo(1.975, 2),
+    it.each<[string, () => HoldTarget]>([
+      ['all live delivery', () => ({ kind: 'live', target: '' })],
+      ['a country', () => ({ kind: 'country', target: 'BR' })],
+      ['an account', () => ({ kind: 'account', target: live.accountId })],
+    ])('tells what a switch holds from what waits for a sender: %s', async (_, target) => {
+      await waiting(
+        "awaiting_sender = true, created_at = now() - interval '30 seconds', due_at = expires_at",
+      );
+      expect((await readWaitingSends(store.database)).forSender).toEqual({
+        count: 1,
+        oldestSeconds: expect.closeTo(30, 0),
+      });
+      await placeHold(store.database, TEST_ACTOR, { ...target(), reason: 'a drill' });
+      const { forSender, held } = await readWaitingSends(store.database);
+      await releaseHold(store.database, TEST_ACTOR, target());
+      expect([forSender.count, held.count, held.oldestSeconds]).toEqual([0, 1, expect.closeTo(30, 0)]);
     });
   });
 
-  it('counts receipts that came, and those that were not applied in time', async () => {
-    const report = (messageId: string) => ({
-      messageId,
-      attemptId: null,
-      status: 'sent' as const,
-      occurredAt: new Date(),
-      failure: null,
-    });
-    await storeReceipts(store.database, ['a', 'b', 'c', 'd'].map(report));
-    await store.sql(
-      "update receipts set received_at = now() - interval '5 minutes', due_at = null, result = 'applied' where message_id = 'a'",
-    );
-    await store.sql(
-      "update receipts set received_at = now() - interval '1 hour', due_at = now() - interval '50 seconds' where message_id = 'b'",
-    );
-    await store.sql(
-      "update receipts set due_at = now() + interval '1 minute' where message_id in ('c', 'd')",
-    );
+  describe('what the health page reads of the provider', () => {
+    /** Calls that began so many seconds ago and took so many milliseconds. */
+    async function calls(
+      count: number,
+      outcome: string | null,
+      secondsAgo: number,
+      tookMs = 0,
+    ): Promise<void> {
+      const send = await buildSend(store.database, live);
+      for (let n = 0; n < count; n++) {
+        const at = Date.now() - secondsAgo * 1_000;
+        const id = `${at
+          .toString(16)
+          .padStart(12, '0')
+          .replace(/(.{8})/, '$1-')}${newId().slice(13)}`;
+        await store.sql(
+          `insert into attempts (id, send_id, outcome, started_at, finished_at)
+           values ($1, $2, $3, now() - make_interval(secs => $4),
+             case when $3::text is not null then now() - make_interval(secs => $4) + make_interval(secs => $5 / 1000.0) end)`,
+          [id, send, outcome, secondsAgo, tookMs],
+        );
+      }
+    }
 
-    expect(await readReceiptStatistics(store.database)).toEqual({
-      lastMinute: 2,
-      lastTenMinutes: 3,
-      due: 1,
-      oldestDueSeconds: expect.closeTo(50, 0),
+    it('counts calls by minute and outcome, without gaps and without those of before', async () => {
+      await calls(2, 'accepted', 600);
+      await calls(1, 'retry', 600);
+      await calls(3, null, 0);
+      await calls(4, 'accepted', 3_600);
+
+      const minutes = await readAttemptMinutes(store.database, 30);
+      expect(minutes).toHaveLength(30);
+      expect(
+        minutes
+          .map(({ minute }) => minute.getTime())
+          .every((at, n, all) => n === 0 || at - (all[n - 1] as number) === 60_000),
+      ).toBe(true);
+      expect(
+        minutes.filter(({ outcomes }) => Object.keys(outcomes).length > 0).map(({ outcomes }) => outcomes),
+      ).toEqual([{ accepted: 2, retry: 1 }, { none: 3 }]);
+    });
+
+    it('sums up the answers of the last minutes, with their median and 95th percentile', async () => {
+      for (let n = 1; n <= 21; n++) await calls(1, 'accepted', 60, n * 100);
+      await calls(2, 'retry', 60, 1_100);
+      await calls(1, 'unknown', 60, 1_100);
+      await calls(1, 'config', 60, 1_100);
+      await calls(1, 'sender', 60, 1_100);
+      await calls(1, null, 0);
+      await calls(9, 'retry', 900, 9_000);
+
+      expect(await readProviderAnswers(store.database, 5)).toEqual({
+        calls: 27,
+        accepted: 21,
+        failing: 3,
+        config: 1,
+        sender: 1,
+        secondsMedian: expect.closeTo(1.1, 3),
+        secondsP95: expect.closeTo(1.975, 2),
+      });
+    });
+
+    it('counts receipts that came, and those that were not applied in time', async () => {
+      const report = (messageId: string) => ({
+        messageId,
+        attemptId: null,
+        status: 'sent' as const,
+        occurredAt: new Date(),
+        failure: null,
+      });
+      await storeReceipts(store.database, ['a', 'b', 'c', 'd'].map(report));
+      await store.sql(
+        "update receipts set received_at = now() - interval '5 minutes', due_at = null, result = 'applied' where message_id = 'a'",
+      );
+      await store.sql(
+        "update receipts set received_at = now() - interval '1 hour', due_at = now() - interval '50 seconds' where message_id = 'b'",
+      );
+      await store.sql(
+        "update receipts set due_at = now() + interval '1 minute' where message_id in ('c', 'd')",
+      );
+
+      expect(await readReceiptStatistics(store.database)).toEqual({
+        lastMinute: 2,
+        lastTenMinutes: 3,
+        due: 1,
+        oldestDueSeconds: expect.closeTo(50, 0),
+      });
+    });
+  });
+
+  describe('what workers note of their loops', () => {
+    it('is the last round of each, newest first, and is forgotten within the hour', async () => {
+      const [one, other, gone] = [newId(), newId(), newId()];
+      await recordHeartbeat(store.database, 'sweep', one);
+      await recordHeartbeat(store.database, 'sweep', gone);
+      await store.sql("update heartbeats set ran_at = now() - interval '40 seconds' where worker_id = $1", [
+        one,
+      ]);
+      await store.sql("update heartbeats set ran_at = now() - interval '2 hours' where worker_id = $1", [
+        gone,
+      ]);
+      await recordHeartbeat(store.database, 'wake', other);
+      await recordHeartbeat(store.database, 'wake', other);
+
+      const expected = [
+        { loop: 'wake', workerId: other, secondsAgo: expect.closeTo(0, 0) },
+        { loop: 'sweep', workerId: one, secondsAgo: expect.closeTo(40, 0) },
+      ];
+      expect(await listHeartbeats(store.database)).toEqual(expected);
+      await deleteOldHeartbeats(store.database);
+      expect(await store.sql('select worker_id from heartbeats order by ran_at')).toEqual([
+        { worker_id: one },
+        { worker_id: other },
+      ]);
     });
   });
 });
 
-describe('what workers note of their loops', () => {
-  it('is the last round of each, newest first, and is forgotten within the hour', async () => {
-    const [one, other, gone] = [newId(), newId(), newId()];
-    await recordHeartbeat(store.database, 'sweep', one);
-    await recordHeartbeat(store.database, 'sweep', gone);
-    await store.sql("update heartbeats set ran_at = now() - interval '40 seconds' where worker_id = $1", [
-      one,
-    ]);
-    await store.sql("update heartbeats set ran_at = now() - interval '2 hours' where worker_id = $1", [gone]);
-    await recordHeartbeat(store.database, 'wake', other);
-    await recordHeartbeat(store.database, 'wake', other);
+describe('traffic', () => {
+  beforeEach(() => store.sql('delete from traffic_counts'));
 
-    const expected = [
-      { loop: 'wake', workerId: other, secondsAgo: expect.closeTo(0, 0) },
-      { loop: 'sweep', workerId: one, secondsAgo: expect.closeTo(40, 0) },
-    ];
-    expect(await listHeartbeats(store.database)).toEqual(expected);
-    await deleteOldHeartbeats(store.database);
-    expect(await store.sql('select worker_id from heartbeats order by ran_at')).toEqual([
-      { worker_id: one },
-      { worker_id: other },
+  const count = (times: number, more: Partial<TrafficCount> = {}): TrafficCount => ({
+    event: 'failed',
+    country: 'BR',
+    senderId: 'a',
+    reason: 'attempts_exhausted',
+    count: times,
+    ...more,
+  });
+
+  it('is added up, whoever counts, and in whatever order', async () => {
+    const counts = [count(1), count(2, { senderId: 'b' }), count(3, { country: 'MX' })];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, nth) =>
+        addTraffic(store.database, nth % 2 === 0 ? counts : counts.toReversed()),
+      ),
+    );
+    const { totals, fiveMinutes, twoMinutes } = await readTraffic(store.database);
+    expect(totals).toEqual([
+      { event: 'failed', country: 'BR', reason: 'attempts_exhausted', count: 60 },
+      { event: 'failed', country: 'MX', reason: 'attempts_exhausted', count: 60 },
     ]);
+    expect(fiveMinutes).toHaveLength(3);
+    expect(fiveMinutes).toEqual(twoMinutes);
+  });
+
+  it('leaves the last minutes with the time, and the totals never', async () => {
+    await addTraffic(store.database, [count(4)]);
+    await store.sql(`update traffic_counts set began_at = began_at - interval '3 minutes'`);
+    await addTraffic(store.database, [count(5)]);
+    const [recent] = (await readTraffic(store.database)).twoMinutes;
+    expect(recent).toEqual(count(5));
+    expect((await readTraffic(store.database)).fiveMinutes.reduce((sum, one) => sum + one.count, 0)).toBe(9);
+
+    for (let round = 0; round < 2; round++) {
+      await store.sql(`update traffic_counts set began_at = began_at - interval '20 minutes'
+        where began_at > '-infinity'`);
+      await Promise.all(Array.from({ length: 5 }, () => mergeOldTraffic(store.database)));
+      await addTraffic(store.database, [count(1, { event: 'delivered', reason: '' })]);
+    }
+    const { totals, fiveMinutes } = await readTraffic(store.database);
+    expect(totals).toEqual([
+      { event: 'delivered', country: 'BR', reason: '', count: 2 },
+      { event: 'failed', country: 'BR', reason: 'attempts_exhausted', count: 9 },
+    ]);
+    expect(fiveMinutes).toEqual([count(1, { event: 'delivered', reason: '' })]);
+    const rows = await store.sql(`select from traffic_counts where began_at = '-infinity'`);
+    expect(rows).toHaveLength(2);
+  });
+
+  it('that could not be written is written the next time', async () => {
+    const counter = createTrafficCounter();
+    const { count: _, ...key } = count(1);
+    counter.count(key);
+    await store.sql('alter table traffic_counts rename to away');
+    await expect(counter.flush(store.database)).rejects.toThrow('TableDoesNotExist');
+    counter.count(key);
+    await store.sql('alter table away rename to traffic_counts');
+    await counter.flush(store.database);
+    await counter.flush(store.database);
+    expect((await readTraffic(store.database)).fiveMinutes).toEqual([count(2)]);
+  });
+});
+
+describe('staff', () => {
+  const ATTEMPTS = 30_000;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    caller = await buildCaller(store.database, 'live', { name: 'Loja Azul', credits: 1_000 });
+  });
+
+  /** Attempts of this send, the nth `every` seconds before the one that follows it, numbered by their times. */
+  async function attempts(send: string, sender: string, count: number, every: number): Promise<void> {
+    await store.sql(
+      `insert into attempts (id, send_id, sender_id, outcome, error_code, started_at, finished_at)
+       select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' ||
+           '8000' || lpad(to_hex(n), 12, '0'))::uuid, $1, $2,
+         case when n % 10 = 0 then 'retry' else 'accepted' end, case when n % 10 = 0 then 130429 end, at, at
+       from generate_series(1, $3::integer) n, lateral (select now() - make_interval(secs => n * $4::float8) as at) t`,
+      [send, sender, count, every],
+    );
+  }
+
+  describe('what a sender did lately', () => {
+    it('is that of an hour, by outcome, with its errors latest first', async () => {
+      const [{ id: one }, { id: other }] = [
+        await buildSender(store.database),
+        await buildSender(store.database),
+      ];
+      const send = await buildSend(store.database, caller);
+      // One a minute for two hours.
+      await attempts(send, one, 120, 60);
+      await store.sql(
+        `insert into attempts (id, send_id, sender_id, outcome, error_code, finished_at) values ($1, $2, $3, 'config', 190, now())`,
+        [newId(), send, one],
+      );
+
+      const activity = await readSenderActivity(store.database);
+
+      expect(activity.map(({ senderId }) => senderId)).toEqual([one]);
+      expect(activity[0]?.outcomes).toEqual({ accepted: 54, retry: 5, config: 1 });
+      expect(activity[0]?.errors).toMatchObject([
+        { outcome: 'config', errorCode: 190, times: 1 },
+        { outcome: 'retry', errorCode: 130429, times: 5 },
+      ]);
+      expect(activity.some(({ senderId }) => senderId === other)).toBe(false);
+    });
+
+    it('is that of the latest calls alone in a busy hour', async () => {
+      const { id } = await buildSender(store.database);
+      const send = await buildSend(store.database, caller);
+      await attempts(send, id, ATTEMPTS, 0.1);
+
+      const found = (await readSenderActivity(store.database)).find(({ senderId }) => senderId === id);
+      expect((found?.outcomes.accepted ?? 0) + (found?.outcomes.retry ?? 0)).toBeLessThanOrEqual(20_000);
+    });
+  });
+
+  describe('what is held', () => {
+    it('is counted up to ten thousand', async () => {
+      await store.sql(
+        `insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
+           country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
+         select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', 1000 + n, 1000 + n, '+5511987654321', '+5511987654321', 'BR', 'pt-BR', 'credit',
+           convert_to(repeat('h', 33), 'utf8'), 'sealed'::bytea, true, now(), now(), now(), now() + interval '10 minutes'
+         from generate_series(1, 10500) n`,
+        [caller.accountId, caller.applicationId],
+      );
+
+      expect(await readHeldSends(store.database)).toMatchObject({ waiting: 10_000, isCapped: true });
+    });
+  });
+});
+
+describe('the presence of a process', () => {
+  beforeEach(async () => {
+    await store.sql('truncate processes, releases, schema_contracts');
+  });
+
+  const presence = (release = '1.1.0') => createPresence(store.database, { kind: 'api', release });
+  const seen = async (): Promise<unknown[]> =>
+    (await listProcesses(store.database)).map(({ id, state }) => ({ id, state }));
+
+  it('tells its release and the newest migration that it knows, again and again', async () => {
+    const one = presence();
+    expect(await one.tell()).toBeNull();
+    const [first] = await listProcesses(store.database);
+    expect(first).toMatchObject({
+      id: one.id,
+      kind: 'api',
+      release: '1.1.0',
+      lastMigration: (await readMigrations()).at(-1)!.name,
+      state: 'running',
+    });
+    await store.sql(`update processes set seen_at = now() - interval '2 minutes'`);
+    expect(await seen()).toEqual([{ id: one.id, state: 'silent' }]);
+    expect(await one.tell()).toBeNull();
+    expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
+    expect(await store.sql('select release from releases')).toEqual([{ release: '1.1.0' }]);
+  });
+
+  it('tells how far its clock is from the database’s, each time anew, and nothing that the round trip explains', async () => {
+    const one = presence();
+    const told = async (): Promise<number | null> => {
+      await one.tell();
+      return (await listProcesses(store.database))[0]!.clockAheadMs;
+    };
+    expect(await told()).toBe(0);
+    const { now } = Date;
+    let ahead: number | null;
+    let behind: number | null;
+    try {
+      Date.now = () => now() + 300_000;
+      ahead = await told();
+      Date.now = () => now() - 300_000;
+      behind = await told();
+    } finally {
+      Date.now = now;
+    }
+    // What the round trip took is taken off.
+    expect(ahead).toBeGreaterThan(290_000);
+    expect(ahead).toBeLessThanOrEqual(300_000);
+    expect(behind).toBeLessThan(-290_000);
+    expect(behind).toBeGreaterThanOrEqual(-300_000);
+    expect(await told()).toBe(0);
+  });
+
+  it('tells that it has stopped, and comes back after PostgreSQL lost it in a crash', async () => {
+    const one = presence();
+    await one.tell();
+    await store.sql('truncate processes');
+    await one.tell();
+    expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
+    await one.end();
+    expect(await seen()).toEqual([{ id: one.id, state: 'stopped' }]);
+  });
+
+  it('is deleted an hour later', async () => {
+    const [old, late] = [presence(), presence()];
+    await old.tell();
+    await store.sql(`update processes set seen_at = now() - interval '61 minutes'`);
+    await late.tell();
+    await deleteOldProcesses(store.database);
+    expect(await store.sql('select id from processes')).toEqual([{ id: late.id }]);
+  });
+
+  it('is not told by a release that the schema does not fit, which never ran then', async () => {
+    await store.sql(
+      `insert into schema_contracts (migration_name, oldest_release, reason) values ('99_drop', '1.2.0', 'of a test')`,
+    );
+    expect(await presence('1.1.9').tell()).toMatch(/^the schema is too new for release 1\.1\.9: .*99_drop/);
+    expect(await presence('1.2.0').tell()).toBeNull();
+    expect(await store.sql('select release from releases')).toEqual([{ release: '1.2.0' }]);
+    await store.sql('truncate schema_contracts');
+    const newest = (await readMigrations()).at(-1)!.name;
+    await store.sql('delete from _prisma_migrations where migration_name = $1', [newest]);
+    expect(await presence().tell()).toMatch(/^the schema is too old for release 1\.1\.0: .* is missing/);
+    await store.sql('alter table schema_contracts rename to contracts');
+    expect(await presence().tell()).toContain(`migration ${newest} is missing`);
+    await store.sql('alter table _prisma_migrations rename to journal');
+    expect(await presence().tell()).toMatch(/^the schema is too old/);
   });
 });

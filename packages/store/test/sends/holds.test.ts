@@ -8,7 +8,7 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import { sendActions } from '../sends/sendActions.js';
+import { sendActions } from './sendActions.js';
 
 const HORIZON_MS = 1000;
 

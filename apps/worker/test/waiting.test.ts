@@ -1,0 +1,246 @@
+import type { HoldTarget } from '@onecode/domain';
+import { openDeliveryQueue } from '@onecode/runtime';
+import { pauseSender, placeHold, releaseHold, resumeSender } from '@onecode/store';
+import { buildSender, closedPort, keysOf, TEST_ACTOR, until } from '@onecode/testing';
+import { wake } from '../src/sweeper.js';
+import { allSettled, enqueueAll, makeSends } from './manySends.js';
+import { useWorker, type UsedWorker } from './testWorker.js';
+
+const t = useWorker({ senders: 0, env: { DELIVERY_BACKOFF_MS: '300' } });
+
+describe('a send without an available sender', () => {
+  const waitingSend = async (): Promise<string> => {
+    const id = await t.send(t.caller);
+    expect(await t.until(id, (row) => row.awaiting_sender)).toMatchObject({
+      status: 'queued',
+      channel: null,
+      from_number: null,
+      attempts: 0,
+    });
+    return id;
+  };
+
+  it('stays queued without a call through every job and sweep', async () => {
+    const id = await waitingSend();
+    const before = await t.row(id);
+    await t.enqueue('live', id, 99);
+    for (let round = 0; round < 3; round++) await t.sweep();
+    expect(await t.row(id)).toEqual(before);
+    expect(t.tap.requests).toEqual([]);
+  });
+
+  it('goes out when a sender is added', async () => {
+    const id = await waitingSend();
+    const sender = await buildSender(t.database);
+    expect(await t.until(id, 'delivered')).toMatchObject({
+      from_number: sender.number,
+      attempts: 1,
+    });
+  });
+
+  it('goes out when a sender is resumed', async () => {
+    const sender = await buildSender(t.database);
+    await pauseSender(t.database, TEST_ACTOR, sender.id);
+    const id = await waitingSend();
+    await resumeSender(t.database, TEST_ACTOR, sender.id);
+    await t.until(id, 'delivered');
+  });
+
+  it('goes out when the cool-down of a sender ends', async () => {
+    const sender = await buildSender(t.database);
+    await t.sql(
+      "update senders set consecutive_failures = 1, paused_at = now(), paused_until = now() + interval '1 hour', pause_reason = 'a fault', pause_source = 'answer' where id = $1",
+      [sender.id],
+    );
+    const id = await waitingSend();
+    await t.sql("update senders set paused_until = now() - interval '1 second' where id = $1", [sender.id]);
+    await t.until(id, 'delivered');
+  });
+
+  it('fails when its code expires: the code is erased and the unit is refunded', async () => {
+    const id = await waitingSend();
+    await t.age(id, 601);
+    const row = await t.until(id, 'failed');
+    expect(row).toMatchObject({
+      failure_reason: 'expired_before_delivery',
+      channel: null,
+      from_number: null,
+      sealed_code: null,
+      awaiting_sender: false,
+      due_at: null,
+      next_enqueue_at: null,
+    });
+    expect(row.failed_at!.getTime()).toBeGreaterThanOrEqual(row.expires_at.getTime());
+    expect(await t.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
+    await buildSender(t.database);
+    await t.sweep();
+    expect(await t.row(id)).toEqual(row);
+    expect(t.tap.requests).toEqual([]);
+  });
+
+  it('stays in its row while Redis is down, and goes out when it is up', async () => {
+    const id = await waitingSend();
+    const mute = openDeliveryQueue({
+      redisUrl: `redis://127.0.0.1:${await closedPort()}`,
+      prefix: t.prefix,
+      deliveryAttempts: 5,
+      onError: () => {},
+    });
+    await wake({ ...t.context, deliveryQueue: mute });
+    expect(await t.row(id)).toMatchObject({ awaiting_sender: true });
+    await mute.close();
+    await buildSender(t.database);
+    await t.until(id, 'delivered');
+  });
+});
+
+/** Hundreds of sends take a while on a busy machine. */
+const ALL_MS_MAX = 60_000;
+const live: HoldTarget = { kind: 'live', target: '' };
+const brazil: HoldTarget = { kind: 'country', target: 'BR' };
+
+describe('while live delivery is held', () => {
+  const account = (): HoldTarget => ({ kind: 'account', target: t.caller.accountId });
+
+  const set = (what: HoldTarget) => placeHold(t.database, TEST_ACTOR, { ...what, reason: 'a test' });
+  const end = (what: HoldTarget) => releaseHold(t.database, TEST_ACTOR, what);
+  beforeEach(async () => {
+    await buildSender(t.database);
+    for (const what of [live, brazil]) await end(what);
+  });
+
+  const waits = (id: string) => t.until(id, (row) => row.awaiting_sender);
+
+  it.each<[string, () => HoldTarget]>([
+    ['all of it', () => live],
+    ['to the country', () => brazil],
+    ['of the account', account],
+  ])('a send stays queued without a call, and goes out once after the release: %s', async (_, what) => {
+    await set(what());
+    const id = await t.send(t.caller);
+    expect(await waits(id)).toMatchObject({ status: 'queued', channel: null, attempts: 0 });
+    const before = await t.row(id);
+    await t.enqueue('live', id, 99);
+    for (let round = 0; round < 3; round++) await t.sweep();
+    expect(await t.row(id)).toEqual(before);
+    expect(t.tap.requests).toEqual([]);
+    await end(what());
+    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
+    expect(await t.calls(id)).toHaveLength(1);
+  });
+
+  it('for one account, the sends of others go out', async () => {
+    await set(account());
+    const held = await t.send(t.caller);
+    const other = await t.send(await t.newCaller());
+    await t.until(other, 'delivered');
+    await waits(held);
+    expect(t.tap.requests).toHaveLength(1);
+  });
+
+  it('to one country, sends to others go out', async () => {
+    await set({ kind: 'country', target: 'US' });
+    await t.until(await t.send(t.caller), 'delivered');
+    await end({ kind: 'country', target: 'US' });
+  });
+
+  it('a send between two attempts makes no further attempt, and continues after the release', async () => {
+    t.simulator.rules.add({ fault: { error: 131000 }, times: 1 });
+    const id = await t.send(t.caller);
+    await t.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
+    await set(live);
+    expect(await waits(id)).toMatchObject({ status: 'sending', attempts: 1 });
+    expect(await t.calls(id)).toHaveLength(1);
+    await end(live);
+    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+  });
+
+  it('a send whose code expires fails: the code is erased and the unit is refunded', async () => {
+    await set(account());
+    const id = await t.send(t.caller);
+    await waits(id);
+    await t.age(id, 601);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'expired_before_delivery',
+      sealed_code: null,
+      awaiting_sender: false,
+      due_at: null,
+    });
+    expect(await t.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
+    await end(account());
+    await t.sweep();
+    expect(t.tap.requests).toEqual([]);
+  });
+
+  it('test sends are delivered', async () => {
+    await set(live);
+    const tester = await t.newCaller('test');
+    await t.until(await t.send(tester), 'read');
+  });
+
+  it('a thousand wait without work, with no job in the queue, and each goes out once after the release', async () => {
+    // Those of earlier tests that wait in the queue for the end of their codes.
+    const jobsBefore = await jobsUnderWay(t);
+    const keysBefore = (await keysOf(t.redis, t.prefix)).length;
+    await t.sql('update senders set throughput = 1000 where paused_at is null');
+    await set(live);
+    const ids = await makeSends(t.environment, 1_000, { awaitingSender: true });
+    const late = await makeSends(t.environment, 20);
+    await enqueueAll(t.environment, late);
+    for (const id of late) await waits(id);
+    for (let round = 0; round < 3; round++) await t.sweep();
+    expect(t.tap.requests).toEqual([]);
+    await until('a queue without their jobs', async () => (await jobsUnderWay(t)) === jobsBefore);
+    // Only the finished jobs of the late ones and the queues' own keys are left.
+    expect((await keysOf(t.redis, t.prefix)).length - keysBefore).toBeLessThan(60);
+    // Enough for a queue; more would only take longer.
+    await t.sql(
+      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+         awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1 where id = any ($1)`,
+      [ids.slice(0, -180)],
+    );
+    await end(live);
+    await until('the end of all sends', () => allSettled(t.environment), ALL_MS_MAX);
+    expect(t.tap.requests).toHaveLength(200);
+  });
+
+  it('no call begins once the messages of the second before it have gone', async () => {
+    const calls = () => t.tap.requests.length;
+    await t.sql('update senders set throughput = 50 where paused_at is null');
+    await makeSends(t.environment, 150, { awaitingSender: true });
+    await until('calls', () => calls() > 20);
+    await set(live);
+    const before = calls();
+    // Every other send waits again: those with a send slot have used it.
+    await until('all others waiting', async () => {
+      const [row] = await t.sql<{ busy: number }>(
+        `select count(*)::integer as busy from sends where status in ('queued', 'sending') and not awaiting_sender`,
+      );
+      return row!.busy === 0;
+    });
+    const made = calls();
+    expect(made).toBeLessThan(150);
+    // Send slots lie at most a second ahead: 45 of them, and the tenth of the throughput that may go at once.
+    expect(made - before).toBeLessThanOrEqual(50);
+    for (let round = 0; round < 5; round++) await t.sweep();
+    expect(calls()).toBe(made);
+  });
+});
+
+/** The number of unfinished delivery jobs. */
+async function jobsUnderWay({ redis, prefix }: UsedWorker): Promise<number> {
+  const queue = `${prefix}:deliver`;
+  const counts = await Promise.all([
+    redis.llen(`${queue}:wait`),
+    redis.llen(`${queue}:active`),
+    redis.zcard(`${queue}:delayed`),
+    redis.zcard(`${queue}:prioritized`),
+  ]);
+  return counts.reduce((sum, count) => sum + count);
+}

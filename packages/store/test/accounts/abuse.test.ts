@@ -1,0 +1,404 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  countRefusedRequests,
+  createSend,
+  deleteOldRefusedRequests,
+  findAbuseControls,
+  listRefusedRequests,
+  readBreakerEvidence,
+  resetBreaker,
+  setBreaker,
+  tripBreaker,
+  type CountryEvidence,
+  type Page,
+  type RefusedRequest,
+  type RefusedRequestFilter,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSender,
+  newSend,
+  refuseRequests,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+
+const store = useTestDatabase();
+
+describe('the breaker', () => {
+  const RULE = { unverifiedPercent: 90, minSends: 10 };
+  const HOUR = 3600;
+
+  let senderId: string;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    senderId = (await buildSender(store.database)).id;
+  });
+  beforeEach(async () => {
+    await store.sql('update accounts set breaker_unverified_percent = null, breaker_min_sends = null');
+    caller = await buildCaller(store.database, 'live', { freeQuota: 2000, ratePerMinute: 10_000 });
+    await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
+  });
+
+  const create = (by: TestCaller, country: string | null) =>
+    createSend(store.database, { ...newSend(by), country });
+  const outcomes = async (...countries: (string | null)[]): Promise<string[]> => {
+    const all: string[] = [];
+    for (const country of countries) all.push((await create(caller, country)).outcome);
+    return all;
+  };
+
+  interface Past {
+    count: number;
+    country?: string | null;
+    /** How many of them were verified. */
+    verified?: number;
+    ageSeconds?: number;
+    /** When they left us; null: they still wait. */
+    sentAfterSeconds?: number | null;
+  }
+
+  /** Makes live sends, as if some time ago. @returns their ids */
+  async function past(batch: Past, by: TestCaller = caller): Promise<string[]> {
+    const { count, country = 'NG', verified = 0, ageSeconds = 300, sentAfterSeconds = 1 } = batch;
+    const creations = await Promise.all(Array.from({ length: count }, () => create(by, country)));
+    const ids = creations.map((creation) => {
+      if (creation.outcome !== 'created') throw new Error(creation.outcome);
+      return creation.send.id;
+    });
+    if (sentAfterSeconds !== null)
+      await store.sql(
+        `update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,
+           due_at = null, next_enqueue_at = null, sent_at = created_at + make_interval(secs => $3) where id = any ($1)`,
+        [ids, senderId, sentAfterSeconds],
+      );
+    await store.sql(
+      `update sends set verification = 'verified', verified_at = created_at where id = any ($1)`,
+      [ids.slice(0, verified)],
+    );
+    await store.sql(
+      `update sends set created_at = created_at - t.age, expires_at = expires_at - t.age, sent_at = sent_at - t.age,
+         verified_at = verified_at - t.age from (select make_interval(secs => $2) as age) t where id = any ($1)`,
+      [ids, ageSeconds],
+    );
+    return ids;
+  }
+
+  const evidence = (): Promise<CountryEvidence[]> => readBreakerEvidence(store.database);
+  /** What is known of each country: sends and unverified ones. */
+  const statistics = async (): Promise<Record<string, [number, number]>> =>
+    Object.fromEntries(
+      (await evidence()).map(({ country, sends, unverified }) => [country, [sends, unverified]]),
+    );
+  const evidenceOn = async (country: string): Promise<CountryEvidence> =>
+    (await evidence()).find((one) => one.country === country)!;
+  const trip = async (country: string): Promise<boolean> =>
+    tripBreaker(store.database, await evidenceOn(country), HOUR);
+
+  describe('the evidence for the breaker', () => {
+    it('is each country’s sends of that account, those of no country together as ZZ', async () => {
+      const other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
+      await past({ count: 4 });
+      await past({ count: 3, country: 'BR', verified: 2 });
+      await past({ count: 2, country: null });
+      await past({ count: 9 }, other);
+      expect(await statistics()).toEqual({ NG: [4, 4], BR: [3, 1], ZZ: [2, 2] });
+      expect(await evidenceOn('NG')).toMatchObject({
+        accountId: caller.accountId,
+        rule: RULE,
+        lastOpenUntil: null,
+      });
+    });
+
+    it('leaves out what had no time to be verified, is long ago, has failed, or left us late', async () => {
+      await past({ count: 1, ageSeconds: 60 });
+      await past({ count: 1, ageSeconds: 86_401 });
+      await past({ count: 1, sentAfterSeconds: null });
+      await past({ count: 1, sentAfterSeconds: 61 });
+      const failed = await past({ count: 1 });
+      await store.sql(
+        `update sends set status = 'failed', failed_at = sent_at, failure_reason = 'rejected_by_provider' where id = $1`,
+        failed,
+      );
+      expect(await statistics()).toEqual({});
+      await past({ count: 1, ageSeconds: 121 });
+      await past({ count: 1, verified: 1, sentAfterSeconds: 61 });
+      expect(await statistics()).toEqual({ NG: [2, 1] });
+    });
+
+    it('has what expired sooner', async () => {
+      const [id] = await past({ count: 1, ageSeconds: 60 });
+      expect(await statistics()).toEqual({});
+      await store.sql(`update sends set expires_at = created_at + interval '60 s' where id = $1`, [id]);
+      expect(await statistics()).toEqual({ NG: [1, 1] });
+    });
+
+    it('is no test send, however many there are', async () => {
+      const test = await buildCaller(store.database, 'test', { id: caller.accountId });
+      await past({ count: 2 });
+      for (let n = 0; n < 5; n++) await create(test, 'NG');
+      await store.sql(
+        `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min', status = 'read',
+           channel = 'sandbox', sent_at = created_at - interval '5 min', delivered_at = now(), read_at = now(), due_at = null,
+           next_enqueue_at = null
+         where mode = 'test'`,
+      );
+      expect(await statistics()).toEqual({ NG: [2, 2] });
+    });
+
+    it('has every denied send as unverified, and each person who denies once', async () => {
+      const ids = await past({ count: 6, verified: 6 });
+      await store.sql(
+        `insert into denials (message_id, occurred_at, send_id) select 'wamid.' || id, now(), id from unnest($1::uuid[]) id`,
+        [ids.slice(0, 3)],
+      );
+      await store.sql(`update sends set canonical_recipient = '+5511900000001' where id = any ($1)`, [
+        ids.slice(0, 2),
+      ]);
+      expect(await evidenceOn('NG')).toMatchObject({ sends: 6, unverified: 3, denying: 2 });
+    });
+
+    it('is the latest 1,000 sends and no more, without those that are too young', async () => {
+      await past({ count: 3, country: 'US', ageSeconds: 3600 });
+      const ids = await past({ count: 998, ageSeconds: 300 });
+      expect(await statistics()).toEqual({ NG: [998, 998], US: [2, 2] });
+      await store.sql('update accounts set rate_per_minute = 100 where id = $1', [caller.accountId]);
+      // The youngest two minutes of the busiest account: 200 sends.
+      await store.sql(
+        `update sends set created_at = now() - interval '1 min', sent_at = now() where id = any ($1)`,
+        [ids.slice(-200)],
+      );
+      expect(await statistics()).toEqual({ NG: [798, 798], US: [3, 3] });
+    });
+  });
+
+  describe('a tripped breaker', () => {
+    it('keeps the account from that country for its time, and from no other', async () => {
+      await past({ count: 10 });
+      expect(await trip('NG')).toBe(true);
+      const refused = await create(caller, 'NG');
+      expect(refused).toMatchObject({
+        outcome: 'rate_limited',
+        cause: 'breaker',
+        retryAfterSeconds: expect.any(Number),
+      });
+      if (refused.outcome === 'rate_limited') {
+        expect(refused.retryAfterSeconds).toBeLessThanOrEqual(HOUR);
+        expect(refused.retryAfterSeconds).toBeGreaterThan(HOUR - 60);
+      }
+      expect(await outcomes('BR', null)).toEqual(['created', 'created']);
+      const other = await buildCaller(store.database, 'live');
+      const test = await buildCaller(store.database, 'test', { id: caller.accountId });
+      expect([(await create(other, 'NG')).outcome, (await create(test, 'NG')).outcome]).toEqual([
+        'created',
+        'created',
+      ]);
+      expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
+        stoppedCountries: ['NG'],
+      });
+    });
+
+    it('is tripped once by many that judge the same evidence', async () => {
+      await past({ count: 10 });
+      const same = await evidenceOn('NG');
+      const trips = await Promise.all(
+        Array.from({ length: 8 }, () => tripBreaker(store.database, same, HOUR)),
+      );
+      expect(trips.filter(Boolean)).toHaveLength(1);
+    });
+
+    it.each([
+      ['a reset', () => resetBreaker(store.database, TEST_ACTOR, caller.accountId)],
+      [
+        'its end',
+        () =>
+          store.sql(
+            `update breaker_trips set tripped_at = tripped_at - interval '1 h', open_until = tripped_at + interval '1 ms'
+             where account_id = $1`,
+            [caller.accountId],
+          ),
+      ],
+    ])('lets go after %s, and takes new evidence to trip again', async (_, end) => {
+      await past({ count: 10 });
+      const old = await evidenceOn('NG');
+      await tripBreaker(store.database, old, HOUR);
+      await end();
+      expect(await tripBreaker(store.database, old, HOUR)).toBe(false);
+      expect(await outcomes('NG')).toEqual(['created']);
+      expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
+        stoppedCountries: [],
+        stoppedUntil: null,
+      });
+      expect(await statistics()).toEqual({});
+      // As if the trip had ended some time before these.
+      await store.sql(
+        `update breaker_trips set tripped_at = tripped_at - interval '2 h', open_until = now() - interval '6 min'`,
+      );
+      await past({ count: 10 });
+      expect(await trip('NG')).toBe(true);
+      expect(await outcomes('NG')).toEqual(['rate_limited']);
+    });
+
+    it('ends when the breaker is turned off, and does not return when it is turned on', async () => {
+      await past({ count: 10 });
+      const same = await evidenceOn('NG');
+      await tripBreaker(store.database, same, HOUR);
+      expect(await setBreaker(store.database, TEST_ACTOR, caller.accountId, null)).toMatchObject({
+        breaker: null,
+        stoppedCountries: [],
+      });
+      expect(await tripBreaker(store.database, same, HOUR)).toBe(false);
+      expect(await outcomes('NG')).toEqual(['created']);
+      await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
+      expect(await outcomes('NG')).toEqual(['created']);
+    });
+  });
+});
+
+describe('refused requests', () => {
+  let caller: TestCaller;
+  beforeEach(async () => {
+    caller = await buildCaller(store.database, 'test');
+  });
+
+  const DAY_MS = 86_400_000;
+  const refuse = (code: string, requests: Partial<RefusedRequest>[], of = caller) =>
+    refuseRequests(store.database, of, code, requests);
+  const list = async (filter: RefusedRequestFilter = {}, page: Page = { limit: 100 }, of = caller) =>
+    listRefusedRequests(store.database, of.accountId, filter, page);
+  const idsOf = async (filter: RefusedRequestFilter, of = caller): Promise<string[]> =>
+    (await list(filter, undefined, of)).requests.map(({ requestId }) => requestId);
+  const reasons = (filter: RefusedRequestFilter = {}, of = caller) =>
+    countRefusedRequests(store.database, of.accountId, filter);
+  const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+  it('are listed with all that is kept of them, by the database’s clock', async () => {
+    const requestId = randomUUID();
+    await refuse('invalid_json', [
+      { requestId, detail: 'It is no JSON.', fields: ['to', 'code'], ageMs: 5_000, count: 7 },
+    ]);
+    expect(await list()).toEqual({
+      requests: [
+        {
+          requestId,
+          refusedAt: expect.any(Date) as Date,
+          route: 'POST /v1/send',
+          status: 422,
+          code: 'invalid_json',
+          detail: 'It is no JSON.',
+          fields: ['to', 'code'],
+          count: 7,
+          keyHint: expect.stringMatching(/^ak_test_…/) as string,
+          applicationId: caller.applicationId,
+          applicationName: 'Test test',
+        },
+      ],
+      next: null,
+    });
+    const [age] = await store.sql<{ seconds: number }>(
+      'select extract(epoch from clock_timestamp() - refused_at)::float8 as seconds from refused_requests where request_id = $1',
+      [requestId],
+    );
+    expect(age!.seconds).toBeGreaterThanOrEqual(5);
+  });
+
+  it('that are written again have the new count, and are there once', async () => {
+    const requestId = randomUUID();
+    for (const count of [1, 1, 40]) await refuse('invalid_json', [{ requestId, count }]);
+    expect((await list()).requests).toMatchObject([{ requestId, count: 40 }]);
+  });
+
+  it('are counted by what was said, whether or not each is listed', async () => {
+    const other = await buildCaller(store.database, 'live', { id: caller.accountId });
+    const said = { detail: 'It has no country code.', fields: ['to'] };
+    await refuse('invalid_recipient', [said, { ...said, count: 30 }, { ...said, fields: ['to', 'code'] }]);
+    await refuse('invalid_recipient', [said], other);
+    await refuse('rate_limited', [{ status: 429, detail: 'Too many.', ageMs: 7_200_000 }]);
+    const facts = { status: 422, code: 'invalid_recipient', lastRefusedAt: expect.any(Date) as Date };
+    expect(await reasons()).toEqual([
+      { ...facts, ...said, count: 32 },
+      { ...facts, ...said, fields: ['to', 'code'], count: 1 },
+      { ...facts, status: 429, code: 'rate_limited', detail: 'Too many.', fields: [], count: 1 },
+    ]);
+    expect(await reasons({ applicationId: other.applicationId })).toMatchObject([{ ...said, count: 1 }]);
+    expect((await reasons({ hours: 1 })).map(({ code }) => code)).not.toContain('rate_limited');
+  });
+
+  it('are listed by application, time and what was said', async () => {
+    const other = await buildCaller(store.database, 'live', { id: caller.accountId });
+    const ids = Array.from({ length: 4 }, () => randomUUID()) as [string, string, string, string];
+    await refuse('invalid_json', [{ requestId: ids[0], detail: 'One.', ageMs: 7_200_000 }]);
+    await refuse('invalid_json', [
+      { requestId: ids[1], detail: 'Two.', ageMs: 2 },
+      { requestId: ids[2], detail: 'Two.', fields: ['to'], ageMs: 1 },
+    ]);
+    await refuse('rate_limited', [{ requestId: ids[3], detail: 'Two.' }], other);
+    expect(await idsOf({})).toEqual(ids.toReversed());
+    expect(await idsOf({ hours: 1, code: 'invalid_json' })).toEqual([ids[2], ids[1]]);
+    expect(await idsOf({ applicationId: other.applicationId })).toEqual([ids[3]]);
+    expect(await idsOf({ code: 'invalid_json', detail: 'Two.', fields: [] })).toEqual([ids[1]]);
+    expect(await idsOf({ code: 'invalid_json', detail: 'Two.', fields: ['to'] })).toEqual([ids[2]]);
+  });
+
+  it('are found by id and by the hash of their idempotency key', async () => {
+    const [requestId, keyed] = [randomUUID(), randomUUID()];
+    await refuse('invalid_json', [
+      { requestId, ageMs: 1 },
+      { requestId: keyed, idempotencyKeyHash: sha256('order-7') },
+      { idempotencyKeyHash: sha256('order-8') },
+    ]);
+    const find = (id: string | null, ...keys: string[]) =>
+      idsOf({ search: { requestId: id, idempotencyKeyHashes: keys.map(sha256) } });
+    expect(await find(requestId)).toEqual([requestId]);
+    expect(await find(null, 'order-7')).toEqual([keyed]);
+    expect(await find(requestId, 'order-9', 'order-7')).toEqual([keyed, requestId]);
+    expect(await find(randomUUID(), 'order-9')).toEqual([]);
+  });
+
+  it('are an account’s own, whatever is looked for', async () => {
+    const other = await buildCaller(store.database, 'test');
+    const requestId = randomUUID();
+    const idempotencyKeyHash = sha256('order-7');
+    await refuse('invalid_json', [{}]);
+    await refuse('invalid_json', [{ requestId, idempotencyKeyHash }], other);
+    expect(await idsOf({ search: { requestId, idempotencyKeyHashes: [idempotencyKeyHash] } })).toEqual([]);
+    expect(await idsOf({ applicationId: other.applicationId })).toEqual([]);
+    expect(await reasons({ applicationId: other.applicationId })).toEqual([]);
+    // A cursor of another account's leads nowhere.
+    expect(await list({}, { limit: 5, before: requestId })).toEqual({ requests: [], next: null });
+    expect(await idsOf({}, other)).toEqual([requestId]);
+  });
+
+  it('are listed when their key is there no more', async () => {
+    await refuse('invalid_json', [{ keyId: randomUUID() }]);
+    expect((await list()).requests).toMatchObject([{ keyHint: null }]);
+  });
+
+  it('are read by pages, each once, the newest first, also where many share a time', async () => {
+    await refuse('invalid_json', [
+      ...Array.from({ length: 5 }, () => ({ ageMs: 9_000 })),
+      ...Array.from({ length: 4 }, () => ({})),
+    ]);
+    const seen: string[] = [];
+    let before: string | undefined;
+    do {
+      const page = await list({}, { limit: 4, ...(before !== undefined && { before }) });
+      seen.push(...page.requests.map(({ requestId }) => requestId));
+      before = page.next ?? undefined;
+    } while (before !== undefined);
+    expect(seen).toEqual(await idsOf({}));
+    expect(new Set(seen).size).toBe(9);
+  });
+
+  it('are gone after fourteen days, and not before', async () => {
+    const young = randomUUID();
+    await refuse('invalid_json', [
+      ...Array.from({ length: 3 }, () => ({ ageMs: 14 * DAY_MS + 60_000 })),
+      { requestId: young, ageMs: 13.9 * DAY_MS },
+    ]);
+    expect(await deleteOldRefusedRequests(store.database, 2)).toBe(2);
+    expect(await deleteOldRefusedRequests(store.database, 2)).toBe(1);
+    expect(await idsOf({})).toEqual([young]);
+  });
+});

@@ -1,0 +1,401 @@
+import { DELIVERY_STATES, type Verification } from '@onecode/domain';
+import {
+  changeSetting,
+  findSendDetails,
+  listSends,
+  newId,
+  overview,
+  storeReceipts,
+  type OverviewQuestion,
+  type Sender,
+  type SendFilter,
+  type SendStatistics,
+  type SendSummary,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+import { accepted, workerActions } from '../sends/sendActions.js';
+import { hasExpired, insertSends, type PastSend } from './pastSends.js';
+
+const store = useTestDatabase();
+
+describe('an overview', () => {
+  const ZONE = 'America/Sao_Paulo';
+  const FROM = new Date('2026-03-01T00:00:00-03:00');
+  const HOUR_MS = 3_600_000;
+  const COUNT = 300;
+
+  let live: TestCaller;
+  let other: TestCaller;
+  let test: TestCaller;
+  let stranger: TestCaller;
+  let sends: PastSend[];
+  beforeAll(async () => {
+    await buildSender(store.database);
+    live = await buildCaller(store.database, 'live');
+    other = await buildCaller(store.database, 'live', { id: live.accountId });
+    test = await buildCaller(store.database, 'test', { id: live.accountId });
+    stranger = await buildCaller(store.database, 'live');
+    sends = Array.from({ length: COUNT }, (_, n) => {
+      const caller = pick([live, other, live, test, stranger], n);
+      return {
+        caller,
+        // Twelve and a half days, with nothing on the fourth.
+        at: new Date(FROM.getTime() + HOUR_MS * (n < 72 ? n : n + 24)),
+        recipient: '+5511987654321',
+        locale: pick(['pt-BR', 'en', 'en'] as const, Math.floor(n / 5)),
+        status: caller.mode === 'test' ? 'read' : pick(DELIVERY_STATES.slice(2), Math.floor(n / 3)),
+        verification: pick(['verified', 'pending', 'verified', 'locked'] as const, Math.floor(n / 2)),
+        deliveryMs: 1000 + 10 * ((n * 37) % COUNT),
+      };
+    });
+    await insertSends(store, sends);
+  });
+
+  const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
+  const to = new Date(FROM.getTime() + 40 * 24 * HOUR_MS);
+  const ask = (question: Partial<OverviewQuestion> = {}, accountId = live.accountId) =>
+    overview(store.database, accountId, { from: FROM, to, bucket: 'day', timeZone: ZONE, ...question });
+  const ours = (is: (send: PastSend) => boolean = () => true): PastSend[] =>
+    sends.filter((send) => send.caller.accountId === live.accountId && is(send));
+
+  /** The statistics of these sends, by counting them. */
+  function statisticsOf(some: readonly PastSend[]): SendStatistics {
+    const count = (is: (send: PastSend) => boolean): number => some.filter(is).length;
+    const delivered = some.filter(({ status }) => status === 'delivered' || status === 'read');
+    const seconds = delivered.map(({ deliveryMs }) => deliveryMs / 1000).toSorted((a, b) => a - b);
+    /** Between the two values beside the place, as `percentile_cont` says. */
+    const percentile = (share: number): unknown => {
+      if (seconds.length === 0) return null;
+      const place = share * (seconds.length - 1);
+      const [low, high] = [seconds[Math.floor(place)], seconds[Math.ceil(place)]] as [number, number];
+      return expect.closeTo(low + (high - low) * (place - Math.floor(place)), 6);
+    };
+    const shareOf = (part: number) => (some.length === 0 ? null : part / some.length);
+    const [verified, failed] = [
+      count(({ verification }) => verification === 'verified'),
+      count(({ status }) => status === 'failed'),
+    ];
+    return {
+      sends: some.length,
+      delivered: delivered.length,
+      verified,
+      failed,
+      deliveredShare: shareOf(delivered.length),
+      verifiedShare: shareOf(verified),
+      failedShare: shareOf(failed),
+      deliverySecondsMedian: percentile(0.5) as number,
+      deliverySecondsP95: percentile(0.95) as number,
+    };
+  }
+
+  it('counts what became of the sends, and how long deliveries took', async () => {
+    const { sampled, totals } = await ask();
+    expect(sampled).toBeNull();
+    expect(totals).toEqual(statisticsOf(ours()));
+    expect(totals.failed * totals.verified * totals.delivered).toBeGreaterThan(0);
+  });
+
+  it('counts each application and each language for itself', async () => {
+    const { applications, locales } = await ask();
+    const expected = [live, other, test].map((caller) => ({
+      applicationId: caller.applicationId,
+      name: `Test ${caller.mode}`,
+      mode: caller.mode,
+      ...statisticsOf(ours((send) => send.caller === caller)),
+    }));
+    expect(applications).toHaveLength(3);
+    expect(applications).toEqual(expect.arrayContaining(expected));
+    expect(applications[0]!.applicationId).toBe(live.applicationId);
+    expect(locales).toEqual(
+      (['en', 'pt-BR'] as const).map((locale) => ({
+        locale,
+        ...statisticsOf(ours((send) => send.locale === locale)),
+      })),
+    );
+  });
+
+  it.each<[string, () => Partial<OverviewQuestion>, (send: PastSend) => boolean]>([
+    ['an application', () => ({ applicationId: other.applicationId }), (send) => send.caller === other],
+    ['live sends', () => ({ mode: 'live' }), (send) => send.caller.mode === 'live'],
+    ['test sends', () => ({ mode: 'test' }), (send) => send.caller.mode === 'test'],
+    ['a language', () => ({ locale: 'pt-BR' }), (send) => send.locale === 'pt-BR'],
+    [
+      'all of these',
+      () => ({ applicationId: live.applicationId, mode: 'live', locale: 'en' }),
+      (send) => send.caller === live && send.locale === 'en',
+    ],
+    [
+      'an application in the other mode',
+      () => ({ applicationId: live.applicationId, mode: 'test' }),
+      () => false,
+    ],
+    [
+      'a time, its first moment included and its last one not',
+      () => ({ from: new Date(FROM.getTime() + 10 * HOUR_MS), to: new Date(FROM.getTime() + 20 * HOUR_MS) }),
+      ({ at }) =>
+        at.getTime() >= FROM.getTime() + 10 * HOUR_MS && at.getTime() < FROM.getTime() + 20 * HOUR_MS,
+    ],
+  ])('is of %s where that is asked for', async (_, question, is) => {
+    const { totals, series } = await ask(question());
+    expect(totals).toEqual(statisticsOf(ours(is)));
+    expect(series.reduce((sum, { sends: count }) => sum + count, 0)).toBe(totals.sends);
+  });
+
+  it('has each day of the time zone, empty ones too', async () => {
+    const { series } = await ask();
+    expect(series).toEqual(
+      Array.from({ length: 40 }, (_, day) => {
+        const [start, end] = [day, day + 1].map((d) => new Date(FROM.getTime() + d * 24 * HOUR_MS)) as [
+          Date,
+          Date,
+        ];
+        return { start, ...statisticsOf(ours(({ at }) => at >= start && at < end)) };
+      }),
+    );
+    expect(series.findIndex(({ sends: count }) => count === 0)).toBe(3);
+  });
+
+  it('has each hour, and parts of hours at both ends', async () => {
+    const from = new Date('2026-03-02T10:40:00-03:00');
+    const { series } = await ask({ from, to: new Date('2026-03-02T13:00:01-03:00'), bucket: 'hour' });
+    expect(series.map(({ start, sends: count }) => [start.toISOString(), count])).toEqual([
+      ['2026-03-02T13:00:00.000Z', 0],
+      ['2026-03-02T14:00:00.000Z', expect.any(Number)],
+      ['2026-03-02T15:00:00.000Z', expect.any(Number)],
+      ['2026-03-02T16:00:00.000Z', expect.any(Number)],
+    ]);
+  });
+
+  it.each([
+    ['2026-03-28', '2026-03-30', ['2026-03-27T23:00Z', '2026-03-28T23:00Z', '2026-03-29T22:00Z']],
+    ['2026-10-24', '2026-10-26', ['2026-10-23T22:00Z', '2026-10-24T22:00Z', '2026-10-25T23:00Z']],
+  ])(
+    'knows the days on which clocks change, such as those from %s to %s in Berlin',
+    async (first, last, starts) => {
+      const [from, end] = [new Date(`${first}T10:00:00Z`), new Date(`${last}T10:00:00Z`)];
+      const { series } = await ask({ from, to: end, timeZone: 'Europe/Berlin' });
+      expect(series.map(({ start }) => start)).toEqual(starts.map((start) => new Date(start)));
+    },
+  );
+
+  it('is empty where there is nothing, and has nothing of another account', async () => {
+    const nothing = { sampled: null, totals: statisticsOf([]), applications: [], locales: [] };
+    expect(await ask({ from: to, to: new Date(to.getTime() + 1) })).toMatchObject(nothing);
+    expect(await ask({}, newId())).toMatchObject(nothing);
+    expect(await ask({ applicationId: stranger.applicationId })).toMatchObject(nothing);
+  });
+
+  it('refuses to draw thousands of buckets', async () => {
+    await expect(ask({ bucket: 'hour', to: new Date(FROM.getTime() + 1001 * HOUR_MS) })).rejects.toThrow(
+      RangeError,
+    );
+    expect(
+      (await ask({ bucket: 'hour', to: new Date(FROM.getTime() + 1000 * HOUR_MS) })).series,
+    ).toHaveLength(1000);
+  });
+});
+
+describe('the list of sends', () => {
+  let live: TestCaller;
+  let other: TestCaller;
+  let test: TestCaller;
+  let stranger: TestCaller;
+  beforeAll(async () => {
+    // Many to one recipient.
+    await changeSetting(store.database, TEST_ACTOR, 'guessBudget', null);
+    await buildSender(store.database);
+    live = await buildCaller(store.database, 'live', { credits: 1000, ratePerMinute: 10_000 });
+    other = await buildCaller(store.database, 'live', { id: live.accountId });
+    test = await buildCaller(store.database, 'test', { id: live.accountId });
+    stranger = await buildCaller(store.database, 'live', { credits: 1000 });
+  });
+
+  /** The pages of a list, each of so many sends at the most. */
+  async function pagesOf(
+    filter: SendFilter,
+    limit: number,
+    between: () => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<SendSummary[][]> {
+    const pages: SendSummary[][] = [];
+    for (let before: string | null | undefined; before !== null;) {
+      const page = await listSends(store.database, live.accountId, filter, {
+        limit,
+        ...(before !== undefined && { before }),
+      });
+      pages.push(page.sends);
+      before = page.next;
+      if (before !== null) await between();
+    }
+    return pages;
+  }
+  const idsOf = (pages: readonly SendSummary[][]): string[] => pages.flat().map(({ id }) => id);
+
+  const VERIFICATIONS: readonly Verification[] = ['pending', 'verified', 'locked', 'expired'];
+  const PHONES = ['+5511900000001', '+5511900000002', '+5511900000003'];
+  const start = Date.now() - 40 * 60_000;
+  const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
+
+  /**
+   * Forty minutes in every state that there can be, a send of each application of two accounts at the same time. No code expires
+   * while the tests run.
+   */
+  const past = (): PastSend[] =>
+    Array.from({ length: 400 }, (_, n) => {
+      const caller = pick([live, other, test, stranger], n);
+      return {
+        caller,
+        at: new Date(start + 5_000 * (n - (n % 4)) + (n < 300 ? 0 : 400_000)),
+        recipient: pick(PHONES, Math.floor(n / 7)),
+        locale: 'en',
+        status:
+          caller.mode === 'test'
+            ? pick(['queued', 'read'] as const, n)
+            : pick(DELIVERY_STATES, Math.floor(n / 5)),
+        verification: pick(
+          ['pending', 'verified', 'pending', 'locked', 'pending'] as const,
+          Math.floor(n / 3),
+        ),
+        deliveryMs: 2_000,
+      };
+    });
+
+  let sends: (PastSend & { id: string })[];
+  beforeAll(async () => {
+    const given = past();
+    const ids = await insertSends(store, given);
+    sends = given.map((send, n) => ({ ...send, id: ids[n] as string }));
+  });
+
+  /** The sends that a filter means, by looking at every one. */
+  const meant = (filter: SendFilter, of = live): string[] =>
+    sends
+      .filter(
+        (send) =>
+          send.caller.accountId === of.accountId &&
+          (filter.applicationId ?? send.caller.applicationId) === send.caller.applicationId &&
+          (filter.mode ?? send.caller.mode) === send.caller.mode &&
+          (filter.status ?? send.status) === send.status &&
+          (filter.canonicalRecipient ?? send.recipient) === send.recipient &&
+          (filter.createdFrom ?? send.at) <= send.at &&
+          (filter.createdTo === undefined || send.at < filter.createdTo) &&
+          (filter.verification === undefined ||
+            filter.verification ===
+              (send.verification === 'pending' && hasExpired(send) ? 'expired' : send.verification)),
+      )
+      .map(({ id }) => id)
+      .toReversed();
+
+  const scopes = (): SendFilter[] => [
+    {},
+    { applicationId: other.applicationId },
+    { mode: 'live' },
+    { mode: 'test' },
+  ];
+  const times: SendFilter[] = [
+    {},
+    { createdFrom: new Date(start + 240_000), createdTo: new Date(start + 1_480_000) },
+    { createdFrom: new Date(start + 240_001) },
+    { createdTo: new Date(start + 1_480_001) },
+  ];
+
+  it.each([undefined, ...DELIVERY_STATES])(
+    'has what is asked for, and no more, with the status %s',
+    async (status) => {
+      let found = 0;
+      for (const scope of scopes())
+        for (const verification of [undefined, ...VERIFICATIONS])
+          for (const canonicalRecipient of [undefined, PHONES[1]])
+            for (const time of times) {
+              const filter: SendFilter = {
+                ...scope,
+                ...time,
+                ...(status !== undefined && { status }),
+                ...(verification !== undefined && { verification }),
+                ...(canonicalRecipient !== undefined && { canonicalRecipient }),
+              };
+              const ids = idsOf(await pagesOf(filter, 150));
+              expect({ filter, ids }).toEqual({ filter, ids: meant(filter) });
+              found += ids.length;
+            }
+      expect(found).toBeGreaterThan(100);
+    },
+  );
+
+  it.each([
+    ['all', {}],
+    ['of one mode', { mode: 'live' }],
+    ['that failed', { status: 'failed' }],
+    ['to one recipient', { canonicalRecipient: PHONES[0] as string }],
+  ] as const)('turns pages without a gap or a repeat while new sends come: %s', async (_, filter) => {
+    const before = idsOf(await pagesOf(filter, 1000));
+    const pages = await pagesOf(filter, 7, async () => {
+      for (const caller of [live, test])
+        await buildSend(store.database, caller, { recipient: PHONES[0] as string });
+    });
+    expect(pages.length).toBeGreaterThan(2);
+    expect(idsOf(pages)).toEqual(before);
+    expect(pages.slice(0, -1).filter((page) => page.length !== 7)).toEqual([]);
+  });
+
+  it('has the sends that share a time on one page or the next', async () => {
+    const at = new Date();
+    const ids = await insertSends(
+      store,
+      Array.from({ length: 9 }, () => ({ ...sends[0]!, caller: live, at, recipient: '+5511900000009' })),
+    );
+    expect(idsOf(await pagesOf({ canonicalRecipient: '+5511900000009' }, 2))).toEqual(ids.toReversed());
+  });
+});
+
+describe('the details of a send', () => {
+  let caller: TestCaller;
+  let sender: Sender;
+  beforeAll(async () => {
+    caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 100 });
+    sender = await buildSender(store.database);
+  });
+
+  const { claimSend, settleSend } = workerActions(store, () => sender);
+  const aDate: unknown = expect.any(Date);
+
+  it('have the receipts on its attempts and messages and on no others, with the provider’s code', async () => {
+    const id = await buildSend(store.database, caller);
+    const attemptId = newId();
+    await claimSend(id, attemptId);
+    await settleSend(id, attemptId, accepted('wamid.details.own'));
+    const occurredAt = new Date('2026-03-01T12:00:00Z');
+    const receipt = {
+      messageId: 'wamid.details.own',
+      attemptId,
+      status: 'sent',
+      occurredAt,
+      failure: null,
+    } as const;
+    await storeReceipts(store.database, [receipt]);
+    await storeReceipts(store.database, [
+      {
+        ...receipt,
+        status: 'failed',
+        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+      },
+    ]);
+    // The provider need not send our attempt's id along.
+    await storeReceipts(store.database, [{ ...receipt, attemptId: null, status: 'delivered' }]);
+    await storeReceipts(store.database, [
+      { ...receipt, attemptId: newId(), messageId: 'wamid.details.other', status: 'read' },
+      { ...receipt, attemptId: null, messageId: 'wamid.details.another', status: 'read' },
+    ]);
+    expect((await findSendDetails(store.database, caller.accountId, id))!.receipts).toEqual([
+      { attemptId: expect.any(String), status: 'sent', occurredAt, receivedAt: aDate, errorCode: null },
+      { attemptId: expect.any(String), status: 'failed', occurredAt, receivedAt: aDate, errorCode: 131026 },
+      { attemptId: expect.any(String), status: 'delivered', occurredAt, receivedAt: aDate, errorCode: null },
+    ]);
+  });
+});

@@ -1,0 +1,429 @@
+import {
+  claim,
+  codeMatches,
+  failure,
+  judge,
+  settle,
+  type FailureReason,
+  type RetryPolicy,
+} from '@onecode/domain';
+import {
+  changeSend,
+  closeDatabase,
+  createSend,
+  findSend,
+  grantCredits,
+  newId,
+  openDatabase,
+  type Connection,
+  type Database,
+  type Sender,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  newSend,
+  TEST_ACTOR,
+  TEST_PEPPER,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+
+const store = useTestDatabase();
+
+describe('a batch', () => {
+  const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1_000 };
+  const TOGETHER = 60;
+  const SAME = '+5511987654321';
+
+  let callers: TestCaller[];
+  let sender: Sender;
+  beforeAll(async () => {
+    sender = await buildSender(store.database);
+    callers = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        buildCaller(store.database, 'live', { freeQuota: 0, credits: 1_000, ratePerMinute: 1_000_000 }),
+      ),
+    );
+  });
+
+  const callerOf = (index: number): TestCaller => callers[index % callers.length]!;
+
+  /** How many transactions this database has committed. */
+  async function commits(): Promise<number> {
+    await store.sql('select pg_stat_force_next_flush()');
+    const [row] = await store.sql<{ count: number }>(
+      'select xact_commit::integer as count from pg_stat_database where datname = current_database()',
+    );
+    return row!.count;
+  }
+
+  /** Claims a send and settles it, as a worker does. */
+  async function deliver(id: string, senderId = sender.id): Promise<string | undefined> {
+    const attemptId = newId();
+    const slot = { sender: { id: senderId, number: sender.number }, waitMs: 0 };
+    await changeSend(store.database, { id }, (send, now) =>
+      claim(send, now, { attemptId, leaseMs: 15_000, policy: POLICY, slot }),
+    );
+    const accepted = { kind: 'accepted', messageId: `wamid.${id}` } as const;
+    const end = await changeSend(store.database, { id }, (send, now) =>
+      settle(send, now, attemptId, accepted, POLICY, 0.5),
+    );
+    return end?.kind;
+  }
+
+  it('creates each send as if it were alone, in far fewer transactions', async () => {
+    const before = await commits();
+    const wanted = Array.from({ length: TOGETHER }, (_, index) =>
+      newSend(callerOf(index), { recipient: `+5511987${650_000 + index}` }),
+    );
+    const creations = await Promise.all(wanted.map((send) => createSend(store.database, send)));
+
+    expect(new Set(creations.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
+    for (const [index, creation] of creations.entries())
+      expect(creation).toMatchObject({
+        send: {
+          id: wanted[index]!.id,
+          recipient: wanted[index]!.recipient,
+          accountId: wanted[index]!.accountId,
+        },
+      });
+    expect((await commits()) - before).toBeLessThan(TOGETHER / 3);
+  });
+
+  it.each([
+    { limit: 'of the account', account: { ratePerMinute: 7 }, application: '', waitMaxS: 60 },
+    { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
+    { limit: 'of the recipient', account: {}, application: 'per_recipient_hour = 7', waitMaxS: 3_600 },
+  ])(
+    'keeps the limit $limit exactly, and says when to ask again',
+    async ({ account, application, waitMaxS }) => {
+      const caller = await buildCaller(store.database, 'live', {
+        freeQuota: 0,
+        credits: 1_000,
+        ratePerMinute: 1_000,
+        ...account,
+      });
+      if (application !== '')
+        await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
+      // Some before, so that a window holds both what stands and what comes in.
+      for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
+      const creations = await Promise.all(
+        Array.from({ length: TOGETHER }, () =>
+          createSend(store.database, newSend(caller, { recipient: SAME })),
+        ),
+      );
+      expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
+      const refused = creations.flatMap((one) =>
+        one.outcome === 'rate_limited' ? [one.retryAfterSeconds] : [],
+      );
+      expect(refused).toHaveLength(TOGETHER - 5);
+      expect(Math.min(...refused)).toBeGreaterThan(waitMaxS - 30);
+      expect(Math.max(...refused)).toBeLessThanOrEqual(waitMaxS);
+      const [row] = await store.sql(
+        `select a.sends_created::integer as account, p.sends_created::integer as application, a.credits,
+         (select count(*)::integer from sends where account_id = a.id) as sends,
+         (select count(*)::integer from ledger_entries where account_id = a.id and kind = 'reserved') as reserved
+       from accounts a join applications p on p.account_id = a.id where a.id = $1`,
+        [caller.accountId],
+      );
+      expect(row).toEqual({ account: 7, application: 7, credits: 993, sends: 7, reserved: 7 });
+    },
+  );
+
+  it('counts every wrong guess at many sends of few recipients, in whatever order they come', async () => {
+    const caller = await buildCaller(store.database, 'test', { ratePerMinute: 1_000 });
+    const recipients = ['+5511987000001', '+5511987000002', '+5511987000003'];
+    const ids = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) =>
+        buildSend(store.database, caller, { recipient: recipients[index % 3]! }),
+      ),
+    );
+    const guess = (id: string, isRight: boolean) =>
+      changeSend(store.database, { id }, (send, now) => judge(send, now, () => isRight));
+    const budgets = () =>
+      store.sql(
+        'select recipient, wrong_in_a_row as wrong from guess_budgets where account_id = $1 order by recipient',
+        [caller.accountId],
+      );
+    // Each in one order and in the other.
+    await Promise.all([...ids, ...ids.toReversed()].map((id) => guess(id, false)));
+    const each = (2 * TOGETHER) / 3;
+    expect(await budgets()).toEqual(recipients.map((recipient) => ({ recipient, wrong: each })));
+    // A right one resets the budget.
+    await Promise.all(ids.filter((_, index) => index % 3 === 1).map((id) => guess(id, true)));
+    expect(await budgets()).toEqual(
+      [recipients[0], recipients[2]].map((recipient) => ({ recipient, wrong: each })),
+    );
+  });
+
+  it('resets the guess budget of a right guess’s recipient, wrong guesses of the same batch included, and no other', async () => {
+    const [ours, theirs] = await Promise.all([0, 1].map(() => buildCaller(store.database, 'test')));
+    const [first, second] = ['+5511987000011', '+5511987000012'];
+    const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
+      const id = await buildSend(store.database, caller, { recipient });
+      return () => changeSend(store.database, { id }, (send, now) => judge(send, now, () => isRight));
+    };
+    const places = [ours!, theirs!].flatMap((caller) =>
+      [first, second].map((recipient) => ({ caller, recipient })),
+    );
+    const before = await Promise.all(places.map(({ caller, recipient }) => guess(caller, recipient, false)));
+    await Promise.all(before.map((made) => made()));
+    const together = await Promise.all([
+      ...places.map(({ caller, recipient }) => guess(caller, recipient, false)),
+      guess(ours!, first, true),
+      guess(theirs!, second, true),
+    ]);
+    await Promise.all(together.map((made) => made()));
+    const left = await store.sql(
+      `select account_id = $1 as ours, recipient, wrong_in_a_row as wrong from guess_budgets where account_id = any($2)
+       order by recipient`,
+      [ours!.accountId, [ours!.accountId, theirs!.accountId]],
+    );
+    expect(left).toEqual([
+      { ours: false, recipient: first, wrong: 2 },
+      { ours: true, recipient: second, wrong: 2 },
+    ]);
+  });
+
+  it('fails a faulty creation alone: the others are created', async () => {
+    const stranger = { ...callerOf(0), accountId: newId() };
+    const ends = await Promise.allSettled(
+      Array.from({ length: TOGETHER }, (_, index) =>
+        createSend(store.database, newSend(index === 30 ? stranger : callerOf(index))),
+      ),
+    );
+    expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
+  });
+
+  it('fails a faulty change alone: the others are written', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
+    );
+    const ends = await Promise.allSettled(
+      ids.map((id, index) => deliver(id, index === 30 ? newId() : sender.id)),
+    );
+    expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
+    const sent = await store.sql<{ id: string; status: string; calls: number }>(
+      `select id, status, (select count(*)::integer from attempts where send_id = s.id) as calls from sends s
+       where id = any($1)`,
+      [ids],
+    );
+    const states = new Map(sent.map(({ id, ...state }) => [id, state]));
+    expect(ids.map((id) => states.get(id))).toEqual(
+      ids.map((_, index) => (index === 30 ? { status: 'queued', calls: 0 } : { status: 'sent', calls: 1 })),
+    );
+  });
+
+  it('shows a send to its own account only, whoever reads beside it', async () => {
+    const id = await buildSend(store.database, callerOf(0));
+    const found = await Promise.all(
+      Array.from({ length: TOGETHER }, (_, index) => findSend(store.database, callerOf(index).accountId, id)),
+    );
+    for (const [index, one] of found.entries())
+      expect([index, one !== null]).toEqual([index, index % callers.length === 0]);
+  });
+});
+
+describe('processes that write the same rows in groups never wait for each other in a circle', () => {
+  const PROCESSES = 3;
+  const ROWS = 30;
+  /** Longer than `until` waits on a busy machine. */
+  const HELD_MS_MAX = 20_000;
+  const ROUNDS = [0, 1, 2];
+
+  /**
+   * Lets several processes, each with connections of its own, begin while a row in the middle is held, so that each of them holds
+   * what it has locked by then. @returns how often some waited for each other in a circle
+   */
+  async function deadlocksOf(
+    hold: (connection: Connection) => Promise<unknown>,
+    work: (database: Database, process: number) => Promise<unknown>,
+  ): Promise<number> {
+    const before = await deadlocks();
+    const processes = Array.from({ length: PROCESSES }, () => openDatabase(store.url, { connectionsMax: 4 }));
+    let ended: Promise<unknown> | undefined;
+    await store.database.transaction(
+      async (connection) => {
+        await hold(connection);
+        ended = Promise.all(processes.map(work));
+        await until(
+          'every process waits for a lock',
+          async () => (await store.countLockWaits()) >= PROCESSES,
+        );
+      },
+      { timeout: HELD_MS_MAX },
+    );
+    await ended;
+    // A connection that ends leaves what it has counted.
+    await Promise.all(processes.map(closeDatabase));
+    return (await deadlocks()) - before;
+  }
+
+  async function deadlocks(): Promise<number> {
+    const [row] = await store.sql<{ count: number }>(
+      'select deadlocks::integer as count from pg_stat_database where datname = current_database()',
+    );
+    return row!.count;
+  }
+
+  /** The list from another place on, and backwards every other time: no two processes come in one order. */
+  function turned<T>(list: readonly T[], by: number): T[] {
+    const begun = [...list.slice(by * 7), ...list.slice(0, by * 7)];
+    return by % 2 === 0 ? begun : begun.toReversed();
+  }
+
+  /** In ascending order, as what is sorted in the database. */
+  const middleOf = (list: readonly string[]): string => list.toSorted()[ROWS / 2]!;
+
+  const guess = (database: Database, id: string, isRight: boolean) =>
+    changeSend(database, { id }, (send, now) => judge(send, now, () => isRight));
+
+  const recipients = Array.from({ length: ROWS }, (_, place) => `+5511987${100_000 + place}`);
+
+  const sendToEach = (caller: TestCaller): Promise<string[]> =>
+    Promise.all(recipients.map((recipient) => buildSend(store.database, caller, { recipient })));
+
+  it.each(ROUNDS)('with guesses at the same sends (%i)', async () => {
+    const ids = await sendToEach(await buildCaller(store.database, 'test'));
+    const found = await deadlocksOf(
+      (held) => held.sql.execute`select from sends where id = ${middleOf(ids)}::uuid for update`,
+      (database, process) =>
+        Promise.all(turned(ids, process).map((id) => guess(database, id, process === 0))),
+    );
+    expect(found).toBe(0);
+    const verified = await store.sql(`select from sends where id = any($1) and verification = 'verified'`, [
+      ids,
+    ]);
+    expect(verified).toHaveLength(ROWS);
+  });
+
+  it.each([
+    { what: 'wrong', isRight: () => false },
+    { what: 'wrong and right', isRight: (turn: number) => turn % 3 === 0 },
+  ])('with $what guesses at sends of the same recipients', async ({ isRight }) => {
+    for (const _ of ROUNDS) {
+      const caller = await buildCaller(store.database, 'test');
+      const own = await Promise.all(Array.from({ length: PROCESSES }, () => sendToEach(caller)));
+      // Counts that are there are what a right guess locks.
+      await Promise.all(own[0]!.map((id) => guess(store.database, id, false)));
+      const found = await deadlocksOf(
+        (held) =>
+          held.sql.execute`select from guess_budgets where account_id = ${caller.accountId}::uuid
+          and recipient = ${middleOf(recipients)} for update`,
+        (database, process) =>
+          Promise.all(turned(own[process]!, process).map((id, turn) => guess(database, id, isRight(turn)))),
+      );
+      expect(found).toBe(0);
+    }
+  });
+
+  it.each(ROUNDS)('with creations of the same accounts (%i)', async () => {
+    const callers = await Promise.all(recipients.map(() => buildCaller(store.database, 'test')));
+    const held = middleOf(callers.map(({ accountId }) => accountId));
+    const found = await deadlocksOf(
+      (connection) => connection.sql.execute`select from accounts where id = ${held}::uuid for update`,
+      async (database, process) => {
+        const made = await Promise.all(
+          turned(callers, process).map((caller) => createSend(database, newSend(caller))),
+        );
+        expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
+      },
+    );
+    expect(found).toBe(0);
+  });
+});
+
+describe('units', () => {
+  /** The balance of each account and bucket: what was given, what is left, and what its sends hold. */
+  const BALANCES = `
+    select a.id, b.bucket,
+      case b.bucket when 'free_quota' then a.free_quota else a.credits end as "left",
+      (select coalesce(sum(units), 0)::int from ledger_entries l
+        where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'granted') as given,
+      (select count(*)::int from sends s
+        where s.account_id = a.id and s.charged_from = b.bucket and s.status <> 'failed') as held,
+      (select count(*)::int from sends s
+        where s.account_id = a.id and s.charged_from = b.bucket and s.status = 'failed') as failed,
+      (select count(*)::int from ledger_entries l
+        where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'reserved') as reserved,
+      (select count(*)::int from ledger_entries l
+        where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'returned') as returned
+    from accounts a, (values ('free_quota'), ('credit')) as b (bucket)`;
+
+  interface Balance {
+    id: string;
+    bucket: string;
+    left: number;
+    given: number;
+    held: number;
+    failed: number;
+    reserved: number;
+    returned: number;
+  }
+
+  it('no storm of creations, failures, verifications and grants makes or loses a unit', async () => {
+    const callers: TestCaller[] = [];
+    for (let n = 0; n < 3; n++) {
+      const live = await buildCaller(store.database, 'live', {
+        freeQuota: 15,
+        credits: 10,
+        ratePerMinute: 100_000,
+      });
+      callers.push(live, await buildCaller(store.database, 'test', { id: live.accountId }));
+    }
+    const made: { id: string; caller: TestCaller }[] = [];
+    const any = <T>(some: readonly T[]): T | undefined => some[Math.floor(Math.random() * some.length)];
+
+    const create = async (n: number): Promise<void> => {
+      const caller = any(callers)!;
+      // Every fourth repeats a key that others use too.
+      const wishes = n % 4 === 0 ? { idempotencyKey: `key-${n % 7}` } : {};
+      const creation = await createSend(store.database, newSend(caller, wishes));
+      if (creation.outcome === 'created') made.push({ id: creation.send.id, caller });
+    };
+    const fail = async (): Promise<void> => {
+      const one = any(made);
+      if (one === undefined || one.caller.mode === 'test') return;
+      const reason = any<FailureReason>(['rejected_by_provider', 'attempts_exhausted'])!;
+      await changeSend(store.database, one, (send, now) =>
+        send.status === 'failed' ? { result: null } : { result: null, change: failure(reason, now) },
+      );
+    };
+    const verify = async (): Promise<void> => {
+      const one = any(made);
+      if (one === undefined) return;
+      const guess = any(['042913', '000001'])!;
+      await changeSend(store.database, one, (send, now) =>
+        judge(send, now, () => codeMatches(TEST_PEPPER, send.id, send.codeHash, guess)),
+      );
+    };
+    const grant = async (): Promise<void> => {
+      await grantCredits(store.database, TEST_ACTOR, any(callers)!.accountId, 1, 'storm');
+    };
+
+    let steps = 0;
+    const storm = async (): Promise<void> => {
+      while (steps < 1500) {
+        const n = steps++;
+        await any([create, create, fail, fail, verify, n % 10 === 0 ? grant : verify])!(n);
+      }
+    };
+    await Promise.all(Array.from({ length: 24 }, storm));
+
+    const balances = await store.sql<Balance>(BALANCES);
+    for (const balance of balances) {
+      expect(balance).toMatchObject({
+        given: balance.left + balance.held,
+        reserved: balance.held + balance.failed,
+        returned: balance.failed,
+      });
+      expect(balance.left).toBeGreaterThanOrEqual(0);
+    }
+    const sum = (field: 'held' | 'failed') => balances.reduce((total, balance) => total + balance[field], 0);
+    expect(sum('held')).toBeGreaterThan(20);
+    expect(sum('failed')).toBeGreaterThan(20);
+  });
+});

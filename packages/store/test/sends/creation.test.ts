@@ -1,0 +1,471 @@
+import {
+  AccountBusy,
+  createSend,
+  limitApplication,
+  revokeApiKey,
+  suspendAccount,
+  type Creation,
+  type NewSend,
+} from '@onecode/store';
+import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
+import fc from 'fast-check';
+
+const store = useTestDatabase();
+
+describe('rate windows', () => {
+  const MINUTE = 60_000_000n;
+  const HOUR = 60n * MINUTE;
+  const DEFAULT_RATE = 600;
+
+  /** A window as `create_sends` tells it: quota, what is left, seconds until there is more. */
+  type Window = [quota: number, left: number, seconds: number];
+
+  /** What one request came to, in the function's words. */
+  interface Result {
+    outcome: string;
+    cause: string | null;
+    retry_after_seconds: number | null;
+    account_window: Window | null;
+    application_window: Window | null;
+    recipient_window: Window | null;
+  }
+
+  interface Row extends Result {
+    ordinal: string;
+    now: string;
+  }
+
+  /** Calls the function once for all of these sends. Times are microseconds since 1970. */
+  async function createTogether(sends: readonly NewSend[]): Promise<Row[]> {
+    const of = (field: (send: NewSend) => unknown): unknown[] => sends.map(field);
+    return store.sql<Row>(
+      `select ordinal, outcome, cause, retry_after_seconds, account_window, application_window, recipient_window,
+         (extract(epoch from now) * 1000000)::bigint as now
+       from create_sends($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bytea[], $6::bytea[], $7::text[], $8::text[], $9::text[],
+         $10::boolean[], $11::text[], $12::bytea[], $13::bytea[], $14::integer[], $15::uuid[], $16::text[], 1000)
+       order by ordinal`,
+      [
+        of(({ id }) => id),
+        of(({ keyId }) => keyId),
+        of(({ accountId }) => accountId),
+        of(({ applicationId }) => applicationId),
+        of(({ idempotency }) => idempotency?.key ?? null),
+        of(({ idempotency }) => idempotency?.bodyHash ?? null),
+        of(({ recipient }) => recipient),
+        of(({ canonicalRecipient }) => canonicalRecipient),
+        of(({ country }) => country),
+        of(({ isCostly }) => isCostly),
+        of(({ locale }) => locale),
+        of(({ codeHash }) => codeHash),
+        of(({ sealedCode }) => sealedCode),
+        of(({ guessCost }) => guessCost),
+        of(({ requestId }) => requestId),
+        of(({ traceparent }) => traceparent),
+      ],
+    );
+  }
+
+  interface Answers {
+    given: Result[];
+    answers: Result[];
+  }
+
+  /** A send that is there, and when it was made. */
+  interface Made {
+    applicationId: string;
+    recipient: string;
+    key: string | null;
+    at: bigint;
+  }
+
+  interface Account {
+    /** Null: the default. */
+    rate: number | null;
+    units: number;
+    sends: Made[];
+  }
+
+  interface Limits {
+    perMinute: number | null;
+    perRecipientHour: number | null;
+  }
+
+  const seconds = (microseconds: bigint): number => Number((microseconds + 999_999n) / 1_000_000n);
+
+  /** What a limit leaves for one more at a time, by counting all there is. */
+  function counted(quota: number, length: bigint, sends: readonly Made[], now: bigint) {
+    const inside = sends.map(({ at }) => at).filter((at) => at + length > now);
+    const left = Math.max(0, quota - inside.length);
+    const leaves = inside.toSorted((a, b) => (a < b ? -1 : 1)).at(left > 0 ? 0 : -quota) ?? now;
+    const opensAt = leaves + length;
+    const windowAfter = (taken: number): Window => [quota, left - taken, seconds(opensAt - now)];
+    return { opensAt, isFull: left === 0, windowAfter };
+  }
+
+  /** What the function has to answer to one request, which the model then counts as made. */
+  function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
+    const { applicationId, canonicalRecipient: recipient } = send;
+    const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
+    const nothing = { cause: null, retry_after_seconds: null };
+    const own = account.sends.filter((one) => one.applicationId === applicationId);
+    if (key !== null && own.some((one) => one.key === key))
+      return {
+        outcome: 'existing',
+        ...nothing,
+        account_window: null,
+        application_window: null,
+        recipient_window: null,
+      };
+    const toRecipient = own.filter((one) => one.recipient === recipient);
+    const windows = {
+      account: counted(account.rate ?? DEFAULT_RATE, MINUTE, account.sends, now),
+      application: limits.perMinute === null ? null : counted(limits.perMinute, MINUTE, own, now),
+      recipient:
+        limits.perRecipientHour === null ? null : counted(limits.perRecipientHour, HOUR, toRecipient, now),
+    };
+    let opensAt = now;
+    let cause: string | null = null;
+    for (const [name, window] of Object.entries(windows))
+      if (window?.isFull === true && window.opensAt > opensAt) {
+        ({ opensAt } = window);
+        cause = `${name}_rate`;
+      }
+    const hasUnit = mode === 'test' || account.units > 0;
+    const outcome = cause !== null ? 'rate_limited' : hasUnit ? 'created' : 'insufficient_credits';
+    const taken = outcome === 'created' ? 1 : 0;
+    if (taken === 1) {
+      account.sends.push({ applicationId, recipient, key, at: now });
+      if (mode === 'live') account.units -= 1;
+    }
+    return {
+      outcome,
+      cause,
+      retry_after_seconds: cause === null ? null : seconds(opensAt - now),
+      account_window: windows.account.windowAfter(taken),
+      application_window: windows.application?.windowAfter(taken) ?? null,
+      recipient_window: windows.recipient?.windowAfter(taken) ?? null,
+    };
+  }
+
+  /** Two accounts, each with an application of either mode, and what the model knows of them. */
+  class Model {
+    private constructor(
+      private readonly callers: readonly TestCaller[],
+      private readonly accounts: ReadonlyMap<string, Account>,
+      private readonly limits: Map<string, Limits>,
+    ) {}
+
+    static async make(): Promise<Model> {
+      const callers: TestCaller[] = [];
+      const accounts = new Map<string, Account>();
+      for (const units of [1_000, 12]) {
+        const test = await buildCaller(store.database, 'test', { freeQuota: units });
+        const live = await buildCaller(store.database, 'live', { id: test.accountId });
+        callers.push(test, live);
+        accounts.set(test.accountId, { rate: null, units, sends: [] });
+      }
+      const off = { perMinute: null, perRecipientHour: null };
+      return new Model(
+        callers,
+        accounts,
+        new Map(callers.map(({ applicationId }) => [applicationId, { ...off }])),
+      );
+    }
+
+    /** One call of the function. @returns its answers, and the model's */
+    async create(
+      requests: readonly { caller: number; recipient: number; key: number | null }[],
+    ): Promise<Answers> {
+      const sends = requests.map(({ caller, recipient, key }) =>
+        newSend(this.callers[caller]!, {
+          recipient: `+551198765000${recipient}`,
+          ...(key !== null && { idempotencyKey: `key ${key}` }),
+        }),
+      );
+      const rows = await createTogether(sends);
+      const places = (index: number): [string, string] => [
+        sends[index]!.accountId,
+        sends[index]!.applicationId,
+      ];
+      const order = rows
+        .map((_, index) => index)
+        .toSorted((a, b) => (places(a).join() === places(b).join() ? a - b : places(a) < places(b) ? -1 : 1));
+      const answers: Result[] = [];
+      for (const index of order) {
+        const send = sends[index]!;
+        const caller = this.callers[requests[index]!.caller]!;
+        const account = this.accounts.get(send.accountId)!;
+        const limits = this.limits.get(send.applicationId)!;
+        answers[index] = expected(account, limits, caller.mode, send, BigInt(rows[index]!.now));
+      }
+      return { given: rows.map(({ ordinal: _ordinal, now: _now, ...result }) => result), answers };
+    }
+
+    async limitAccount(which: number, rate: number | null): Promise<void> {
+      const [id, account] = [...this.accounts][which]!;
+      await store.sql('update accounts set rate_per_minute = $2 where id = $1', [id, rate]);
+      account.rate = rate;
+    }
+
+    async limitApplication(which: number, limits: Limits): Promise<void> {
+      const { applicationId } = this.callers[which]!;
+      await limitApplication(store.database, TEST_ACTOR, applicationId, limits);
+      this.limits.set(applicationId, limits);
+    }
+
+    /** Time goes by: all sends are that much older. */
+    async age(microseconds: number): Promise<void> {
+      await store.sql(
+        `update sends set created_at = created_at - make_interval(secs => $2::double precision / 1000000) where account_id = any ($1)`,
+        [[...this.accounts.keys()], microseconds],
+      );
+      for (const { sends } of this.accounts.values())
+        for (const send of sends) send.at -= BigInt(microseconds);
+    }
+  }
+
+  const orNull = (values: readonly number[]) => fc.constantFrom<number | null>(null, ...values);
+  const request = fc.record({
+    caller: fc.nat(3),
+    recipient: fc.nat(2),
+    key: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(4) }),
+  });
+  type Step = (model: Model) => Promise<Answers | void>;
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.array(request, { minLength: 1, maxLength: 9 }).map(
+        (requests): Step =>
+          (model) =>
+            model.create(requests),
+      ),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.integer({ min: 1, max: 61_000_000 }).map(
+        (time): Step =>
+          (model) =>
+            model.age(time),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.integer({ min: 600_000_000, max: 3_601_000_000 }).map(
+        (time): Step =>
+          (model) =>
+            model.age(time),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(fc.nat(1), orNull([1, 2, 3, 5, 8, 13])).map(
+        ([which, rate]): Step =>
+          (model) =>
+            model.limitAccount(which, rate),
+      ),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(fc.nat(3), orNull([1, 2, 4, 7]), orNull([1, 2, 3])).map(
+        ([which, perMinute, perRecipientHour]): Step =>
+          (model) =>
+            model.limitApplication(which, { perMinute, perRecipientHour }),
+      ),
+    },
+  );
+
+  beforeAll(() => store.sql('update settings set guess_budget = null'));
+
+  it('leave, refuse and tell what a count of all sends would, whatever limits and times change between', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
+        const model = await Model.make();
+        for (const run of steps) {
+          const told = await run(model);
+          if (told !== undefined) expect(told.given).toEqual(told.answers);
+        }
+      }),
+      // Bounds the search for a smaller counterexample.
+      { numRuns: 20, interruptAfterTimeLimit: 30_000 },
+    );
+  }, 60_000);
+
+  it('are looked through once, by refusals as well, and a lower limit on the way forgets nothing', async () => {
+    const caller = await buildCaller(store.database, 'live', { ratePerMinute: 1_000, freeQuota: 150 });
+    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
+      perMinute: 1_000,
+      perRecipientHour: null,
+    });
+    const limit = async (perMinute: number): Promise<void> => {
+      await store.sql('update accounts set rate_per_minute = $2 where id = $1', [
+        caller.accountId,
+        perMinute,
+      ]);
+      await store.sql('update applications set per_minute = $2 where id = $1', [
+        caller.applicationId,
+        perMinute,
+      ]);
+    };
+    const refused = async (): Promise<Row> => (await createTogether([newSend(caller)]))[0]!;
+    const beginnings = () =>
+      store.sql(
+        `select a.rate_window_number::integer as account, p.rate_window_number::integer as application
+         from accounts a join applications p on p.account_id = a.id where a.id = $1`,
+        [caller.accountId],
+      );
+    await createTogether(Array.from({ length: 150 }, () => newSend(caller)));
+    await limit(5);
+    expect(await refused()).toMatchObject({ outcome: 'rate_limited', cause: 'account_rate' });
+    await limit(1_000);
+    expect(await refused()).toMatchObject({
+      outcome: 'insufficient_credits',
+      account_window: [1_000, 850, expect.any(Number)],
+      application_window: [1_000, 850, expect.any(Number)],
+    });
+    expect(await beginnings()).toEqual([{ account: 1, application: 1 }]);
+    await store.sql(
+      `update sends set created_at = created_at - interval '1 minute' where account_id = $1 and account_number <= 149`,
+      [caller.accountId],
+    );
+    expect(await refused()).toMatchObject({
+      account_window: [1_000, 999, expect.any(Number)],
+      application_window: [1_000, 999, expect.any(Number)],
+    });
+    expect(await beginnings()).toEqual([{ account: 150, application: 150 }]);
+  });
+
+  it('are not held by a clock that stepped back for longer than two of them', async () => {
+    const caller = await buildCaller(store.database, 'test', { ratePerMinute: 3 });
+    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
+      perMinute: 2,
+      perRecipientHour: 2,
+    });
+    const create = async (): Promise<Row> =>
+      (await createTogether([newSend(caller, { recipient: '+5511987650001' })]))[0]!;
+    /** The clock steps back: what is there is from so much later. */
+    const stepBack = (length: string) =>
+      store.sql(
+        `update sends set created_at = created_at + $2::interval, expires_at = expires_at + $2::interval where account_id = $1`,
+        [caller.accountId, length],
+      );
+    for (const outcome of ['created', 'created', 'rate_limited'])
+      expect(await create()).toMatchObject({ outcome });
+    await stepBack('30 seconds');
+    const soon = await create();
+    expect(soon).toMatchObject({ outcome: 'rate_limited', application_window: [2, 0, expect.any(Number)] });
+    expect(soon.application_window![2]).toBeGreaterThan(60);
+    expect(soon.application_window![2]).toBeLessThanOrEqual(90);
+    await stepBack('3 hours');
+    for (const outcome of ['created', 'created', 'rate_limited'])
+      expect(await create()).toMatchObject({ outcome });
+    expect((await create()).account_window).toEqual([3, 1, expect.any(Number)]);
+  });
+});
+
+describe('busy accounts', () => {
+  const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
+  const create = (caller: TestCaller): Promise<Creation> => createSend(store.database, newSend(caller));
+
+  /** Holds rows by a transaction that stays open until `release`. */
+  async function holding(statement: string, values: unknown[]): Promise<{ release: () => Promise<void> }> {
+    const client = await store.connect();
+    await client.query('begin');
+    await client.query(statement, values);
+    return {
+      async release() {
+        await client.query('rollback');
+        await client.end();
+      },
+    };
+  }
+
+  describe.each([
+    ['account', 'select from accounts where id = $1 for update', (by: TestCaller) => by.accountId],
+    [
+      'application',
+      'select from applications where id = $1 for update',
+      (by: TestCaller) => by.applicationId,
+    ],
+  ] as const)('while somebody holds the row of an %s', (_, statement, idOf) => {
+    it('the creations of all others go on, and its own follow when the lock is released', async () => {
+      const held = await buildCaller(store.database, 'live', unlimited);
+      const others = await Promise.all([1, 2, 3].map(() => buildCaller(store.database, 'live', unlimited)));
+      const hold = await holding(statement, [idOf(held)]);
+      const own = [held, held, held].map(create);
+      await until('its creations wait', async () => (await store.countLockWaits()) > 0);
+      // All in one call with creations of the one that is held: none waits for it.
+      for (let round = 0; round < 3; round++) {
+        const mixed = await Promise.all(others.map(create));
+        own.push(create(held));
+        expect(mixed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
+      }
+      // Still held: had anybody waited for it, we would not be here.
+      expect(await store.countLockWaits()).toBeGreaterThan(0);
+      await hold.release();
+      const made = await Promise.all(own);
+      expect(new Set(made.map(({ outcome }) => outcome))).toEqual(new Set(['created']));
+    });
+
+    it('its creations give up after some seconds, and leave nothing behind', async () => {
+      const held = await buildCaller(store.database, 'live', unlimited);
+      const hold = await holding(statement, [idOf(held)]);
+      const ends = await Promise.allSettled(Array.from({ length: 60 }, () => create(held)));
+      await hold.release();
+      for (const end of ends)
+        expect(end).toMatchObject({ status: 'rejected', reason: expect.any(AccountBusy) });
+      expect(await store.sql('select from sends where account_id = $1', [held.accountId])).toEqual([]);
+      expect((await create(held)).outcome).toBe('created');
+    });
+  });
+
+  it('more accounts that are held than calls may wait hold up nobody else', async () => {
+    const held = await Promise.all(
+      Array.from({ length: 8 }, () => buildCaller(store.database, 'live', unlimited)),
+    );
+    const other = await buildCaller(store.database, 'live', unlimited);
+    const hold = await holding('select from accounts where id = any($1) for update', [
+      held.map(({ accountId }) => accountId),
+    ]);
+    const own = held.map(create);
+    await until('as many wait as may', async () => (await store.countLockWaits()) >= 4);
+    expect((await create(other)).outcome).toBe('created');
+    expect(await store.countLockWaits()).toBeLessThanOrEqual(4);
+    await hold.release();
+    expect(new Set((await Promise.all(own)).map(({ outcome }) => outcome))).toEqual(new Set(['created']));
+  });
+
+  describe('a creation that waited for its account', () => {
+    it.each([
+      [
+        'its key was revoked',
+        'revoked',
+        (by: TestCaller) => revokeApiKey(store.database, TEST_ACTOR, by.keyId),
+      ],
+      [
+        'its account was suspended',
+        'suspended',
+        (by: TestCaller) => suspendAccount(store.database, TEST_ACTOR, by.accountId, 'a test'),
+      ],
+    ] as const)('is refused when %s meanwhile', async (_, cause, change) => {
+      const caller = await buildCaller(store.database, 'live', unlimited);
+      const hold = await holding('select from applications where id = $1 for update', [caller.applicationId]);
+      const waiting = create(caller);
+      await until('it waits', async () => (await store.countLockWaits()) > 0);
+      const changed = change(caller);
+      const landed = await until('the change has landed, or waits too', async () => {
+        const rows = await store.sql(
+          `select from api_keys k join applications p on p.id = k.application_id join accounts a on a.id = p.account_id
+           where k.id = $1 and (k.revoked_at is not null or a.suspended_at is not null)`,
+          [caller.keyId],
+        );
+        return rows.length === 1 || ((await store.countLockWaits()) > 1 && 'waits');
+      });
+      await hold.release();
+      await changed;
+      const end = await waiting;
+      // Whoever had the account's lock first: the change, and then the creation is refused, or the creation, before the change.
+      expect(end).toEqual(landed === 'waits' ? expect.anything() : { outcome: 'key_refused', cause });
+      expect(await create(caller)).toEqual({ outcome: 'key_refused', cause });
+    });
+  });
+});
