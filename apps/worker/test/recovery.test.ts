@@ -143,8 +143,6 @@ describe('a Redis that freezes and recovers', () => {
   });
 });
 
-const VALIDITY_SECONDS = 600;
-
 describe('without Redis', () => {
   it('expired sends still fail, and the others stay due until it returns', async () => {
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
@@ -155,7 +153,7 @@ describe('without Redis', () => {
     caller = await environment.newCaller('live', { credits: 1 });
     const expired = await buildSend(environment.db.database, caller);
     const waiting = await buildSend(environment.db.database, caller, { recipient: '+5511987650002' });
-    await environment.age(expired, VALIDITY_SECONDS + 5);
+    await environment.age(expired, 605);
     await environment.age(waiting, 5);
     const before = await environment.row(waiting);
 
@@ -181,8 +179,6 @@ describe('without Redis', () => {
   });
 });
 
-const LEASE_MS = 60_000;
-
 describe('the lease of an attempt', () => {
   const t = useWorker();
 
@@ -194,7 +190,7 @@ describe('the lease of an attempt', () => {
     const claimed = await changeSend(t.database, { id }, (send, now) =>
       claim(send, now, {
         attemptId: newId(),
-        leaseMs: LEASE_MS,
+        leaseMs: 60_000,
         policy,
         slot: { sender: sender as SenderDetails, waitMs: 0 },
       }),

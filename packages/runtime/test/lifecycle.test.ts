@@ -104,17 +104,6 @@ describe('a signal', () => {
     expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'stop began', 'stop ended', 'stopped']);
   });
 
-  it('ends with 0 within ten seconds even when the stop hangs', async () => {
-    const child = startProcess({ stop: `await new Promise(() => {});` });
-    await child.untilOutput('up');
-    child.kill('SIGTERM');
-    const started = performance.now();
-    const { code, stdout } = await child.ended;
-    expect(performance.now() - started).toBeLessThan(10_000);
-    expect(code).toBe(0);
-    expect(messagesOf(stdout).at(-1)).toBe('the stop took too long and was cut short');
-  });
-
   it('ends with 1 when the stop fails', async () => {
     const child = startProcess({ stop: `throw new Error('no');` });
     await child.untilOutput('up');
