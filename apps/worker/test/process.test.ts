@@ -193,8 +193,6 @@ describe('a frozen worker', () => {
       const id = await environment.send(await environment.newCaller());
       await until('a worker that is frozen', () => frozen.stderr().includes(`${FROZEN_AT}: freeze`));
 
-      // Its lease is over.
-      await environment.makeDue(id);
       const other = await start(env);
       await environment.until(id, 'delivered');
       frozen.signal('SIGCONT');
