@@ -29,7 +29,6 @@ const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minute
 /** The suites by name. Each states its goal and measures. */
 const SUITES =
   /** @type {Record<string, () => Promise<{ goal: string, measure: (environment: import('./environment.mjs').Environment, options: Options) => Promise<Result> }>>} */ ({
-    console: () => import('./console.mjs'),
     fairness: () => import('./fairness.mjs'),
     paths: () => import('./paths/suite.mjs'),
   });

@@ -1,5 +1,4 @@
 import { until } from '@onecode/testing';
-import { requestBytes } from '../bench/load/load.mjs';
 import { cpuMsOf } from '../bench/machine.mjs';
 import { judge, rowLines } from '../bench/paths/report.mjs';
 import { compare, median, percentile, ratio } from '../bench/statistics.mjs';
@@ -89,19 +88,6 @@ it('a median lies in the middle, and a percentile is one of the values', () => {
   expect(percentile(hundred, 0.99)).toBe(100);
   expect(percentile(hundred, 0.5)).toBe(51);
   expect(percentile([], 0.5)).toBeNaN();
-});
-
-it('gives wrk whole requests with their length in bytes', () => {
-  const headers = { 'content-type': 'application/json' };
-  expect(
-    requestBytes([
-      { method: 'POST', path: '/v1/send', headers, body: '{"a":"é"}' },
-      { method: 'GET', path: '/x', headers: {} },
-    ]),
-  ).toBe(
-    'POST /v1/send HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n{"a":"é"}' +
-      '\0GET /x HTTP/1.1\r\nhost: localhost\r\n\r\n',
-  );
 });
 
 it('measures the processor time of a process', async () => {

@@ -20,6 +20,7 @@ const REFUSED: Import[] = [
   ['packages/whatsapp/src/a.ts', '@onecode/store', 'whatsapp knows domain only'],
   ['packages/whatsapp/src/a.ts', 'pg', 'only store knows SQL'],
   ['packages/runtime/src/a.ts', '@onecode/domain', 'runtime knows no sibling'],
+  ['packages/runtime/src/a.ts', '@onecode/store/sign-in', 'nor a part of it'],
   ['packages/runtime/src/a.ts', '@prisma/client', 'only store knows Prisma'],
   ['packages/simulator/src/a.ts', '@onecode/whatsapp', 'the simulator knows no sibling'],
   ['packages/client/src/a.ts', '@onecode/domain', 'the SDK knows nothing of ours'],
@@ -31,6 +32,7 @@ const REFUSED: Import[] = [
   ['packages/client/src/testing/a.ts', 'express', 'nor any dependency'],
   ['apps/api/src/a.ts', '@onecode/worker', 'no app imports an app'],
   ['apps/api/src/a.ts', '../../worker/src/deliver.js', 'not even by a path'],
+  ['apps/api/src/a.ts', '../../worker/deliver.js', 'not even by a path'],
   ['apps/api/src/routes/a.ts', '../../../worker/src/deliver.js', 'from no depth'],
   [
     'apps/console/src/features/sends/a.ts',

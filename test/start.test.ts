@@ -1,11 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
 import { until } from '@onecode/testing';
 import { Logs } from '../scripts/processes/logs.mjs';
 import { Supervisor } from '../scripts/start/supervisor.mjs';
-import { statusLine, Terminal } from '../scripts/start/terminal.mjs';
 
 describe('a process that ends by itself', () => {
   const end = new AbortController();
@@ -17,7 +15,6 @@ describe('a process that ends by itself', () => {
     const supervisor = new Supervisor({
       signal: end.signal,
       log: (line) => lines.push(line),
-      onChange: () => {},
       giveUp: (error) => errors.push(error),
       firstPauseMs: 1,
     });
@@ -35,14 +32,12 @@ describe('a process that ends by itself', () => {
     const { supervisor, lines, errors } = supervise();
     const [first, second] = [startedProcess(), startedProcess()];
     supervisor.watch(first.started, () => Promise.resolve(second.started));
-    expect(statusLine(supervisor.states)).toBe('✓ worker');
     first.exit('SIGKILL');
     await until('the start', () => lines.length === 2);
     expect(lines).toEqual([
       'The worker process ended (SIGKILL): it starts again.',
       'The worker process is ready again.',
     ]);
-    expect(statusLine(supervisor.states)).toBe('✓ worker (1 restart)');
     expect(errors).toEqual([]);
   });
 
@@ -60,34 +55,7 @@ describe('a process that ends by itself', () => {
     expect(errors[0]!.message).toBe(
       'port 3000 is in use\nThe worker process failed to start 5 times in a row.',
     );
-    expect(statusLine(supervisor.states)).toBe('✗ worker restarting');
     expect(lines.at(-1)).toBe('The worker process failed to start (4 of 5 times).');
-  });
-});
-
-describe('the status line', () => {
-  const output = (properties: object) => {
-    const stream = Object.assign(new PassThrough(), properties);
-    return { stream: stream as unknown as NodeJS.WriteStream, text: () => String(stream.read() ?? '') };
-  };
-
-  it('stays below the lines of a terminal, no wider than it', () => {
-    const { stream, text } = output({ isTTY: true, columns: 10 });
-    const terminal = new Terminal(stream);
-    terminal.log('first');
-    terminal.showStatus('0123456789abc');
-    terminal.log('second');
-    terminal.showStatus('');
-    const clear = '\r\u001B[2K';
-    expect(text()).toBe(`first\n${clear}012345678${clear}second\n${clear}012345678${clear}`);
-  });
-
-  it('is not written without a terminal', () => {
-    const { stream, text } = output({});
-    const terminal = new Terminal(stream);
-    terminal.showStatus('status');
-    terminal.log('line');
-    expect(text()).toBe('line\n');
   });
 });
 

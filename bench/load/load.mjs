@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,13 +28,9 @@ import { cpuMsOf } from '../machine.mjs';
  */
 
 const CONNECTIONS = 32;
-const SAMPLE_MS = 20;
 /** Requests that are prepared for each second of the first load; later ones follow what the target reached. */
 const REQUESTS_PER_SECOND = 5_000;
 const FAILED_FRACTION_MAX = 0.001;
-
-/** The load generator of this machine. */
-export const GENERATOR = spawnSync('wrk', ['--version']).error === undefined ? 'wrk' : 'autocannon';
 
 /**
  * A source of loads at full speed: 32 connections with one request in flight each. It prepares as many requests as the earlier loads
@@ -60,7 +55,7 @@ export function fullLoad(
     for (;;) {
       const prepared = await requests(Math.ceil(perSecond * seconds));
       const { result: answered, cpuMs } = await withCpuTime(environment, endpoint.pids, () =>
-        runFullLoad(environment, { url: endpoint.url, seconds, requests: prepared }),
+        runGenerator(environment, { url: endpoint.url, seconds, requests: prepared }),
       );
       await after();
       const result = isRefused ? { ...answered, failed: answered.requests - answered.failed } : answered;
@@ -79,13 +74,9 @@ export function fullLoad(
  * @param {Endpoint} endpoint
  * @param {{ requests: Request[], perSecond: number, seconds: number }} load
  */
-export async function steadyLoad(environment, endpoint, { requests, perSecond, seconds }) {
-  const { processes } = environment;
-  const file = join(processes.folder, 'load');
-  writeFileSync(file, JSON.stringify(requests));
-  const args = [scriptPath('generator.mjs'), endpoint.url, CONNECTIONS, seconds, file, perSecond];
+export async function steadyLoad(environment, endpoint, load) {
   const { result, cpuMs } = await withCpuTime(environment, endpoint.pids, () =>
-    runGenerator(processes, process.execPath, args),
+    runGenerator(environment, { url: endpoint.url, ...load }),
   );
   return { dueAt: result.dueAt ?? [], measurement: measurementOf(result, cpuMs, 1) };
 }
@@ -108,78 +99,31 @@ export async function withCpuTime({ postgres, redis }, pids, work) {
 }
 
 /**
+ * Runs the load generator, in a process of its own. Without a rate, each connection sends as fast as it is answered.
  * @param {Environment} environment
- * @param {{ url: string, seconds: number, requests: Request[] }} load
+ * @param {{ url: string, seconds: number, requests: Request[], perSecond?: number }} load
  * @returns {Promise<LoadResult>}
  */
-async function runFullLoad({ processes }, { url, seconds, requests }) {
+async function runGenerator({ processes }, { url, seconds, requests, perSecond }) {
   const file = join(processes.folder, 'load');
-  if (GENERATOR === 'autocannon') {
-    writeFileSync(file, JSON.stringify(requests));
-    const args = [scriptPath('generator.mjs'), url, CONNECTIONS, seconds, file];
-    return runGenerator(processes, process.execPath, args);
-  }
-  writeFileSync(file, requestBytes(requests));
-  const options = [
-    '--threads',
-    1,
-    '--connections',
-    CONNECTIONS,
-    '--duration',
-    `${seconds}s`,
-    '--timeout',
-    '10s',
-  ];
-  return runGenerator(processes, 'wrk', [...options, '--script', scriptPath('wrk.lua'), url, '--', file]);
-}
-
-/**
- * Requests as wrk sends them: the bytes of each one, with a NUL between two.
- * @param {readonly Request[]} requests
- * @returns {string}
- */
-export function requestBytes(requests) {
-  return requests
-    .map(({ method, path, headers, body = '' }) => {
-      const all = {
-        host: 'localhost',
-        ...headers,
-        ...(body !== '' && { 'content-length': Buffer.byteLength(body) }),
-      };
-      const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-      return [`${method} ${path} HTTP/1.1`, ...lines, '', body].join('\r\n');
-    })
-    .join('\0');
-}
-
-/** @param {string} name */
-const scriptPath = (name) => fileURLToPath(new URL(name, import.meta.url));
-
-/**
- * @param {Environment['processes']} processes
- * @param {string} command
- * @param {(string | number)[]} args
- * @returns {Promise<LoadResult>}
- */
-async function runGenerator(processes, command, args) {
+  writeFileSync(file, JSON.stringify(requests));
+  const script = fileURLToPath(new URL('generator.mjs', import.meta.url));
+  const args = [script, url, CONNECTIONS, seconds, file, ...(perSecond === undefined ? [] : [perSecond])];
   /** @type {string[]} */
   const lines = [];
-  const { pid, exited } = await processes.start({
+  const { exited } = await processes.start({
     name: 'load',
-    command,
+    command: process.execPath,
     args: args.map(String),
     stage: 5,
     stop: [['SIGKILL', 500]],
     onLine: (line) => lines.push(line),
   });
-  let cpuMs = 0;
-  const timer = setInterval(() => (cpuMs = cpuMsOf([pid]) || cpuMs), SAMPLE_MS);
   const exit = await exited;
-  clearInterval(timer);
   const json = lines.find((line) => line.startsWith('{'));
   if (exit !== 'exit code 0' || json === undefined)
     throw new Error([...lines, `The load generator ended with ${exit}.`].join('\n'));
-  return { cpuMs, ...JSON.parse(json) };
+  return JSON.parse(json);
 }
 
 /**

@@ -1,6 +1,5 @@
 import { Redis } from 'ioredis';
 import { describeMachine, startService } from '../environment.mjs';
-import { GENERATOR } from '../load/load.mjs';
 import { openBetterAuth, openExpressPrisma } from '../targets/alternatives.mjs';
 import { openBaseline } from '../targets/baseline.mjs';
 import { buildRevision, openOnecode, WORKING_TREE } from '../targets/onecode.mjs';
@@ -44,7 +43,7 @@ const MEASUREMENTS =
  */
 export async function measure(environment, options) {
   const machine = await describeMachine(environment);
-  console.log(`Load generator: ${GENERATOR}. ${machine.text}`);
+  console.log(machine.text);
   const redis = new Redis(environment.redisUrl);
   redis.on('error', () => {}); // an interrupt stops the services first
   const context = await openAll(environment, options, async () => void (await redis.flushdb()));
@@ -73,7 +72,7 @@ export async function measure(environment, options) {
       goalLines(goals),
     ].filter((lines) => lines.length > 0),
     missed: goals.filter(({ met }) => !met).map(({ name }) => name),
-    details: { loadGenerator: GENERATOR, machine, options, rows, starts, memory, growth, goals },
+    details: { machine, options, rows, starts, memory, growth, goals },
   };
 }
 

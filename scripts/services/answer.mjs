@@ -8,11 +8,13 @@ const START_MS_MAX = 60_000;
 /**
  * Asks a PostgreSQL server whether it answers.
  * @param {string} url
+ * @param {{ isEncrypted?: boolean }} [options] isEncrypted: by TLS, whoever signed its certificate
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
-export async function postgresFault(url) {
+export async function postgresFault(url, { isEncrypted = false } = {}) {
   if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return 'it is not a postgresql:// address';
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  const ssl = isEncrypted && { rejectUnauthorized: false };
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, ssl });
   client.on('error', () => {});
   try {
     await client.connect();

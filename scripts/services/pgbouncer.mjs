@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { root } from '../checkout.mjs';
-import { waitForAnswer } from './answer.mjs';
+import { postgresFault, waitForAnswer } from './answer.mjs';
 import { fetchReleasePackages, librariesIn } from './packages.mjs';
 import { freePort } from './ports.mjs';
 
@@ -130,25 +129,8 @@ export async function startPgBouncer(program, { processes, url, settings, connec
   through.hostname = '127.0.0.1';
   through.port = String(port);
   const isEncrypted = settings['client_tls_sslmode'] === 'require';
-  await waitForAnswer('PgBouncer', started, processes.logs, () => fault(through.href, isEncrypted));
+  await waitForAnswer('PgBouncer', started, processes.logs, () =>
+    postgresFault(through.href, { isEncrypted }),
+  );
   return { ...started, url: through.href, port };
-}
-
-/**
- * @param {string} url
- * @param {boolean} isEncrypted
- */
-async function fault(url, isEncrypted) {
-  const ssl = isEncrypted ? { rejectUnauthorized: false } : false;
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, ssl });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return null;
-  } catch (error) {
-    return String(error);
-  } finally {
-    client.end().catch(() => {});
-  }
 }

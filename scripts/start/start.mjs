@@ -14,7 +14,6 @@ import {
   removeEnvironment,
 } from './settings.mjs';
 import { Supervisor } from './supervisor.mjs';
-import { statusLine, Terminal } from './terminal.mjs';
 import { generateTraffic } from './traffic.mjs';
 
 /** The reason for ending that is no failure. */
@@ -27,7 +26,6 @@ const TAIL_LINES = 10;
  * @typedef {object} Run
  * @property {Processes} processes
  * @property {AbortController} end aborted with the reason for ending
- * @property {Terminal} terminal
  * @property {boolean} showLogs the processes' logs go to the screen, not to files
  * @property {number} commandAt when the command began, in `performance.now()`
  */
@@ -40,7 +38,7 @@ const TAIL_LINES = 10;
 export async function run(args) {
   const commandAt = performance.now();
   const showLogs = readArguments(args);
-  const terminal = new Terminal(process.stdout);
+  process.stdout.on('error', () => {}); // the terminal went away; SIGHUP comes too
   readEnvFile();
   const processes = await Processes.claim(dataFolder);
   const end = new AbortController();
@@ -50,17 +48,16 @@ export async function run(args) {
   endOnSignal(end, processes);
   let code = 0;
   try {
-    await Promise.race([startAll({ processes, end, terminal, showLogs, commandAt }), ending]);
+    await Promise.race([startAll({ processes, end, showLogs, commandAt }), ending]);
     await ending;
   } catch (error) {
-    terminal.showStatus('');
     if (error !== stopRequested) {
       code = 1;
       reportError(error);
     }
   }
   end.abort(stopRequested);
-  if (processes.any) terminal.log('Stopping …');
+  if (processes.any) console.log('Stopping …');
   removeEnvironment();
   await processes.stop();
   process.exit(code);
@@ -97,28 +94,25 @@ function endOnSignal(end, processes) {
 }
 
 /** @param {Run} run */
-async function startAll({ processes, end, terminal, showLogs, commandAt }) {
+async function startAll({ processes, end, showLogs, commandAt }) {
   const ports = await choosePorts();
   await prepare(processes);
 
   const { startServices } = await import('../services/services.mjs'); // needs the packages
-  const services = await startServices({ processes, throwaway: false, log: terminal.log });
+  const services = await startServices({ processes, throwaway: false, log: console.log });
   const env = commonEnvironment(ports, services);
-  let isUp = false;
-  const showStatus = () => terminal.showStatus(isUp ? statusLine(supervisor.states) : '');
   const supervisor = new Supervisor({
     signal: end.signal,
-    log: terminal.log,
-    onChange: showStatus,
+    log: console.log,
     giveUp: (error) => end.abort(error),
   });
   for (const service of services.started) supervisor.watch(service, service.restart);
   await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });
 
-  terminal.log('Starting …');
+  console.log('Starting …');
   const started = await Promise.all(
     apps(ports, env).map(async (app) => {
-      const start = () => startUntilReady({ processes, end, terminal, showLogs }, app);
+      const start = () => startUntilReady({ processes, end, showLogs }, app);
       const running = await start();
       supervisor.watch(running, start);
       return running;
@@ -127,15 +121,13 @@ async function startAll({ processes, end, terminal, showLogs, commandAt }) {
   const simulated = ports.simulator !== null;
   const seeded = await seed(env, simulated);
   recordEnvironment(env);
-  terminal.log(
+  console.log(
     banner(ports, env, seeded, {
       tookMs: performance.now() - commandAt,
       logFolder: showLogs ? null : '.data/logs',
       workerPid: started.find(({ name }) => name === 'worker')?.pid,
     }),
   );
-  isUp = true;
-  showStatus();
   if (!simulated) return;
   void generateTraffic({
     api: `http://127.0.0.1:${ports.api}`,
@@ -147,13 +139,13 @@ async function startAll({ processes, end, terminal, showLogs, commandAt }) {
 
 /**
  * Starts a process and waits until it is ready.
- * @param {Pick<Run, 'processes' | 'end' | 'terminal' | 'showLogs'>} run
+ * @param {Pick<Run, 'processes' | 'end' | 'showLogs'>} run
  * @param {import('./apps.mjs').App} app
  * @throws {UserError} when it ends before that; with the last lines of its log, where they are not on the screen
  */
-async function startUntilReady({ processes, end, terminal, showLogs }, app) {
+async function startUntilReady({ processes, end, showLogs }, app) {
   const { logs } = processes;
-  const started = await startApp(processes, app, showLogs ? terminal.log : logs.open(app.name));
+  const started = await startApp(processes, app, showLogs ? console.log : logs.open(app.name));
   const waiting = new AbortController();
   const endedEarly = started.exited.then((how) => {
     const tail = showLogs ? '' : `${logs.tail(app.name, TAIL_LINES)}\n`;

@@ -9,10 +9,6 @@ const FAILED_STARTS_MAX = 5;
 
 /**
  * @typedef {import('../processes/processes.mjs').Started} Started
- *
- * @typedef {object} State  of one process, for the status line
- * @property {'ready' | 'restarting'} state
- * @property {number} restarts
  */
 
 /**
@@ -22,31 +18,21 @@ const FAILED_STARTS_MAX = 5;
 export class Supervisor {
   #signal;
   #log;
-  #onChange;
   #giveUp;
   #firstPauseMs;
-  /** @type {Map<string, State>} */
-  #states = new Map();
 
   /**
    * @param {object} options
    * @param {AbortSignal} options.signal ends the supervision
    * @param {(line: string) => void} options.log
-   * @param {() => void} options.onChange called when a state has changed
    * @param {(error: UserError) => void} options.giveUp
    * @param {number} [options.firstPauseMs] before a process starts again; it doubles
    */
-  constructor({ signal, log, onChange, giveUp, firstPauseMs = FIRST_PAUSE_MS }) {
+  constructor({ signal, log, giveUp, firstPauseMs = FIRST_PAUSE_MS }) {
     this.#signal = signal;
     this.#log = log;
-    this.#onChange = onChange;
     this.#giveUp = giveUp;
     this.#firstPauseMs = firstPauseMs;
-  }
-
-  /** The processes by name. */
-  get states() {
-    return /** @type {ReadonlyMap<string, State>} */ (this.#states);
   }
 
   /**
@@ -55,7 +41,6 @@ export class Supervisor {
    * @param {() => Promise<Started>} restart starts it again and waits until it is ready
    */
   watch(started, restart) {
-    this.#set(started.name, { state: 'ready', restarts: 0 });
     void this.#keepRunning(started, restart).catch((error) => {
       if (!this.#signal.aborted) this.#giveUp(error);
     });
@@ -69,13 +54,12 @@ export class Supervisor {
     const { name } = started;
     let running = started;
     let pauseMs = this.#firstPauseMs;
-    for (let restarts = 0; ; restarts++) {
+    for (;;) {
       const readyAt = Date.now();
       const how = await running.exited;
       this.#signal.throwIfAborted();
       if (Date.now() - readyAt > STABLE_MS) pauseMs = this.#firstPauseMs;
       this.#log(`The ${name} process ended (${how}): it starts again.`);
-      this.#set(name, { state: 'restarting', restarts });
       for (let failures = 0; ;) {
         await delay(pauseMs, undefined, { signal: this.#signal });
         pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX);
@@ -92,17 +76,7 @@ export class Supervisor {
         }
       }
       this.#log(`The ${name} process is ready again.`);
-      this.#set(name, { state: 'ready', restarts: restarts + 1 });
     }
-  }
-
-  /**
-   * @param {string} name
-   * @param {State} state
-   */
-  #set(name, state) {
-    this.#states.set(name, state);
-    this.#onChange();
   }
 }
 

@@ -32,7 +32,6 @@ interface Observed {
   slowestCreationMs: number;
   /** The slowest answer of all. */
   slowestMs: number;
-  attempts: number;
   unknownOutcomes: number;
   kills: number;
 }
@@ -127,9 +126,8 @@ async function observe(
     .filter((reply) => reply.kind === 'problem')
     .filter(({ status }) => status >= 500);
   const accepted = events.filter(({ kind, reply }) => kind === 'create' && reply.kind === 'answer');
-  const [row] = await cluster.db.sql<{ attempts: number; unknown: number }>(
-    `select count(*)::integer as attempts, count(*) filter (where outcome = 'unknown')::integer as unknown
-     from attempts where started_at >= $1`,
+  const [row] = await cluster.db.sql<{ unknown: number }>(
+    `select count(*)::integer as unknown from attempts where started_at >= $1 and outcome = 'unknown'`,
     [start.date],
   );
   return {
@@ -142,7 +140,6 @@ async function observe(
       accepted.map(durationMs).toSorted((a, b) => a - b)[Math.floor(accepted.length * 0.95)] ?? 0,
     slowestCreationMs: Math.max(0, ...accepted.map(durationMs)),
     slowestMs: Math.max(0, ...answered.map(durationMs)),
-    attempts: row?.attempts ?? 0,
     unknownOutcomes: row?.unknown ?? 0,
     kills: cluster.exits.slice(start.exits).filter(({ killed }) => killed).length,
   };

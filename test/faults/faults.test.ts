@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { faultTable, keepResult, summary } from './report.js';
-import { runFaults, type RunOptions } from './run.js';
+import { faultTable, summary } from './report.js';
+import { runFaults, type RunOptions, type RunResult } from './run.js';
 import { allFaults, faultsNamed, oneOfEachFamily } from './schedule.js';
 
 /**
@@ -41,16 +41,40 @@ const AROUND_SECONDS = 600;
 const options = isLong ? LONG : SHORT;
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
-it(
-  'nothing is lost, nothing happens twice and everything recovers by itself, whatever fails under load',
+let result: RunResult;
+beforeAll(
   async () => {
     log(`FAULTS_SEED=${SEED}`);
-    const result = await runFaults({ ...options, seed: SEED, log });
-    log(
-      `${summary(result)}\n${faultTable([result])}\nThe whole result is in ${keepResult(result, isLong ? 'long' : 'short')}.`,
-    );
-    expect(result.violations).toEqual([]);
-    expect(result.problems).toEqual([]);
+    result = await runFaults({ ...options, seed: SEED, log });
+    log(`${summary(result)}\n${faultTable(result)}`);
   },
   (options.seconds + AROUND_SECONDS) * 1000,
 );
+
+it('nothing is lost, nothing happens twice and everything recovers by itself, whatever fails under load', () => {
+  expect(result.violations).toEqual([]);
+  expect(result.problems).toEqual([]);
+});
+
+if (FAULTS_ONLY === undefined)
+  it('clients repeat, run out of units, reuse keys, guess wrong, guess concurrently and are verified', () => {
+    const creations = result.history.filter((event) => event.kind === 'create');
+    const guesses = result.history.filter((event) => event.kind === 'verify');
+    const keys = creations.flatMap(({ applicationId, idempotencyKey }) =>
+      idempotencyKey === null ? [] : [`${applicationId} ${idempotencyKey}`],
+    );
+    expect(new Set(keys).size).toBeLessThan(keys.length - 20);
+    expect(keys.length).toBeLessThan(creations.length);
+    const statuses = creations.map(({ reply }) => (reply.kind === 'lost' ? null : reply.status));
+    expect(statuses).toEqual(expect.arrayContaining([202, 402, 409]));
+    const judgements = guesses.map(({ reply }) =>
+      reply.kind === 'answer' ? `${reply.body.verification}, ${reply.body.attempts_left} left` : null,
+    );
+    expect(judgements).toEqual(
+      expect.arrayContaining(['verified, 0 left', 'pending, 4 left', 'pending, 1 left', 'locked, 0 left']),
+    );
+    const isConcurrent = guesses.some((one) =>
+      guesses.some((other) => one.sendId === other.sendId && one !== other && one.startedAt < other.endedAt),
+    );
+    expect(isConcurrent).toBe(true);
+  });

@@ -1,29 +1,18 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { medianOf } from './recovery.js';
 import type { RunResult, SettledInjection } from './run.js';
 
-const RESULTS = new URL('../../.data/faults/', import.meta.url);
-/** Writes a result as JSON into a folder that git ignores, one for each length and seed. @returns the file's path */
-export function keepResult(result: RunResult, length: 'long' | 'short'): string {
-  mkdirSync(RESULTS, { recursive: true });
-  const file = new URL(`${length}-${result.seed}.json`, RESULTS);
-  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
-  return file.pathname;
-}
-
 /** A run in one sentence. */
 export function summary(result: RunResult): string {
-  const { seed, seconds, clients, requests, sends, messages, kills, injections, violations } = result;
+  const { seed, seconds, clients, history, sends, messages, kills, injections, violations } = result;
   return (
     `Seed ${seed}: ${seconds} seconds, ${injections.length} faults and ${kills} kills; ` +
-    `${clients} clients made ${requests} requests, which led to ${sends} sends and ${messages} messages; ` +
+    `${clients} clients made ${history.length} requests, which led to ${sends} sends and ${messages} messages; ` +
     `${violations.length} broken promises.`
   );
 }
 
 /** A Markdown table with a row for each fault, in the order of its family. */
-export function faultTable(results: readonly RunResult[]): string {
-  const injections = results.flatMap((result) => result.injections);
+export function faultTable({ injections }: RunResult): string {
   const groups = new Map<string, SettledInjection[]>();
   for (const injection of injections.toSorted((one, other) => one.family.localeCompare(other.family)))
     groups.set(injection.fault, [...(groups.get(injection.fault) ?? []), injection]);
@@ -35,10 +24,6 @@ export function faultTable(results: readonly RunResult[]): string {
     timesIn(group.map(({ recovery }) => recovery.resumedMs)),
     timesIn(group.map(({ recovery }) => recovery.drainedMs)),
   ]);
-  return markdown(head, rows);
-}
-
-function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 

@@ -2,7 +2,7 @@ import { until } from '@onecode/testing';
 import { check } from './check/check.js';
 import { readEvidence } from './check/readEvidence.js';
 import { runFault, type FaultContext, type Goals, type Injection } from './faultRunner.js';
-import type { Violation } from './evidence.js';
+import type { ClientEvent, Violation } from './evidence.js';
 import type { Fault } from './faults/fault.js';
 import { DELIVERY_ATTEMPTS, FaultCluster } from './cluster/faultCluster.js';
 import { buildCallers, startLoad } from './load/load.js';
@@ -26,12 +26,10 @@ export interface RunResult {
   seed: number;
   seconds: number;
   clients: number;
-  requests: number;
+  history: readonly ClientEvent[];
   sends: number;
   messages: number;
   kills: number;
-  /** Kills by crash point. */
-  killedAt: Record<string, number>;
   injections: SettledInjection[];
   violations: Violation[];
   /** Unexpected exits, errors that no outage explains, and missed goals. */
@@ -103,11 +101,10 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
     seed,
     seconds,
     clients: load.sends,
-    requests: load.history.length,
+    history: load.history,
     sends: evidence.rows.sends.length,
     messages: evidence.provider.messages.length,
     kills: cluster.exits.filter(({ killed }) => killed).length,
-    killedAt: countsOf(cluster.exits.flatMap(({ crashPoint }) => crashPoint ?? [])),
     injections: settledInjections,
     violations: check(evidence),
     problems: [
@@ -140,12 +137,6 @@ function missedMedians(injections: readonly Injection[]): string[] {
   });
 }
 
-function countsOf(names: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}
-
 async function whenSettled({ recovery, ...rest }: Injection): Promise<SettledInjection> {
   return { ...rest, recovery: { ...recovery, drainedMs: await recovery.drainedMs } };
 }
@@ -158,7 +149,6 @@ function lineOf({ fault, lastedMs, recovery, observed, missed }: Injection): str
     `95% of 202 within ${observed.creationP95Ms} ms, slowest ${observed.slowestCreationMs} ms`,
     ...(observed.kills > 0 ? [`${observed.kills} kills`] : []),
     ...missed.map((goal) => `MISSED: ${goal}`),
-    ...(recovery.slowSends.length > 0 ? [`slow sends: ${recovery.slowSends.join(', ')}`] : []),
   ];
   return `${fault}: ${facts.join('; ')}`;
 }

@@ -16,28 +16,13 @@ const REQUEST: FuzzRequest = {
   expected: [200],
   caller: 'test',
 };
-const HEADERS = { 'x-request-id': 'r', 'cache-control': 'no-store' };
-const NOT_FOUND = {
-  type: 'https://x.test/errors#not_found',
-  title: 'Not Found',
-  status: 404,
-  detail: 'Nothing is here.',
-  code: 'not_found',
-};
-
 /** A service that gives every request this answer. */
 const answering =
-  (
-    status: number,
-    body: object,
-    type = 'application/json',
-    headers: Record<string, string> = {},
-  ): RequestListener =>
+  (status: number, body: object, type = 'application/json'): RequestListener =>
   (_request, response) => {
     const text = JSON.stringify(body);
-    response
-      .writeHead(status, { ...HEADERS, 'content-type': type, 'content-length': text.length, ...headers })
-      .end(text);
+    const headers = { 'x-request-id': 'r', 'cache-control': 'no-store', 'content-length': text.length };
+    response.writeHead(status, { ...headers, 'content-type': type }).end(text);
   };
 const problem = (status: number, code: string, title: string): RequestListener =>
   answering(
@@ -87,23 +72,7 @@ describe('the fuzzer reports that', () => {
       /answered 200 {2}instead of 404/,
       { expected: [404] },
     ],
-    [
-      'a status is not documented',
-      problem(422, 'invalid_json', 'Unprocessable Entity'),
-      /status 422 is not documented/,
-    ],
-    ['a member is missing', answering(200, {}), /free_sends/],
-    [
-      'a refusal is not problem+json',
-      answering(404, NOT_FOUND),
-      /Content-Type/,
-      { target: '/x', expected: [404] },
-    ],
-    [
-      'a header is missing',
-      answering(200, { free_sends: 1 }, 'application/json', { 'x-request-id': '' }),
-      /X-Request-Id/,
-    ],
+    ['the contract is broken', answering(200, {}), /free_sends/],
     ['the connection was closed', (request) => void request.socket.destroy(), /without an answer/],
     [
       'the connection was closed within an answer',

@@ -7,33 +7,9 @@ import type { KubernetesObject } from './manifests.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, '.cache');
 
-/** The models of the API groups that the manifests use. */
-const MODELS: Readonly<Record<string, () => Promise<object>>> = {
-  v1: () => import('kubernetes-models/v1'),
-  'apps/v1': () => import('kubernetes-models/apps/v1'),
-  'autoscaling/v2': () => import('kubernetes-models/autoscaling/v2'),
-  'batch/v1': () => import('kubernetes-models/batch/v1'),
-  'networking.k8s.io/v1': () => import('kubernetes-models/networking.k8s.io/v1'),
-  'policy/v1': () => import('kubernetes-models/policy/v1'),
-};
-
-/** What Kubernetes' schemas say against an object: required members, types, and forms such as quantities. */
-export async function schemaFaults(object: KubernetesObject): Promise<string[]> {
-  const models = await MODELS[object.apiVersion]?.();
-  if (models === undefined) return [`the API group ${object.apiVersion} is not known here`];
-  const Model = (models as Record<string, new (data: object) => { validate(): void }>)[object.kind];
-  if (Model === undefined) return [`${object.apiVersion} has no ${object.kind}`];
-  try {
-    new Model(object).validate();
-    return [];
-  } catch (error) {
-    return [(error as Error).message];
-  }
-}
-
 /**
- * What Kubernetes' types say against objects: members that they do not have, and words that are none of a member's. Kubernetes would
- * drop or refuse these, and its schemas say nothing of them.
+ * What Kubernetes' types say against objects: kinds that do not exist, members that are missing, of another type or misspelt, and
+ * words that are none of a member's.
  */
 export function typeFaults(objects: readonly KubernetesObject[]): string[] {
   const lines = objects.flatMap(({ apiVersion, kind, ...rest }, index) => [

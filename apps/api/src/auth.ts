@@ -4,7 +4,7 @@ import { hashApiKey, isApiKey, Problem } from '@onecode/domain';
 import type { Caller, Database } from '@onecode/store';
 import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
-import { noteCaller } from './requests.js';
+import { setCaller } from './requests.js';
 
 /** Who sent a request. */
 interface Authenticated {
@@ -31,7 +31,7 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
     const found = await callers.find(hash);
     if (found === undefined) throw new Problem('invalid_api_key');
     const isRefused = 'refusal' in found;
-    noteCaller(request, isRefused ? found.caller : found);
+    setCaller(request, isRefused ? found.caller : found);
     if (isRefused) throw invalidKey(found.refusal);
     return found;
   };

@@ -4,7 +4,7 @@ import { Problem } from '@onecode/domain';
 import {
   describeSpan,
   markFailed,
-  noteRequest,
+  setRequestFact,
   parseTraceparent,
   requestIdOf,
   startSpan,
@@ -44,7 +44,7 @@ export const requestSpan: RequestHandler = (request, response, next) => {
     parent: parseTraceparent(request.headers['traceparent']),
     attributes: { 'http.request.method': method, 'onecode.request_id': requestIdOf(request) },
   });
-  noteRequest(request, 'trace_id', span.spanContext().traceId);
+  setRequestFact(request, 'trace_id', span.spanContext().traceId);
   response.once('close', () => {
     const route = routeOf(request);
     const status = response.statusCode;
@@ -57,8 +57,8 @@ export const requestSpan: RequestHandler = (request, response, next) => {
 };
 
 /** Ties the log lines and the span of a request to the send that it is about. */
-export function noteSend(request: IncomingMessage, sendId: string): void {
-  noteRequest(request, 'send_id', sendId);
+export function setSendId(request: IncomingMessage, sendId: string): void {
+  setRequestFact(request, 'send_id', sendId);
   describeSpan({ 'onecode.send_id': sendId });
 }
 
@@ -67,7 +67,7 @@ const CALLER = Symbol('caller');
 type WithCaller = IncomingMessage & { [CALLER]?: Caller };
 
 /** Ties a request to the application of its key, also of one that is refused. */
-export function noteCaller(request: IncomingMessage, caller: Caller): void {
+export function setCaller(request: IncomingMessage, caller: Caller): void {
   (request as WithCaller)[CALLER] = caller;
 }
 

@@ -27,7 +27,7 @@ import {
 import { rawRequest } from '@onecode/testing/contract';
 import { apiMetrics } from '../src/metrics.js';
 import { createRefusedRequestRecorder } from '../src/refusedRequests.js';
-import { noteCaller, routeOf } from '../src/requests.js';
+import { setCaller, routeOf } from '../src/requests.js';
 import { apiVariables, bearer, PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
@@ -60,7 +60,7 @@ function recorderOf(database: Database, now?: () => number) {
   const refuse = (applicationId = caller.applicationId): void => {
     const request = new IncomingMessage(new Socket());
     identify(request, new ServerResponse(request), () => {});
-    noteCaller(request, { ...caller, applicationId });
+    setCaller(request, { ...caller, applicationId });
     recorder.record(request, new Problem('insufficient_credits'));
   };
   return { refuse, registry, flush: () => recorder.flush() };

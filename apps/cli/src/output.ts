@@ -21,6 +21,9 @@ export interface TextForm {
   note?: string | undefined;
 }
 
+/** What a command's help ends with. @param typed what stands behind `onecode` */
+export const example = (typed: string): string => `\nExample:\n  $ onecode ${typed}`;
+
 /** Prints a command's result: with `--json` one line of JSON and nothing else, otherwise aligned text. */
 export function print(command: Command, result: Row | readonly Row[], form: TextForm = {}): void {
   const { json } = command.optsWithGlobals<{ json?: true }>();

@@ -22,7 +22,7 @@ export interface SampleService {
   /** The API's address, without a slash at its end. */
   baseUrl: string;
   /** One line for the reader, which becomes the sample's first comment: what to put into `ONECODE_API_KEY`. */
-  keyNote?: string;
+  keyComment?: string;
 }
 
 /** The call with the SDK, of an operation by its id in the contract. */
@@ -56,16 +56,16 @@ const members = (body: SampleRequest['body']): string =>
 export function samplesOf(operationId: string, request: SampleRequest, service: SampleService): Sample[] {
   const sdk = SDK_CALLS[operationId];
   if (sdk === undefined) throw new Error(`the operation ${operationId} has no sample with the SDK`);
-  const { keyNote } = service;
-  const note = (sign: string): string =>
-    keyNote === undefined ? '' : `${sign} ONECODE_API_KEY: ${keyNote}\n`;
+  const { keyComment } = service;
+  const comment = (sign: string): string =>
+    keyComment === undefined ? '' : `${sign} ONECODE_API_KEY: ${keyComment}\n`;
   return [
-    { label: 'curl', language: 'sh', code: note('#') + curl(request, service) },
-    { label: 'Node', language: 'ts', code: note('//') + node(sdk(request), service) },
-    { label: 'Python', language: 'python', code: note('#') + python(request, service) },
-    { label: 'PHP', language: 'php', code: `<?php\n${note('//')}${php(request, service)}` },
-    { label: 'Go', language: 'go', code: note('//') + go(request, service) },
-    { label: 'Java', language: 'java', code: note('//') + java(request, service) },
+    { label: 'curl', language: 'sh', code: comment('#') + curl(request, service) },
+    { label: 'Node', language: 'ts', code: comment('//') + node(sdk(request), service) },
+    { label: 'Python', language: 'python', code: comment('#') + python(request, service) },
+    { label: 'PHP', language: 'php', code: `<?php\n${comment('//')}${php(request, service)}` },
+    { label: 'Go', language: 'go', code: comment('//') + go(request, service) },
+    { label: 'Java', language: 'java', code: comment('//') + java(request, service) },
   ];
 }
 

@@ -88,7 +88,7 @@ export function requestIdOf(request: IncomingMessage): string {
 }
 
 /** Makes the log lines of a request carry a fact from now on. */
-export function noteRequest(
+export function setRequestFact(
   request: IncomingMessage,
   name: Exclude<keyof RequestFacts, 'request_id'>,
   value: string,

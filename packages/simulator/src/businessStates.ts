@@ -66,8 +66,6 @@ export const TEMPLATE = {
   codeExpirationMinutes: orNull(integer(1, 90)),
   /** The button of a one-time code; `null` leaves it out. */
   otpType: oneOf('COPY_CODE', 'ONE_TAP', 'ZERO_TAP', null),
-  /** How the button is told: as Meta's reference has it, or as a link that names its type, as older templates come. */
-  buttonForm: oneOf('OTP', 'URL'),
 };
 export type TemplateState = ValuesOf<typeof TEMPLATE>;
 export interface TemplateKey {
@@ -85,7 +83,6 @@ export const TEMPLATE_DEFAULTS: TemplateState = {
   ttlSeconds: 600,
   codeExpirationMinutes: 10,
   otpType: 'COPY_CODE',
-  buttonForm: 'OTP',
 };
 
 /** How many people a business may write to in 24 hours, by Meta's name of the limit, the lowest first; -1 is unlimited. */

@@ -64,7 +64,6 @@ function serveFaults(router: Router, { rules, throttles }: Parts): void {
     .route('/rules')
     .get((_request, response) => void response.json(rules.list()))
     .post(({ body }, response) => void response.status(201).json(rules.add(body)))
-    .put(({ body }, response) => void response.status(201).json(rules.add(body)))
     .delete((_request, response) => {
       rules.clear();
       response.status(204).end();
@@ -100,12 +99,6 @@ function serveBusiness(router: Router, { business }: Parts): void {
   });
   router.put('/tokens/:token', ({ params, body }, response) => {
     response.json(business.changeToken(params.token, body));
-  });
-  router.get('/identities/:recipient', ({ params }, response) => {
-    response.json({ identityKeyHash: business.identityOf(params.recipient) });
-  });
-  router.post('/identities/:recipient/change-hands', ({ params }, response) => {
-    response.json({ identityKeyHash: business.changeHands(params.recipient) });
   });
   router.post('/webhooks', async ({ body }, response) => {
     const { wabaId = DEFAULT_WABA_ID, field, value = {} } = read(body, CHANGE, ['field']);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
 import { cut, metaError, refuse } from './answers.js';
-import { id, integer, InvalidInput, object, oneOf, phone, positive, read, type ValuesOf } from './input.js';
+import { id, integer, InvalidInput, object, oneOf, phone, read, type ValuesOf } from './input.js';
 import type { RequestRecord } from './log.js';
 import type { Timers } from './timers.js';
 
@@ -47,10 +47,6 @@ const RULE = {
   sender: id,
   /** The id of a business account: all its senders; every account when absent. */
   wabaId: id,
-  /** Met by reads of the Graph API in place of sends. */
-  reads: oneOf(true),
-  /** Meets only this share of the requests that it could meet, evenly spread: 0.25 is every fourth. */
-  share: positive(1),
   /** After so many requests the rule is gone; stays when absent. */
   times: integer(1, 1_000_000_000),
 };
@@ -80,30 +76,25 @@ export function covers(named: Partial<Call>, call: Call): boolean {
   );
 }
 
-interface ActiveRule extends Rule {
-  /** The requests that it met or let pass for its share. */
-  candidates: number;
-}
-
 /**
  * The active rules. One rule applies to a call: one that names its recipient before one that names only its sender before one that names
- * only its business account before one for all; among equals the oldest, unless its share passes.
+ * only its business account before one for all; among equals the oldest.
  */
 export class Rules {
-  readonly #rules = new Map<string, ActiveRule>();
+  readonly #rules = new Map<string, Rule>();
   constructor(readonly changed: () => void) {}
 
   /** Checks and adds a rule, which may come from parsed JSON. @throws {InvalidInput} */
   add(value: NewRule): Rule {
     const { fault, ...wanted } = read(value, { ...RULE, fault: object }, ['fault']);
-    const rule = { ...wanted, fault: readFault(fault), id: randomUUID(), hits: 0, candidates: 0 };
+    const rule = { ...wanted, fault: readFault(fault), id: randomUUID(), hits: 0 };
     this.#rules.set(rule.id, rule);
     this.changed();
-    return shown(rule);
+    return { ...rule };
   }
 
   list(): Rule[] {
-    return Array.from(this.#rules.values(), shown);
+    return Array.from(this.#rules.values(), (rule) => ({ ...rule }));
   }
 
   /** `false` when no rule has this id. */
@@ -118,13 +109,12 @@ export class Rules {
     this.changed();
   }
 
-  /** The rule for this call, counted as used; `null` when none applies. */
-  take(call: Call, kind: 'send' | 'read'): Rule | null {
+  /** The rule for this send, counted as used; `null` when none applies. */
+  take(call: Call): Rule | null {
     if (this.#rules.size === 0) return null;
-    const rule = [...this.#rules.values()]
-      .filter((candidate) => (candidate.reads === true) === (kind === 'read') && covers(candidate, call))
-      .toSorted((one, other) => precisionOf(other) - precisionOf(one))
-      .find(isItsTurn);
+    const [rule] = [...this.#rules.values()]
+      .filter((candidate) => covers(candidate, call))
+      .toSorted((one, other) => precisionOf(other) - precisionOf(one));
     if (!rule) return null;
     rule.hits += 1;
     if (rule.hits === rule.times) this.#rules.delete(rule.id);
@@ -143,16 +133,6 @@ function readFault(value: unknown): Fault {
 
 function precisionOf({ recipient, sender, wabaId }: Rule): number {
   return (recipient === undefined ? 0 : 4) + (sender === undefined ? 0 : 2) + (wabaId === undefined ? 0 : 1);
-}
-
-function isItsTurn(rule: ActiveRule): boolean {
-  const { share = 1 } = rule;
-  rule.candidates += 1;
-  return Math.floor(rule.candidates * share) > Math.floor((rule.candidates - 1) * share);
-}
-
-function shown({ candidates: _candidates, ...rule }: ActiveRule): Rule {
-  return rule;
 }
 
 /** What became of a call that its fault ended before anything was done, `null` of any other; waits first where the fault says so. */

@@ -1,15 +1,5 @@
-import express, { Router, type Request, type Response } from 'express';
-import {
-  graphError,
-  isRefusal,
-  json,
-  noToken,
-  nothing,
-  refuse,
-  unknownObject,
-  webPage,
-  type MetaError,
-} from './answers.js';
+import { Router, type Request, type Response } from 'express';
+import { graphError, isRefusal, json, noToken, refuse, unknownObject, type MetaError } from './answers.js';
 import { bearerOf, type Business } from './business.js';
 import type {
   BusinessAccountProfile,
@@ -17,58 +7,29 @@ import type {
   SenderProfile,
   TemplateProfile,
 } from './businessStates.js';
-import { endedAtOnce } from './faults.js';
 import type { Parts } from './parts.js';
 
 type Answer = Record<string, unknown> | MetaError;
 
 /**
- * The reads of Graph that a sender needs: a number, its business account with its templates and subscribed apps, and what a token may do;
- * and the one setting of a number that concerns it.
+ * The reads of Graph that a sender needs: a number, its business account with its templates and subscribed apps, and what a token may do.
  * Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0.
  */
 export function reads(parts: Parts): Router {
   const edges = 'message_templates|subscribed_apps';
   const path = new RegExp(`^/v\\d+\\.\\d+/(?<id>[^/]+)(?:/(?<edge>${edges}))?/?$`);
-  const router = Router().get(path, (request, response) => serve(parts, request, response));
-  router.post(/^\/v\d+\.\d+\/(?<id>[^/]+)\/settings$/, express.json(), (request, response) =>
-    switchIdentityCheck(parts.business, request, response),
-  );
-  return router;
+  return Router().get(path, (request, response) => serve(parts, request, response));
 }
 
-/**
- * Whether webhooks tell the identity hash of the person.
- * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/business-phone-numbers/phone-numbers#identity-change-check
- */
-async function switchIdentityCheck(business: Business, request: Request, response: Response): Promise<void> {
-  const id = String(request.params['id']);
-  const refused = business.refusal('post', id, request.headers.authorization);
-  if (refused) return refuse(response, refused);
-  const wanted = request.body?.user_identity_change?.enable_identity_key_check;
-  if (typeof wanted !== 'boolean') return refuse(response, graphError(400, 100, '(#100) Invalid parameter'));
-  await business.changeSender(id, { identityKeyCheck: wanted });
-  json(response, 200, { success: true });
-}
-
-/** Reads, unless a throttle or a fault rule says otherwise. */
-async function serve(
-  { business, counts, rules, throttles, timers }: Parts,
-  request: Request,
-  response: Response,
-): Promise<void> {
+/** Reads, unless a throttle says otherwise. */
+function serve({ business, counts, throttles }: Parts, request: Request, response: Response): void {
   counts.reads += 1;
   const id = String(request.params['id']);
   const isAccount = business.isAccount(id);
   const sender = isAccount || id === 'debug_token' ? null : id;
   const wabaId = isAccount ? id : sender === null ? null : business.sender(sender).wabaId;
-  const call = { sender, recipient: null, wabaId };
-  const throttled = throttles.take(call);
+  const throttled = throttles.take({ sender, recipient: null, wabaId });
   if (throttled) return refuse(response, throttled);
-  const fault = rules.take(call, 'read')?.fault ?? {};
-  if ((await endedAtOnce(timers, fault, response)) !== null) return;
-  if (fault.wrongBody === 'html') return webPage(response, fault.http ?? 200);
-  if (fault.wrongBody !== undefined) return nothing(response, fault.http ?? 200);
   const answer = read(business, request, id);
   if (isRefusal(answer)) refuse(response, answer);
   else json(response, 200, answer);
@@ -159,13 +120,11 @@ function templateFields(template: TemplateProfile) {
   };
 }
 
-function componentsOf({ codeExpirationMinutes: minutes, otpType, buttonForm }: TemplateProfile) {
-  const url = `https://www.whatsapp.com/otp/code/?otp_type=${otpType}&code_expiration_minutes=${minutes ?? ''}&code=otp{{1}}`;
-  const button = buttonForm === 'OTP' ? { type: 'OTP', otp_type: otpType } : { type: 'URL', url };
+function componentsOf({ codeExpirationMinutes: minutes, otpType }: TemplateProfile) {
   return [
     { type: 'BODY', add_security_recommendation: true },
     ...(minutes === null ? [] : [{ type: 'FOOTER', code_expiration_minutes: minutes }]),
-    ...(otpType === null ? [] : [{ type: 'BUTTONS', buttons: [button] }]),
+    ...(otpType === null ? [] : [{ type: 'BUTTONS', buttons: [{ type: 'OTP', otp_type: otpType }] }]),
   ];
 }
 

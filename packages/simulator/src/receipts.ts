@@ -34,17 +34,10 @@ export function readReceipt(value: unknown): Receipt {
   return read(value, RECEIPT, ['messageId', 'status']);
 }
 
-interface Batch {
-  entries: unknown[];
-  posted: Promise<number | null>;
-}
-
 const UNDELIVERABLE = 131026;
 
 /** Turns what happens to messages into webhooks, in the order and at the pace that settings and faults ask for. */
 export class Receipts {
-  #batch: Batch | null = null;
-
   constructor(
     readonly business: Business,
     readonly messages: Messages,
@@ -72,7 +65,6 @@ export class Receipts {
 
     const { scope } = this.timers;
     const acceptedMs = Date.parse(message.acceptedAt);
-    const posts: Promise<unknown>[] = [];
     const order = fault.disorder ? steps.toReversed() : steps;
     for (const [slot, { status, afterMs }] of order.entries()) {
       const dueMs = acceptedMs + (steps[slot]?.afterMs ?? afterMs);
@@ -82,13 +74,9 @@ export class Receipts {
       const receipt: Receipt = { messageId: message.id, status, at: at.toISOString() };
       if (fault.lateFailure !== undefined) receipt.code = fault.lateFailure;
       for (let copy = 0; copy <= (fault.duplicates ?? 0); copy += 1) {
-        const posted = this.post(receipt, message);
-        posts.push(posted);
-        // A batch keeps the order by itself, and waiting for it would keep the next receipt out of it.
-        if (this.settings.current.batchMs === 0) await posted;
+        await this.post(receipt, message);
       }
     }
-    await Promise.all(posts);
   }
 
   /** The person behind the phone reads a message. `false` when it is unknown, was read before, failed, or never arrived. */
@@ -157,25 +145,8 @@ export class Receipts {
     if (!this.business.account(wabaId).subscribed) return null;
     const metadata = { display_phone_number: displayPhoneNumber, phone_number_id: phoneNumberId };
     const value = { messaging_product: 'whatsapp', metadata, ...parts };
-    const entry = { id: wabaId, changes: [{ value, field: 'messages' }] };
-    const { batchMs } = this.settings.current;
-    if (batchMs === 0) return this.#postEntries([entry]);
-    this.#batch ??= this.#openBatch(batchMs);
-    this.#batch.entries.push(entry);
-    return this.#batch.posted;
-  }
-
-  #openBatch(batchMs: number): Batch {
-    const entries: unknown[] = [];
-    const posted = this.timers.scope.sleep(batchMs).then((elapsed) => {
-      this.#batch = null;
-      return elapsed ? this.#postEntries(entries) : null;
-    });
-    return { entries, posted };
-  }
-
-  #postEntries(entries: readonly unknown[]): Promise<number | null> {
-    return this.webhooks.post({ object: 'whatsapp_business_account', entry: entries });
+    const entry = [{ id: wabaId, changes: [{ value, field: 'messages' }] }];
+    return this.webhooks.post({ object: 'whatsapp_business_account', entry });
   }
 }
 

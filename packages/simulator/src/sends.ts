@@ -31,7 +31,7 @@ async function answer(parts: Parts, request: Request, response: Response): Promi
     return;
   }
   const { wabaId } = parts.business.sender(phoneNumberId);
-  const rule = parts.rules.take({ recipient: wanted.to, sender: phoneNumberId, wabaId }, 'send');
+  const rule = parts.rules.take({ recipient: wanted.to, sender: phoneNumberId, wabaId });
   record.rule = rule?.id ?? null;
   await obey(parts, rule?.fault ?? {}, wanted, record, response);
 }

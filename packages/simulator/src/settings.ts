@@ -8,8 +8,6 @@ const MEMBERS = {
   deliveredMs: delay,
   /** `null`: a message is read only when the person marks it. */
   readMs: orNull(delay),
-  /** Collects receipts for so long and posts them together; 0 posts each by itself. */
-  batchMs: delay,
   /** One message every 6 s to the same recipient, after a burst of 45 (error 131056). */
   pairLimit: yesOrNo,
   /** 80 messages a second for each sender (error 130429). */
@@ -26,7 +24,6 @@ const DEFAULTS: SettingValues = {
   sentMs: 300,
   deliveredMs: 900,
   readMs: null,
-  batchMs: 0,
   pairLimit: false,
   senderLimit: false,
 };

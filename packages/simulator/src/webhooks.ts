@@ -65,7 +65,7 @@ export class Webhooks {
     return { url: this.url?.href ?? null, ...this.#status };
   }
 
-  #note(change: Partial<Status>): void {
+  #change(change: Partial<Status>): void {
     this.#status = { ...this.#status, ...change };
     this.changed();
   }
@@ -75,7 +75,7 @@ export class Webhooks {
     const { scope } = this.timers;
     if (this.url === null || scope.ended) return null;
     const rawBody = metaJson(payload);
-    this.#note({ waiting: this.#status.waiting + 1 });
+    this.#change({ waiting: this.#status.waiting + 1 });
     const status = await this.#attempt(this.url, rawBody);
     if (status === 200) this.#settle(scope, 'delivered');
     else void this.#repeat(scope, this.url, rawBody);
@@ -92,7 +92,7 @@ export class Webhooks {
   }
 
   #settle(scope: Scope, as: 'delivered' | 'abandoned'): void {
-    if (!scope.ended) this.#note({ waiting: this.#status.waiting - 1, [as]: this.#status[as] + 1 });
+    if (!scope.ended) this.#change({ waiting: this.#status.waiting - 1, [as]: this.#status[as] + 1 });
   }
 
   #attempt(url: URL, rawBody: string): Promise<number | null> {
@@ -108,14 +108,14 @@ export class Webhooks {
         { method: 'POST', agent: this.#agent, timeout: ANSWER_TIMEOUT_MS, headers },
         (response) => {
           const status = response.statusCode ?? null;
-          if (status !== 200) this.#note({ last_failure: `answered ${status}` });
+          if (status !== 200) this.#change({ last_failure: `answered ${status}` });
           response.resume();
           response.once('close', () => resolve(status));
         },
       );
       request.once('timeout', () => request.destroy(new Error('no answer in time')));
       request.once('error', (error: NodeJS.ErrnoException) => {
-        this.#note({ last_failure: error.code ?? error.message });
+        this.#change({ last_failure: error.code ?? error.message });
         resolve(null);
       });
       request.end(rawBody);
@@ -129,11 +129,11 @@ export class Webhooks {
 
   async #verify(url: URL, verifyToken: string): Promise<void> {
     const { scope } = this.timers;
-    this.#note({ handshake: { state: 'waiting', reason: null } });
+    this.#change({ handshake: { state: 'waiting', reason: null } });
     for (let waitMs = HANDSHAKE_WAIT_MS_FIRST; ; waitMs = Math.min(waitMs * 2, HANDSHAKE_WAIT_MS_MAX)) {
       const reason = await challenge(url, verifyToken);
       if (scope.ended) return;
-      this.#note({ handshake: { state: reason === null ? 'passed' : 'waiting', reason } });
+      this.#change({ handshake: { state: reason === null ? 'passed' : 'waiting', reason } });
       if (reason === null || !(await scope.sleep(waitMs))) return;
     }
   }

@@ -43,7 +43,6 @@ describe('the control interface', () => {
       sentMs: 300,
       deliveredMs: 900,
       readMs: 5,
-      batchMs: 0,
       pairLimit: true,
       senderLimit: false,
     };

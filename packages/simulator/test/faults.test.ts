@@ -2,13 +2,11 @@ import { until } from '@onecode/testing';
 import { InvalidInput } from '../src/input.js';
 import type { Fault } from '../src/index.js';
 import {
-  ACCOUNT,
   bodyOf,
   closeAll,
   codeOf,
   control,
   OTHER,
-  read,
   RECIPIENT,
   send,
   SENDER,
@@ -44,25 +42,6 @@ describe('the rule that applies', () => {
     for (let sent = 0; sent < 4; sent += 1) codes.push(await codeOf(simulator));
     expect(codes).toEqual([131000, 131000, 131016, null]);
     expect(simulator.rules.list()).toEqual([]);
-  });
-
-  it('can meet a share of the requests, evenly spread', async () => {
-    const simulator = await start();
-    simulator.rules.add({ fault: { error: 131016 }, share: 0.25 });
-    const codes: unknown[] = [];
-    for (let sent = 0; sent < 8; sent += 1) codes.push(await codeOf(simulator));
-    expect(codes).toEqual([null, null, null, 131016, null, null, null, 131016]);
-  });
-
-  it('meets reads when it is made for them, and no send', async () => {
-    const simulator = await start();
-    simulator.rules.add({ reads: true, sender: SENDER, fault: { error: 190 }, times: 1 });
-    simulator.rules.add({ reads: true, wabaId: ACCOUNT, fault: { wrongBody: 'empty' }, times: 1 });
-    simulator.rules.add({ reads: true, fault: { wrongBody: 'html', http: 503 } });
-    expect(await codeOf(simulator)).toBe(null);
-    expect((await read(simulator, SENDER)).status).toBe(401);
-    expect(await read(simulator, ACCOUNT)).toMatchObject({ status: 200, text: '' });
-    expect((await read(simulator, 'debug_token?input_token=token')).status).toBe(503);
   });
 
   it.each<[what: string, rule: object, says: RegExp]>([

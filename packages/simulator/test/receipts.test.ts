@@ -4,7 +4,6 @@ import type { Simulator } from '../src/index.js';
 import {
   APP_SECRET,
   bodyOf,
-  call,
   closeAll,
   control,
   RECIPIENT,
@@ -28,14 +27,6 @@ describe('receipts', () => {
     expect([sentAt, deliveredAt, readAt].map((at) => Date.parse(at!) - Date.parse(acceptedAt))).toEqual([
       0, 20, 40,
     ]);
-  });
-
-  it('come together when they are held back for long enough', async () => {
-    const { simulator, receiver } = await startBoth();
-    await control(simulator, 'PUT', 'settings', { batchMs: 500 });
-    await Promise.all([send(simulator), send(simulator, bodyOf(), { sender: '2' })]);
-    await until('4 statuses', () => receiver.statuses.length === 4);
-    expect(receiver.webhooks).toHaveLength(1);
   });
 
   it('can be posted by hand, for known and unknown messages, and never turn a message back', async () => {
@@ -90,17 +81,14 @@ describe('the person behind the phone', () => {
 
   it('may be told by a hash, and a code for somebody else fails after its acceptance', async () => {
     const { simulator, receiver } = await startBoth();
-    const settings = { user_identity_change: { enable_identity_key_check: true } };
-    expect((await call(`${simulator.apiUrl}/${SENDER}/settings`, 'POST', settings)).status).toBe(200);
+    await simulator.business.changeSender(SENDER, { identityKeyCheck: true });
     await send(simulator, { ...bodyOf(), recipient_identity_key_hash: 'of somebody else' });
     await until('a status', () => receiver.words.length === 1);
-    const path = `identities/${encodeURIComponent(RECIPIENT)}`;
-    const { identityKeyHash } = (await control(simulator, 'GET', path)).json;
+    const identity = simulator.business.identityOf(RECIPIENT);
     expect(receiver.statuses).toMatchObject([
-      { status: 'failed', errors: [{ code: 137000 }], recipient_identity_key_hash: identityKeyHash },
+      { status: 'failed', errors: [{ code: 137000 }], recipient_identity_key_hash: identity },
     ]);
-    const changed = await control(simulator, 'POST', `${path}/change-hands`);
-    expect(changed.json.identityKeyHash).not.toBe(identityKeyHash);
+    expect(simulator.business.changeHands(RECIPIENT)).not.toBe(identity);
   });
 });
 

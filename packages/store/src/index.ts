@@ -26,10 +26,11 @@ export * from './accounts/tryouts.js';
 export {
   audited,
   listAuditEntries,
+  logEntry,
   NOT_SIGNED_IN,
   type Actor,
   type AuditEntry,
-  type AuditNote,
+  type NewAuditEntry,
 } from './audit/audit.js';
 export * from './audit/loggedReads.js';
 export { connectionFault } from './client/connectionFaults.js';
@@ -103,7 +104,7 @@ export {
   isSessionConfirmed,
   isSessionOver,
   listUserSessions,
-  noteSessionUse,
+  touchSession,
   SESSION_MS_MAX,
   type UserSession,
 } from './users/userSessions.js';

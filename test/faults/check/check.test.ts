@@ -7,10 +7,8 @@ describe('the checker', () => {
     expect(check(goodRun().draft)).toEqual([]);
   });
 
-  it('has unique names of invariants, each with violations to be tested on', () => {
-    const names = INVARIANTS.map(({ name }) => name);
-    expect(new Set(names).size).toBe(names.length);
-    expect(Object.keys(VIOLATIONS).toSorted()).toEqual(names.toSorted());
+  it('has violations of each invariant to be tested on', () => {
+    expect(Object.keys(VIOLATIONS).toSorted()).toEqual(Object.keys(INVARIANTS).toSorted());
     for (const violations of Object.values(VIOLATIONS)) expect(violations.length).toBeGreaterThan(0);
   });
 

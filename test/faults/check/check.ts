@@ -2,7 +2,7 @@ import type { Evidence, Violation } from '../evidence.js';
 import { CREATIONS } from './creations.js';
 import { DELIVERY } from './delivery.js';
 import { COMPLETION } from './completion.js';
-import { factsOf, type Invariant } from './facts.js';
+import { factsOf, type Invariants } from './facts.js';
 import { GUESSES } from './guesses.js';
 import { MESSAGES } from './messages.js';
 import { SENDER_FAULTS } from './senderFaults.js';
@@ -10,7 +10,7 @@ import { UNITS } from './units.js';
 import { VIEWS } from './views.js';
 
 /** Everything that a run is checked for. */
-export const INVARIANTS: readonly Invariant[] = [
+export const INVARIANTS: Invariants = {
   ...CREATIONS,
   ...UNITS,
   ...COMPLETION,
@@ -19,10 +19,12 @@ export const INVARIANTS: readonly Invariant[] = [
   ...MESSAGES,
   ...DELIVERY,
   ...SENDER_FAULTS,
-];
+};
 
 /** Checks the evidence of a run. @returns every violation of an invariant */
 export function check(evidence: Evidence): Violation[] {
   const facts = factsOf(evidence);
-  return INVARIANTS.flatMap(({ name, find }) => find(facts).map((detail) => ({ invariant: name, detail })));
+  return Object.entries(INVARIANTS).flatMap(([invariant, find]) =>
+    find(facts).map((detail) => ({ invariant, detail })),
+  );
 }

@@ -1,4 +1,4 @@
-import { ofEachSend, type Invariant } from './facts.js';
+import { ofEachSend, type Invariants } from './facts.js';
 import type { SendRow } from '../evidence.js';
 
 /** How long a send may be overdue at the end of a run: longer than any sweep takes. */
@@ -12,10 +12,9 @@ const DELAY_MS_MAX = 900_000;
 const isUndelivered = ({ status, lostAt }: SendRow): boolean =>
   status === 'queued' || status === 'sending' || lostAt !== null;
 
-const waitingIsEnqueued = ofEachSend(
-  'waiting-is-enqueued',
-  'An undelivered send will be enqueued again soon after it is due; any other send has nothing due.',
-  ({ row }, { rows: { now } }) => {
+export const COMPLETION: Invariants = {
+  /** An undelivered send will be enqueued again soon after it is due; any other send has nothing due. */
+  'waiting-is-enqueued': ofEachSend(({ row }, { rows: { now } }) => {
     const { dueAt, nextEnqueueAt, status } = row;
     if (!isUndelivered(row))
       return [(dueAt !== null || nextEnqueueAt !== null) && `${status}, and something is due`];
@@ -26,13 +25,9 @@ const waitingIsEnqueued = ofEachSend(
       dueAt > Math.max(row.expiresAt, now) + DELAY_MS_MAX &&
         `${status}, and due only long after its deadline`,
     ];
-  },
-);
-
-const nothingIsLeft = ofEachSend(
-  'nothing-is-left',
-  'At the end of a run, every send is finished, or waits for a time or for a sender.',
-  ({ row }, { settled, rows: { now } }) => {
+  }),
+  /** At the end of a run, every send is finished, or waits for a time or for a sender. */
+  'nothing-is-left': ofEachSend(({ row }, { settled, rows: { now } }) => {
     if (!settled || !isUndelivered(row)) return [];
     const { dueAt, awaitingSender, mode, status, expiresAt } = row;
     if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
@@ -40,21 +35,13 @@ const nothingIsLeft = ofEachSend(
     return [
       deadline !== null && now - deadline > OVERDUE_MS && `${status}, overdue since ${deadline - now} ms`,
     ];
-  },
-);
-
-const settledCodeAwaitsNobody = ofEachSend(
-  'settled-code-awaits-nobody',
-  'A send whose code is verified or locked waits for no sender.',
-  ({ row }) => [
+  }),
+  /** A send whose code is verified or locked waits for no sender. */
+  'settled-code-awaits-nobody': ofEachSend(({ row }) => [
     row.awaitingSender && (row.verifiedAt ?? row.lockedAt) !== null && `${row.verification}, and it waits`,
-  ],
-);
-
-const failedSaysWhy = ofEachSend(
-  'failed-says-why',
-  'A failed send has a time and a reason, and no other send has. No attempt of it is open.',
-  ({ row }) => {
+  ]),
+  /** A failed send has a time and a reason, and no other send has. No attempt of it is open. */
+  'failed-says-why': ofEachSend(({ row }) => {
     const failed = row.status === 'failed';
     const isExplained = row.failedAt !== null && row.failureReason !== null;
     const isUnexplained = row.failedAt === null && row.failureReason === null;
@@ -65,13 +52,12 @@ const failedSaysWhy = ofEachSend(
         (row.attemptId !== null || row.awaitingSender) &&
         'failed, and an attempt is open or it waits for a sender',
     ];
-  },
-);
-
-const sealedCodeWhileNeeded = ofEachSend(
-  'sealed-code-while-needed',
-  'A live send has its sealed code until its message is delivered, its code settled or it has failed, and no longer. A test send has none.',
-  ({ row }) => {
+  }),
+  /**
+   * A live send has its sealed code until its message is delivered, its code settled or it has failed, and no longer. A test send
+   * has none.
+   */
+  'sealed-code-while-needed': ofEachSend(({ row }) => {
     const isNeeded = row.mode === 'live' && isUndelivered(row);
     // A sent message may still turn out to be lost.
     const isAllowed =
@@ -80,14 +66,9 @@ const sealedCodeWhileNeeded = ofEachSend(
       ((isNeeded && !row.hasSealedCode) || (row.hasSealedCode && !isAllowed)) &&
         `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its sealed code`,
     ];
-  },
-);
-
-const receiptsDealtWith: Invariant = {
-  name: 'receipts-dealt-with',
-  promise:
-    'At the end of a run, every stored receipt has been processed, and every one of our messages was matched.',
-  find: ({ rows, settled, provider }) => {
+  }),
+  /** At the end of a run, every stored receipt has been processed, and every one of our messages was matched. */
+  'receipts-dealt-with': ({ rows, settled, provider }) => {
     if (!settled) return [];
     const attemptIds = new Set(rows.attempts.map(({ id }) => id));
     const ours = new Set(
@@ -104,12 +85,3 @@ const receiptsDealtWith: Invariant = {
     ];
   },
 };
-
-export const COMPLETION = [
-  waitingIsEnqueued,
-  nothingIsLeft,
-  settledCodeAwaitsNobody,
-  failedSaysWhy,
-  sealedCodeWhileNeeded,
-  receiptsDealtWith,
-];

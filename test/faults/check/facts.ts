@@ -2,13 +2,8 @@ import type { Message, RequestRecord } from '@onecode/simulator';
 import type { SendView } from '@onecode/testing';
 import type { AttemptRow, Creation, Evidence, Guess, LedgerRow, ReceiptRow, SendRow } from '../evidence.js';
 
-/** One promise of the service, and how to find its violations. */
-export interface Invariant {
-  name: string;
-  promise: string;
-  /** @returns a line for each violation: ids and states only */
-  find: (facts: Facts) => string[];
-}
+/** Promises of the service by their names, each with what finds its violations: a line for each, ids and states only. */
+export type Invariants = Readonly<Record<string, (facts: Facts) => string[]>>;
 
 /** What an answer told a client about a send. `view` is null for the answer to a guess. */
 export interface Observation {
@@ -118,22 +113,14 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map
 }
 
 /** An invariant of each send by itself. `find` returns what is wrong with the send. */
-export function ofEachSend(
-  name: string,
-  promise: string,
-  find: (send: SendFacts, facts: Facts) => (string | false)[],
-): Invariant {
-  return {
-    name,
-    promise,
-    find: (facts) =>
-      facts.sends.flatMap((send) =>
-        find(send, facts)
-          .filter((wrong) => wrong !== false)
-          .map((wrong) => `send ${send.row.id}: ${wrong}`),
-      ),
-  };
-}
+export const ofEachSend =
+  (find: (send: SendFacts, facts: Facts) => (string | false)[]): Invariants[string] =>
+  (facts) =>
+    facts.sends.flatMap((send) =>
+      find(send, facts)
+        .filter((wrong) => wrong !== false)
+        .map((wrong) => `send ${send.row.id}: ${wrong}`),
+    );
 
 /** Whether the request was carried out, or may have been. */
 export function mayHaveHappened({ reply }: { reply: Evidence['history'][number]['reply'] }): boolean {

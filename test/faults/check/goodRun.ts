@@ -1,5 +1,5 @@
 import type { SendRow } from '../evidence.js';
-import { ServiceModel, VALIDITY_MS, type CreationInput, type Draft, type Timing } from './serviceModel.js';
+import { ServiceModel, VALIDITY_MS, type CreationInput, type Draft } from './serviceModel.js';
 
 /** A run that keeps every promise, with its sends by their outcome. */
 export interface GoodRun {
@@ -28,8 +28,8 @@ export interface GoodRun {
 export function goodRun(): GoodRun {
   const model = new ServiceModel();
   const accountId = model.addAccount(2, 20);
-  const create = (input: Partial<CreationInput> = {}, timing: Timing = {}): SendRow => {
-    const row = model.create({ accountId, ...input }, timing);
+  const create = (input: Partial<CreationInput> = {}, isLost = false): SendRow => {
+    const row = model.create({ accountId, ...input }, isLost);
     if (row === null) throw new Error('the account has no units left');
     return row;
   };
@@ -50,9 +50,9 @@ export function goodRun(): GoodRun {
   model.guess(expired, true);
   model.readStatus(expired);
 
-  const verified = create({ idempotencyKey: 'key-1' }, { lost: true });
+  const verified = create({ idempotencyKey: 'key-1' }, true);
   model.repeat(verified);
-  model.repeat(verified, {}, true);
+  model.repeat(verified, true);
   model.attempt(verified, 'answer_lost');
   model.attempt(verified, 'accepted');
   model.readStatus(verified);
@@ -73,7 +73,7 @@ export function goodRun(): GoodRun {
   model.attempt(locked, 'sender');
   model.attempt(locked, 'accepted');
   for (let guess = 0; guess < 6; guess++) model.guess(locked, false);
-  model.guess(locked, true, { lost: true });
+  model.guess(locked, true, true);
   reportAll(locked, 'sent', 'delivered');
 
   const failed = create();

@@ -1,5 +1,5 @@
 import { TEST_CODE } from '@onecode/domain';
-import { isIndeterminate, ofEachSend, type Facts, type SendFacts } from './facts.js';
+import { isIndeterminate, ofEachSend, type Facts, type Invariants, type SendFacts } from './facts.js';
 import type { Guess, Judgement } from '../evidence.js';
 
 const GUESSES_MAX = 5;
@@ -26,21 +26,17 @@ export function codeOf({ creations, messages, row }: SendFacts): string | null {
   return own ?? (row.mode === 'test' ? TEST_CODE : (messages[0]?.code ?? null));
 }
 
-const judgementAgrees = ofEachSend(
-  'judgement-agrees-with-itself',
-  'One to four attempts are left while the code is pending, and none otherwise. A valid guess makes the code verified.',
-  (send) =>
+export const GUESSES: Invariants = {
+  /** One to four attempts are left while the code is pending, and none otherwise. A valid guess makes the code verified. */
+  'judgement-agrees-with-itself': ofEachSend((send) =>
     judged(send).map(({ judgement: { valid, verification, attempts_left: left } }) => {
       const leftFits = verification === 'pending' ? left >= 1 && left < GUESSES_MAX : left === 0;
       const agrees = leftFits && (!valid || verification === 'verified');
       return !agrees && `valid ${valid}, ${verification}, ${left} left`;
     }),
-);
-
-const attemptsLeftNeverRepeats = ofEachSend(
-  'attempts-left-never-repeats',
-  'Each wrong guess uses one attempt: no two answers leave the same number, and later ones leave fewer.',
-  (send) => {
+  ),
+  /** Each wrong guess uses one attempt: no two answers leave the same number, and later ones leave fewer. */
+  'attempts-left-never-repeats': ofEachSend((send) => {
     const left = wrongJudgements(send).map((judgement) => judgement.attempts_left);
     const answers = judged(send).filter(({ judgement }) => judgement.verification === 'pending');
     const grows = answers.some(({ guess: one, judgement: { attempts_left: before } }) =>
@@ -49,26 +45,18 @@ const attemptsLeftNeverRepeats = ofEachSend(
       ),
     );
     return [new Set(left).size < left.length && `left ${left.join(', ')}`, grows && 'more left than before'];
-  },
-);
-
-const fiveGuesses = ofEachSend(
-  'five-guesses',
-  'At most five guesses are judged, and the fifth wrong one locks.',
-  (send) => {
+  }),
+  /** At most five guesses are judged, and the fifth wrong one locks. */
+  'five-guesses': ofEachSend((send) => {
     const { wrongGuesses, verification } = send.row;
     return [
       wrongGuesses > GUESSES_MAX && `${wrongGuesses} wrong guesses were judged`,
       verification !== 'locked' && wrongGuesses === GUESSES_MAX && `${verification} after five wrong guesses`,
       verification === 'locked' && wrongGuesses < GUESSES_MAX && `locked after ${wrongGuesses} wrong guesses`,
     ];
-  },
-);
-
-const guessesAreCounted = ofEachSend(
-  'guesses-are-counted',
-  'The row counts every guess that was answered as wrong, and no more guesses than were made.',
-  (send) => {
+  }),
+  /** The row counts every guess that was answered as wrong, and no more guesses than were made. */
+  'guesses-are-counted': ofEachSend((send) => {
     const { wrongGuesses } = send.row;
     const answered = wrongJudgements(send);
     const fewest = sawLock(send)
@@ -80,35 +68,23 @@ const guessesAreCounted = ofEachSend(
       wrongGuesses < fewest && `${wrongGuesses} counted, ${fewest} answered`,
       wrongGuesses > most && `${wrongGuesses} counted, ${most} at most made`,
     ];
-  },
-);
-
-const validOnce = ofEachSend(
-  'valid-once',
-  'At most one guess for a send is answered with valid: true.',
-  (send) => {
+  }),
+  /** At most one guess for a send is answered with valid: true. */
+  'valid-once': ofEachSend((send) => {
     const count = judged(send).filter(({ judgement }) => judgement.valid).length;
     return [count > 1 && `${count} guesses were valid`];
-  },
-);
-
-const codeDecides = ofEachSend(
-  'code-decides',
-  'The right code is never judged wrong, and no other code is valid.',
-  (send) => {
+  }),
+  /** The right code is never judged wrong, and no other code is valid. */
+  'code-decides': ofEachSend((send) => {
     const code = codeOf(send);
     if (code === null) return [];
     return judged(send).flatMap(({ guess, judgement: { valid, verification } }) => [
       valid && guess.code !== code && 'a wrong code was valid',
       !valid && verification === 'pending' && guess.code === code && 'the right code was judged wrong',
     ]);
-  },
-);
-
-const validInTime = ofEachSend(
-  'valid-in-time',
-  'A code is valid only before its deadline.',
-  (send, { clockStart }: Facts) => {
+  }),
+  /** A code is valid only before its deadline. */
+  'valid-in-time': ofEachSend((send, { clockStart }: Facts) => {
     const { expiresAt, verifiedAt } = send.row;
     const late = judged(send).some(
       ({ guess, judgement }) => judgement.valid && guess.startedAt > expiresAt - clockStart + CLOCK_MS,
@@ -117,29 +93,14 @@ const validInTime = ofEachSend(
       verifiedAt !== null && verifiedAt >= expiresAt && 'verified after its deadline',
       late && 'valid after its deadline',
     ];
-  },
-);
-
-const successIsKept = ofEachSend(
-  'success-is-kept',
-  'A send is verified exactly when a guess was valid; only a lost answer can hide it.',
-  (send) => {
+  }),
+  /** A send is verified exactly when a guess was valid; only a lost answer can hide it. */
+  'success-is-kept': ofEachSend((send) => {
     const saw = judged(send).some(({ judgement }) => judgement.valid);
     const verified = send.row.verification === 'verified';
     return [
       saw && !verified && `a guess was valid, and the row is ${send.row.verification}`,
       verified && !saw && !send.guesses.some(isIndeterminate) && 'verified, and no guess was valid',
     ];
-  },
-);
-
-export const GUESSES = [
-  judgementAgrees,
-  attemptsLeftNeverRepeats,
-  fiveGuesses,
-  guessesAreCounted,
-  validOnce,
-  codeDecides,
-  validInTime,
-  successIsKept,
-];
+  }),
+};

@@ -1,5 +1,5 @@
 import type { Message, RequestRecord } from '@onecode/simulator';
-import { ofEachSend, type SendFacts } from './facts.js';
+import { ofEachSend, type SendFacts, type Invariants } from './facts.js';
 
 /** The provider's codes that speak of a sender, its business account, its token or its template, and not of the recipient. */
 const SENDER_FAULT_CODES: ReadonlySet<number> = new Set([
@@ -54,11 +54,12 @@ const failedBeforeExpiry = ({ row }: SendFacts): boolean =>
 /** A sender that delivered a message so shortly before or after could serve. */
 const SERVED_MS = 2_000;
 
-/** Another sender is known to serve by a message in the same language that it delivered between the first fault and the failure. */
-const aSenderFaultFailsNoSend = ofEachSend(
-  'a-sender-fault-fails-no-send',
-  'No send fails for a fault of one sender, or of its business account or template, while another sender delivers.',
-  (send, { provider }) => {
+export const SENDER_FAULTS: Invariants = {
+  /**
+   * No send fails for a fault of one sender, or of its business account or template, while another sender delivers. Another
+   * sender is known to serve by a message in the same language that it delivered between the first fault and the failure.
+   */
+  'a-sender-fault-fails-no-send': ofEachSend((send, { provider }) => {
     const words = wordsOf(send);
     const [first] = words;
     if (!first || words.at(-1)?.kind !== 'sender fault' || !failedBeforeExpiry(send)) return [];
@@ -76,13 +77,9 @@ const aSenderFaultFailsNoSend = ofEachSend(
       served !== undefined &&
         `${send.row.failureReason} after faults of ${faulty.size} senders, while sender ${served.sender} delivered`,
     ];
-  },
-);
-
-const aThrottleFailsNoSend = ofEachSend(
-  'a-throttle-fails-no-send',
-  'No send fails before its code expires if the provider did nothing but throttle it.',
-  (send) => {
+  }),
+  /** No send fails before its code expires if the provider did nothing but throttle it. */
+  'a-throttle-fails-no-send': ofEachSend((send) => {
     const words = wordsOf(send);
     return [
       words.length > 0 &&
@@ -90,7 +87,5 @@ const aThrottleFailsNoSend = ofEachSend(
         failedBeforeExpiry(send) &&
         `${send.row.failureReason} after ${words.length} throttled calls`,
     ];
-  },
-);
-
-export const SENDER_FAULTS = [aSenderFaultFailsNoSend, aThrottleFailsNoSend];
+  }),
+};

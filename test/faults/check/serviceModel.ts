@@ -1,14 +1,6 @@
 import type { Message } from '@onecode/simulator';
 import type { SendView } from '@onecode/testing';
-import type {
-  AttemptRow,
-  ClientEvent,
-  Evidence,
-  Judgement,
-  ReceiptRow,
-  Reply,
-  SendRow,
-} from '../evidence.js';
+import type { ClientEvent, Evidence, Judgement, ReceiptRow, Reply, SendRow } from '../evidence.js';
 import { viewOf } from './views.js';
 
 /** Evidence that can still be changed. */
@@ -29,13 +21,6 @@ export interface CreationInput {
   ownCode?: string;
 }
 
-/** How long a request begins before it takes effect and ends after it, in milliseconds, and whether its answer is lost. */
-export interface Timing {
-  beforeMs?: number;
-  afterMs?: number;
-  lost?: boolean;
-}
-
 export const VALIDITY_MS = 600_000;
 const CLOCK_START = Date.parse('2026-11-20T12:00:00.000Z');
 const ATTEMPTS_MAX = 5;
@@ -43,7 +28,7 @@ const GUESSES_MAX = 5;
 
 /**
  * A service in memory that keeps every promise, with its provider and its clients. What they leave behind is the evidence of a valid
- * run. Each step takes effect at one moment; a request lasts from before to after it, so requests can overlap.
+ * run. Each step takes effect at one moment, and a request lasts from before to after it.
  */
 export class ServiceModel {
   /** The run's clock. */
@@ -59,11 +44,9 @@ export class ServiceModel {
     settled: true,
   };
   readonly #bodies = new Map<string, string>();
-  /** The ids that a client has received. Others cannot be asked for. */
-  readonly #knownToClients = new Set<string>();
 
   /** Creates a send. @returns its row, or null when the account is empty */
-  create(input: CreationInput, timing: Timing = {}): SendRow | null {
+  create(input: CreationInput, isLost = false): SendRow | null {
     const { accountId, mode = 'live', idempotencyKey = null, ownCode } = input;
     const applicationId = `${accountId.slice(0, -1)}${mode === 'live' ? 'a' : 'b'}`;
     const account = this.draft.rows.accounts.find(({ id }) => id === accountId)!;
@@ -73,7 +56,7 @@ export class ServiceModel {
     const body = JSON.stringify({ to: recipient, ...(ownCode === undefined ? {} : { code: ownCode }) });
     const about = { accountId, applicationId, mode, idempotencyKey, body, recipient };
     if (chargedFrom === 'credit' && account.credits === 0) {
-      this.#record({ ...about, kind: 'create' }, problem(402, 'insufficient_credits'), timing);
+      this.#record({ ...about, kind: 'create' }, problem(402, 'insufficient_credits'), isLost);
       return null;
     }
     if (chargedFrom !== null) account[chargedFrom === 'free_quota' ? 'freeQuota' : 'credits'] -= 1;
@@ -113,29 +96,27 @@ export class ServiceModel {
     this.#bodies.set(row.id, body);
     this.draft.rows.sends.push(row);
     if (chargedFrom !== null) this.#book(row, 'reserved');
-    this.#record({ ...about, kind: 'create' }, this.#answer(row), timing);
+    this.#record({ ...about, kind: 'create' }, this.#answer(row), isLost);
     return row;
   }
 
   /** Repeats the request of a send. With another body it is refused. */
-  repeat(row: SendRow, timing: Timing = {}, otherBody = false): void {
+  repeat(row: SendRow, otherBody = false): void {
     this.now += 1;
     const { accountId, applicationId, mode, recipient } = row;
     const idempotencyKey = Buffer.from(row.idempotencyKey!, 'hex').toString();
     const body = `${this.#bodies.get(row.id)}${otherBody ? ' ' : ''}`;
     const reply = otherBody ? problem(409, 'idempotency_key_reused') : this.#answer(row);
     const about = { accountId, applicationId, mode, idempotencyKey, body, recipient };
-    this.#record({ ...about, kind: 'create' }, reply, timing);
+    this.#record({ ...about, kind: 'create' }, reply);
   }
 
-  readStatus(row: SendRow, timing: Timing = {}): void {
-    if (!this.#knownToClients.has(row.id)) return;
+  readStatus(row: SendRow): void {
     this.now += 1;
-    this.#record({ accountId: row.accountId, kind: 'status', sendId: row.id }, this.#answer(row), timing);
+    this.#record({ accountId: row.accountId, kind: 'status', sendId: row.id }, this.#answer(row));
   }
 
-  guess(row: SendRow, isRight: boolean, timing: Timing = {}): void {
-    if (!this.#knownToClients.has(row.id)) return;
+  guess(row: SendRow, isRight: boolean, isLost = false): void {
     this.now += 1;
     const code = isRight ? this.#codeOf(row) : 'wrong';
     const valid = this.#verification(row) === 'pending' && isRight;
@@ -153,7 +134,7 @@ export class ServiceModel {
       attempts_left: verification === 'pending' ? GUESSES_MAX - row.wrongGuesses : 0,
     };
     const about = { accountId: row.accountId, kind: 'verify', sendId: row.id, code } as const;
-    this.#record(about, { kind: 'answer', status: 200, body }, timing);
+    this.#record(about, { kind: 'answer', status: 200, body }, isLost);
   }
 
   #verification(row: SendRow): Judgement['verification'] {
@@ -166,16 +147,13 @@ export class ServiceModel {
     return { kind: 'answer', status: 202, body };
   }
 
-  #record(about: object, reply: Reply<SendView | Judgement>, timing: Timing): void {
-    const { beforeMs = 0.5, afterMs = 0.4, lost = false } = timing;
-    if (!lost && reply.kind === 'answer' && 'id' in reply.body) this.#knownToClients.add(reply.body.id);
+  #record(about: object, reply: Reply<SendView | Judgement>, isLost = false): void {
     const isStatus = 'kind' in about && about.kind === 'status' && reply.kind === 'answer';
     this.draft.history.push({
-      startedAt: this.now - beforeMs,
-      endedAt: this.now + afterMs,
-      api: 0,
+      startedAt: this.now - 0.5,
+      endedAt: this.now + 0.4,
       ...about,
-      reply: lost ? { kind: 'lost', reason: 'reset' } : isStatus ? { ...reply, status: 200 } : reply,
+      reply: isLost ? { kind: 'lost', reason: 'reset' } : isStatus ? { ...reply, status: 200 } : reply,
     } as ClientEvent);
   }
 
@@ -201,8 +179,7 @@ export class ServiceModel {
 
   /** One call to the provider, if one is due. `answer_lost`: the provider accepted the message and the service got no answer. */
   attempt(row: SendRow, outcome: 'accepted' | 'answer_lost' | 'retry' | 'sender'): void {
-    const isDue = row.mode === 'live' && isUndelivered(row) && this.#time() < row.expiresAt;
-    if (!isDue || row.verification !== 'pending' || row.attempts >= ATTEMPTS_MAX) return;
+    if (row.mode !== 'live' || !isUndelivered(row)) return;
     this.now += 1;
     const id = this.#newId();
     const isAccepted = outcome === 'accepted' || outcome === 'answer_lost';
@@ -247,7 +224,6 @@ export class ServiceModel {
     this.draft.rows.attempts.push({ id, sendId: row.id, senderId: '1', startedAt, ...finished });
     if (outcome !== 'sender') row.attempts += 1;
     if (outcome === 'accepted') this.#finish(row, 'sent', { sentAt: this.#time() });
-    else if (row.attempts === ATTEMPTS_MAX) this.#fail(row, 'attempts_exhausted');
     else
       Object.assign(row, {
         status: 'sending',
@@ -261,24 +237,31 @@ export class ServiceModel {
     const attempt = this.draft.rows.attempts.find(({ id }) => id === message.opaque)!;
     const row = this.draft.rows.sends.find(({ id }) => id === attempt.sendId)!;
     const field = `${status}At` as const;
-    const isOver = message.failedAt !== null || (status === 'failed' && message.deliveredAt !== null);
-    if (isOver || message[field] !== null) return;
     this.now += 1;
     message[field] = new Date(this.#time()).toISOString();
     const receipt = { messageId: message.id, attemptId: attempt.id, status, result: 'applied' } as const;
     this.draft.rows.receipts.push(receipt);
-    if (status === 'failed') this.#reportFailure(row, attempt);
-    else this.#reportProgress(row, attempt, status);
+    if (status === 'failed') {
+      Object.assign(attempt, { outcome: 'recipient', finishedAt: this.#time() });
+      this.#fail(row, 'rejected_by_provider');
+      return;
+    }
+    if (attempt.outcome !== 'accepted')
+      Object.assign(attempt, {
+        outcome: 'accepted',
+        messageId: `wamid-${attempt.id}`,
+        finishedAt: this.#time(),
+      });
+    this.#finish(row, status, row[field] === null ? { [field]: this.#time() } : {});
   }
 
   /** No sender is available. */
   awaitSender(row: SendRow): void {
-    if (row.mode === 'live' && isUndelivered(row))
-      Object.assign(row, {
-        awaitingSender: true,
-        dueAt: row.expiresAt,
-        nextEnqueueAt: row.expiresAt + 1_000,
-      });
+    Object.assign(row, {
+      awaitingSender: true,
+      dueAt: row.expiresAt,
+      nextEnqueueAt: row.expiresAt + 1_000,
+    });
   }
 
   /** Completes a test send. */
@@ -311,37 +294,6 @@ export class ServiceModel {
   /** The database's clock, in milliseconds since 1970. */
   #time(): number {
     return CLOCK_START + this.now;
-  }
-
-  #reportFailure(row: SendRow, attempt: AttemptRow): void {
-    const { attempts } = this.draft.rows;
-    if (!isUndelivered(row) && row.status !== 'sent') return;
-    const hasOther = attempts.some(
-      ({ id, sendId, outcome }) => sendId === row.id && id !== attempt.id && outcome === 'accepted',
-    );
-    Object.assign(attempt, { outcome: 'recipient', finishedAt: this.#time() });
-    if (!hasOther) this.#fail(row, 'rejected_by_provider');
-  }
-
-  #reportProgress(row: SendRow, attempt: AttemptRow, status: 'sent' | 'delivered' | 'read'): void {
-    if (attempt.outcome !== 'accepted')
-      Object.assign(attempt, {
-        outcome: 'accepted',
-        messageId: `wamid-${attempt.id}`,
-        finishedAt: this.#time(),
-      });
-    if (row.status === 'failed') return;
-    const field = `${status}At` as const;
-    const laterTimes: (number | null)[] = {
-      sent: [row.deliveredAt, row.readAt],
-      delivered: [row.readAt],
-      read: [],
-    }[status];
-    const later = laterTimes.filter((time) => time !== null);
-    const at = Math.min(this.#time(), ...later);
-    const order = ['queued', 'sending', 'sent', 'delivered', 'read'];
-    const next = order.indexOf(status) > order.indexOf(row.status) ? status : row.status;
-    this.#finish(row, next, row[field] === null ? { [field]: at } : {});
   }
 
   #fail(row: SendRow, reason: string): void {

@@ -1,13 +1,19 @@
-import { groupBy, ofEachSend, sum, type Invariant } from './facts.js';
+import { groupBy, ofEachSend, sum, type Invariants } from './facts.js';
 import type { LedgerRow } from '../evidence.js';
 
 const BUCKETS = ['free_quota', 'credit'] as const;
 
-const unitsAddUp: Invariant = {
-  name: 'units-add-up',
-  promise:
-    'Units granted = units left + units on live sends that did not fail, in each bucket of each account.',
-  find({ rows, sends }) {
+/** Whether the entries are exactly one unit of this bucket and account. */
+function isOne(entries: readonly LedgerRow[], accountId: string, bucket: string | null): boolean {
+  const [entry] = entries;
+  return (
+    entries.length === 1 && entry?.units === 1 && entry.bucket === bucket && entry.accountId === accountId
+  );
+}
+
+export const UNITS: Invariants = {
+  /** Units granted = units left + units on live sends that did not fail, in each bucket of each account. */
+  'units-add-up': ({ rows, sends }) => {
     const grants = groupBy(
       rows.ledger.filter(({ kind }) => kind === 'granted'),
       ({ accountId }) => accountId,
@@ -30,33 +36,17 @@ const unitsAddUp: Invariant = {
       }),
     );
   },
-};
-
-/** Whether the entries are exactly one unit of this bucket and account. */
-function isOne(entries: readonly LedgerRow[], accountId: string, bucket: string | null): boolean {
-  const [entry] = entries;
-  return (
-    entries.length === 1 && entry?.units === 1 && entry.bucket === bucket && entry.accountId === accountId
-  );
-}
-
-const reservedOnce = ofEachSend(
-  'reserved-once',
-  'A live send reserved exactly one unit, from the bucket that its row names.',
-  ({ row, ledger }) => {
+  /** A live send reserved exactly one unit, from the bucket that its row names. */
+  'reserved-once': ofEachSend(({ row, ledger }) => {
     const reserved = ledger.filter(({ kind }) => kind === 'reserved');
     return [
       row.mode === 'live' &&
         !isOne(reserved, row.accountId, row.chargedFrom) &&
         `${reserved.length} reservations, row says ${row.chargedFrom}`,
     ];
-  },
-);
-
-const returnedOnce = ofEachSend(
-  'returned-once',
-  'A failed live send gave its unit back exactly once, to its bucket; no other send did.',
-  ({ row, ledger }) => {
+  }),
+  /** A failed live send gave its unit back exactly once, to its bucket; no other send did. */
+  'returned-once': ofEachSend(({ row, ledger }) => {
     const returned = ledger.filter(({ kind }) => kind === 'returned');
     const isExpected =
       row.status === 'failed' ? isOne(returned, row.accountId, row.chargedFrom) : returned.length === 0;
@@ -65,13 +55,9 @@ const returnedOnce = ofEachSend(
         !isExpected &&
         `${row.status} with ${returned.length} returns, row says ${row.chargedFrom}`,
     ];
-  },
-);
-
-const testIsFree: Invariant = {
-  name: 'test-is-free',
-  promise: 'A test send takes no unit, and is never refused for lack of one.',
-  find: ({ sends, creations }) => [
+  }),
+  /** A test send takes no unit, and is never refused for lack of one. */
+  'test-is-free': ({ sends, creations }) => [
     ...sends
       .filter(({ row, ledger }) => row.mode === 'test' && (row.chargedFrom !== null || ledger.length > 0))
       .map(({ row }) => `test send ${row.id} has a unit`),
@@ -79,16 +65,12 @@ const testIsFree: Invariant = {
       .filter(({ mode, reply }) => mode === 'test' && reply.kind === 'problem' && reply.status === 402)
       .map(({ applicationId }) => `test application ${applicationId} was refused with 402`),
   ],
-};
-
-/**
- * All units are granted before a run begins. In an empty account, each granted unit is on a different live send, so the account has
- * at least as many live sends as granted units.
- */
-const refusedOnlyWhenEmpty: Invariant = {
-  name: 'refused-only-when-empty',
-  promise: 'A live send is refused with 402 only when its account has used up the units that it was granted.',
-  find({ rows, creations }) {
+  /**
+   * A live send is refused with 402 only when its account has used up the units that it was granted. All units are granted
+   * before a run begins. In an empty account, each granted unit is on a different live send, so the account has at least as many
+   * live sends as granted units.
+   */
+  'refused-only-when-empty': ({ rows, creations }) => {
     const refused = new Set(
       creations
         .filter(({ mode, reply }) => mode === 'live' && reply.kind === 'problem' && reply.status === 402)
@@ -103,5 +85,3 @@ const refusedOnlyWhenEmpty: Invariant = {
     });
   },
 };
-
-export const UNITS = [unitsAddUp, reservedOnce, returnedOnce, testIsFree, refusedOnlyWhenEmpty];

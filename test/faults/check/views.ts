@@ -1,5 +1,5 @@
 import type { SendView } from '@onecode/testing';
-import { ofEachSend, type Facts, type SendFacts, type Observation } from './facts.js';
+import { ofEachSend, type Facts, type SendFacts, type Observation, type Invariants } from './facts.js';
 import type { SendRow } from '../evidence.js';
 
 /** How much the clocks of the run and of the database may differ. */
@@ -60,10 +60,13 @@ function mayFollow(earlier: string, later: string): boolean {
   return ORDER.indexOf(later) > ORDER.indexOf(earlier);
 }
 
-const statusMovesForward = ofEachSend(
-  'status-moves-forward',
-  'No client sees a status move back, or a failed send become anything else.',
-  (send, facts) => [
+const TIMES = ['sent_at', 'delivered_at', 'read_at', 'verified_at', 'failed_at', 'failure_reason'] as const;
+
+const lostAMessage = ({ messages }: SendFacts): boolean => messages.some(({ failedAt }) => failedAt !== null);
+
+export const VIEWS: Invariants = {
+  /** No client sees a status move back, or a failed send become anything else. */
+  'status-moves-forward': ofEachSend((send, facts) => [
     ...new Set(
       orderedPairs(send, facts).map(
         ([{ view: earlier }, { view: later }]) =>
@@ -73,13 +76,9 @@ const statusMovesForward = ofEachSend(
           `${earlier.status} became ${later.status}`,
       ),
     ),
-  ],
-);
-
-const verificationMovesForward = ofEachSend(
-  'verification-moves-forward',
-  'A pending code becomes verified, locked or expired, and then stays the same.',
-  (send, facts) => [
+  ]),
+  /** A pending code becomes verified, locked or expired, and then stays the same. */
+  'verification-moves-forward': ofEachSend((send, facts) => [
     ...new Set(
       orderedPairs(send, facts).map(
         ([earlier, later]) =>
@@ -88,17 +87,11 @@ const verificationMovesForward = ofEachSend(
           `${earlier.verification} became ${later.verification}`,
       ),
     ),
-  ],
-);
-
-const TIMES = ['sent_at', 'delivered_at', 'read_at', 'verified_at', 'failed_at', 'failure_reason'] as const;
-
-const lostAMessage = ({ messages }: SendFacts): boolean => messages.some(({ failedAt }) => failedAt !== null);
-
-const timesStay = ofEachSend(
-  'times-stay',
-  'A time that a client has seen never changes or disappears, but for the time of sending once a message was reported as lost.',
-  (send, facts) => [
+  ]),
+  /**
+   * A time that a client has seen never changes or disappears, but for the time of sending once a message was reported as lost.
+   */
+  'times-stay': ofEachSend((send, facts) => [
     ...new Set(
       orderedPairs(send, facts).flatMap(([{ view: earlier }, { view: later }]) =>
         earlier === null || later === null
@@ -112,25 +105,17 @@ const timesStay = ofEachSend(
             ),
       ),
     ),
-  ],
-);
-
-const constantsStay = ofEachSend(
-  'constants-stay',
-  'Mode, creation time and deadline of a send are the same in every answer and in its row.',
-  ({ observations, row }, { rows }) => {
+  ]),
+  /** Mode, creation time and deadline of a send are the same in every answer and in its row. */
+  'constants-stay': ofEachSend(({ observations, row }, { rows }) => {
     const last = finalObservation(row, rows.now).view;
     return (['mode', 'created_at', 'expires_at'] as const).map((name) => {
       const other = observations.find(({ view }) => view !== null && view[name] !== last[name])?.view;
       return other != null && `${name} was ${other[name]} and is ${last[name]}`;
     });
-  },
-);
-
-const viewAgreesWithItself = ofEachSend(
-  'view-agrees-with-itself',
-  'Every status has its times, every failure its reason, and times are in order.',
-  ({ observations }) =>
+  }),
+  /** Every status has its times, every failure its reason, and times are in order. */
+  'view-agrees-with-itself': ofEachSend(({ observations }) =>
     observations.flatMap(({ view }) => {
       if (view === null) return [];
       const { status, verification, sent_at, delivered_at, read_at, verified_at, failed_at } = view;
@@ -147,12 +132,12 @@ const viewAgreesWithItself = ofEachSend(
         times.some((time, n) => time < (times[n - 1] ?? time)) && 'times out of order',
       ];
     }),
-);
-
-const createdWhenAsked = ofEachSend(
-  'created-when-asked',
-  'Times are those of the database, whatever an API’s clock says: a send is created between its first request and its first answer.',
-  (send, { creationsByKey, clockStart }) => {
+  ),
+  /**
+   * Times are those of the database, whatever an API’s clock says: a send is created between its first request and its first
+   * answer.
+   */
+  'created-when-asked': ofEachSend((send, { creationsByKey, clockStart }) => {
     const { row, creations } = send;
     const answeredBy = Math.min(...creations.map(({ endedAt }) => endedAt));
     const requests = creations.flatMap((creation) => [
@@ -166,13 +151,9 @@ const createdWhenAsked = ofEachSend(
         (at < requestedFrom - CLOCK_MS || at > answeredBy + CLOCK_MS) &&
         `created ${Math.round(at - requestedFrom)} ms after its request began`,
     ];
-  },
-);
-
-const expiresOnTime = ofEachSend(
-  'expires-on-time',
-  'A code is expired after its deadline by the database’s clock and never before, whatever an API’s clock says.',
-  ({ row, observations }, { clockStart }) =>
+  }),
+  /** A code is expired after its deadline by the database’s clock and never before, whatever an API’s clock says. */
+  'expires-on-time': ofEachSend(({ row, observations }, { clockStart }) =>
     observations.flatMap(({ startedAt, endedAt, verification }) => {
       const deadline = row.expiresAt - clockStart;
       return [
@@ -180,14 +161,5 @@ const expiresOnTime = ofEachSend(
         verification === 'pending' && startedAt > deadline + CLOCK_MS && 'pending after its deadline',
       ];
     }),
-);
-
-export const VIEWS = [
-  statusMovesForward,
-  verificationMovesForward,
-  timesStay,
-  constantsStay,
-  viewAgreesWithItself,
-  createdWhenAsked,
-  expiresOnTime,
-];
+  ),
+};

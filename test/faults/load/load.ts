@@ -15,7 +15,7 @@ export interface LoadOptions {
   /** The latest code that the recipient has received. */
   codeOf: (recipient: string) => Promise<string | null>;
   /** How long a client waits for one answer. */
-  requestMsMax?: number;
+  requestMsMax: number;
 }
 
 export interface Load {
@@ -27,7 +27,6 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-const REQUEST_MS_MAX = 5_000;
 /** The limit of active clients, which would otherwise accumulate during an outage. */
 const CLIENTS_MAX = 500;
 
@@ -38,7 +37,7 @@ export function startLoad(options: LoadOptions): Load {
     apiUrls: options.apiUrls,
     now: options.now,
     codeOf: options.codeOf,
-    requestMsMax: options.requestMsMax ?? REQUEST_MS_MAX,
+    requestMsMax: options.requestMsMax,
     record: (event: ClientEvent): void => void history.push(event),
   };
   const active = new Set<Promise<void>>();

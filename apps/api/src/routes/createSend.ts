@@ -18,7 +18,7 @@ import { readJsonBody } from '../body.js';
 import { parseCreateSend } from '../contract.js';
 import { idempotencyKeyBytes } from '../idempotencyKey.js';
 import { setRateLimit } from '../rateLimit.js';
-import { noteSend } from '../requests.js';
+import { setSendId } from '../requests.js';
 import { sendView } from '../sendView.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;
@@ -94,7 +94,7 @@ export function createSendRoute({
     // crash point: api create after commit
     metrics.creations.inc({ mode: caller.mode, outcome: creation.outcome });
     describeSpan({ 'onecode.outcome': creation.outcome });
-    if ('send' in creation) noteSend(request, creation.send.id);
+    if ('send' in creation) setSendId(request, creation.send.id);
     if ('windows' in creation) setRateLimit(response, creation.windows, creation.outcome !== 'created');
 
     switch (creation.outcome) {

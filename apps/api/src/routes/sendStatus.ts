@@ -4,7 +4,7 @@ import { describeSpan } from '@onecode/runtime';
 import { findSend, isId } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
-import { noteSend } from '../requests.js';
+import { setSendId } from '../requests.js';
 import { sendView } from '../sendView.js';
 
 /** `GET /v1/send/{id}/status`: a send of the key's account. Sends of other accounts are unknown. */
@@ -12,7 +12,7 @@ export function sendStatusRoute({ authenticate, database }: ApiContext): Request
   return async (request, response) => {
     const { caller, recheck } = await authenticate(request);
     const { id } = request.params;
-    if (isId(id)) noteSend(request, id);
+    if (isId(id)) setSendId(request, id);
     const found = isId(id) ? await findSend(database, caller.accountId, id) : null;
     await recheck();
     if (found === null) throw new Problem('send_not_found');

@@ -6,7 +6,7 @@ import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
 import { parseVerify } from '../contract.js';
-import { noteSend } from '../requests.js';
+import { setSendId } from '../requests.js';
 
 /** `POST /v1/send/{id}/verify`: one judged guess. A guess is committed before it is answered, and counts even if it is not. */
 export function verifyRoute({
@@ -19,7 +19,7 @@ export function verifyRoute({
     const { caller, recheck } = await authenticate(request);
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
-    noteSend(request, id);
+    setSendId(request, id);
     const body = await readJsonBody(request);
     await recheck();
     const { code } = parseVerify(body);

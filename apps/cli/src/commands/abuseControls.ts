@@ -11,11 +11,10 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { countries, id, phoneNumber, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError, UsageError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { found, UsageError } from '../errors.js';
+import { example, print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
-const ID = '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f';
 
 /** An account's abuse controls as they are printed. */
 export const abuseControlsRow = (controls: AbuseControls): Row => ({
@@ -26,11 +25,6 @@ export const abuseControlsRow = (controls: AbuseControls): Row => ({
   stopped_until: controls.stoppedUntil?.toISOString() ?? null,
   refused_recipients: controls.refusedRecipients,
 });
-
-function found<T>(result: T | null): T {
-  if (result === null) throw new UserError('there is no account with this id');
-  return result;
-}
 
 interface Breaker {
   unverifiedPercent?: number;
@@ -58,12 +52,12 @@ export function addAbuseControlCommands(account: Command): void {
     .description('let an account send to some countries only')
     .argument('<id>', 'the account', id('the account'))
     .requiredOption('--allow <list>', 'ISO 3166 codes with commas between them, or all', countries('--allow'))
-    .addHelpText('after', `\nExample:\n  $ onecode account countries ${ID} --allow BR,US`)
+    .addHelpText('after', example(`account countries ID --allow BR,US`))
     .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
       const changed = await withDatabase((database) =>
         allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),
       );
-      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
   account
@@ -89,12 +83,12 @@ export function addAbuseControlCommands(account: Command): void {
     )
     .addHelpText(
       'after',
-      `\nExample:\n  $ onecode account breaker ${ID} --unverified-percent 90\n  $ onecode account breaker ${ID} --reset`,
+      example(`account breaker ID --unverified-percent 90\n  $ onecode account breaker ID --reset`),
     )
     .action(async (accountId: string, options: Breaker, command: Command) => {
       const change = breakerChange(options);
       const changed = await withDatabase((database) => change(database, accountId));
-      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
   account
@@ -102,11 +96,11 @@ export function addAbuseControlCommands(account: Command): void {
     .description('reset the guess count of a recipient who has used up the guess budget')
     .argument('<id>', 'the account', id('the account'))
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
-    .addHelpText('after', `\nExample:\n  $ onecode account forgive ${ID} --to +5511987654321`)
+    .addHelpText('after', example(`account forgive ID --to +5511987654321`))
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
       const resetCount = await withDatabase((database) =>
         resetGuessCount(database, actor(), accountId, to.canonical),
       );
-      print(command, { id: accountId, forgiven_wrong_codes: found(resetCount) });
+      print(command, { id: accountId, forgiven_wrong_codes: found('account', resetCount) });
     });
 }

@@ -17,8 +17,8 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { found, UserError } from '../errors.js';
+import { example, print, type Row } from '../output.js';
 import { addAbuseControlCommands, abuseControlsRow } from './abuseControls.js';
 
 const UNITS_MAX = 1_000_000_000;
@@ -38,11 +38,6 @@ const suspensionRow = (account: Account): Row => ({
   suspended_at: account.suspendedAt?.toISOString() ?? null,
   suspension_reason: account.suspensionReason,
 });
-
-function found(account: Account | null): Account {
-  if (account === null) throw new UserError('there is no account with this id');
-  return account;
-}
 
 interface Create {
   name: string;
@@ -66,7 +61,7 @@ export function addAccountCommands(program: Command): void {
   const account = program
     .command('account')
     .description('accounts: who pays')
-    .addHelpText('after', '\nExample:\n  $ onecode account create --name "Loja Azul"');
+    .addHelpText('after', example('account create --name "Loja Azul"'));
 
   account
     .command('create')
@@ -94,7 +89,7 @@ export function addAccountCommands(program: Command): void {
       'creation limit (default: follows the setting account_rate_per_minute)',
       wholeNumber('--rate-per-minute', SETTING_BOUNDS.accountRatePerMinute),
     )
-    .addHelpText('after', '\nExample:\n  $ onecode account create --name "Loja Azul" --credits 500 --json')
+    .addHelpText('after', example('account create --name "Loja Azul" --credits 500 --json'))
     .action(async (options: Create, command: Command) => {
       const made = await withDatabase((database) =>
         createAccount(database, actor(), {
@@ -112,12 +107,12 @@ export function addAccountCommands(program: Command): void {
     .command('show')
     .description('show an account, what it has left, and its abuse controls')
     .argument('<id>', 'the account', id('the account'))
-    .addHelpText('after', '\nExample:\n  $ onecode account show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .addHelpText('after', example('account show ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
       const [account, abuseControls] = await withDatabase((database) =>
         Promise.all([findAccount(database, accountId), findAbuseControls(database, accountId)]),
       );
-      const known = found(account);
+      const known = found('account', account);
       print(command, {
         ...suspensionRow(known),
         weight: known.weight,
@@ -136,10 +131,7 @@ export function addAccountCommands(program: Command): void {
       wholeNumber('--amount', { min: 1, max: UNITS_MAX }),
     )
     .requiredOption('--reason <text>', 'kept in the ledger', text('--reason'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode account credit 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --amount 500 --reason "invoice 42"',
-    )
+    .addHelpText('after', example('account credit ID --amount 500 --reason "invoice 42"'))
     .action(async (accountId: string, options: { amount: number; reason: string }, command: Command) => {
       const credited = await withDatabase((database) =>
         grantCredits(database, actor(), accountId, options.amount, options.reason),
@@ -147,7 +139,7 @@ export function addAccountCommands(program: Command): void {
         if (error instanceof GrantRefused) throw new UserError('the account cannot hold that many credits');
         throw error;
       });
-      print(command, rowOf(found(credited)));
+      print(command, rowOf(found('account', credited)));
     });
 
   account
@@ -159,15 +151,12 @@ export function addAccountCommands(program: Command): void {
       'how many turns it gets for one of an account with weight 1',
       wholeNumber('--weight', WEIGHT_BOUNDS),
     )
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode account weight 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --weight 3',
-    )
+    .addHelpText('after', example('account weight ID --weight 3'))
     .action(async (accountId: string, { weight }: { weight: number }, command: Command) => {
       const changed = await withDatabase((database) =>
         changeAccount(database, actor(), accountId, { weight }),
       );
-      print(command, { ...rowOf(found(changed)), weight });
+      print(command, { ...rowOf(found('account', changed)), weight });
     });
 
   addAbuseControlCommands(account);
@@ -179,31 +168,28 @@ export function addAccountCommands(program: Command): void {
     )
     .argument('<id>', 'the account', id('the account'))
     .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode account suspend 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --reason "invoice 42 is open"',
-    )
+    .addHelpText('after', example('account suspend ID --reason "invoice 42 is open"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
       const suspended = await withDatabase((database) =>
         suspendAccount(database, actor(), accountId, reason),
       );
-      print(command, suspensionRow(found(suspended)));
+      print(command, suspensionRow(found('account', suspended)));
     });
 
   account
     .command('resume')
     .description("end an account's suspension")
     .argument('<id>', 'the account', id('the account'))
-    .addHelpText('after', '\nExample:\n  $ onecode account resume 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .addHelpText('after', example('account resume ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
       const resumed = await withDatabase((database) => resumeAccount(database, actor(), accountId));
-      print(command, suspensionRow(found(resumed)));
+      print(command, suspensionRow(found('account', resumed)));
     });
 
   account
     .command('trials')
     .description('show how many live sends trial accounts made today (UTC), of those that they share')
-    .addHelpText('after', '\nExample:\n  $ onecode account trials --json')
+    .addHelpText('after', example('account trials --json'))
     .action(async (_options: object, command: Command) => {
       const { day, sends, perDay } = await withDatabase(readTrialSends);
       print(command, { day, sends, sends_per_day: perDay });
@@ -223,7 +209,7 @@ export function addAccountCommands(program: Command): void {
       id('--before'),
     )
     .option('--limit <number>', 'how many', wholeNumber('--limit', LIST_LENGTH), LIST_LENGTH_INITIAL)
-    .addHelpText('after', '\nExample:\n  $ onecode account list --search loja --json')
+    .addHelpText('after', example('account list --search loja --json'))
     .action(async ({ search, before, limit }: List, command: Command) => {
       const page = {
         limit,

@@ -12,8 +12,8 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, limit, oneOf, phoneNumber, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError, UsageError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { found, UsageError, UserError } from '../errors.js';
+import { example, print, type Row } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
 /** The values that `on` stands for: the specification's section 8, "initial values when enabled". */
@@ -35,11 +35,6 @@ const limitsRow = (application: Application): Row => ({
   identity_check: application.identityCheck,
 });
 
-function found(application: Application | null | undefined): Application {
-  if (!application) throw new UserError('there is no application with this id');
-  return application;
-}
-
 interface Limits {
   perMinute?: number | 'off';
   perRecipientHour?: number | 'off';
@@ -55,7 +50,7 @@ export function addApplicationCommands(program: Command): void {
   const application = program
     .command('application')
     .description('applications: a mode, keys and limits of their own')
-    .addHelpText('after', '\nExample:\n  $ onecode application create --account ID --name Shop --mode live');
+    .addHelpText('after', example('application create --account ID --name Shop --mode live'));
 
   application
     .command('create')
@@ -67,19 +62,18 @@ export function addApplicationCommands(program: Command): void {
       'test or live; it never changes afterwards',
       oneOf('--mode', ['test', 'live']),
     )
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode application create --account 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --name Shop --mode live',
-    )
+    .addHelpText('after', example('application create --account ID --name Shop --mode live'))
     .action(async (options: { account: string; name: string; mode: Mode }, command: Command) => {
-      const made = await withDatabase((database) =>
-        createApplication(database, actor(), {
-          accountId: options.account,
-          name: options.name,
-          mode: options.mode,
-        }),
+      const made = found(
+        'account',
+        await withDatabase((database) =>
+          createApplication(database, actor(), {
+            accountId: options.account,
+            name: options.name,
+            mode: options.mode,
+          }),
+        ),
       );
-      if (made === null) throw new UserError('there is no account with this id');
       print(command, rowOf(made));
     });
 
@@ -87,12 +81,12 @@ export function addApplicationCommands(program: Command): void {
     .command('show')
     .description('show an application and its limits')
     .argument('<id>', 'the application', id('the application'))
-    .addHelpText('after', '\nExample:\n  $ onecode application show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .addHelpText('after', example('application show ID'))
     .action(async (applicationId: string, _options: object, command: Command) => {
       const [application] = await withDatabase((database) =>
         findApplications(database, { id: applicationId, limit: 1 }),
       );
-      print(command, limitsRow(found(application)), { absent: 'off' });
+      print(command, limitsRow(found('application', application)), { absent: 'off' });
     });
 
   application
@@ -100,7 +94,7 @@ export function addApplicationCommands(program: Command): void {
     .description('list applications and their limits, newest first')
     .option('--account <id>', 'those of one account', id('--account'))
     .option('--limit <number>', 'how many', wholeNumber('--limit', LIST_LENGTH), LIST_LENGTH_INITIAL)
-    .addHelpText('after', '\nExample:\n  $ onecode application list --json')
+    .addHelpText('after', example('application list --json'))
     .action(async (options: { account?: string; limit: number }, command: Command) => {
       const { account: accountId, limit } = options;
       const applications = await withDatabase(async (database) => {
@@ -125,10 +119,7 @@ export function addApplicationCommands(program: Command): void {
       `sends an hour to one recipient: a number, off, or on for ${PER_RECIPIENT_HOUR_INITIAL}`,
       limit('--per-recipient-hour', LIMIT_BOUNDS, PER_RECIPIENT_HOUR_INITIAL),
     )
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode application limits 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --per-minute 100 --per-recipient-hour on',
-    )
+    .addHelpText('after', example('application limits ID --per-minute 100 --per-recipient-hour on'))
     .action(async (applicationId: string, { perMinute, perRecipientHour }: Limits, command: Command) => {
       if (perMinute === undefined && perRecipientHour === undefined)
         throw new UsageError('one of --per-minute and --per-recipient-hour is required');
@@ -138,7 +129,7 @@ export function addApplicationCommands(program: Command): void {
           ...(perRecipientHour === undefined ? {} : { perRecipientHour: limitOf(perRecipientHour) }),
         }),
       );
-      print(command, limitsRow(found(changed)), { absent: 'off' });
+      print(command, limitsRow(found('application', changed)), { absent: 'off' });
     });
 
   application
@@ -156,7 +147,7 @@ identity_check: what to do when a number may have changed hands since its owner 
   enforce  do not deliver the code
 
 Example:
-  $ onecode application set 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f identity_check observe`,
+  $ onecode application set ID identity_check observe`,
     )
     .action(
       async (
@@ -169,7 +160,7 @@ Example:
         const changed = await withDatabase((database) =>
           setIdentityCheck(database, actor(), applicationId, value),
         );
-        print(command, limitsRow(found(changed)), { absent: 'off' });
+        print(command, limitsRow(found('application', changed)), { absent: 'off' });
       },
     );
 
@@ -178,15 +169,12 @@ Example:
     .description('trust a number again after it changed hands: the next code goes to whoever has it')
     .argument('<id>', 'the application', id('the application'))
     .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode application trust 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --to +5511987654321',
-    )
+    .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const forgotten = await withDatabase((database) =>
-        forgetIdentity(database, actor(), applicationId, to.canonical),
+      const forgotten = found(
+        'application',
+        await withDatabase((database) => forgetIdentity(database, actor(), applicationId, to.canonical)),
       );
-      if (forgotten === null) throw new UserError('there is no application with this id');
       print(command, { application_id: applicationId, forgotten });
     });
 }

@@ -2,7 +2,7 @@ import { listAuditEntries, type AuditEntry } from '@onecode/store';
 import type { Command } from 'commander';
 import { id, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { print, type Row } from '../output.js';
+import { example, print, type Row } from '../output.js';
 
 const LIMIT = { min: 1, max: 1_000 };
 const LIMIT_INITIAL = 50;
@@ -26,12 +26,12 @@ export function addAuditCommands(program: Command): void {
     .description(
       'the log of every change by a person or the command line, of sign-ins, and of what staff read',
     )
-    .addHelpText('after', '\nExample:\n  $ onecode audit list')
+    .addHelpText('after', example('audit list'))
     .command('list')
     .description('list the latest entries, newest first')
     .option('--account <id>', 'those of one account', id('--account'))
     .option('--limit <number>', 'how many', wholeNumber('--limit', LIMIT), LIMIT_INITIAL)
-    .addHelpText('after', '\nExample:\n  $ onecode audit list --limit 10 --json')
+    .addHelpText('after', example('audit list --limit 10 --json'))
     .action(async ({ account, limit }: { account?: string; limit: number }, command: Command) => {
       const filter = { limit, ...(account !== undefined && { accountId: account }) };
       const entries = await withDatabase((database) => listAuditEntries(database, filter));

@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { oneOf, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError, UsageError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { found, UsageError, UserError } from '../errors.js';
+import { example, print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
 
@@ -41,7 +41,7 @@ export function addHoldCommands(program: Command): void {
   const holds = program
     .command('hold')
     .description('holds: live sends wait until an operator releases them; sender pause stops one sender')
-    .addHelpText('after', '\nExample:\n  $ onecode hold set country BR --reason "traffic pumping"');
+    .addHelpText('after', example('hold set country BR --reason "traffic pumping"'));
 
   holds
     .command('set')
@@ -49,7 +49,7 @@ export function addHoldCommands(program: Command): void {
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
     .requiredOption('--reason <text>', 'kept with the hold', text('--reason'))
-    .addHelpText('after', '\nExample:\n  $ onecode hold set live --reason "the template was rejected"')
+    .addHelpText('after', example('hold set live --reason "the template was rejected"'))
     .action(
       async (
         kind: HoldTarget['kind'],
@@ -58,8 +58,10 @@ export function addHoldCommands(program: Command): void {
         command: Command,
       ) => {
         const target = targetOf(kind, typed);
-        const held = await withDatabase((database) => placeHold(database, actor(), { ...target, reason }));
-        if (held === null) throw new UserError('there is no account with this id');
+        const held = found(
+          'account',
+          await withDatabase((database) => placeHold(database, actor(), { ...target, reason })),
+        );
         print(command, rowOf(held));
       },
     );
@@ -69,7 +71,7 @@ export function addHoldCommands(program: Command): void {
     .description('end a hold: what waited leaves at once')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
-    .addHelpText('after', '\nExample:\n  $ onecode hold release country BR')
+    .addHelpText('after', example('hold release country BR'))
     .action(
       async (kind: HoldTarget['kind'], typed: string | undefined, _options: object, command: Command) => {
         const target = targetOf(kind, typed);
@@ -82,7 +84,7 @@ export function addHoldCommands(program: Command): void {
   holds
     .command('list')
     .description('list all holds, oldest first')
-    .addHelpText('after', '\nExample:\n  $ onecode hold list --json')
+    .addHelpText('after', example('hold list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listHolds)).map(rowOf));
     });

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { found } from '../errors.js';
+import { example, print, type Row } from '../output.js';
 
 const rowOf = (key: ApiKey): Row => ({
   id: key.id,
@@ -21,19 +21,18 @@ export function addKeyCommands(program: Command): void {
   const key = program
     .command('key')
     .description('API keys of applications')
-    .addHelpText('after', '\nExample:\n  $ onecode key create --application ID');
+    .addHelpText('after', example('key create --application ID'));
 
   key
     .command('create')
     .description('make a key, which is shown this once only')
     .requiredOption('--application <id>', 'the application', id('--application'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode key create --application 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
-    )
+    .addHelpText('after', example('key create --application ID'))
     .action(async ({ application }: { application: string }, command: Command) => {
-      const made = await withDatabase((database) => createApiKey(database, actor(), application));
-      if (made === null) throw new UserError('there is no application with this id');
+      const made = found(
+        'application',
+        await withDatabase((database) => createApiKey(database, actor(), application)),
+      );
       print(
         command,
         { id: made.id, key: made.key, application_id: made.applicationId, mode: made.mode },
@@ -45,10 +44,9 @@ export function addKeyCommands(program: Command): void {
     .command('revoke')
     .description('revoke a key, by its id')
     .argument('<id>', "the key's id", id("the key's id"))
-    .addHelpText('after', '\nExample:\n  $ onecode key revoke 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .addHelpText('after', example('key revoke ID'))
     .action(async (keyId: string, _options: object, command: Command) => {
-      const revoked = await withDatabase((database) => revokeApiKey(database, actor(), keyId));
-      if (revoked === null) throw new UserError('there is no key with this id');
+      const revoked = found('key', await withDatabase((database) => revokeApiKey(database, actor(), keyId)));
       print(command, rowOf(revoked));
     });
 
@@ -56,13 +54,9 @@ export function addKeyCommands(program: Command): void {
     .command('list')
     .description("list an application's keys, oldest first")
     .requiredOption('--application <id>', 'the application', id('--application'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode key list --application 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
-    )
+    .addHelpText('after', example('key list --application ID'))
     .action(async ({ application }: { application: string }, command: Command) => {
-      const keys = await withDatabase((database) => listApiKeys(database, application));
-      if (keys === null) throw new UserError('there is no application with this id');
+      const keys = found('application', await withDatabase((database) => listApiKeys(database, application)));
       print(command, keys.map(rowOf));
     });
 }

@@ -1,7 +1,7 @@
 import { listProcesses, type ProcessSummary } from '@onecode/store';
 import type { Command } from 'commander';
 import { withDatabase } from '../database.js';
-import { print, type Row } from '../output.js';
+import { example, print, type Row } from '../output.js';
 
 const rowOf = (one: ProcessSummary): Row => ({
   kind: one.kind,
@@ -19,12 +19,12 @@ export function addReleaseCommands(program: Command): void {
   const releases = program
     .command('release')
     .description('releases: which processes run, and of which version')
-    .addHelpText('after', '\nExample:\n  $ onecode release list');
+    .addHelpText('after', example('release list'));
 
   releases
     .command('list')
     .description('list the processes of the last hour, those that run first')
-    .addHelpText('after', '\nExample:\n  $ onecode release list --json')
+    .addHelpText('after', example('release list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listProcesses)).map(rowOf));
     });

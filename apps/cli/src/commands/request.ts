@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import { id, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { example, print, type Row } from '../output.js';
 
 const LIMIT = { min: 1, max: 1_000 };
 const LIMIT_INITIAL = 50;
@@ -39,17 +39,14 @@ export function addRequestCommands(program: Command): void {
   program
     .command('request')
     .description('requests that the API refused, for 14 days')
-    .addHelpText('after', '\nExample:\n  $ onecode request list --account ID')
+    .addHelpText('after', example('request list --account ID'))
     .command('list')
     .description("list an account's refused requests, newest first, without anything that the client sent")
     .requiredOption('--account <id>', 'the account', id('--account'))
     .option('--id <id>', 'the one with this X-Request-Id', id('--id'))
     .option('--application <id>', 'those of one application', id('--application'))
     .option('--limit <number>', 'how many', wholeNumber('--limit', LIMIT), LIMIT_INITIAL)
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode request list --account 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --limit 10 --json',
-    )
+    .addHelpText('after', example('request list --account ID --limit 10 --json'))
     .action(async ({ account, id, application: applicationId, limit }: Options, command: Command) => {
       const search = id === undefined ? undefined : { requestId: id, idempotencyKeyHashes: [] };
       const { requests, reasons } = await withDatabase(async (database) => {

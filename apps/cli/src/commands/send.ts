@@ -3,7 +3,7 @@ import {
   findSendAccount,
   findSendDetails,
   listHolds,
-  noteRead,
+  logRead,
   timelineOf,
   type Hold,
   type SendDetails,
@@ -14,7 +14,7 @@ import { actor } from '../actor.js';
 import { id } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { example, print, type Row } from '../output.js';
 
 const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
 
@@ -95,19 +95,19 @@ export function addSendCommands(program: Command): void {
   program
     .command('send')
     .description('sends: one code to one recipient')
-    .addHelpText('after', '\nExample:\n  $ onecode send show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .addHelpText('after', example('send show ID'))
     .command('show')
     .description(
       'show the whole story of a send, without its recipient and its code; the audit log records it',
     )
     .argument('<id>', 'the send', id('the send'))
-    .addHelpText('after', '\nExample:\n  $ onecode send show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .addHelpText('after', example('send show ID'))
     .action(async (sendId: string, _options: object, command: Command) => {
       const row = await withDatabase(async (database) => {
         const account = await findSendAccount(database, sendId);
         const send = account && (await findSendDetails(database, account.id, sendId));
         if (!send) throw new UserError('there is no send with this id');
-        await noteRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
+        await logRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
         const holds = send.mode === 'live' && send.dueAt !== null ? await listHolds(database) : [];
         const matching = holds.filter((hold) => holdMatches(hold, { ...send, accountId: account.id }));
         return rowOf(send, account, matching);

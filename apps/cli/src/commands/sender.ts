@@ -29,18 +29,13 @@ import {
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { NotOk, UserError } from '../errors.js';
-import { print } from '../output.js';
+import { found, NotOk, UserError } from '../errors.js';
+import { example, print } from '../output.js';
 import { checkSender, senderRow, showSender } from './senderCheck.js';
 import { addSenderTokenCommands } from './senderTokens.js';
 
-function found(sender: Sender | null): Sender {
-  if (sender === null) throw new UserError('there is no sender with this id');
-  return sender;
-}
-
 async function findSender(database: Database, senderId: string): Promise<Sender> {
-  return found((await listSenders(database)).find((known) => known.id === senderId) ?? null);
+  return found('sender', (await listSenders(database)).find((known) => known.id === senderId) ?? null);
 }
 
 interface Add {
@@ -58,7 +53,7 @@ export function addSenderCommands(program: Command): void {
   const sender = program
     .command('sender')
     .description('WhatsApp numbers that codes are sent from')
-    .addHelpText('after', '\nExample:\n  $ onecode sender list');
+    .addHelpText('after', example('sender list'));
 
   sender
     .command('add')
@@ -99,7 +94,7 @@ export function addSenderCommands(program: Command): void {
     )
     .addHelpText(
       'after',
-      '\nExample:\n  $ onecode sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt',
+      example('sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt'),
     )
     .action(async (options: Add, command: Command) => {
       const config = readConfig(environment(), { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) });
@@ -122,7 +117,7 @@ export function addSenderCommands(program: Command): void {
   sender
     .command('list')
     .description('list all senders, oldest first')
-    .addHelpText('after', '\nExample:\n  $ onecode sender list --json')
+    .addHelpText('after', example('sender list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listSenders)).map(senderRow));
     });
@@ -131,7 +126,7 @@ export function addSenderCommands(program: Command): void {
     .command('show')
     .description('show a sender')
     .argument('<id>', 'the sender', id('the sender'))
-    .addHelpText('after', '\nExample:\n  $ onecode sender show 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f')
+    .addHelpText('after', example('sender show ID'))
     .action(async (senderId: string, _options: object, command: Command) => {
       print(
         command,
@@ -143,10 +138,7 @@ export function addSenderCommands(program: Command): void {
     .command('check')
     .description('ask the provider about a sender, and say what to do; exit code 1 when a check is not ok')
     .argument('<id>', 'the sender', id('the sender'))
-    .addHelpText(
-      'after',
-      '\nA running worker makes the read.\n\nExample:\n  $ onecode sender check 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f',
-    )
+    .addHelpText('after', '\nA running worker makes the read.\n\nExample:\n  $ onecode sender check ID')
     .action(async (senderId: string, _options: object, command: Command) => {
       const checks = await withDatabase(async (database) =>
         checkSender(database, await findSender(database, senderId)),
@@ -163,11 +155,11 @@ export function addSenderCommands(program: Command): void {
       .command(name)
       .description(description)
       .argument('<id>', 'the sender', id('the sender'))
-      .addHelpText('after', `\nExample:\n  $ onecode sender ${name} 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f`)
+      .addHelpText('after', example(`sender ${name} ID`))
       .action(async (senderId: string, _options: object, command: Command) => {
         print(
           command,
-          senderRow(found(await withDatabase((database) => change(database, actor(), senderId)))),
+          senderRow(found('sender', await withDatabase((database) => change(database, actor(), senderId)))),
         );
       });
 
@@ -176,15 +168,12 @@ export function addSenderCommands(program: Command): void {
     .description('change how many messages a second the provider takes from a sender')
     .argument('<id>', 'the sender', id('the sender'))
     .argument('<number>', 'messages a second', wholeNumber('the throughput', SENDER_THROUGHPUT))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode sender throughput 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f 500',
-    )
+    .addHelpText('after', example('sender throughput ID 500'))
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
       const change = await withDatabase((database) =>
         changeThroughput(database, actor(), senderId, throughput),
       );
-      print(command, senderRow(found(change)));
+      print(command, senderRow(found('sender', change)));
     });
 
   addSenderTokenCommands(sender);

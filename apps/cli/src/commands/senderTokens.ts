@@ -7,7 +7,7 @@ import { id, readToken, token } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { UserError } from '../errors.js';
-import { print } from '../output.js';
+import { example, print } from '../output.js';
 
 /** What every command that seals or opens a token reads. */
 const variables = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
@@ -23,10 +23,7 @@ export function addSenderTokenCommands(sender: Command): void {
       'access token; - reads it from standard input, where no list of processes shows it',
       token('--token'),
     )
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode sender token 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --token - < token.txt',
-    )
+    .addHelpText('after', example('sender token ID --token - < token.txt'))
     .action(async (senderId: string, options: { token: string }, command: Command) => {
       const config = readConfig(environment(), variables);
       const accessToken = await readToken('--token', options.token);
@@ -40,7 +37,7 @@ export function addSenderTokenCommands(sender: Command): void {
   sender
     .command('reseal')
     .description("seal every sender's token with the key that stands first in SECRET_KEY")
-    .addHelpText('after', '\nExample:\n  $ onecode sender reseal')
+    .addHelpText('after', example('sender reseal'))
     .action(async (_options: object, command: Command) => {
       const config = readConfig(environment(), variables);
       const resealed = await withDatabase((database) => resealTokens(database, actor(), config.SECRET_KEY));

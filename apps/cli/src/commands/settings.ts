@@ -14,7 +14,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { limit, oneOf, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { print, type Row } from '../output.js';
+import { example, print, type Row } from '../output.js';
 
 const NUMBERS = {
   free_sends: 'freeSends',
@@ -63,12 +63,12 @@ export function addSettingsCommands(program: Command): void {
   const settings = program
     .command('settings')
     .description('settings for everybody; running processes follow within five seconds')
-    .addHelpText('after', '\nExample:\n  $ onecode settings get');
+    .addHelpText('after', example('settings get'));
 
   settings
     .command('get')
     .description('show the settings')
-    .addHelpText('after', '\nExample:\n  $ onecode settings get --json')
+    .addHelpText('after', example('settings get --json'))
     .action(async (_options: object, command: Command) => {
       print(command, rowOf(await withDatabase(readSettings)), { absent: 'off' });
     });

@@ -19,7 +19,7 @@ import { actor } from '../actor.js';
 import { emailAddress, id, oneOf, passwordSource, readStandardInput, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError, UsageError } from '../errors.js';
-import { print, type Row } from '../output.js';
+import { example, print, type Row } from '../output.js';
 
 const STAFF = { operator: 'operator', 'on-call': 'on_call', none: null } as const;
 type StaffWord = keyof typeof STAFF;
@@ -62,7 +62,7 @@ export function addUserCommands(program: Command): void {
   const user = program
     .command('user')
     .description('people who sign in to the console')
-    .addHelpText('after', '\nExample:\n  $ onecode user list');
+    .addHelpText('after', example('user list'));
 
   user
     .command('create')
@@ -84,10 +84,7 @@ export function addUserCommands(program: Command): void {
       'pt-BR',
     )
     .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
-    .addHelpText(
-      'after',
-      '\nExample:\n  $ onecode user create --email ana@example.com --name "Ana Souza" --staff operator',
-    )
+    .addHelpText('after', example('user create --email ana@example.com --name "Ana Souza" --staff operator'))
     .action(async (options: Create, command: Command) => {
       const membership = membershipOf(options);
       const { email, name, language } = options;
@@ -118,7 +115,7 @@ export function addUserCommands(program: Command): void {
   user
     .command('list')
     .description('list everybody who can sign in')
-    .addHelpText('after', '\nExample:\n  $ onecode user list --json')
+    .addHelpText('after', example('user list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listUsers)).map(rowOf));
     });
@@ -127,7 +124,7 @@ export function addUserCommands(program: Command): void {
     .command('show')
     .description('show somebody who can sign in')
     .argument('<email>', 'who', emailAddress('the e-mail'))
-    .addHelpText('after', '\nExample:\n  $ onecode user show ana@example.com')
+    .addHelpText('after', example('user show ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
       const known = (await withDatabase(listUsers)).find((one) => one.email === email);
       if (known === undefined) throw new UserError(NOBODY);
@@ -139,7 +136,7 @@ export function addUserCommands(program: Command): void {
     .description('give somebody a new password and end their sessions; one that is made is printed once')
     .argument('<email>', 'who', emailAddress('the e-mail'))
     .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
-    .addHelpText('after', '\nExample:\n  $ onecode user password ana@example.com')
+    .addHelpText('after', example('user password ana@example.com'))
     .action(async (email: string, options: { password?: '-' }, command: Command) => {
       const { password, made } = await passwordOf(options.password, { email, name: '' });
       if (!(await withDatabase((database) => setPassword(database, actor(), email, password))))
@@ -152,7 +149,7 @@ export function addUserCommands(program: Command): void {
     .description('make somebody an operator, on-call staff, or neither')
     .argument('<email>', 'who', emailAddress('the e-mail'))
     .argument('<role>', 'operator, on-call or none', oneOf('the role', Object.keys(STAFF) as StaffWord[]))
-    .addHelpText('after', '\nExample:\n  $ onecode user staff ana@example.com on-call')
+    .addHelpText('after', example('user staff ana@example.com on-call'))
     .action(async (email: string, role: StaffWord, _options: object, command: Command) => {
       const changed = await withDatabase((database) => setStaffRole(database, actor(), email, STAFF[role]));
       if (changed === null) throw new UserError(NOBODY);
@@ -163,7 +160,7 @@ export function addUserCommands(program: Command): void {
     .command('remove-two-factor')
     .description('take away the second factor of somebody who lost it, and end their sessions')
     .argument('<email>', 'who', emailAddress('the e-mail'))
-    .addHelpText('after', '\nExample:\n  $ onecode user remove-two-factor ana@example.com')
+    .addHelpText('after', example('user remove-two-factor ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
       if (!(await withDatabase((database) => removeTwoFactor(database, actor(), email))))
         throw new UserError(NOBODY);

@@ -9,7 +9,7 @@ import {
   findPendingUser,
   isSessionOver,
   newId,
-  noteSessionUse,
+  touchSession,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
   SESSION_MS_MAX,
@@ -147,7 +147,7 @@ export function createIdentity({
         await endSession(database, session.id);
         return null;
       }
-      await noteSessionUse(database, session);
+      await touchSession(database, session);
       return {
         id: user.id,
         name: user.name,

@@ -6,11 +6,11 @@ import {
   endSession,
   forgetSignInTries,
   isStaffTwoFactorRequired,
-  noteFailedConfirmation,
-  noteFailedSignIn,
-  noteOwnSecurityChange,
-  noteSignIn,
-  noteSignOut,
+  logFailedConfirmation,
+  logFailedSignIn,
+  logOwnSecurityChange,
+  logSignIn,
+  logSignOut,
   returnSignInTry,
   returnSignUp,
   SIGN_IN_TRIES_MAX,
@@ -119,7 +119,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       const { context, person, body, clientAddress } = call;
       const email = body.email.toLowerCase();
       const onWrong = (isLastTry: boolean): Promise<void> =>
-        noteFailedSignIn(context.database, { email }, { proof: 'password', clientAddress, isLastTry });
+        logFailedSignIn(context.database, { email }, { proof: 'password', clientAddress, isLastTry });
       const { body: answer, cookies } = await limitTries(context, email, onWrong, () =>
         call.callBetterAuth({ email, password: body.password }),
       );
@@ -134,7 +134,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'signed_in',
     body: Type.Object({}, STRICT),
     async handle({ context, person, callBetterAuth }) {
-      await noteSignOut(context.database, actorOf(signedIn(person)));
+      await logSignOut(context.database, actorOf(signedIn(person)));
       const { cookies } = await callBetterAuth({});
       return { cookies };
     },
@@ -358,7 +358,7 @@ async function proveIdentity<Answer>(
   judge: () => Promise<Answer>,
 ): Promise<Answer> {
   const actor = actorOf(signedIn(person));
-  const onWrong = (): Promise<void> => noteFailedConfirmation(database, actor, { proof, clientAddress });
+  const onWrong = (): Promise<void> => logFailedConfirmation(database, actor, { proof, clientAddress });
   return limitTries({ database }, key, onWrong, judge);
 }
 
@@ -370,7 +370,7 @@ async function withPassword(
 ): Promise<AuthAnswer> {
   const person = signedIn(call.person);
   const answer = await proveIdentity(call, person.email, 'password', apply);
-  if (change !== null) await noteOwnSecurityChange(call.context.database, actorOf(person), change);
+  if (change !== null) await logOwnSecurityChange(call.context.database, actorOf(person), change);
   return answer;
 }
 
@@ -384,7 +384,7 @@ async function takeSecondStep(
     return await judge();
   } catch (error) {
     const id = isWrongProof(error) ? await pendingUser() : null;
-    if (id !== null) await noteFailedSignIn(context.database, { id }, { proof, clientAddress });
+    if (id !== null) await logFailedSignIn(context.database, { id }, { proof, clientAddress });
     throw error;
   }
 }
@@ -404,7 +404,7 @@ async function recordSignIn(
   proof: Proof,
 ): Promise<void> {
   const person = await personOfCookies(context, cookies);
-  await noteSignIn(context.database, actorOf(person), person.sessionId, { proof, clientAddress });
+  await logSignIn(context.database, actorOf(person), person.sessionId, { proof, clientAddress });
 }
 
 /** Marks the session of this call as confirmed. */
@@ -420,7 +420,7 @@ async function confirmCurrentSession(
 async function finishTwoFactorSetup(call: SignInCall<unknown>, { cookies }: AuthAnswer): Promise<void> {
   const { context } = call;
   const person = await personOfCookies(context, cookies);
-  await noteOwnSecurityChange(context.database, actorOf(person), 'user.two_factor_turned_on');
+  await logOwnSecurityChange(context.database, actorOf(person), 'user.two_factor_turned_on');
   await endOtherSessions(context.database, actorOf(person), person.sessionId);
   await confirmCurrentSession({ ...call, person }, 'code');
 }
@@ -437,6 +437,6 @@ async function refuseUsedCode(
 ): Promise<never> {
   const { id, sessionId } = await personOfCookies(context, cookies);
   await endSession(context.database, sessionId);
-  await noteFailedSignIn(context.database, { id }, { proof: 'code', clientAddress });
+  await logFailedSignIn(context.database, { id }, { proof: 'code', clientAddress });
   throw new ConsoleProblem('wrong_code');
 }

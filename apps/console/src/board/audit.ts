@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { QUEUE_NAMES } from '@onecode/runtime';
-import { findSendAccount, noteRead, type Actor, type AuditNote, type Database } from '@onecode/store';
+import { findSendAccount, logRead, type Actor, type Database, type NewAuditEntry } from '@onecode/store';
 
 const QUEUE = `(?<queue>${QUEUE_NAMES.join('|')})`;
 const JOB = '(?<job>[0-9]{1,15})';
@@ -21,8 +21,8 @@ const ACTIONS: readonly [name: string, path: RegExp][] = [
   ['resume', /^\/queues\/resume$/],
 ];
 
-/** Returns the audit note of a change that the board allows; null for any other request. */
-export function actionOf({ method, path }: Pick<Request, 'method' | 'path'>): AuditNote | null {
+/** Returns the audit entry of a change that the board allows; null for any other request. */
+export function actionOf({ method, path }: Pick<Request, 'method' | 'path'>): NewAuditEntry | null {
   if (method !== 'PUT') return null;
   for (const [name, pattern] of ACTIONS) {
     const match = pattern.exec(path);
@@ -30,7 +30,6 @@ export function actionOf({ method, path }: Pick<Request, 'method' | 'path'>): Au
     const { queue = null, job, state } = match.groups ?? {};
     return {
       action: `board.${name}`,
-      accountId: null,
       subject: queue,
       details: { ...(job !== undefined && { job }), ...(state !== undefined && { state }) },
     };
@@ -46,19 +45,19 @@ export function actionOf({ method, path }: Pick<Request, 'method' | 'path'>): Au
  * @param answer as `redactAnswer` leaves it
  * @throws when the log cannot be written; then the answer must not be shown
  */
-export async function noteShown(
+export async function logShown(
   database: Database,
   reader: Actor & { id: string },
   route: string,
   answer: object,
 ): Promise<void> {
   if (route === '/api/queues')
-    await noteRead(database, reader, { action: 'board.read', accountId: null, subject: 'jobs' });
+    await logRead(database, reader, { action: 'board.read', accountId: null, subject: 'jobs' });
   const { job } = answer as { job?: { data?: { sendId?: string } } };
   const sendId = job?.data?.sendId;
   if (sendId === undefined) return;
   const account = await findSendAccount(database, sendId);
-  await noteRead(database, reader, {
+  await logRead(database, reader, {
     action: 'send.read',
     accountId: account?.id ?? null,
     subject: sendId,

@@ -4,7 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express';
 import { QUEUE_NAMES } from '@onecode/runtime';
-import { audited, type Actor } from '@onecode/store';
+import { logEntry, type Actor } from '@onecode/store';
 import { authorize } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
 import { contentSecurityPolicy } from '../http/securityHeaders.js';
@@ -12,7 +12,7 @@ import type { Person } from '../auth/identity.js';
 import { requireCsrfToken } from '../http/csrf.js';
 import { cacheControl } from '../http/webApplication.js';
 import { ConsoleProblem } from '../http/problem.js';
-import { actionOf, noteShown } from './audit.js';
+import { actionOf, logShown } from './audit.js';
 import { boardPage, PAGE_PATHS, STATIC_FOLDER } from './page.js';
 import { redactAnswer } from './redaction.js';
 import { BOARD_TEXTS } from './texts.js';
@@ -105,9 +105,9 @@ function actionsOf({ database }: ConsoleContext): RequestHandler {
     const person = personOf(response);
     requireCsrfToken(request.method, person, request.headers['x-xsrf-token']);
     if (person.staff !== 'operator') return refuse(response, 403, 'readOnly');
-    const note = actionOf(request);
-    if (note === null) return refuse(response, 405, 'refused');
-    await audited(database, actorOf(person), async () => ({ result: undefined, note }));
+    const entry = actionOf(request);
+    if (entry === null) return refuse(response, 405, 'refused');
+    await logEntry(database, actorOf(person), entry);
     next();
   };
 }
@@ -124,7 +124,7 @@ function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Expre
           const person = currentPerson.getStore();
           if (person === undefined) throw new Error('the request has no person');
           const body = redactAnswer(route, answer.status ?? 200, answer.body, person.language);
-          await noteShown(database, actorOf(person), route, body);
+          await logShown(database, actorOf(person), route, body);
           return { ...answer, body };
         },
       },

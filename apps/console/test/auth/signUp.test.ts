@@ -215,12 +215,12 @@ describe('the first account', () => {
     expect((await operator.post(`${details}/credits`, grant)).status).toBe(204);
     expect((await operator.get(details)).body).toMatchObject({ trialCountries: null, credits: 5 });
     expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: null });
-    const noted = await server.db.sql(
+    const logged = await server.db.sql(
       `select details->'before' as before, details->'after' as after from audit_entries
        where account_id = $1 and action = 'account.credit'`,
       [id],
     );
-    expect(noted).toEqual([
+    expect(logged).toEqual([
       {
         before: { credits: 0, trialCountries: ['BR', 'PT'] },
         after: { credits: 5, trialCountries: null },

@@ -58,14 +58,15 @@ export async function changeAbuseControls(
   accountId: string,
   change: (connection: Connection) => Promise<void>,
 ): Promise<AbuseControls | null> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
     const before = await findAbuseControls(connection, accountId);
-    if (before === null) return { result: null, note: null };
+    if (before === null) return null;
     await change(connection);
     const after = (await findAbuseControls(connection, accountId)) ?? before;
     const details = changedFields(before, after);
-    return { result: after, note: details && { action, accountId, subject: accountId, details } };
+    if (details !== null) await log({ action, accountId, subject: accountId, details });
+    return after;
   });
 }
 

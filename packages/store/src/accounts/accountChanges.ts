@@ -33,7 +33,7 @@ export async function grantCredits(
   const [{ outcome, ...account }] = await database.sql.query<[Account & { outcome: GrantOutcome }]>`
     with given as materialized (
       select * from grant_credits(${id}::uuid, ${amount}::integer, ${reason}, ${grantId}::uuid)
-    ), noted as (
+    ), logged as (
       insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
       select ${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${'account.credit'}, (after).id, (after).id::text, jsonb_build_object(
         'amount', ${amount}::integer, 'reason', ${reason}::text,
@@ -120,16 +120,14 @@ async function changeLocked(
   id: string,
   change: (connection: Connection) => Promise<void>,
 ): Promise<Account | null> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from accounts where id = ${id}::uuid for no key update`;
     const before = await connection.prisma.account.findUnique({ where: { id }, select: CHANGEABLE });
-    if (before === null) return { result: null, note: null };
+    if (before === null) return null;
     await change(connection);
     const after = await connection.prisma.account.findUniqueOrThrow({ where: { id }, select: CHANGEABLE });
     const details = changedFields(before, after);
-    return {
-      result: await findAccount(connection, id),
-      note: details && { action, accountId: id, subject: id, details },
-    };
+    if (details !== null) await log({ action, accountId: id, subject: id, details });
+    return findAccount(connection, id);
   });
 }

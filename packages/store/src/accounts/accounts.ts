@@ -34,14 +34,12 @@ export interface NewAccount {
 
 /** Creates an account, with ledger entries for the units it starts with. */
 export async function createAccount(database: Database, actor: Actor, account: NewAccount): Promise<Account> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const created = await insertAccount(connection, account, null);
     const { id, name, language, freeQuota, credits } = created;
     const after = { name, language, freeQuota, credits, ratePerMinute: account.ratePerMinute };
-    return {
-      result: created,
-      note: { action: 'account.create', accountId: id, subject: id, details: { after } },
-    };
+    await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
+    return created;
   });
 }
 

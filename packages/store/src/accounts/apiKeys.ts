@@ -1,5 +1,5 @@
 import { apiKeyHint, generateApiKey, hashApiKey, seal, type Keyring, type Mode } from '@onecode/domain';
-import { type Actor, audited, type AuditNote } from '../audit/audit.js';
+import { type Actor, audited, logEntry } from '../audit/audit.js';
 import {
   byOrdinal,
   createBatcher,
@@ -114,28 +114,29 @@ export async function createApiKey(
   name: string | null = null,
 ): Promise<NewApiKey | null> {
   return audited(database, actor, (connection) =>
-    insertApiKey(connection, applicationId, { name, visit: null }),
+    insertApiKey(connection, actor, applicationId, { name, visit: null }),
   );
 }
 
 /**
- * Inserts a key, and says what the audit log records of it.
+ * Inserts a key and logs it, in the caller's transaction.
  *
  * @param visit of a key that ends by itself: whom it is for, what seals it, and how long it lives
  */
 export async function insertApiKey(
   connection: Connection,
+  actor: Actor,
   applicationId: string,
   {
     name,
     visit,
   }: { name: string | null; visit: { userId: string; keyring: Keyring; seconds: number } | null },
-): Promise<{ result: NewApiKey | null; note: AuditNote | null }> {
+): Promise<NewApiKey | null> {
   const application = await connection.prisma.application.findUnique({
     where: { id: applicationId },
     select: { mode: true, accountId: true },
   });
-  if (application === null) return { result: null, note: null };
+  if (application === null) return null;
   const mode = application.mode as Mode;
   const key = generateApiKey(mode);
   const [id, hint] = [newId(), apiKeyHint(key)];
@@ -145,35 +146,24 @@ export async function insertApiKey(
     values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
       ${sealedKey}::bytea, now() + make_interval(secs => ${visit?.seconds ?? null}))
     returning expires_at`;
-  return {
-    result: { id, key, applicationId, mode },
-    note: {
-      action: 'key.create',
-      accountId: application.accountId,
-      subject: id,
-      details: { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) },
-    },
-  };
+  const { accountId } = application;
+  const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
+  await logEntry(connection, actor, { action: 'key.create', accountId, subject: id, details });
+  return { id, key, applicationId, mode };
 }
 
 /** Revokes a key; one that is revoked already keeps its time. @returns null when there is no such key */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const [revoked] = await connection.sql.query<{ account_id: string }[]>`
       update api_keys k set revoked_at = now() from applications a
       where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
     const [key] = await listKeys(connection, { id });
-    if (key === undefined || revoked === undefined) return { result: key ?? null, note: null };
+    if (key === undefined || revoked === undefined) return key ?? null;
     const { hint, applicationId, mode } = key;
-    return {
-      result: key,
-      note: {
-        action: 'key.revoke',
-        accountId: revoked.account_id,
-        subject: id,
-        details: { hint, applicationId, mode },
-      },
-    };
+    const details = { hint, applicationId, mode };
+    await log({ action: 'key.revoke', accountId: revoked.account_id, subject: id, details });
+    return key;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
-import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
-import type { Connection, Database } from '../client/database.js';
+import { audited, changedFields, type Actor } from '../audit/audit.js';
+import type { Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 
 export interface Application {
@@ -30,22 +30,20 @@ export async function createApplication(
   actor: Actor,
   application: { accountId: string; name: string; mode: Mode },
 ): Promise<Application | null> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const { accountId, name, mode } = application;
     const account = await connection.prisma.account.findUnique({
       where: { id: accountId },
       select: { id: true },
     });
-    if (account === null) return { result: null, note: null };
+    if (account === null) return null;
     const id = newId();
     const made = await connection.prisma.application.create({
       data: { id, accountId, name, mode },
       select: SELECTED,
     });
-    return {
-      result: made as Application,
-      note: { action: 'application.create', accountId, subject: id, details: { after: { name, mode } } },
-    };
+    await log({ action: 'application.create', accountId, subject: id, details: { after: { name, mode } } });
+    return made as Application;
   });
 }
 
@@ -60,7 +58,7 @@ export async function limitApplication(
   id: string,
   limits: { perMinute?: number | null; perRecipientHour?: number | null },
 ): Promise<Application | null> {
-  return audited(database, actor, (connection) => change(connection, 'application.limit', { id }, limits));
+  return change(database, actor, 'application.limit', { id }, limits);
 }
 
 /** Sets what an application does about numbers that have changed hands. @returns null when there is no such application */
@@ -70,9 +68,7 @@ export async function setIdentityCheck(
   id: string,
   identityCheck: IdentityCheck,
 ): Promise<Application | null> {
-  return audited(database, actor, (connection) =>
-    change(connection, 'application.set_identity_check', { id }, { identityCheck }),
-  );
+  return change(database, actor, 'application.set_identity_check', { id }, { identityCheck });
 }
 
 /** Applications, newest first: all, those of an account, or the one with this id. */
@@ -97,31 +93,27 @@ export async function renameApplication(
   id: string,
   name: string,
 ): Promise<Application | null> {
-  return audited(database, actor, (connection) =>
-    change(connection, 'application.rename', { id, accountId }, { name }),
-  );
+  return change(database, actor, 'application.rename', { id, accountId }, { name });
 }
 
 /** Changes an application under its lock, so that the audit log's `before` is what the change found. */
-async function change(
-  connection: Connection,
+function change(
+  database: Database,
+  actor: Actor,
   action: string,
   where: { id: string; accountId?: string },
   data: Partial<Pick<Application, 'name' | 'perMinute' | 'perRecipientHour' | 'identityCheck'>>,
-): Promise<{ result: Application | null; note: AuditNote | null }> {
-  await connection.sql.execute`select from applications where id = ${where.id}::uuid for no key update`;
-  const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
-  if (before === null) return { result: null, note: null };
-  const after = await connection.prisma.application.update({
-    where: { id: where.id },
-    data,
-    select: SELECTED,
+): Promise<Application | null> {
+  const { id } = where;
+  return audited(database, actor, async (connection, log) => {
+    await connection.sql.execute`select from applications where id = ${id}::uuid for no key update`;
+    const before = await connection.prisma.application.findFirst({ where, select: SELECTED });
+    if (before === null) return null;
+    const after = await connection.prisma.application.update({ where: { id }, data, select: SELECTED });
+    const details = changedFields(before, after);
+    if (details !== null) await log({ action, accountId: after.accountId, subject: id, details });
+    return after as Application;
   });
-  const details = changedFields(before, after);
-  return {
-    result: after as Application,
-    note: details && { action, accountId: after.accountId, subject: after.id, details },
-  };
 }
 
 /** An application as its owners see it. */

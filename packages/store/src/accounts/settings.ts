@@ -76,7 +76,7 @@ export async function changeSetting<Name extends keyof Settings>(
   // Prisma would write the number without its fraction.
   if (typeof value === 'number' && !Number.isInteger(value))
     throw new RangeError('a setting is a whole number');
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);
     const after = await connection.prisma.settings.update({
@@ -85,7 +85,7 @@ export async function changeSetting<Name extends keyof Settings>(
       select: SELECTED,
     });
     const details = { name, before: before[name], after: after[name] };
-    const note = { action: 'settings.change', accountId: null, subject: name, details };
-    return { result: after as Settings, note: before[name] === after[name] ? null : note };
+    if (before[name] !== after[name]) await log({ action: 'settings.change', subject: name, details });
+    return after as Settings;
   });
 }

@@ -26,25 +26,22 @@ export async function createOwnAccount(
   actor: Actor & { id: string },
   { name, language, countries }: NewOwnAccount,
 ): Promise<OwnAccount> {
-  return audited<OwnAccount>(database, actor, async (connection) => {
+  return audited<OwnAccount>(database, actor, async (connection, log) => {
     // The lock lets one request of a person go on at a time; the next one sees what it created.
     const [person] = await connection.sql.query<{ accountMadeAt: Date | null }[]>`
       select account_made_at as "accountMadeAt" from users where id = ${actor.id}::uuid for no key update`;
-    if (person === undefined) return { result: { kind: 'unknown' }, note: null };
+    if (person === undefined) return { kind: 'unknown' };
     const [existing] = await listMemberships(connection, actor.id);
-    if (existing !== undefined)
-      return { result: { kind: 'member', accountId: existing.accountId }, note: null };
-    if (person.accountMadeAt !== null) return { result: { kind: 'made_before' }, note: null };
+    if (existing !== undefined) return { kind: 'member', accountId: existing.accountId };
+    if (person.accountMadeAt !== null) return { kind: 'made_before' };
     const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
     const { id, freeQuota, credits } = await insertAccount(connection, account, countries);
     await connection.prisma.member.create({ data: { accountId: id, userId: actor.id, role: 'admin' } });
     await connection.sql
       .execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
     const after = { name, language, freeQuota, credits, ratePerMinute: null, trialCountries: countries };
-    return {
-      result: { kind: 'member', accountId: id },
-      note: { action: 'account.create', accountId: id, subject: id, details: { after } },
-    };
+    await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
+    return { kind: 'member', accountId: id };
   });
 }
 

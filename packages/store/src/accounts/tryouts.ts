@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { unseal, type Keyring, type Mode } from '@onecode/domain';
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, logEntry, type Actor } from '../audit/audit.js';
 import type { Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import { insertApiKey } from './apiKeys.js';
@@ -28,10 +28,10 @@ export async function keyOfVisit(
       where application_id = ${applicationId}::uuid and user_id = ${userId}::uuid and revoked_at is null
         and expires_at > now() + make_interval(secs => ${KEY_SECONDS_LEFT_MIN})
       limit 1`;
-    if (known !== undefined) return { result: unseal(keyring, known.id, known.sealed_key), note: null };
+    if (known !== undefined) return unseal(keyring, known.id, known.sealed_key);
     const visit = { userId, keyring, seconds: KEY_SECONDS };
-    const { result, note } = await insertApiKey(connection, applicationId, { name: null, visit });
-    return { result: result?.key ?? null, note };
+    const made = await insertApiKey(connection, actor, applicationId, { name: null, visit });
+    return made?.key ?? null;
   });
 }
 
@@ -45,8 +45,8 @@ export async function deleteEndedKeys(database: Database): Promise<void> {
 /** How much of a recipient's number the audit log shows. */
 const DIGITS_SHOWN = 4;
 
-/** Records that somebody is about to try a creation. @param recipient E.164; null when what was given is no number */
-export async function auditTriedSend(
+/** Logs that somebody is about to try a creation. @param recipient E.164; null when what was given is no number */
+export async function logTriedSend(
   database: Database,
   actor: Actor,
   application: { id: string; accountId: string; mode: Mode },
@@ -54,10 +54,7 @@ export async function auditTriedSend(
 ): Promise<void> {
   const { id: subject, accountId, mode } = application;
   const details = { mode, ...(recipient !== null && { recipientEndsWith: recipient.slice(-DIGITS_SHOWN) }) };
-  await audited(database, actor, async () => ({
-    result: undefined,
-    note: { action: 'application.try_send', accountId, subject, details },
-  }));
+  await logEntry(database, actor, { action: 'application.try_send', accountId, subject, details });
 }
 
 const idempotencyPrefix = (userId: string): string => `tryout-${userId}-`;

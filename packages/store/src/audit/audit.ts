@@ -12,35 +12,46 @@ export interface Actor {
 /** Somebody who has not signed in yet. */
 export const NOT_SIGNED_IN: Actor = { kind: 'user', id: null, name: 'not signed in' };
 
-/** What the audit log records of a change, a sign-in or a read. */
-export interface AuditNote {
+/** What the audit log gets of a change, a sign-in or a read. */
+export interface NewAuditEntry {
   /** `area.verb`, such as `account.credit`. */
   action: string;
-  accountId: string | null;
+  /** Left out where no account is concerned. */
+  accountId?: string | null;
   /** The id or name of what was changed. */
   subject: string | null;
   /** Before and after, never a secret. */
-  details: Record<string, unknown>;
+  details?: Record<string, unknown>;
 }
 
 /** Milliseconds; longer than the pool waits for a connection, since the pool's own error says more. */
 const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 
-/** Runs a change and writes its audit entry in one transaction; no entry when `note` is null (nothing found or nothing changed). */
-export async function audited<R>(
+/** Writes an entry into the audit log. */
+type Log = (entry: NewAuditEntry) => Promise<void>;
+
+/** Runs a change in one transaction with the entry that it logs; it logs none when it found or changed nothing. */
+export function audited<R>(
   database: Database,
   actor: Actor,
-  change: (connection: Connection) => Promise<{ result: R; note: AuditNote | null }>,
+  change: (connection: Connection, log: Log) => Promise<R>,
 ): Promise<R> {
-  return database.transaction(async (connection) => {
-    const { result, note } = await change(connection);
-    if (note !== null)
-      await connection.sql.execute`
-        insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
-        values (${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${note.action}, ${note.accountId}::uuid, ${note.subject},
-          ${JSON.stringify(note.details)}::jsonb)`;
-    return result;
-  }, TRANSACTION);
+  return database.transaction(
+    (connection) => change(connection, (entry) => logEntry(connection, actor, entry)),
+    TRANSACTION,
+  );
+}
+
+/** Writes an entry into the audit log. */
+export async function logEntry(
+  { sql }: Connection,
+  actor: Actor,
+  { action, accountId = null, subject, details = {} }: NewAuditEntry,
+): Promise<void> {
+  await sql.execute`
+    insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
+    values (${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${action}, ${accountId}::uuid, ${subject},
+      ${JSON.stringify(details)}::jsonb)`;
 }
 
 export interface AuditEntry {

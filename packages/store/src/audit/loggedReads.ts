@@ -1,5 +1,5 @@
 import type { Database } from '../client/database.js';
-import { audited, type Actor } from './audit.js';
+import { audited, logEntry, type Actor } from './audit.js';
 
 /** A person who goes on reading the same is logged again after this time. */
 const LOGGED_FOR = '1 hour';
@@ -19,19 +19,15 @@ export interface Read {
  *
  * @throws when it cannot be logged: then it must not be shown
  */
-export async function noteRead(
-  database: Database,
-  actor: Actor,
-  { action, accountId, subject }: Read,
-): Promise<void> {
-  const note = { action, accountId, subject, details: {} };
-  await audited(database, actor, async (connection) => {
-    if (actor.id === null) return { result: undefined, note };
+export async function logRead(database: Database, actor: Actor, read: Read): Promise<void> {
+  if (actor.id === null) return logEntry(database, actor, read);
+  const { action, subject } = read;
+  await audited(database, actor, async (connection, log) => {
     const isNew = await connection.sql.execute`
       insert into logged_reads as r (user_id, action, subject) values (${actor.id}::uuid, ${action}, ${subject})
       on conflict (user_id, action, subject) do update set logged_at = clock_timestamp()
       where r.logged_at < clock_timestamp() - ${LOGGED_FOR}::interval`;
-    if (isNew === 0) return { result: undefined, note: null };
+    if (isNew === 0) return;
     // Skip locked: another read of the same person may hold one of these rows while it waits for this one's.
     await connection.sql.execute`
       delete from logged_reads where (user_id, action, subject) in (
@@ -39,6 +35,6 @@ export async function noteRead(
         where user_id = ${actor.id}::uuid and logged_at < clock_timestamp() - ${LOGGED_FOR}::interval
         for update skip locked
       )`;
-    return { result: undefined, note };
+    await log(read);
   });
 }

@@ -24,40 +24,33 @@ export async function placeHold(
   what: HoldTarget & { reason: string },
 ): Promise<Hold | null> {
   const { kind, target, reason } = what;
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const accountId = kind === 'account' ? target : null;
     if (accountId !== null && (await connection.prisma.account.count({ where: { id: accountId } })) === 0)
-      return { result: null, note: null };
+      return null;
     const isNew = await connection.sql.execute`
       insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
       on conflict (kind, target) do nothing`;
+    const details = { kind, target, reason };
+    if (isNew === 1) await log({ action: 'hold.set', accountId, subject: subjectOf(what), details });
     const where = { kind_target: { kind, target } };
-    const result = (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
-    const note = {
-      action: 'hold.set',
-      accountId,
-      subject: subjectOf(what),
-      details: { kind, target, reason },
-    };
-    return { result, note: isNew === 1 ? note : null };
+    return (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
   });
 }
 
 /** Ends a hold: its sends go out at once, as fast as the senders may send. @returns the hold, or null when there was none */
 export async function releaseHold(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
   const { kind, target } = what;
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const [released] = await connection.sql.query<Hold[]>`
       delete from holds where kind = ${kind} and target = ${target}
       returning kind, target, reason, since, set_by as "setBy"`;
-    if (released === undefined) return { result: null, note: null };
+    if (released === undefined) return null;
     const accountId = kind === 'account' ? target : null;
     const { reason, since, setBy } = released;
     const details = { kind, target, reason, since, setBy };
-    return {
-      result: released,
-      note: { action: 'hold.release', accountId, subject: subjectOf(what), details },
-    };
+    await log({ action: 'hold.release', accountId, subject: subjectOf(what), details });
+    return released;
   });
 }
 

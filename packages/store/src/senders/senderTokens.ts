@@ -19,7 +19,7 @@ export async function resealTokens(
   actor: Actor,
   keyring: Keyring,
 ): Promise<ResealedToken[]> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     // A token that is set meanwhile waits for the lock: the old one must not overwrite it.
     await connection.sql.execute`select from senders order by id for no key update`;
     const senders = await connection.prisma.sender.findMany({
@@ -34,8 +34,8 @@ export async function resealTokens(
         token: await resealToken(connection, keyring, id, sealedToken),
       });
     const count = resealed.filter(({ token }) => token === 'resealed').length;
-    const note = { action: 'sender.reseal', accountId: null, subject: null, details: { senders: count } };
-    return { result: resealed, note: count === 0 ? null : note };
+    if (count > 0) await log({ action: 'sender.reseal', subject: null, details: { senders: count } });
+    return resealed;
   });
 }
 
@@ -69,12 +69,12 @@ export async function setSenderToken(
   id: string,
   token: string,
 ): Promise<boolean> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const { count } = await connection.prisma.sender.updateMany({
       where: { id },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
     });
-    const note = { action: 'sender.set_token', accountId: null, subject: id, details: {} };
-    return { result: count === 1, note: count === 1 ? note : null };
+    if (count === 1) await log({ action: 'sender.set_token', subject: id });
+    return count === 1;
   });
 }

@@ -1,5 +1,5 @@
 import { seal, type Keyring } from '@onecode/domain';
-import { audited, changedFields, type Actor, type AuditNote } from '../audit/audit.js';
+import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import type { StopSource } from './coolDown.js';
@@ -65,7 +65,7 @@ export async function addSender(
   const { token, businessAccountId = null, ...rest } = sender;
   const id = newId();
   try {
-    return await audited(database, actor, async (connection) => {
+    return await audited(database, actor, async (connection, log) => {
       const made = await connection.prisma.sender.create({
         data: { id, ...rest, businessAccountId, sealedToken: new Uint8Array(seal(keyring, id, token)) },
         select: SELECTED,
@@ -75,10 +75,8 @@ export async function addSender(
       const details = {
         after: { phoneNumberId, ...account, template, englishTemplateLanguage, throughput },
       };
-      return {
-        result: made as Sender,
-        note: { action: 'sender.add', accountId: null, subject: id, details },
-      };
+      await log({ action: 'sender.add', subject: id, details });
+      return made as Sender;
     });
   } catch (error) {
     if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return null;
@@ -157,15 +155,14 @@ async function changeSender(
   id: string,
   change: (connection: Connection) => Promise<Record<string, unknown>>,
 ): Promise<Sender | null> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
     const before = await connection.prisma.sender.findUnique({ where: { id }, select: SELECTED });
-    if (before === null) return { result: null, note: null };
+    if (before === null) return null;
     const more = await change(connection);
     const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
-    const changed = changedFields(before, after);
-    const isSame = changed === null && Object.keys(more).length === 0;
-    const note: AuditNote = { action, accountId: null, subject: id, details: { ...changed, ...more } };
-    return { result: after as Sender, note: isSame ? null : note };
+    const details = { ...changedFields(before, after), ...more };
+    if (Object.keys(details).length > 0) await log({ action, subject: id, details });
+    return after as Sender;
   });
 }

@@ -81,23 +81,16 @@ async function reset(
   accountId: string,
   which: Prisma.Sql,
 ): Promise<number> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const rows = await connection.sql.query<{ recipient: string; wrong: number }[]>`
       delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, wrong_in_a_row as wrong`;
     const [first] = rows;
     const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
-    return {
-      result: wrongCodes,
-      note:
-        first === undefined
-          ? null
-          : {
-              action: 'account.reset_recipient',
-              accountId,
-              subject: accountId,
-              details: { recipientEndsWith: first.recipient.slice(-DIGITS_SHOWN), wrongCodes },
-            },
-    };
+    if (first !== undefined) {
+      const details = { recipientEndsWith: first.recipient.slice(-DIGITS_SHOWN), wrongCodes };
+      await log({ action: 'account.reset_recipient', accountId, subject: accountId, details });
+    }
+    return wrongCodes;
   });
 }
 

@@ -90,26 +90,19 @@ export async function forgetIdentity(
   applicationId: string,
   recipient: string,
 ): Promise<number | null> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const application = await connection.prisma.application.findUnique({
       where: { id: applicationId },
       select: { accountId: true },
     });
-    if (application === null) return { result: null, note: null };
+    if (application === null) return null;
     const forgotten = await connection.sql.execute`
       update send_identities set identity_hash = null
       where application_id = ${applicationId}::uuid and canonical_recipient = ${recipient} and identity_hash is not null`;
-    return {
-      result: forgotten,
-      note:
-        forgotten === 0
-          ? null
-          : {
-              action: 'application.forget_identity',
-              accountId: application.accountId,
-              subject: applicationId,
-              details: { recipientEndsWith: recipient.slice(-DIGITS_SHOWN) },
-            },
-    };
+    const { accountId } = application;
+    const details = { recipientEndsWith: recipient.slice(-DIGITS_SHOWN) };
+    if (forgotten > 0)
+      await log({ action: 'application.forget_identity', accountId, subject: applicationId, details });
+    return forgotten;
   });
 }

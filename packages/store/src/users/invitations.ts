@@ -37,14 +37,14 @@ export async function inviteMember(
   invited: { accountId: string; email: string; role: MemberRole },
 ): Promise<Invited> {
   const { accountId, email, role } = invited;
-  return audited<Invited>(database, actor, async (connection) => {
+  return audited<Invited>(database, actor, async (connection, log) => {
     // The lock lasts until the commit, so that no invitation outlives its inviter's removal.
     const isAdmin = await connection.sql.execute`
       select from members
       where account_id = ${accountId}::uuid and user_id = ${actor.id}::uuid and role = 'admin' for share`;
-    if (isAdmin === 0) return { result: { kind: 'not_admin' }, note: null };
+    if (isAdmin === 0) return { kind: 'not_admin' };
     if ((await connection.prisma.member.count({ where: { accountId, user: { email } } })) > 0)
-      return { result: { kind: 'member' }, note: null };
+      return { kind: 'member' };
     const token = randomBytes(32).toString('base64url');
     const [{ id, expiresAt }] = await connection.sql.query<[{ id: string; expiresAt: Date }]>`
       insert into invitations as i (id, account_id, email, role, token_hash, invited_by, created_at, expires_at)
@@ -54,10 +54,8 @@ export async function inviteMember(
         token_hash = excluded.token_hash, invited_by = excluded.invited_by, created_at = excluded.created_at,
         expires_at = excluded.expires_at
       returning id, expires_at as "expiresAt"`;
-    return {
-      result: { kind: 'invited', id, token, expiresAt },
-      note: { action: 'member.invite', accountId, subject: id, details: { after: { email, role } } },
-    };
+    await log({ action: 'member.invite', accountId, subject: id, details: { after: { email, role } } });
+    return { kind: 'invited', id, token, expiresAt };
   });
 }
 
@@ -89,15 +87,12 @@ export async function revokeInvitation(
   accountId: string,
   id: string,
 ): Promise<boolean> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const [revoked] = await connection.sql.query<{ email: string; role: string }[]>`
       delete from invitations where id = ${id}::uuid and account_id = ${accountId}::uuid returning email, role`;
-    if (revoked === undefined) return { result: false, note: null };
-    const details = { before: revoked };
-    return {
-      result: true,
-      note: { action: 'member.revoke_invitation', accountId, subject: id, details },
-    };
+    if (revoked === undefined) return false;
+    await log({ action: 'member.revoke_invitation', accountId, subject: id, details: { before: revoked } });
+    return true;
   });
 }
 
@@ -139,23 +134,21 @@ export async function acceptInvitation(
   person: { email: string },
   token: string,
 ): Promise<Accepted> {
-  return audited<Accepted>(database, actor, async (connection) => {
+  return audited<Accepted>(database, actor, async (connection, log) => {
     const offer = await findInvitation(connection, token);
-    if (offer === null) return { result: { kind: 'unknown' }, note: null };
-    if (offer.email !== person.email) return { result: { kind: 'wrong_email' }, note: null };
+    if (offer === null) return { kind: 'unknown' };
+    if (offer.email !== person.email) return { kind: 'wrong_email' };
     // The same lock as in `createOwnAccount`, so that nobody who is joining an account creates one at the same time.
     await connection.sql.execute`select from users where id = ${actor.id}::uuid for no key update`;
     const used = await connection.sql
       .execute`delete from invitations where token_hash = ${tokenHash(token)}::bytea`;
-    if (used === 0) return { result: { kind: 'unknown' }, note: null };
+    if (used === 0) return { kind: 'unknown' };
     const { accountId, role } = offer;
     await connection.prisma.member.createMany({
       data: { accountId, userId: actor.id, role },
       skipDuplicates: true,
     });
-    return {
-      result: { kind: 'joined', accountId },
-      note: { action: 'member.join', accountId, subject: actor.id, details: { after: { role } } },
-    };
+    await log({ action: 'member.join', accountId, subject: actor.id, details: { after: { role } } });
+    return { kind: 'joined', accountId };
   });
 }

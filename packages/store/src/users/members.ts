@@ -1,5 +1,5 @@
 import type { Locale } from '@onecode/domain';
-import { type Actor, audited, type AuditNote } from '../audit/audit.js';
+import { type Actor, audited } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
 /** What a member may do in an account: read; change applications and keys; or everything, the team included. */
@@ -83,20 +83,21 @@ export async function changeMemberRole(
   actor: Actor,
   { accountId, userId, role }: { accountId: string; userId: string; role: MemberRole },
 ): Promise<MemberChange> {
-  return audited(database, actor, async (connection) => {
+  return audited<MemberChange>(database, actor, async (connection, log) => {
     const admins = await lockAdmins(connection, accountId);
-    if (!isAdmin(admins, actor)) return refused('not_admin');
+    if (!isAdmin(admins, actor)) return 'not_admin';
     const before = await lockRole(connection, accountId, userId);
-    if (before === null) return refused('unknown');
-    if (role === before) return { result: 'changed', note: null };
-    if (isLast(admins, userId)) return refused('last_admin');
+    if (before === null) return 'unknown';
+    if (role === before) return 'changed';
+    if (isLast(admins, userId)) return 'last_admin';
     await connection.prisma.member.update({
       where: { accountId_userId: { accountId, userId } },
       data: { role },
     });
     if (before === 'admin') await revokeInvitationsOf(connection, accountId, userId);
     const details = { before: { role: before }, after: { role } };
-    return { result: 'changed', note: { action: 'member.role', accountId, subject: userId, details } };
+    await log({ action: 'member.role', accountId, subject: userId, details });
+    return 'changed';
   });
 }
 
@@ -108,21 +109,18 @@ export async function removeMember(
   actor: Actor,
   { accountId, userId }: { accountId: string; userId: string },
 ): Promise<MemberChange> {
-  return audited(database, actor, async (connection) => {
+  return audited<MemberChange>(database, actor, async (connection, log) => {
     const admins = await lockAdmins(connection, accountId);
-    if (actor.id !== userId && !isAdmin(admins, actor)) return refused('not_admin');
+    if (actor.id !== userId && !isAdmin(admins, actor)) return 'not_admin';
     const before = await lockRole(connection, accountId, userId);
-    if (before === null) return refused('unknown');
-    if (isLast(admins, userId)) return refused('last_admin');
+    if (before === null) return 'unknown';
+    if (isLast(admins, userId)) return 'last_admin';
     await connection.prisma.member.delete({ where: { accountId_userId: { accountId, userId } } });
     await revokeInvitationsOf(connection, accountId, userId);
     const details = { before: { role: before } };
-    return { result: 'changed', note: { action: 'member.remove', accountId, subject: userId, details } };
+    await log({ action: 'member.remove', accountId, subject: userId, details });
+    return 'changed';
   });
-}
-
-function refused(result: Exclude<MemberChange, 'changed'>): { result: MemberChange; note: AuditNote | null } {
-  return { result, note: null };
 }
 
 /**

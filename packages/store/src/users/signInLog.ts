@@ -1,4 +1,4 @@
-import { audited, NOT_SIGNED_IN, type Actor, type AuditNote } from '../audit/audit.js';
+import { audited, logEntry, NOT_SIGNED_IN, type Actor } from '../audit/audit.js';
 import type { Database } from '../client/database.js';
 import { markConfirmed } from './userSessions.js';
 
@@ -14,15 +14,8 @@ export interface ProofGiven {
 
 type Person = Actor & { id: string };
 
-const noteOf = (action: string, subject: string | null, details: Record<string, unknown>): AuditNote => ({
-  action,
-  accountId: null,
-  subject,
-  details,
-});
-
 /** Logs a sign-in and confirms the new session with it: no session is usable that the audit log does not know. */
-export async function noteSignIn(
+export async function logSignIn(
   database: Database,
   actor: Person,
   sessionId: string,
@@ -32,11 +25,8 @@ export async function noteSignIn(
 }
 
 /** Logs a sign-out. */
-export async function noteSignOut(database: Database, actor: Person): Promise<void> {
-  await audited(database, actor, async () => ({
-    result: undefined,
-    note: noteOf('user.sign_out', actor.id, {}),
-  }));
+export async function logSignOut(database: Database, actor: Person): Promise<void> {
+  await logEntry(database, actor, { action: 'user.sign_out', subject: actor.id });
 }
 
 /** Logs that a signed-in person proved their identity again, and confirms the session. */
@@ -56,22 +46,23 @@ async function confirmWith(
   sessionId: string,
   given: ProofGiven,
 ): Promise<void> {
-  await audited(database, actor, async (connection) => {
+  await audited(database, actor, async (connection, log) => {
     await markConfirmed(connection, sessionId);
-    return { result: undefined, note: noteOf(action, actor.id, { ...given }) };
+    await log({ action, subject: actor.id, details: { ...given } });
   });
 }
 
 /** Logs that a signed-in person failed to prove their identity again. */
-export async function noteFailedConfirmation(
+export async function logFailedConfirmation(
   database: Database,
   actor: Person,
   given: ProofGiven,
 ): Promise<void> {
-  await audited(database, actor, async () => ({
-    result: undefined,
-    note: noteOf('user.confirm_failed', actor.id, { ...given }),
-  }));
+  await logEntry(database, actor, {
+    action: 'user.confirm_failed',
+    subject: actor.id,
+    details: { ...given },
+  });
 }
 
 /** The id of the person who took this first step of a sign-in but not the second; or null. */
@@ -87,7 +78,7 @@ export async function findPendingUser(database: Database, firstStep: string): Pr
  * Logs a failed sign-in. The limits on tries bound the entries of a person. An address that nobody has gets one entry, at its last try,
  * and masked: otherwise anybody could write any text, as often as they like, into the log by inventing addresses.
  */
-export async function noteFailedSignIn(
+export async function logFailedSignIn(
   database: Database,
   who: { email: string } | { id: string },
   { isLastTry = false, ...given }: ProofGiven & { isLastTry?: boolean },
@@ -96,10 +87,11 @@ export async function noteFailedSignIn(
   if (user === null && !isLastTry) return;
   const email = user?.email ?? ('email' in who ? masked(who.email) : '');
   const details = { email, ...given, ...(isLastTry && { triesUsedUp: true }) };
-  await audited(database, NOT_SIGNED_IN, async () => ({
-    result: undefined,
-    note: noteOf('user.sign_in_failed', user?.id ?? null, details),
-  }));
+  await logEntry(database, NOT_SIGNED_IN, {
+    action: 'user.sign_in_failed',
+    subject: user?.id ?? null,
+    details,
+  });
 }
 
 /** An address's first character and its domain: the rest may belong to a stranger, or be a password typed into the wrong field. */

@@ -1,4 +1,4 @@
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, logEntry, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { hashPassword } from './passwords.js';
@@ -44,14 +44,15 @@ async function changeSecurity(
   email: string,
   change: (connection: Connection, userId: string) => Promise<void>,
 ): Promise<boolean> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const user = await connection.prisma.user.findUnique({ where: { email }, select: { id: true } });
-    if (user === null) return { result: false, note: null };
+    if (user === null) return false;
     await change(connection, user.id);
     await connection.prisma.userSession.deleteMany({ where: { userId: user.id } });
     // Ends sign-ins between the password and the second factor too.
     await connection.prisma.userVerification.deleteMany({ where: { value: user.id } });
-    return { result: true, note: { action, accountId: null, subject: user.id, details: {} } };
+    await log({ action, subject: user.id });
+    return true;
   });
 }
 
@@ -60,13 +61,10 @@ export type OwnSecurityChange =
   'user.password' | 'user.two_factor_turned_on' | 'user.two_factor_turned_off' | 'user.backup_codes_replaced';
 
 /** Logs a change that a person made to their own security. */
-export async function noteOwnSecurityChange(
+export async function logOwnSecurityChange(
   database: Database,
   actor: Actor & { id: string },
   action: OwnSecurityChange,
 ): Promise<void> {
-  await audited(database, actor, async () => ({
-    result: undefined,
-    note: { action, accountId: null, subject: actor.id, details: {} },
-  }));
+  await logEntry(database, actor, { action, subject: actor.id });
 }

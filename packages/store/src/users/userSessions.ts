@@ -14,7 +14,7 @@ export function isSessionOver({ createdAt, updatedAt }: { createdAt: Date; updat
 }
 
 /** Records the use of a session, which must not be over. */
-export async function noteSessionUse(
+export async function touchSession(
   database: Database,
   { id, updatedAt }: { id: string; updatedAt: Date },
 ): Promise<void> {
@@ -89,16 +89,12 @@ export async function endOtherSessions(
   actor: Actor & { id: string },
   keptId: string,
 ): Promise<number> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const { count } = await connection.prisma.userSession.deleteMany({
       where: { userId: actor.id, id: { not: keptId } },
     });
-    const note = {
-      action: 'user.sign_out_elsewhere',
-      accountId: null,
-      subject: actor.id,
-      details: { sessions: count },
-    };
-    return { result: count, note: count === 0 ? null : note };
+    const details = { sessions: count };
+    if (count > 0) await log({ action: 'user.sign_out_elsewhere', subject: actor.id, details });
+    return count;
   });
 }

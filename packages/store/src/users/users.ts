@@ -76,25 +76,24 @@ export async function createUser(
   { name, email, language, staff, password, membership }: NewUser,
 ): Promise<Created> {
   const hash = await hashPassword(password);
-  return audited<Created>(database, actor, async (connection) => {
+  return audited<Created>(database, actor, async (connection, log) => {
     if (membership !== null && !(await isAccount(connection, membership.accountId)))
-      return { result: { kind: 'no_account' }, note: null };
+      return { kind: 'no_account' };
     const id = newId();
     const { count } = await connection.prisma.user.createMany({
       data: { id, name, email, language, staff },
       skipDuplicates: true,
     });
-    if (count === 0) return { result: { kind: 'email_taken' }, note: null };
+    if (count === 0) return { kind: 'email_taken' };
     await connection.prisma.userCredential.create({
       data: { id: newId(), userId: id, accountId: id, providerId: 'credential', password: hash },
     });
     if (membership !== null) await connection.prisma.member.create({ data: { userId: id, ...membership } });
     const user = userOf(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
-    const details = { after: { name, email, language, staff, role: membership?.role ?? null } };
-    return {
-      result: { kind: 'created', user },
-      note: { action: 'user.create', accountId: membership?.accountId ?? null, subject: id, details },
-    };
+    const { accountId = null, role = null } = membership ?? {};
+    const details = { after: { name, email, language, staff, role } };
+    await log({ action: 'user.create', accountId, subject: id, details });
+    return { kind: 'created', user };
   });
 }
 
@@ -140,9 +139,9 @@ async function changeLocked(
   who: { id: string } | { email: string },
   change: (connection: Connection) => Promise<void>,
 ): Promise<User | null> {
-  return audited(database, actor, async (connection) => {
+  return audited(database, actor, async (connection, log) => {
     const found = await connection.prisma.user.findUnique({ where: who, select: { id: true } });
-    if (found === null) return { result: null, note: null };
+    if (found === null) return null;
     await connection.sql.execute`select from users where id = ${found.id}::uuid for no key update`;
     const before = await connection.prisma.user.findUniqueOrThrow({
       where: { id: found.id },
@@ -154,9 +153,7 @@ async function changeLocked(
       select: SELECTED,
     });
     const details = changedFields(before, after);
-    return {
-      result: userOf(after),
-      note: details && { action, accountId: null, subject: found.id, details },
-    };
+    if (details !== null) await log({ action, subject: found.id, details });
+    return userOf(after);
   });
 }

@@ -203,11 +203,11 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database, caller }) => visit(database, caller),
     changesNothing: ({ database }) => visit(database, { applicationId: store.newId() }),
   },
-  auditTriedSend: {
+  logTriedSend: {
     action: 'application.try_send',
     isRepeatable: true,
     change: ({ database, caller: { applicationId: id, accountId, mode } }) =>
-      store.auditTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
+      store.logTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
   },
   revokeApiKey: {
     action: 'key.revoke',
@@ -334,35 +334,35 @@ const USER_CHANGES: Record<string, AuditedChange> = {
     isRepeatable: true,
     change: ({ database }, email) => store.removeTwoFactor(database, ACTOR, email),
   },
-  noteOwnSecurityChange: {
+  logOwnSecurityChange: {
     action: 'user.password',
     isRepeatable: true,
-    change: ({ database }) => store.noteOwnSecurityChange(database, ACTOR, 'user.password'),
+    change: ({ database }) => store.logOwnSecurityChange(database, ACTOR, 'user.password'),
   },
-  noteSignIn: {
+  logSignIn: {
     action: 'user.sign_in',
     isRepeatable: true,
-    change: ({ database }) => store.noteSignIn(database, ACTOR, none, GIVEN),
+    change: ({ database }) => store.logSignIn(database, ACTOR, none, GIVEN),
   },
-  noteSignOut: {
+  logSignOut: {
     action: 'user.sign_out',
     isRepeatable: true,
-    change: ({ database }) => store.noteSignOut(database, ACTOR),
+    change: ({ database }) => store.logSignOut(database, ACTOR),
   },
   confirmSession: {
     action: 'user.confirm',
     isRepeatable: true,
     change: ({ database }) => store.confirmSession(database, ACTOR, none, GIVEN),
   },
-  noteFailedConfirmation: {
+  logFailedConfirmation: {
     action: 'user.confirm_failed',
     isRepeatable: true,
-    change: ({ database }) => store.noteFailedConfirmation(database, ACTOR, GIVEN),
+    change: ({ database }) => store.logFailedConfirmation(database, ACTOR, GIVEN),
   },
-  noteRead: {
+  logRead: {
     action: 'send.read',
     given: ({ database }) => database.prisma.loggedRead.deleteMany(),
-    change: ({ database }) => store.noteRead(database, ACTOR, READ),
+    change: ({ database }) => store.logRead(database, ACTOR, READ),
   },
   endOtherSessions: {
     action: 'user.sign_out_elsewhere',

@@ -5,7 +5,7 @@ import {
   findSendDetails,
   listHolds,
   listSends,
-  noteRead,
+  logRead,
   type SendFilter,
 } from '@onecode/store';
 import { idField, pageFields, timeField } from '../../http/fields.js';
@@ -90,7 +90,7 @@ export const sendRoutes: readonly Route[] = [
       const found = orNotFound(send);
       // Before the answer: what cannot be logged is not shown.
       const read = { action: 'send.read', accountId: account.id, subject: id } as const;
-      await noteRead(database, { ...actor, id: person.id }, read);
+      await logRead(database, { ...actor, id: person.id }, read);
       return staffSendView(
         sendDetailsView(found, isHeld({ ...found, accountId: account.id }, holds), new Date()),
         account,

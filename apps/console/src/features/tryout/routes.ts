@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { maskRecipient, parseRecipient, TEST_CODE } from '@onecode/domain';
 import {
-  auditTriedSend,
+  logTriedSend,
   hasTriedSend,
   keyOfVisit,
   newTryoutIdempotencyKey,
@@ -72,7 +72,7 @@ export const tryoutRoutes: readonly Route[] = [
 
       const recipient = parseRecipient(body.to);
       const number = recipient.kind === 'phone' ? recipient.e164 : null;
-      await auditTriedSend(context.database, actor, { ...application, accountId }, number);
+      await logTriedSend(context.database, actor, { ...application, accountId }, number);
       const { call: made, success } = await callApi(context.config, {
         method: 'POST',
         path: '/v1/send',

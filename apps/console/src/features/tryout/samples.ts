@@ -6,7 +6,7 @@ import type { TryoutView } from './view.js';
 const EXAMPLE_RECIPIENT = '+447700900123';
 const EXAMPLE_CODE = '123456';
 
-const KEY_NOTES: Readonly<Record<Locale, (mode: Mode, id: string) => string>> = {
+const KEY_COMMENTS: Readonly<Record<Locale, (mode: Mode, id: string) => string>> = {
   en: (mode, id) => `a ${mode} key of the application ${id}`,
   'pt-BR': (mode, id) => `uma chave de ${mode === 'test' ? 'teste' : 'produção'} da aplicação ${id}`,
 };
@@ -34,7 +34,7 @@ export function tryoutSamples(
       samples: samplesOf(
         call,
         { ...request, needsKey: true, isCreation: call === 'createSend' },
-        { baseUrl, keyNote: KEY_NOTES[language](mode, id) },
+        { baseUrl, keyComment: KEY_COMMENTS[language](mode, id) },
       ).map(({ label, code: text }) => ({ label, code: text })),
     })),
   };

@@ -39,7 +39,7 @@ const requests: Record<string, SampleRequest> = {
     body: null,
   },
 };
-const SERVICE = { baseUrl: 'https://api.example.test/codes', keyNote: 'a test key' };
+const SERVICE = { baseUrl: 'https://api.example.test/codes', keyComment: 'a test key' };
 const operations = Object.keys(requests);
 
 const sampleIn = (label: string, operation: string): string =>

@@ -4,6 +4,7 @@ import { stateOf } from '../../scripts/processes/processes.mjs';
 import { crashPoints } from './cluster/crashPoints.mjs';
 
 const PRELOAD = new URL('cluster/crashPoints.mjs', import.meta.url).pathname;
+const CLOCK = new URL('cluster/clockOffset.mjs', import.meta.url).pathname;
 const POINT = 'worker sweep after wake';
 
 /** This worker has no configuration, so it ends as soon as all modules are loaded. */
@@ -28,14 +29,6 @@ describe('crash points', () => {
     }
   });
 
-  it('stay comments with the preload when no variable names them', async () => {
-    const code = "process.exitCode = typeof onecodeCrashPoint === 'undefined' ? 0 : 3";
-    const { exited } = startProcess('test/faults/cluster/crashPoints.mjs', {
-      NODE_OPTIONS: `--import ${PRELOAD} --import ${moduleOf(code)}`,
-    });
-    expect(await exited).toEqual({ code: 0, signal: null });
-  });
-
   it.each([
     ['an unknown name', 'worker before lunch=#1'],
     ['no trigger', POINT],
@@ -47,14 +40,10 @@ describe('crash points', () => {
     expect(worker.stderr()).not.toMatch(/DATABASE_URL/);
   });
 
-  it.each([
-    ['at the first visit', `${POINT}=#1`],
-    ['always', `${POINT}=1`],
-    ['after a delay', `${POINT}=#1:kill:20`],
-  ])('kill %s and log it first', async (_, points) => {
+  it('kill and log it first', async () => {
     const process = startProcess('test/faults/cluster/crashPoints.mjs', {
       NODE_OPTIONS: `--import ${PRELOAD} --import ${visit(POINT)}`,
-      CRASH_POINTS: points,
+      CRASH_POINTS: `${POINT}=#1:kill:20`,
     });
     expect(await process.exited).toEqual({ code: null, signal: 'SIGKILL' });
     expect(process.stderr()).toBe(`crash point: ${POINT}: kill\n`);
@@ -76,11 +65,30 @@ describe('crash points', () => {
   });
 });
 
+it.each([300_000, -300_000])(
+  'a wrong clock is off by %i ms, and leaves given times alone',
+  async (offsetMs) => {
+    const code =
+      'console.log(JSON.stringify([Date.now(), new Date().getTime(), new Date(7).getTime()])); process.exit(0)';
+    const started = startProcess('test/faults/cluster/clockOffset.mjs', {
+      CLOCK_OFFSET_MS: String(offsetMs),
+      NODE_OPTIONS: `--import ${CLOCK} --import ${moduleOf(code)}`,
+    });
+    const before = Date.now();
+    await started.exited;
+    const [now, made, given] = JSON.parse(started.stdout()) as number[];
+    for (const time of [now!, made!]) {
+      expect(time).toBeGreaterThanOrEqual(before + offsetMs);
+      expect(time).toBeLessThanOrEqual(Date.now() + offsetMs);
+    }
+    expect(given).toBe(7);
+  },
+);
+
 /** A module that visits a crash point once, as transformed code does. */
-function visit(name: string): string {
-  return moduleOf(
+const visit = (name: string): string =>
+  moduleOf(
     `onecodeCrashPoint(${JSON.stringify(name)}); console.log('continued'); setInterval(() => {}, 1000)`,
   );
-}
 
 const moduleOf = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
