@@ -305,7 +305,7 @@ describe('open codes', () => {
 describe('uncounted guesses', () => {
   const WRONG = '042914';
   const LOCKED = { valid: false, verification: 'locked', attemptsLeft: 0 };
-  const GUESSES_OF_A_CROWD = 120;
+  const GUESSES_OF_A_CROWD = 60;
 
   const { read, verify } = sendActions(store);
 
