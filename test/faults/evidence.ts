@@ -5,8 +5,6 @@ import type { SendView } from '@onecode/testing';
 interface Exchange {
   startedAt: number;
   endedAt: number;
-  /** The index of the API that was asked. */
-  api: number;
   /** The account of the key. */
   accountId: string;
 }

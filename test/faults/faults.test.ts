@@ -56,25 +56,25 @@ it('nothing is lost, nothing happens twice and everything recovers by itself, wh
   expect(result.problems).toEqual([]);
 });
 
-const itOfAll = FAULTS_ONLY === undefined ? it : it.skip;
-itOfAll('clients repeat, run out of units, reuse keys, guess wrong, guess concurrently and are verified', () => {
-  const creations = result.history.filter((event) => event.kind === 'create');
-  const guesses = result.history.filter((event) => event.kind === 'verify');
-  const keys = creations.flatMap(({ applicationId, idempotencyKey }) =>
-    idempotencyKey === null ? [] : [`${applicationId} ${idempotencyKey}`],
-  );
-  expect(new Set(keys).size).toBeLessThan(keys.length - 20);
-  expect(keys.length).toBeLessThan(creations.length);
-  const statuses = creations.map(({ reply }) => (reply.kind === 'lost' ? null : reply.status));
-  expect(statuses).toEqual(expect.arrayContaining([202, 402, 409]));
-  const judgements = guesses.map(({ reply }) =>
-    reply.kind === 'answer' ? `${reply.body.verification}, ${reply.body.attempts_left} left` : null,
-  );
-  expect(judgements).toEqual(
-    expect.arrayContaining(['verified, 0 left', 'pending, 4 left', 'pending, 1 left', 'locked, 0 left']),
-  );
-  const isConcurrent = guesses.some((one) =>
-    guesses.some((other) => one.sendId === other.sendId && one !== other && one.startedAt < other.endedAt),
-  );
-  expect(isConcurrent).toBe(true);
-});
+if (FAULTS_ONLY === undefined)
+  it('clients repeat, run out of units, reuse keys, guess wrong, guess concurrently and are verified', () => {
+    const creations = result.history.filter((event) => event.kind === 'create');
+    const guesses = result.history.filter((event) => event.kind === 'verify');
+    const keys = creations.flatMap(({ applicationId, idempotencyKey }) =>
+      idempotencyKey === null ? [] : [`${applicationId} ${idempotencyKey}`],
+    );
+    expect(new Set(keys).size).toBeLessThan(keys.length - 20);
+    expect(keys.length).toBeLessThan(creations.length);
+    const statuses = creations.map(({ reply }) => (reply.kind === 'lost' ? null : reply.status));
+    expect(statuses).toEqual(expect.arrayContaining([202, 402, 409]));
+    const judgements = guesses.map(({ reply }) =>
+      reply.kind === 'answer' ? `${reply.body.verification}, ${reply.body.attempts_left} left` : null,
+    );
+    expect(judgements).toEqual(
+      expect.arrayContaining(['verified, 0 left', 'pending, 4 left', 'pending, 1 left', 'locked, 0 left']),
+    );
+    const isConcurrent = guesses.some((one) =>
+      guesses.some((other) => one.sendId === other.sendId && one !== other && one.startedAt < other.endedAt),
+    );
+    expect(isConcurrent).toBe(true);
+  });

@@ -6,12 +6,7 @@ export interface Recovery {
   resumedMs: number | null;
   /** Until no send from the time of the fault was undelivered. It is known later, possibly during other faults. */
   drainedMs: Promise<number | null>;
-  /** The attempts of new sends that took long. */
-  slowSends: string[];
 }
-
-/** The attempts of a send that takes longer are reported. */
-const SLOW_MS = 5_000;
 
 const WATCHED_MS = 60_000;
 const DRAIN_MS_MAX = 90_000;
@@ -30,26 +25,14 @@ export async function watchRecovery(cluster: FaultCluster, startedAt: Date): Pro
     watchedMs: DRAIN_MS_MAX,
     pollMs: DRAIN_POLL_MS,
   });
-  const recoveries = await Promise.all(
+  const resumed = await Promise.all(
     cluster.apiUrls.map(async (url) => {
       let id: string | null = null;
-      const createdMs = await untilMs(since, async () => {
-        id = await create(cluster, url);
-        return id !== null;
-      });
-      const resumedMs = id === null ? null : await untilMs(since, () => isAccepted(cluster, id as string));
-      const isSlow = id !== null && (resumedMs === null || resumedMs - (createdMs ?? 0) > SLOW_MS);
-      return {
-        resumedMs,
-        slowSends: isSlow ? await attemptsOf(cluster, id as unknown as string) : [],
-      };
+      await untilMs(since, async () => (id = await create(cluster, url)) !== null);
+      return id === null ? null : untilMs(since, () => isAccepted(cluster, id as string));
     }),
   );
-  return {
-    resumedMs: worst(recoveries.map(({ resumedMs }) => resumedMs)),
-    drainedMs,
-    slowSends: recoveries.flatMap(({ slowSends }) => slowSends),
-  };
+  return { resumedMs: worst(resumed), drainedMs };
 }
 
 /** The median; of an even count the lower of the two in the middle. */
@@ -100,15 +83,4 @@ async function isDrained({ db }: FaultCluster, from: Date, until: Date): Promise
     [from, until],
   );
   return row?.waiting === false;
-}
-
-/** A send's attempts, in milliseconds since it was created. */
-async function attemptsOf({ db }: FaultCluster, id: string): Promise<string[]> {
-  const rows = await db.sql<{ outcome: string | null; from: number; until: number | null }>(
-    `select outcome, round(1000 * extract(epoch from started_at - created_at))::integer as from,
-       round(1000 * extract(epoch from finished_at - created_at))::integer as until
-     from attempts join sends on sends.id = send_id where send_id = $1 order by started_at`,
-    [id],
-  );
-  return rows.map(({ outcome, from, until }) => `${outcome ?? 'open'} from ${from} to ${until ?? '…'} ms`);
 }

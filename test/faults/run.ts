@@ -149,7 +149,6 @@ function lineOf({ fault, lastedMs, recovery, observed, missed }: Injection): str
     `95% of 202 within ${observed.creationP95Ms} ms, slowest ${observed.slowestCreationMs} ms`,
     ...(observed.kills > 0 ? [`${observed.kills} kills`] : []),
     ...missed.map((goal) => `MISSED: ${goal}`),
-    ...(recovery.slowSends.length > 0 ? [`slow sends: ${recovery.slowSends.join(', ')}`] : []),
   ];
   return `${fault}: ${facts.join('; ')}`;
 }

@@ -91,31 +91,24 @@ export const countries =
     return [...new Set(codes)].toSorted();
   };
 
+/** What fits a pattern of a sender's fields. */
+const fitting =
+  (pattern: RegExp, wanted: string) =>
+  (what: string): Reader<string> =>
+  (value) => {
+    if (!pattern.test(value)) throw new UsageError(`${what} must be ${wanted}`);
+    return value;
+  };
+
 /** The provider's id of a phone number. */
-export const phoneNumberId =
-  (what: string): Reader<string> =>
-  (value) => {
-    if (!SENDER_PATTERNS.phoneNumberId.test(value)) throw new UsageError(`${what} must be 1 to 32 digits`);
-    return value;
-  };
-
+export const phoneNumberId = fitting(SENDER_PATTERNS.phoneNumberId, '1 to 32 digits');
 /** The provider's id of a WhatsApp business account. */
-export const businessAccountId =
-  (what: string): Reader<string> =>
-  (value) => {
-    if (!SENDER_PATTERNS.businessAccountId.test(value))
-      throw new UsageError(`${what} must be 1 to 32 digits`);
-    return value;
-  };
-
+export const businessAccountId = fitting(SENDER_PATTERNS.businessAccountId, '1 to 32 digits');
 /** A message template's name, in the form that the provider allows. */
-export const templateName =
-  (what: string): Reader<string> =>
-  (value) => {
-    if (!SENDER_PATTERNS.template.test(value))
-      throw new UsageError(`${what} must be 1 to 512 lower-case letters, digits and underscores`);
-    return value;
-  };
+export const templateName = fitting(
+  SENDER_PATTERNS.template,
+  '1 to 512 lower-case letters, digits and underscores',
+);
 
 /** A provider's access token, or `-` for the one on standard input. */
 export const token =

@@ -7,6 +7,12 @@ export class UsageError extends Error {}
 /** A command that is correct and cannot be done: exit code 1. */
 export class UserError extends Error {}
 
+/** What was looked up by its id. @throws {UserError} where there is none */
+export function found<T>(what: string, value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new UserError(`there is no ${what} with this id`);
+  return value;
+}
+
 export interface ErrorReport {
   line: string;
   exitCode: 1 | 2;

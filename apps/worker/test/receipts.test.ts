@@ -51,17 +51,6 @@ describe('receipts', () => {
     expectOrder(row);
   });
 
-  it('that come again change nothing', async () => {
-    t.simulator.rules.add({ fault: { duplicates: 4 } });
-    const id = await t.send(t.caller);
-    await t.until(id, ({ status, attempt_id }) => status === 'delivered' && attempt_id === null);
-    const [attempt] = await t.attempts(id);
-    expect(await dealtWith(attempt!.message_id!)).toHaveLength(2);
-    const before = await t.row(id);
-    await post(attempt!.message_id!, 'delivered', 'sent', 'delivered');
-    expect(await t.row(id)).toEqual(before);
-  });
-
   it('that come before the answer to our request are applied in order', async () => {
     t.simulator.rules.add({ fault: { receiptsBeforeAnswer: true, disorder: true } });
     const id = await t.send(t.caller);
@@ -122,36 +111,6 @@ describe('receipts', () => {
       free_quota: 1,
       returned: ['free_quota'],
     });
-  });
-
-  it('after a failure do not revive a send', async () => {
-    const { id, messageId } = await sentSend();
-    await post(messageId, 'failed');
-    const before = await t.row(id);
-    await post(messageId, 'delivered', 'read', 'sent');
-    const { version: _version, ...same } = before;
-    expect(await t.row(id)).toMatchObject(same);
-    expect(await t.units(t.caller.accountId)).toMatchObject({
-      free_quota: 1,
-      returned: ['free_quota'],
-    });
-  });
-
-  it('of a failed attempt do not fail a send that another attempt delivered', async () => {
-    t.simulator.changeSettings({ sentMs: 3_600_000, deliveredMs: 3_600_000 });
-    t.simulator.rules.add({ fault: { wrongBody: 'no_id' }, times: 1 });
-    const id = await t.send(t.caller);
-    await t.until(id, ({ status, attempt_id }) => status === 'sent' && attempt_id === null);
-    const [lost, accepted] = t.simulator.messages();
-    await post(lost!.id, 'failed');
-    expect(await t.row(id)).toMatchObject({ status: 'sent', failed_at: null });
-    expect(await t.attempts(id)).toMatchObject([{ outcome: 'recipient' }, { outcome: 'accepted' }]);
-    await post(accepted!.id, 'failed');
-    expect(await t.row(id)).toMatchObject({
-      status: 'failed',
-      failure_reason: 'rejected_by_provider',
-    });
-    expect(await t.units(t.caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 
   it('arrive a thousand in one post, and all are applied', async () => {

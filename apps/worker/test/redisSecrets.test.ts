@@ -1,7 +1,7 @@
 import type { Fault } from '@onecode/simulator';
 import { buildSender, findSecrets, redisContents, until, type Secret } from '@onecode/testing';
-import { WorkerEnvironment } from './workerEnvironment.js';
 import { startWorker, type TestWorker } from './testWorker.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
 
 const TOKEN = 'EAAG-leaked-token-7f3b';
 const FAULTS: Fault[] = [

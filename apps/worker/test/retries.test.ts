@@ -155,12 +155,8 @@ describe('a receipt with our opaque data', () => {
   // The next attempt is a minute away, so only the receipt can settle this one.
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: '60000' } });
 
-  it.each<[string, Fault]>([
-    ['a reset', { reset: 'after' }],
-    ['an answer without a message id', { wrongBody: 'no_id' }],
-    ['a page of HTML', { wrongBody: 'html' }],
-  ])('settles %s: the message has arrived, and no second one goes out', async (_, fault) => {
-    t.simulator.rules.add({ fault });
+  it('settles a reset: the message has arrived, and no second one goes out', async () => {
+    t.simulator.rules.add({ fault: { reset: 'after' } });
     const caller = await t.newCaller();
     const id = await t.send(caller);
     // The two receipts may be applied in either order; the later one still fills its time.

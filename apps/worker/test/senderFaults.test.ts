@@ -287,9 +287,7 @@ describe('an accepted message that a receipt reports as lost', () => {
 
   it.each([
     ['131042', 131042, 'business', 'config'],
-    ['131031', 131031, 'business', 'config'],
     ['131048', 131048, null, 'sender'],
-    ['190', 190, 'token', 'config'],
   ] as const)(
     '%s: goes out by another sender, and the faulty one stops, by its receipt',
     async (_, code, scope, kind) => {
@@ -334,32 +332,6 @@ describe('an accepted message that a receipt reports as lost', () => {
     for (let nth = 0; nth < 20; nth++) ids.push(await t.send(caller));
     for (const id of ids) expect(await t.until(id, 'delivered')).toMatchObject({ from_number: third.number });
     expect((await stops()).map(({ id }) => id)).toEqual([first.id, second.id]);
-  });
-
-  it('to a limit goes out again without using up an attempt', async () => {
-    failsLate(130429);
-    await only(first);
-    const id = await t.send(await t.newCaller());
-    await t.until(id, ({ lost_at }) => lost_at !== null);
-    await resumeSender(t.database, TEST_ACTOR, second.id);
-    expect(await t.until(id, 'delivered')).toMatchObject({
-      from_number: second.number,
-      attempts: 1,
-    });
-    expect(await stops()).toEqual([]);
-  });
-
-  it('to a fault of the recipient fails, and stops no sender', async () => {
-    failsLate(131026);
-    await only(first);
-    const caller = await t.newCaller();
-    const id = await t.send(caller);
-    expect(await t.until(id, 'failed')).toMatchObject({
-      failure_reason: 'rejected_by_provider',
-      sealed_code: null,
-    });
-    expect(await stops()).toEqual([]);
-    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 
   it('waits for a sender while none can serve, and fails when its code expires, with its unit', async () => {

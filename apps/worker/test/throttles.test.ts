@@ -29,10 +29,8 @@ describe('a limit of the provider', () => {
 
   it.each([
     ['4', { error: 4 }, 'app', 2_000],
-    ['80007', { error: 80007 }, 'business', 2_000],
     ['130429 with Retry-After', { error: 130429, http: 429, retryAfter: 7 }, 'sender', 7_000],
     ['a bare 429 with Retry-After', { wrongBody: 'html', http: 429, retryAfter: 9 }, 'sender', 9_000],
-    ['a bare 503', { wrongBody: 'html', http: 503 }, 'sender', 2_000],
   ] as [string, Fault, string, number][])(
     '%s uses up no attempt: the send waits for the sender',
     async (_what, fault, scope, waitMs) => {
@@ -68,27 +66,6 @@ describe('a limit of the provider', () => {
     expect(await throttles()).toEqual([]);
   });
 
-  it('of one sender and one recipient closes their window for 4, then 16 seconds', async () => {
-    await sender();
-    t.simulator.rules.add({ fault: { error: 131056 }, times: 2 });
-    const id = await t.send(await t.newCaller());
-    const windowSeconds = async (): Promise<number> => {
-      const [row] = await t.sql<{ seconds: number }>(
-        'select extract(epoch from free_at - now())::float as seconds from sender_recipient_windows',
-      );
-      return row!.seconds;
-    };
-    await isWaiting(id);
-    expect(await windowSeconds()).toBeGreaterThan(3);
-    expect(await windowSeconds()).toBeLessThanOrEqual(6);
-    await endWaits();
-    await until('a second refusal', async () => (await t.attempts(id)).length === 2);
-    await isWaiting(id);
-    expect(await windowSeconds()).toBeGreaterThan(15);
-    await endWaits();
-    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-  });
-
   it.each([
     ['a sender', { error: 130429 }, ['1'], ['1', '1']],
     ['a business account', { error: 80007 }, ['1', '1'], ['1', '1', '2']],
@@ -122,19 +99,5 @@ describe('a limit of the provider', () => {
       const row = await t.until(id, ({ status }) => status === 'delivered' || status === 'failed');
       expect(row).toMatchObject({ status: 'delivered', attempts: 1 });
     }
-  });
-
-  it('that outlasts the code fails the send as expired_before_delivery, and its unit returns', async () => {
-    await sender();
-    t.simulator.rules.add({ fault: { error: 130429 } });
-    const caller = await t.newCaller();
-    const id = await t.send(caller);
-    await isWaiting(id);
-    await t.age(id, 600);
-    expect(await t.until(id, 'failed')).toMatchObject({
-      failure_reason: 'expired_before_delivery',
-      sealed_code: null,
-    });
-    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 });

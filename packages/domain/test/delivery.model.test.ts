@@ -16,7 +16,7 @@ describe('a delivery', () => {
           abandon(start.model, start.real);
         },
       ),
-      { numRuns: 4000 },
+      { numRuns: 1500 },
     );
   });
 
@@ -27,7 +27,7 @@ describe('a delivery', () => {
         fc.modelRun(() => start, commands);
         abandon(start.model, start.real);
       }),
-      { numRuns: 4000 },
+      { numRuns: 1500 },
     );
   });
 

@@ -1,12 +1,14 @@
+import { breakerTrips } from '@onecode/domain';
+import fc from 'fast-check';
 import type { Send } from '../src/send.js';
 import { trafficOf } from '../src/traffic.js';
 import { liveSend } from './sendFixtures.js';
 
-const changed = (before: Partial<Send>, after: Partial<Send>): string[] =>
-  trafficOf(liveSend(before), liveSend({ ...before, ...after })).map(({ event }) => event);
-const at = new Date('2026-11-23T12:00:00Z');
-
 describe('trafficOf', () => {
+  const changed = (before: Partial<Send>, after: Partial<Send>): string[] =>
+    trafficOf(liveSend(before), liveSend({ ...before, ...after })).map(({ event }) => event);
+  const at = new Date('2026-11-23T12:00:00Z');
+
   it.each<[string, Partial<Send>, Partial<Send>, string[]]>([
     ['a claim', { status: 'queued' }, { status: 'sending' }, []],
     ['an acceptance', { status: 'sending' }, { status: 'sent' }, ['accepted']],
@@ -39,5 +41,66 @@ describe('trafficOf', () => {
   it('leaves test sends out', () => {
     const before = liveSend({ mode: 'test', status: 'queued' });
     expect(trafficOf(before, { ...before, status: 'read' })).toEqual([]);
+  });
+});
+
+const RULE = { unverifiedPercent: 90, minSends: 50 };
+
+describe('the breaker', () => {
+  it.each([
+    [49, 49, false],
+    [50, 50, true],
+    [50, 45, true],
+    [50, 44, false],
+    [1000, 900, true],
+    [1000, 899, false],
+  ])(
+    'with 90 percent of 50 sends and more: of %i sends %i unverified trip it: %s',
+    (sends, unverified, trips) => {
+      expect(breakerTrips(RULE, { sends, unverified, denying: 0 })).toBe(trips);
+    },
+  );
+
+  it.each([
+    // Ten denials are a hundred unverified sends that few others outweigh.
+    [60, 50, 4, false],
+    [60, 50, 5, true],
+    [14, 14, 3, false],
+    [14, 14, 4, true],
+    // A busy and honest account is not stopped by a few people with a grudge.
+    [1000, 200, 50, false],
+    [1000, 250, 722, false],
+  ])(
+    'weighs a denial as ten unverified sends: %i sends, %i unverified, %i denying: %s',
+    (sends, unverified, denying, trips) => {
+      expect(breakerTrips(RULE, { sends, unverified, denying })).toBe(trips);
+    },
+  );
+
+  it('at 100 percent trips only when all codes are unverified', () => {
+    expect(
+      breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1000, unverified: 999, denying: 0 }),
+    ).toBe(false);
+    expect(
+      breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1, unverified: 1, denying: 0 }),
+    ).toBe(true);
+  });
+
+  it('never trips without sends or when all codes are verified, and a further unverified code never resets it', () => {
+    const rule = fc.record({
+      unverifiedPercent: fc.integer({ min: 1, max: 100 }),
+      minSends: fc.integer({ min: 1, max: 1000 }),
+    });
+    fc.assert(
+      fc.property(rule, fc.nat(1000), fc.nat(1000), fc.nat(50), (rule, verified, unverified, denying) => {
+        const sends = verified + unverified;
+        expect(breakerTrips(rule, { sends: 0, unverified: 0, denying: 0 })).toBe(false);
+        expect(breakerTrips(rule, { sends, unverified: 0, denying: 0 })).toBe(false);
+        if (breakerTrips(rule, { sends, unverified, denying })) {
+          expect(breakerTrips(rule, { sends: sends + 1, unverified: unverified + 1, denying })).toBe(true);
+          expect(breakerTrips(rule, { sends, unverified, denying: denying + 1 })).toBe(true);
+        }
+      }),
+    );
   });
 });

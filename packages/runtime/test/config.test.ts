@@ -5,7 +5,9 @@ import {
   address,
   ConfigError,
   host,
+  keyPrefix,
   oneOf,
+  parseRedisAddress,
   port,
   readConfig,
   secret,
@@ -14,131 +16,24 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
-const SPECS = {
-  DATABASE_URL: address(['postgres', 'postgresql']),
-  BASE_URL: address(['http', 'https'], 'http://localhost'),
-  PORT: port(),
-  ATTEMPTS: wholeNumber(1, 20, 5),
-  LEVEL: oneOf(['info', 'debug'], 'info'),
-  NAME: text('onecode'),
-  PEPPER: variable((value) => {
-    if (value.length !== 4) throw new Error('must be 4 characters');
-    return Buffer.from(value);
-  }),
-};
-const GOOD = { DATABASE_URL: 'postgres://u:p@h/d', PORT: '8080', PEPPER: 'abcd' };
-
-function faultsOf(environment: NodeJS.ProcessEnv): readonly string[] {
-  try {
-    readConfig(environment, SPECS);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
-    throw error;
-  }
-  return [];
-}
-
-it('returns the values, with defaults for missing ones', () => {
-  const config = readConfig({ ...GOOD, UNRELATED: 'x', LEVEL: 'debug' }, SPECS);
-  expect({ ...config }).toEqual({
-    DATABASE_URL: 'postgres://u:p@h/d',
-    BASE_URL: 'http://localhost',
-    PORT: 8080,
-    ATTEMPTS: 5,
-    LEVEL: 'debug',
-    NAME: 'onecode',
-    PEPPER: Buffer.from('abcd'),
-  });
-});
-
-it('names every fault at once, one line each, as the error’s message does', () => {
-  const environment = { DATABASE_URL: 'mysql://x', PORT: '70000', LEVEL: 'loud' };
-  const faults = [
-    'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
-    'PORT must be a whole number from 0 to 65535',
-    'LEVEL must be one of info, debug',
-    'PEPPER is missing',
-  ];
-  expect(faultsOf(environment).toSorted()).toEqual(faults.toSorted());
-  expect(() => readConfig(environment, SPECS)).toThrow(faultsOf(environment).join('\n'));
-});
-
-it('treats an empty variable as missing', () => {
-  expect(faultsOf({ ...GOOD, PEPPER: '' })).toEqual(['PEPPER is missing']);
-  expect(readConfig({ ...GOOD, ATTEMPTS: '', BASE_URL: '' }, SPECS)).toMatchObject({
-    ATTEMPTS: 5,
-    BASE_URL: 'http://localhost',
-  });
-});
-
-it('drops slashes at the end of an address', () => {
-  expect(readConfig({ ...GOOD, BASE_URL: 'https://x.test/v25.0//' }, SPECS).BASE_URL).toBe(
-    'https://x.test/v25.0',
-  );
-});
-
-it.each([
-  ['DATABASE_URL', 'leaked'],
-  ['DATABASE_URL', 'postgres:leaked'],
-  ['DATABASE_URL', 'redis://leaked'],
-  ['DATABASE_URL', ' postgres://leaked'],
-  ['DATABASE_URL', 'postgres://leaked\n'],
-  ['DATABASE_URL', 'postgres://pla nted/d'],
-  ['BASE_URL', 'http://'],
-  ['BASE_URL', 'http://leaked:port'],
-  ['PORT', '-1'],
-  ['PORT', '65536'],
-  ['PORT', '80.5'],
-  ['PORT', '0x50'],
-  ['PORT', '8e1'],
-  ['PORT', ' 80'],
-  ['PORT', 'leaked'],
-  ['ATTEMPTS', '0'],
-  ['ATTEMPTS', '21'],
-  ['ATTEMPTS', '99999999999999999999'],
-  ['LEVEL', 'leaked'],
-  ['LEVEL', 'INFO'],
-  ['PEPPER', 'leaked'],
-])('refuses %s=%j in one line without the value', (name, value) => {
-  const faults = faultsOf({ ...GOOD, [name]: value });
-  expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name} must be [^\n]+$`))]);
-  expect(faults.join()).not.toContain('leaked');
-});
-
-it.each([
-  ['PORT', '0', 0],
-  ['PORT', '65535', 65_535],
-  ['ATTEMPTS', '1', 1],
-  ['ATTEMPTS', '20', 20],
-  [
-    'DATABASE_URL',
-    'postgresql://u:p%40@h:5432/d?sslmode=require',
-    'postgresql://u:p%40@h:5432/d?sslmode=require',
-  ],
-] as const)('takes %s=%j', (name, value, read) => {
-  expect(readConfig({ ...GOOD, [name]: value }, SPECS)[name]).toBe(read);
-});
-
-describe('a secret in a file', () => {
-  const SECRETS = {
-    PEPPER: secret(SPECS.PEPPER),
-    TOKEN: secret(text('')),
+describe('configuration', () => {
+  const SPECS = {
+    DATABASE_URL: address(['postgres', 'postgresql']),
+    BASE_URL: address(['http', 'https'], 'http://localhost'),
+    PORT: port(),
+    ATTEMPTS: wholeNumber(1, 20, 5),
+    LEVEL: oneOf(['info', 'debug'], 'info'),
     NAME: text('onecode'),
+    PEPPER: variable((value) => {
+      if (value.length !== 4) throw new Error('must be 4 characters');
+      return Buffer.from(value);
+    }),
   };
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'onecode-secrets-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const GOOD = { DATABASE_URL: 'postgres://u:p@h/d', PORT: '8080', PEPPER: 'abcd' };
 
-  function fileWith(content: string): string {
-    const path = join(folder, 'secret');
-    writeFileSync(path, content);
-    return path;
-  }
   function faultsOf(environment: NodeJS.ProcessEnv): readonly string[] {
     try {
-      readConfig(environment, SECRETS);
+      readConfig(environment, SPECS);
     } catch (error) {
       if (error instanceof ConfigError) return error.faults;
       throw error;
@@ -146,73 +41,256 @@ describe('a secret in a file', () => {
     return [];
   }
 
-  it.each([
-    ['abcd', 'abcd'],
-    ['abcd\n', 'abcd'],
-    ['abcd\r\n', 'abcd'],
-    ['ab\n\n', 'ab\n'],
-    [' ab ', ' ab '],
-  ])('%j is the value %j: only one line break at its end is dropped', (content, value) => {
-    expect(readConfig({ PEPPER: 'abcd', TOKEN_FILE: fileWith(content) }, SECRETS).TOKEN).toBe(value);
-  });
-
-  it('is read as if the variable held it, by its name only', () => {
-    expect({ ...readConfig({ PEPPER_FILE: fileWith('abcd\n'), TOKEN_FILE: '' }, SECRETS) }).toEqual({
-      PEPPER: Buffer.from('abcd'),
-      TOKEN: '',
+  it('returns the values, with defaults for missing ones', () => {
+    const config = readConfig({ ...GOOD, UNRELATED: 'x', LEVEL: 'debug' }, SPECS);
+    expect({ ...config }).toEqual({
+      DATABASE_URL: 'postgres://u:p@h/d',
+      BASE_URL: 'http://localhost',
+      PORT: 8080,
+      ATTEMPTS: 5,
+      LEVEL: 'debug',
       NAME: 'onecode',
+      PEPPER: Buffer.from('abcd'),
     });
-    expect(readConfig({ PEPPER: '', PEPPER_FILE: fileWith('abcd') }, SECRETS).PEPPER).toHaveLength(4);
-    expect(faultsOf({ PEPPER_FILE: fileWith('leaked') })).toEqual(['PEPPER must be 4 characters']);
+  });
+
+  it('names every fault at once, one line each, as the error’s message does', () => {
+    const environment = { DATABASE_URL: 'mysql://x', PORT: '70000', LEVEL: 'loud' };
+    const faults = [
+      'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
+      'PORT must be a whole number from 0 to 65535',
+      'LEVEL must be one of info, debug',
+      'PEPPER is missing',
+    ];
+    expect(faultsOf(environment).toSorted()).toEqual(faults.toSorted());
+    expect(() => readConfig(environment, SPECS)).toThrow(faultsOf(environment).join('\n'));
+  });
+
+  it('treats an empty variable as missing', () => {
+    expect(faultsOf({ ...GOOD, PEPPER: '' })).toEqual(['PEPPER is missing']);
+    expect(readConfig({ ...GOOD, ATTEMPTS: '', BASE_URL: '' }, SPECS)).toMatchObject({
+      ATTEMPTS: 5,
+      BASE_URL: 'http://localhost',
+    });
+  });
+
+  it('drops slashes at the end of an address', () => {
+    expect(readConfig({ ...GOOD, BASE_URL: 'https://x.test/v25.0//' }, SPECS).BASE_URL).toBe(
+      'https://x.test/v25.0',
+    );
   });
 
   it.each([
-    ['no file', () => join(folder, 'leaked'), 'PEPPER_FILE must be a file that can be read (ENOENT)'],
-    ['a folder', () => folder, 'PEPPER_FILE must be a file that can be read (EISDIR)'],
-    ['an empty file', () => fileWith('\n'), 'PEPPER_FILE must be a file that is not empty'],
-  ])('is refused in one line where it is %s', (_, path, line) => {
-    expect(faultsOf({ PEPPER_FILE: path() })).toEqual([line]);
+    ['DATABASE_URL', 'leaked'],
+    ['DATABASE_URL', 'postgres:leaked'],
+    ['DATABASE_URL', 'redis://leaked'],
+    ['DATABASE_URL', ' postgres://leaked'],
+    ['DATABASE_URL', 'postgres://leaked\n'],
+    ['DATABASE_URL', 'postgres://pla nted/d'],
+    ['BASE_URL', 'http://'],
+    ['BASE_URL', 'http://leaked:port'],
+    ['PORT', '-1'],
+    ['PORT', '65536'],
+    ['PORT', '80.5'],
+    ['PORT', '0x50'],
+    ['PORT', '8e1'],
+    ['PORT', ' 80'],
+    ['PORT', 'leaked'],
+    ['ATTEMPTS', '0'],
+    ['ATTEMPTS', '21'],
+    ['ATTEMPTS', '99999999999999999999'],
+    ['LEVEL', 'leaked'],
+    ['LEVEL', 'INFO'],
+    ['PEPPER', 'leaked'],
+  ])('refuses %s=%j in one line without the value', (name, value) => {
+    const faults = faultsOf({ ...GOOD, [name]: value });
+    expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name} must be [^\n]+$`))]);
+    expect(faults.join()).not.toContain('leaked');
   });
 
-  it('is refused beside the variable itself, without the value of either', () => {
-    expect(faultsOf({ PEPPER: 'abcd', PEPPER_FILE: fileWith('leak') })).toEqual([
-      'PEPPER and PEPPER_FILE are both set: only one of them may be',
-    ]);
+  it.each([
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['ATTEMPTS', '1', 1],
+    ['ATTEMPTS', '20', 20],
+    [
+      'DATABASE_URL',
+      'postgresql://u:p%40@h:5432/d?sslmode=require',
+      'postgresql://u:p%40@h:5432/d?sslmode=require',
+    ],
+  ] as const)('takes %s=%j', (name, value, read) => {
+    expect(readConfig({ ...GOOD, [name]: value }, SPECS)[name]).toBe(read);
   });
 
-  it('is for secrets only', () => {
-    expect(readConfig({ PEPPER: 'abcd', NAME_FILE: fileWith('other') }, SECRETS).NAME).toBe('onecode');
+  describe('a secret in a file', () => {
+    const SECRETS = {
+      PEPPER: secret(SPECS.PEPPER),
+      TOKEN: secret(text('')),
+      NAME: text('onecode'),
+    };
+    let folder: string;
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), 'onecode-secrets-'));
+    });
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    function fileWith(content: string): string {
+      const path = join(folder, 'secret');
+      writeFileSync(path, content);
+      return path;
+    }
+    function faultsOf(environment: NodeJS.ProcessEnv): readonly string[] {
+      try {
+        readConfig(environment, SECRETS);
+      } catch (error) {
+        if (error instanceof ConfigError) return error.faults;
+        throw error;
+      }
+      return [];
+    }
+
+    it.each([
+      ['abcd', 'abcd'],
+      ['abcd\n', 'abcd'],
+      ['abcd\r\n', 'abcd'],
+      ['ab\n\n', 'ab\n'],
+      [' ab ', ' ab '],
+    ])('%j is the value %j: only one line break at its end is dropped', (content, value) => {
+      expect(readConfig({ PEPPER: 'abcd', TOKEN_FILE: fileWith(content) }, SECRETS).TOKEN).toBe(value);
+    });
+
+    it('is read as if the variable held it, by its name only', () => {
+      expect({ ...readConfig({ PEPPER_FILE: fileWith('abcd\n'), TOKEN_FILE: '' }, SECRETS) }).toEqual({
+        PEPPER: Buffer.from('abcd'),
+        TOKEN: '',
+        NAME: 'onecode',
+      });
+      expect(readConfig({ PEPPER: '', PEPPER_FILE: fileWith('abcd') }, SECRETS).PEPPER).toHaveLength(4);
+      expect(faultsOf({ PEPPER_FILE: fileWith('leaked') })).toEqual(['PEPPER must be 4 characters']);
+    });
+
+    it.each([
+      ['no file', () => join(folder, 'leaked'), 'PEPPER_FILE must be a file that can be read (ENOENT)'],
+      ['a folder', () => folder, 'PEPPER_FILE must be a file that can be read (EISDIR)'],
+      ['an empty file', () => fileWith('\n'), 'PEPPER_FILE must be a file that is not empty'],
+    ])('is refused in one line where it is %s', (_, path, line) => {
+      expect(faultsOf({ PEPPER_FILE: path() })).toEqual([line]);
+    });
+
+    it('is refused beside the variable itself, without the value of either', () => {
+      expect(faultsOf({ PEPPER: 'abcd', PEPPER_FILE: fileWith('leak') })).toEqual([
+        'PEPPER and PEPPER_FILE are both set: only one of them may be',
+      ]);
+    });
+
+    it('is for secrets only', () => {
+      expect(readConfig({ PEPPER: 'abcd', NAME_FILE: fileWith('other') }, SECRETS).NAME).toBe('onecode');
+    });
+  });
+
+  describe('a host to listen on', () => {
+    const HOST = { HOST: host('127.0.0.1') };
+
+    it.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1%eth0', 'localhost', 'metrics.internal', 'a-1.b'])(
+      'may be %s',
+      (value) => {
+        expect(readConfig({ HOST: value }, HOST).HOST).toBe(value);
+      },
+    );
+
+    it('is what it is without a value', () => {
+      expect(readConfig({ HOST: '' }, HOST).HOST).toBe('127.0.0.1');
+    });
+
+    it.each([
+      '256.0.0.1',
+      '127.1',
+      '9090',
+      '127.0.0.1:9090',
+      '[::1]',
+      'http://localhost',
+      'two words',
+      '-a.b',
+      'a..b',
+      '*',
+      `${'a'.repeat(64)}.b`,
+      `${'a.'.repeat(127)}b`,
+    ])('is not %s', (value) => {
+      expect(() => readConfig({ HOST: value }, HOST)).toThrow('HOST must be an IP address or a host name');
+    });
   });
 });
 
-describe('a host to listen on', () => {
-  const HOST = { HOST: host('127.0.0.1') };
+const NODES = [
+  { host: 'a', port: 1 },
+  { host: 'b.internal', port: 65_535 },
+];
 
-  it.each(['127.0.0.1', '0.0.0.0', '::', '::1', 'fe80::1%eth0', 'localhost', 'metrics.internal', 'a-1.b'])(
-    'may be %s',
-    (value) => {
-      expect(readConfig({ HOST: value }, HOST).HOST).toBe(value);
-    },
-  );
-
-  it('is what it is without a value', () => {
-    expect(readConfig({ HOST: '' }, HOST).HOST).toBe('127.0.0.1');
+describe('an address of Redis', () => {
+  it.each([
+    ['redis://u:p@h:1/2?family=6', { kind: 'server', isTls: false, url: 'redis://u:p@h:1/2?family=6' }],
+    ['rediss://h//', { kind: 'server', isTls: true, url: 'rediss://h' }],
+    [
+      'redis+sentinel://a:1/main',
+      { kind: 'sentinel', isTls: false, nodes: [NODES[0]], master: 'main', db: 0 },
+    ],
+    [
+      'redis+sentinel+tls://app:p%40%3A%2F@a:1,b.internal:65535/my%20main/3',
+      {
+        kind: 'sentinel',
+        isTls: true,
+        nodes: NODES,
+        username: 'app',
+        password: 'p@:/',
+        master: 'my main',
+        db: 3,
+      },
+    ],
+    ['redis+cluster://a:1,b.internal:65535/', { kind: 'cluster', isTls: false, nodes: NODES }],
+    [
+      'redis+cluster+tls://:secret@[::1]:7000',
+      { kind: 'cluster', isTls: true, nodes: [{ host: '::1', port: 7_000 }], password: 'secret' },
+    ],
+  ])('%s', (text, address) => {
+    expect(parseRedisAddress(text)).toEqual(address);
   });
 
   it.each([
-    '256.0.0.1',
-    '127.1',
-    '9090',
-    '127.0.0.1:9090',
-    '[::1]',
-    'http://localhost',
-    'two words',
-    '-a.b',
-    'a..b',
-    '*',
-    `${'a'.repeat(64)}.b`,
-    `${'a.'.repeat(127)}b`,
-  ])('is not %s', (value) => {
-    expect(() => readConfig({ HOST: value }, HOST)).toThrow('HOST must be an IP address or a host name');
+    '',
+    'leaked:6379',
+    'http://leaked',
+    'redis://leaked:1,leaked:2',
+    'redis+tls://leaked:1',
+    'rediss+sentinel://leaked:1/main',
+    'redis+sentinel://lea ked:1/main',
+    'redis+sentinel://leaked:1',
+    'redis+sentinel://leaked:1//0',
+    'redis+sentinel://leaked:1/main/first',
+    'redis+sentinel://leaked:1/main/0/1',
+    'redis+sentinel://leaked/main',
+    'redis+sentinel://leaked:1,,leaked:2/main',
+    'redis+sentinel://leaked:0/main',
+    'redis+sentinel://leaked:65536/main',
+    'redis+sentinel://leaked@h:1/main',
+    'redis+sentinel://leaked:@h:1/main',
+    'redis+sentinel://leaked:a:b@h:1/main',
+    'redis+sentinel://leaked:%zz@h:1/main',
+    'redis+cluster://leaked:1/0',
+    'redis+cluster://',
+    'redis+cluster://leaked',
+  ])('cannot be %j, and the fault does not repeat it', (text) => {
+    const parse = (): unknown => parseRedisAddress(text);
+    expect(parse).toThrow(/^must be redis:\/\/… or rediss:/);
+    expect(parse).not.toThrow('leaked');
   });
+});
+
+it.each([
+  ['redis://h', 'onecode', 'onecode'],
+  ['redis+sentinel://h:1/main', 'onecode', 'onecode'],
+  ['redis+cluster://h:1', 'onecode', '{onecode}'],
+  ['redis+cluster+tls://h:1', 'a{b}c', 'a{b}c'],
+  ['redis+cluster://h:1', '{}', '{{}}'],
+])('with %s, the prefix of QUEUE_PREFIX=%s is %s', (url, prefix, keys) => {
+  expect(keyPrefix(url, prefix)).toBe(keys);
 });

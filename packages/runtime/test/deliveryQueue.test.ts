@@ -1,191 +1,389 @@
 import type { DeliveryQueue, JobData } from '@onecode/runtime';
-import { until } from '@onecode/testing';
+import { closedPort, startTcpProxy, startTcpServer, until, type TcpProxy } from '@onecode/testing';
 import type { Job } from 'bullmq';
+import { createJobPriorities } from '../src/jobPriorities.js';
 import { openTestQueues } from './testQueues.js';
 
-const queues = openTestQueues();
-let deliveryQueue: DeliveryQueue;
-beforeEach(async () => {
-  deliveryQueue = await queues.open();
-});
-const held: (() => void)[] = [];
-afterEach(async () => {
-  for (const release of held.splice(0)) release();
-  await queues.reset();
-});
-afterAll(() => queues.close());
-
-const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', version: 0 };
-const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', version: 0 };
-
-/** Work that ends when the test releases it. */
-function heldWork() {
-  const begun: (string | undefined)[] = [];
-  return {
-    begun,
-    work: (job: Job<JobData>): Promise<void> => {
-      begun.push(job.data.sendId);
-      return new Promise((resolve) => held.push(resolve));
-    },
-    release: () => held.shift()?.(),
-  };
-}
-
-async function completed(queue: string): Promise<number> {
-  return queues.redis.zcard(`${queues.prefix}:${queue}:completed`);
-}
-
-describe('an enqueued job', () => {
-  it('brings each send to its queue, in order', async () => {
-    expect(await deliveryQueue.enqueue('deliver', [ONE, TWO])).toBe(true);
-    expect(await deliveryQueue.enqueue('simulate', [TWO])).toBe(true);
-    const seen: unknown[] = [];
-    const work = async (job: Job<JobData>): Promise<void> => void seen.push([job.queueName, job.data]);
-    queues.consume('deliver', work);
-    await until('2 jobs', () => seen.length === 2);
-    queues.consume('simulate', work);
-    await until('3 jobs', () => seen.length === 3);
-    expect(seen).toEqual([
-      ['deliver', { sendId: ONE.sendId }],
-      ['deliver', { sendId: TWO.sendId }],
-      ['simulate', { sendId: TWO.sendId }],
-    ]);
+describe('a delivery queue', () => {
+  const queues = openTestQueues();
+  let deliveryQueue: DeliveryQueue;
+  beforeEach(async () => {
+    deliveryQueue = await queues.open();
   });
-
-  it('stands before another account’s flood when its account was quiet, and what was woken before both', async () => {
-    const flood = Array.from({ length: 200 }, (_, n) => ({ ...ONE, version: n, accountId: 'flooding' }));
-    await deliveryQueue.enqueue('deliver', flood);
-    await deliveryQueue.enqueue('deliver', [{ ...TWO, accountId: 'quiet' }]);
-    await deliveryQueue.enqueue('deliver', [{ ...TWO, version: 1 }]);
-    expect(await deliveryQueue.countWaitingJobs('deliver')).toBe(1);
-    const seen: (string | undefined)[] = [];
-    queues.consume('deliver', async (job) => void seen.push(job.data.sendId));
-    await until('all jobs', () => seen.length === 202);
-    // Of the flood, one came first and had its account's first priority.
-    expect([seen.indexOf(TWO.sendId), seen.lastIndexOf(TWO.sendId)]).toEqual([0, 2]);
+  const held: (() => void)[] = [];
+  afterEach(async () => {
+    for (const release of held.splice(0)) release();
+    await queues.reset();
   });
+  afterAll(() => queues.close());
 
-  it('holds only the id of the send; for receipts it holds nothing', async () => {
-    await deliveryQueue.enqueue('deliver', [ONE]);
-    await deliveryQueue.enqueue('receipts');
-    const jobs = await Promise.all(
-      (['deliver', 'receipts'] as const).map(async (queue) => {
-        const [id] = await queues.waiting(queue);
-        const { name, data } = await queues.redis.hgetall(`${queues.prefix}:${queue}:${id}`);
-        return { name, data: JSON.parse(data ?? '') as unknown };
-      }),
-    );
-    expect(jobs).toEqual([
-      { name: 'deliver', data: { sendId: ONE.sendId } },
-      { name: 'receipts', data: {} },
-    ]);
-  });
+  const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001', version: 0 };
+  const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002', version: 0 };
 
-  it('is none for no sends, and the call succeeds', async () => {
-    expect(await deliveryQueue.enqueue('deliver', [])).toBe(true);
-    expect(await queues.waiting('deliver')).toEqual([]);
-  });
+  /** Work that ends when the test releases it. */
+  function heldWork() {
+    const begun: (string | undefined)[] = [];
+    return {
+      begun,
+      work: (job: Job<JobData>): Promise<void> => {
+        begun.push(job.data.sendId);
+        return new Promise((resolve) => held.push(resolve));
+      },
+      release: () => held.shift()?.(),
+    };
+  }
 
-  it('has as many attempts as a delivery', async () => {
-    await deliveryQueue.enqueue('deliver', [ONE]);
-    const [id] = await queues.waiting('deliver');
-    const opts = await queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'opts');
-    expect(JSON.parse(opts ?? '')).toMatchObject({ attempts: 5, backoff: { type: 'custom' } });
-  });
+  async function completed(queue: string): Promise<number> {
+    return queues.redis.zcard(`${queues.prefix}:${queue}:completed`);
+  }
 
-  it('is not duplicated while the first one waits, from whichever process', async () => {
-    const other = await queues.open();
-    await deliveryQueue.enqueue('deliver', [ONE, ONE]);
-    await Promise.all([deliveryQueue.enqueue('deliver', [ONE, TWO]), other.enqueue('deliver', [ONE])]);
-    expect(await queues.waiting('deliver')).toHaveLength(2);
-    expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
-    expect(await queues.waiting('deliver')).toHaveLength(2);
-  });
+  describe('an enqueued job', () => {
+    it('brings each send to its queue, in order', async () => {
+      expect(await deliveryQueue.enqueue('deliver', [ONE, TWO])).toBe(true);
+      expect(await deliveryQueue.enqueue('simulate', [TWO])).toBe(true);
+      const seen: unknown[] = [];
+      const work = async (job: Job<JobData>): Promise<void> => void seen.push([job.queueName, job.data]);
+      queues.consume('deliver', work);
+      await until('2 jobs', () => seen.length === 2);
+      queues.consume('simulate', work);
+      await until('3 jobs', () => seen.length === 3);
+      expect(seen).toEqual([
+        ['deliver', { sendId: ONE.sendId }],
+        ['deliver', { sendId: TWO.sendId }],
+        ['simulate', { sendId: TWO.sendId }],
+      ]);
+    });
 
-  it('of another version is a job of its own', async () => {
-    await deliveryQueue.enqueue('deliver', [ONE]);
-    await deliveryQueue.enqueue('deliver', [{ ...ONE, version: 1 }]);
-    expect(await queues.waiting('deliver')).toHaveLength(2);
-  });
+    it('stands before another account’s flood when its account was quiet, and what was woken before both', async () => {
+      const flood = Array.from({ length: 200 }, (_, n) => ({ ...ONE, version: n, accountId: 'flooding' }));
+      await deliveryQueue.enqueue('deliver', flood);
+      await deliveryQueue.enqueue('deliver', [{ ...TWO, accountId: 'quiet' }]);
+      await deliveryQueue.enqueue('deliver', [{ ...TWO, version: 1 }]);
+      expect(await deliveryQueue.countWaitingJobs('deliver')).toBe(1);
+      const seen: (string | undefined)[] = [];
+      queues.consume('deliver', async (job) => void seen.push(job.data.sendId));
+      await until('all jobs', () => seen.length === 202);
+      // Of the flood, one came first and had its account's first priority.
+      expect([seen.indexOf(TWO.sendId), seen.lastIndexOf(TWO.sendId)]).toEqual([0, 2]);
+    });
 
-  it('is not duplicated while the first one is being processed', async () => {
-    const { begun, work, release } = heldWork();
-    queues.consume('deliver', work);
-    await deliveryQueue.enqueue('deliver', [ONE]);
-    await until('job 1', () => begun.length === 1);
-    expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
-    await deliveryQueue.enqueue('deliver', [TWO]);
-    release();
-    await until('job 2', () => begun.length === 2);
-    expect(begun).toEqual([ONE.sendId, TWO.sendId]);
-    release();
-    await until('the end of job 2', async () => (await completed('deliver')) === 2);
-    expect(await queues.waiting('deliver')).toEqual([]);
-  });
-
-  it('can be enqueued again once the first one is done', async () => {
-    const { begun, work, release } = heldWork();
-    queues.consume('deliver', work);
-    for (const round of [1, 2, 3]) {
+    it('holds only the id of the send; for receipts it holds nothing', async () => {
       await deliveryQueue.enqueue('deliver', [ONE]);
-      await until('a job of this round', () => begun.length === round);
-      release();
-      await until('the end of this round’s job', async () => (await completed('deliver')) === round);
-    }
-    expect(begun).toEqual([ONE.sendId, ONE.sendId, ONE.sendId]);
-  });
-});
-
-describe('a job for receipts', () => {
-  it('waits once, however often it is enqueued', async () => {
-    await deliveryQueue.enqueue('receipts');
-    await deliveryQueue.enqueue('receipts');
-    expect(await queues.waiting('receipts')).toHaveLength(1);
-  });
-
-  it('enqueued during a round causes exactly one more round', async () => {
-    const { begun, work, release } = heldWork();
-    queues.consume('receipts', work);
-    await deliveryQueue.enqueue('receipts');
-    await until('job 1', () => begun.length === 1);
-    for (let n = 0; n < 3; n++) expect(await deliveryQueue.enqueue('receipts')).toBe(true);
-    release();
-    await until('job 2', () => begun.length === 2);
-    release();
-    await until('the end of job 2', async () => (await completed('receipts')) === 2);
-    expect(await queues.waiting('receipts')).toEqual([]);
-    expect(begun).toHaveLength(2);
-  });
-
-  it('enqueued after a round causes another one', async () => {
-    const { begun, work, release } = heldWork();
-    queues.consume('receipts', work);
-    for (const round of [1, 2]) {
       await deliveryQueue.enqueue('receipts');
-      await until('a job of this round', () => begun.length === round);
+      const jobs = await Promise.all(
+        (['deliver', 'receipts'] as const).map(async (queue) => {
+          const [id] = await queues.waiting(queue);
+          const { name, data } = await queues.redis.hgetall(`${queues.prefix}:${queue}:${id}`);
+          return { name, data: JSON.parse(data ?? '') as unknown };
+        }),
+      );
+      expect(jobs).toEqual([
+        { name: 'deliver', data: { sendId: ONE.sendId } },
+        { name: 'receipts', data: {} },
+      ]);
+    });
+
+    it('has as many attempts as a delivery', async () => {
+      await deliveryQueue.enqueue('deliver', [ONE]);
+      const [id] = await queues.waiting('deliver');
+      const opts = await queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'opts');
+      expect(JSON.parse(opts ?? '')).toMatchObject({ attempts: 5, backoff: { type: 'custom' } });
+    });
+
+    it('is not duplicated while the first one waits, from whichever process', async () => {
+      const other = await queues.open();
+      await deliveryQueue.enqueue('deliver', [ONE, ONE]);
+      await Promise.all([deliveryQueue.enqueue('deliver', [ONE, TWO]), other.enqueue('deliver', [ONE])]);
+      expect(await queues.waiting('deliver')).toHaveLength(2);
+      expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
+      expect(await queues.waiting('deliver')).toHaveLength(2);
+    });
+
+    it('of another version is a job of its own', async () => {
+      await deliveryQueue.enqueue('deliver', [ONE]);
+      await deliveryQueue.enqueue('deliver', [{ ...ONE, version: 1 }]);
+      expect(await queues.waiting('deliver')).toHaveLength(2);
+    });
+
+    it('is not duplicated while the first one is being processed', async () => {
+      const { begun, work, release } = heldWork();
+      queues.consume('deliver', work);
+      await deliveryQueue.enqueue('deliver', [ONE]);
+      await until('job 1', () => begun.length === 1);
+      expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
+      await deliveryQueue.enqueue('deliver', [TWO]);
       release();
-      await until('the end of this round’s job', async () => (await completed('receipts')) === round);
-    }
+      await until('job 2', () => begun.length === 2);
+      expect(begun).toEqual([ONE.sendId, TWO.sendId]);
+      release();
+      await until('the end of job 2', async () => (await completed('deliver')) === 2);
+      expect(await queues.waiting('deliver')).toEqual([]);
+    });
+
+    it('can be enqueued again once the first one is done', async () => {
+      const { begun, work, release } = heldWork();
+      queues.consume('deliver', work);
+      for (const round of [1, 2, 3]) {
+        await deliveryQueue.enqueue('deliver', [ONE]);
+        await until('a job of this round', () => begun.length === round);
+        release();
+        await until('the end of this round’s job', async () => (await completed('deliver')) === round);
+      }
+      expect(begun).toEqual([ONE.sendId, ONE.sendId, ONE.sendId]);
+    });
+  });
+
+  describe('a job for receipts', () => {
+    it('waits once, however often it is enqueued', async () => {
+      await deliveryQueue.enqueue('receipts');
+      await deliveryQueue.enqueue('receipts');
+      expect(await queues.waiting('receipts')).toHaveLength(1);
+    });
+
+    it('enqueued during a round causes exactly one more round', async () => {
+      const { begun, work, release } = heldWork();
+      queues.consume('receipts', work);
+      await deliveryQueue.enqueue('receipts');
+      await until('job 1', () => begun.length === 1);
+      for (let n = 0; n < 3; n++) expect(await deliveryQueue.enqueue('receipts')).toBe(true);
+      release();
+      await until('job 2', () => begun.length === 2);
+      release();
+      await until('the end of job 2', async () => (await completed('receipts')) === 2);
+      expect(await queues.waiting('receipts')).toEqual([]);
+      expect(begun).toHaveLength(2);
+    });
+
+    it('enqueued after a round causes another one', async () => {
+      const { begun, work, release } = heldWork();
+      queues.consume('receipts', work);
+      for (const round of [1, 2]) {
+        await deliveryQueue.enqueue('receipts');
+        await until('a job of this round', () => begun.length === round);
+        release();
+        await until('the end of this round’s job', async () => (await completed('receipts')) === round);
+      }
+    });
+  });
+
+  it('the number of finished jobs is bounded', async () => {
+    queues.consume('deliver', async () => {});
+    const many = Array.from({ length: 1_200 }, (_, version) => ({ ...ONE, version }));
+    await deliveryQueue.enqueue('deliver', many);
+    await until('a queue without waiting jobs', async () => (await queues.waiting('deliver')).length === 0);
+    await until(
+      'a queue without active jobs',
+      async () => (await queues.redis.llen(`${queues.prefix}:deliver:active`)) === 0,
+    );
+    expect(await completed('deliver')).toBe(1_000);
+  });
+
+  it('a delivery queue answers a ping, and enqueues nothing once it is closed', async () => {
+    await expect(deliveryQueue.ping()).resolves.toBeUndefined();
+    await deliveryQueue.enqueue('deliver', [ONE]);
+    await deliveryQueue.close();
+    expect(deliveryQueue.isReady()).toBe(false);
+    expect(await deliveryQueue.enqueue('deliver', [TWO])).toBe(false);
+    await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
   });
 });
 
-it('the number of finished jobs is bounded', async () => {
-  queues.consume('deliver', async () => {});
-  const many = Array.from({ length: 1_200 }, (_, version) => ({ ...ONE, version }));
-  await deliveryQueue.enqueue('deliver', many);
-  await until('a queue without waiting jobs', async () => (await queues.waiting('deliver')).length === 0);
-  await until(
-    'a queue without active jobs',
-    async () => (await queues.redis.llen(`${queues.prefix}:deliver:active`)) === 0,
-  );
-  expect(await completed('deliver')).toBe(1_000);
+describe('an outage of Redis', () => {
+  const queues = openTestQueues();
+  const proxies: TcpProxy[] = [];
+  afterEach(async () => {
+    await queues.reset();
+    for (const proxy of proxies.splice(0)) await proxy.close();
+  });
+  afterAll(() => queues.close());
+
+  const jobOf = (sendId: string) => [{ sendId, version: 0 }];
+  /** An enqueue is abandoned after two seconds; an answer within this time did not wait for that. */
+  const AT_ONCE_MS = 1_800;
+  const IN_TIME_MS = 10_000;
+
+  async function msOf(answer: Promise<unknown>): Promise<number> {
+    const started = performance.now();
+    await answer;
+    return performance.now() - started;
+  }
+
+  function urlAt(port: number): string {
+    const url = new URL(queues.url);
+    url.hostname = '127.0.0.1';
+    url.port = String(port);
+    return url.href;
+  }
+
+  async function startProxy(): Promise<TcpProxy> {
+    const proxy = await startTcpProxy(queues.url);
+    proxies.push(proxy);
+    return proxy;
+  }
+
+  async function openBehindProxy(): Promise<{ proxy: TcpProxy; deliveryQueue: DeliveryQueue }> {
+    const proxy = await startProxy();
+    const deliveryQueue = await queues.open(proxy.url);
+    await until('a ready delivery queue', () => deliveryQueue.isReady());
+    expect(await deliveryQueue.enqueue('deliver', jobOf('before'))).toBe(true);
+    return { proxy, deliveryQueue };
+  }
+
+  /** Enqueueing works again, and the job is in Redis. */
+  async function expectRecovery(deliveryQueue: DeliveryQueue): Promise<void> {
+    let enqueued = 0;
+    await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf(`after-${(enqueued += 1)}`)));
+    const jobs = await Promise.all(
+      (await queues.waiting('deliver')).map((id) =>
+        queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'data'),
+      ),
+    );
+    expect(jobs).toContain(JSON.stringify({ sendId: `after-${enqueued}` }));
+    await expect(deliveryQueue.ping()).resolves.toBeUndefined();
+  }
+
+  describe.each([
+    ['nothing listens at its address', closedPort],
+    ['the server never answers', () => startTcpServer()],
+  ])('when %s', (_, start) => {
+    it('opens, answers at once that it enqueued nothing, fails a ping, and closes', async () => {
+      const deliveryQueue = await queues.open(urlAt(await start()));
+      expect(deliveryQueue.isReady()).toBe(false);
+      const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
+      expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
+      expect(await answer).toBe(false);
+      expect(await deliveryQueue.enqueue('receipts')).toBe(false);
+      await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
+      expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
+    });
+  });
+
+  it('becomes ready by itself once a Redis that was down at the start is up', async () => {
+    const proxy = await startProxy();
+    await proxy.refuse();
+    const deliveryQueue = await queues.open(proxy.url);
+    expect(await deliveryQueue.enqueue('deliver', jobOf('early'))).toBe(false);
+    await proxy.open();
+    await expectRecovery(deliveryQueue);
+  });
+
+  it('answers that it enqueued nothing while connections are refused, and recovers by itself', async () => {
+    const { proxy, deliveryQueue } = await openBehindProxy();
+    await proxy.refuse();
+    await until('a delivery queue that noticed', () => !deliveryQueue.isReady());
+    const answers = Array.from({ length: 50 }, () => deliveryQueue.enqueue('deliver', jobOf('lost')));
+    expect(await msOf(Promise.all(answers))).toBeLessThan(AT_ONCE_MS);
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([false]));
+    await proxy.open();
+    await expectRecovery(deliveryQueue);
+  });
+
+  it('abandons an enqueue under way when the connection breaks', async () => {
+    const { proxy, deliveryQueue } = await openBehindProxy();
+    proxy.freeze();
+    const answer = deliveryQueue.enqueue('deliver', jobOf('under-way'));
+    await proxy.refuse();
+    expect(await msOf(answer)).toBeLessThan(IN_TIME_MS);
+    expect(await answer).toBe(false);
+  });
+
+  describe('when Redis freezes', () => {
+    it('abandons each enqueue and each ping in time, and recovers afterwards', async () => {
+      const { proxy, deliveryQueue } = await openBehindProxy();
+      proxy.freeze();
+      const answers = [
+        deliveryQueue.enqueue('deliver', jobOf('one')),
+        deliveryQueue.enqueue('simulate', jobOf('two')),
+        deliveryQueue.enqueue('receipts'),
+      ];
+      const ping = deliveryQueue.ping().then(
+        () => 'answered',
+        () => 'failed',
+      );
+      expect(await msOf(Promise.all([...answers, ping]))).toBeLessThan(IN_TIME_MS);
+      expect(await Promise.all(answers)).toEqual([false, false, false]);
+      expect(await ping).toBe('failed');
+      await proxy.open();
+      await expectRecovery(deliveryQueue);
+    });
+
+    it('has at most 2,000 enqueues under way', async () => {
+      const { proxy, deliveryQueue } = await openBehindProxy();
+      proxy.freeze();
+      const underWay = Promise.all(
+        Array.from({ length: 2_000 }, (_, number) =>
+          deliveryQueue.enqueue('deliver', jobOf(`frozen-${number}`)),
+        ),
+      );
+      const oneMore = deliveryQueue.enqueue('deliver', jobOf('one-more')).then(() => 'one more');
+      expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');
+      expect(new Set(await underWay)).toEqual(new Set([false]));
+      await proxy.open();
+      await expectRecovery(deliveryQueue);
+    });
+
+    it('closes in time', async () => {
+      const { proxy, deliveryQueue } = await openBehindProxy();
+      proxy.freeze();
+      const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
+      expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
+      expect(await answer).toBe(false);
+    });
+  });
+
+  describe('a new connection replaces one that silently died', () => {
+    it('in a delivery queue', async () => {
+      const { proxy, deliveryQueue } = await openBehindProxy();
+      proxy.abandon();
+      await expectRecovery(deliveryQueue);
+    });
+
+    it('in a consumer', async () => {
+      const { proxy, deliveryQueue } = await openBehindProxy();
+      const seen: unknown[] = [];
+      queues.consume('deliver', async (job) => seen.push(job.data.sendId), proxy.url);
+      await until('the job “before”', () => seen.includes('before'));
+      proxy.abandon();
+      await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf('after')));
+      await until('the job “after”', () => seen.includes('after'));
+    });
+  });
 });
 
-it('a delivery queue answers a ping, and enqueues nothing once it is closed', async () => {
-  await expect(deliveryQueue.ping()).resolves.toBeUndefined();
-  await deliveryQueue.enqueue('deliver', [ONE]);
-  await deliveryQueue.close();
-  expect(deliveryQueue.isReady()).toBe(false);
-  expect(await deliveryQueue.enqueue('deliver', [TWO])).toBe(false);
-  await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
+/** The priorities of so many jobs of one account at these times. */
+function prioritiesAt(times: readonly number[]): number[] {
+  const priorityOf = createJobPriorities();
+  return times.map((now) => priorityOf('a', now));
+}
+const repeated = (count: number, value: number): number[] => Array.from({ length: count }, () => value);
+
+describe('the priority of a job', () => {
+  it('is the first for the first of an account, and falls by one with each', () => {
+    expect(prioritiesAt(repeated(5, 0))).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('is the first for one account, whatever another one has', () => {
+    const priorityOf = createJobPriorities();
+    for (let n = 0; n < 20_000; n++) priorityOf('flooding', n / 100);
+    expect(priorityOf('flooding', 200)).toBeGreaterThan(19_000);
+    expect(priorityOf('quiet', 200)).toBe(1);
+  });
+
+  it('rises again when the account is quiet', () => {
+    expect(prioritiesAt([...repeated(80, 0), 10_000]).at(-1)).toBe(41);
+    expect(prioritiesAt([...repeated(80, 0), 80_000]).at(-1)).toBe(1);
+  });
+
+  it('stays among the first for an account that sends a little all the time', () => {
+    const times = Array.from({ length: 1_000 }, (_, n) => n * 5_000);
+    expect(Math.max(...prioritiesAt(times))).toBeLessThan(5);
+  });
+
+  it('forgets those that had none for longest when there are too many accounts', () => {
+    const priorityOf = createJobPriorities();
+    for (let n = 0; n < 30; n++) priorityOf('a', 0);
+    for (let n = 0; n < 10_000; n++) priorityOf(`other ${n}`, 0);
+    expect(priorityOf('a', 0)).toBe(1);
+    expect(priorityOf('other 9999', 0)).toBe(2);
+  });
 });

@@ -1,132 +1,188 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
 import {
   Counter,
   createRegistry,
   failedChecks,
   listen,
+  RefusedByRedis,
   serveMetrics,
+  watchServices,
+  type Loop,
   type MetricsAddress,
   type MetricsServer,
   type ReadinessChecks,
 } from '@onecode/runtime';
+import { until } from '@onecode/testing';
+import { pino } from 'pino';
 
-const opened: MetricsServer[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((server) => server.close())));
+describe('metrics server', () => {
+  const opened: MetricsServer[] = [];
+  afterEach(() => Promise.all(opened.splice(0).map((server) => server.close())));
 
-const at = (port: number, host = '127.0.0.1'): MetricsAddress => ({ METRICS_HOST: host, METRICS_PORT: port });
+  const at = (port: number, host = '127.0.0.1'): MetricsAddress => ({
+    METRICS_HOST: host,
+    METRICS_PORT: port,
+  });
 
-async function serve(
-  checks: ReadinessChecks = {},
-  registry = createRegistry('test'),
-): Promise<MetricsServer> {
-  const server = await serveMetrics(registry, at(0), checks);
-  opened.push(server);
-  return server;
-}
+  async function serve(
+    checks: ReadinessChecks = {},
+    registry = createRegistry('test'),
+  ): Promise<MetricsServer> {
+    const server = await serveMetrics(registry, at(0), checks);
+    opened.push(server);
+    return server;
+  }
 
-async function get({ port }: MetricsServer, path: string): Promise<{ status: number; body: string }> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`);
-  expect(response.headers.get('cache-control')).toBe('no-store');
-  return { status: response.status, body: await response.text() };
-}
+  async function get({ port }: MetricsServer, path: string): Promise<{ status: number; body: string }> {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    return { status: response.status, body: await response.text() };
+  }
 
-const passes = async (): Promise<void> => {};
-const fails = async (): Promise<void> => {
-  throw new Error('leaked-password');
-};
-const hangs = (): Promise<void> => new Promise(() => {});
+  const passes = async (): Promise<void> => {};
+  const fails = async (): Promise<void> => {
+    throw new Error('leaked-password');
+  };
+  const hangs = (): Promise<void> => new Promise(() => {});
 
-it('is live whatever its checks say', async () => {
-  const server = await serve({ database: fails });
-  expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
-  server.draining();
-  expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
-});
+  it('is live whatever its checks say', async () => {
+    const server = await serve({ database: fails });
+    expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
+    server.draining();
+    expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
+  });
 
-it('is ready when every check passes', async () => {
-  expect(await get(await serve(), '/readyz')).toEqual({ status: 200, body: 'ok\n' });
-  const server = await serve({ database: passes, redis: passes });
-  expect(await get(server, '/readyz?verbose')).toEqual({ status: 200, body: 'ok\n' });
-});
+  it('is ready when every check passes', async () => {
+    expect(await get(await serve(), '/readyz')).toEqual({ status: 200, body: 'ok\n' });
+    const server = await serve({ database: passes, redis: passes });
+    expect(await get(server, '/readyz?verbose')).toEqual({ status: 200, body: 'ok\n' });
+  });
 
-it('names the failing checks, and not the reasons', async () => {
-  const server = await serve({ database: passes, redis: fails, queue: fails });
-  expect(await get(server, '/readyz')).toEqual({
-    status: 503,
-    body: expect.stringMatching(/^not ready: redis, queue\nredis: .+\nqueue: .+\n$/),
+  it('names the failing checks, and not the reasons', async () => {
+    const server = await serve({ database: passes, redis: fails, queue: fails });
+    expect(await get(server, '/readyz')).toEqual({
+      status: 503,
+      body: expect.stringMatching(/^not ready: redis, queue\nredis: .+\nqueue: .+\n$/),
+    });
+  });
+
+  it('is ready again once the checks pass again', async () => {
+    let check = fails;
+    const server = await serve({ database: () => check() });
+    expect(await get(server, '/readyz')).toMatchObject({ status: 503 });
+    check = passes;
+    expect(await get(server, '/readyz')).toMatchObject({ status: 200 });
+  });
+
+  it('waits one second for hanging checks, for all of them together', async () => {
+    const hanging = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`check${n}`, hangs]));
+    const server = await serve({ ...hanging, queue: passes });
+    const started = performance.now();
+    const names = Object.keys(hanging).join(', ');
+    const { status, body } = await get(server, '/readyz');
+    expect([status, body.split('\n')[0]]).toEqual([503, `not ready: ${names}`]);
+    // One after the other would take twenty seconds.
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it('counts a check that throws synchronously as failing', async () => {
+    const server = await serve({
+      database: () => {
+        throw new Error('at once');
+      },
+    });
+    expect(await get(server, '/readyz')).toEqual({
+      status: 503,
+      body: 'not ready: database\ndatabase: at once\n',
+    });
+    expect(await failedChecks({ a: passes, b: fails })).toEqual([{ name: 'b', reason: expect.any(String) }]);
+  });
+
+  it('is not ready while it stops, and does not ask its checks', async () => {
+    const server = await serve({ database: hangs });
+    server.draining();
+    expect(await get(server, '/readyz')).toEqual({
+      status: 503,
+      body: 'not ready: stopping\nstopping: the process was told to stop\n',
+    });
+  });
+
+  it('serves the metrics of the registry with the name of the process', async () => {
+    const registry = createRegistry('worker');
+    new Counter({ name: 'sends_total', help: 'sends', registers: [registry] }).inc(3);
+    const { status, body } = await get(await serve({}, registry), '/metrics');
+    expect(status).toBe(200);
+    expect(body).toContain('sends_total{process="worker"} 3');
+    expect(body).toMatch(/^process_resident_memory_bytes\{process="worker"\} \d+/m);
+  });
+
+  it('serves nothing else', async () => {
+    expect(await get(await serve(), '/debug')).toEqual({ status: 404, body: 'not found\n' });
+  });
+
+  it('stops answering once closed, and frees its port', async () => {
+    const server = await serve();
+    await get(server, '/livez');
+    await server.close();
+    await expect(get(server, '/livez')).rejects.toThrow('fetch failed');
+    opened.push(await serveMetrics(createRegistry('next'), at(server.port), {}));
+  });
+
+  it('rejects a port in use with the system’s error', async () => {
+    const holder = createServer();
+    await listen(holder, 0);
+    const { port } = holder.address() as AddressInfo;
+    await expect(serveMetrics(createRegistry('test'), at(port), {})).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+      port,
+    });
+    await new Promise((resolve) => holder.close(resolve));
   });
 });
 
-it('is ready again once the checks pass again', async () => {
-  let check = fails;
-  const server = await serve({ database: () => check() });
-  expect(await get(server, '/readyz')).toMatchObject({ status: 503 });
-  check = passes;
-  expect(await get(server, '/readyz')).toMatchObject({ status: 200 });
-});
+let loop: Loop | undefined;
+afterEach(() => loop?.stop());
 
-it('waits one second for hanging checks, for all of them together', async () => {
-  const hanging = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`check${n}`, hangs]));
-  const server = await serve({ ...hanging, queue: passes });
-  const started = performance.now();
-  const names = Object.keys(hanging).join(', ');
-  const { status, body } = await get(server, '/readyz');
-  expect([status, body.split('\n')[0]]).toEqual([503, `not ready: ${names}`]);
-  // One after the other would take twenty seconds.
-  expect(performance.now() - started).toBeLessThan(10_000);
-});
-
-it('counts a check that throws synchronously as failing', async () => {
-  const server = await serve({
-    database: () => {
-      throw new Error('at once');
-    },
+describe('watchServices', () => {
+  it('writes one line for a failure, with the reason that settles, and one for the return', async () => {
+    const lines: { msg: string; service: string; reason?: string }[] = [];
+    const log = pino(
+      new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          lines.push(JSON.parse(chunk.toString()));
+          done();
+        },
+      }),
+    );
+    let rounds = 0;
+    const refuse = (fault: string) => () => Promise.reject(new RefusedByRedis('unfit', fault));
+    const answers: (() => Promise<void>)[] = [
+      () => Promise.resolve(),
+      // A connection is replaced.
+      () => Promise.reject(new Error('closed')),
+      () => Promise.resolve(),
+      () => Promise.reject(new Error('closed')),
+      () => Promise.reject(new Error('connect ECONNREFUSED redis://:secret@127.0.0.1:1')),
+      refuse('REDIS_URL names a replica'),
+      refuse('REDIS_URL names no password'),
+      () => Promise.resolve(),
+      refuse('REDIS_URL names a replica'),
+      () => Promise.reject(new Error('closed')),
+      () => Promise.resolve(),
+      () => Promise.resolve(),
+    ];
+    loop = watchServices(log, {
+      Redis: () => answers[Math.min(rounds++, answers.length - 1)]!(),
+      PostgreSQL: () => Promise.resolve(),
+    });
+    await until('all answers', () => rounds >= answers.length);
+    expect(lines.map(({ msg, service, reason }) => [msg, service, reason])).toEqual([
+      ['Redis cannot be used', 'Redis', 'connect ECONNREFUSED redis://[removed]@127.0.0.1:1'],
+      ['Redis can be used again', 'Redis', undefined],
+      ['Redis cannot be used', 'Redis', 'REDIS_URL names a replica'],
+      ['Redis can be used again', 'Redis', undefined],
+    ]);
   });
-  expect(await get(server, '/readyz')).toEqual({
-    status: 503,
-    body: 'not ready: database\ndatabase: at once\n',
-  });
-  expect(await failedChecks({ a: passes, b: fails })).toEqual([{ name: 'b', reason: expect.any(String) }]);
-});
-
-it('is not ready while it stops, and does not ask its checks', async () => {
-  const server = await serve({ database: hangs });
-  server.draining();
-  expect(await get(server, '/readyz')).toEqual({
-    status: 503,
-    body: 'not ready: stopping\nstopping: the process was told to stop\n',
-  });
-});
-
-it('serves the metrics of the registry with the name of the process', async () => {
-  const registry = createRegistry('worker');
-  new Counter({ name: 'sends_total', help: 'sends', registers: [registry] }).inc(3);
-  const { status, body } = await get(await serve({}, registry), '/metrics');
-  expect(status).toBe(200);
-  expect(body).toContain('sends_total{process="worker"} 3');
-  expect(body).toMatch(/^process_resident_memory_bytes\{process="worker"\} \d+/m);
-});
-
-it('serves nothing else', async () => {
-  expect(await get(await serve(), '/debug')).toEqual({ status: 404, body: 'not found\n' });
-});
-
-it('stops answering once closed, and frees its port', async () => {
-  const server = await serve();
-  await get(server, '/livez');
-  await server.close();
-  await expect(get(server, '/livez')).rejects.toThrow('fetch failed');
-  opened.push(await serveMetrics(createRegistry('next'), at(server.port), {}));
-});
-
-it('rejects a port in use with the system’s error', async () => {
-  const holder = createServer();
-  await listen(holder, 0);
-  const { port } = holder.address() as AddressInfo;
-  await expect(serveMetrics(createRegistry('test'), at(port), {})).rejects.toMatchObject({
-    code: 'EADDRINUSE',
-    port,
-  });
-  await new Promise((resolve) => holder.close(resolve));
 });

@@ -14,7 +14,6 @@ async function run(): Promise<void> {
     metricsPort === null
       ? null
       : await listen(express().use(health(() => !stopping)), metricsPort, metricsHost);
-  console.log(`simulator ready: ${simulator.url}${metrics ? `, health: ${metrics.url}` : ''}`);
 
   const stop = () => {
     if (stopping) return;
@@ -24,6 +23,7 @@ async function run(): Promise<void> {
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
+  console.log(`simulator ready: ${simulator.url}${metrics ? `, health: ${metrics.url}` : ''}`);
 }
 
 /** One clear line for each reason why the process cannot run. */

@@ -102,7 +102,7 @@ export function read(simulator: Simulator, path: string) {
 }
 
 /** Makes one call with a token. */
-export async function call(url: string, method: string, body?: unknown) {
+async function call(url: string, method: string, body?: unknown) {
   const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
   const response = await fetch(url, {
     method,

@@ -1,4 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterTestFile } from './afterTestFile.js';
 
 /** `requests` go from the client to the target, and `replies` from the target to the client. */
 type Direction = 'requests' | 'replies';
@@ -28,7 +29,12 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** Starts a proxy on a free port in front of a service of this machine. */
+const running = new Set<TcpProxy>();
+afterTestFile(() => {
+  for (const proxy of running) void proxy.close();
+});
+
+/** Starts a proxy on a free port in front of a service of this machine. It runs until it is closed, or the test file ends. */
 export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = 'open'): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   let targetPort = Number(target.port || (target.protocol.startsWith('redis') ? 6379 : 5432));
@@ -76,7 +82,7 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
   through.hostname = '127.0.0.1';
   through.port = String(port);
   const sockets = (): Socket[] => [...flows].map(({ from }) => from);
-  return {
+  const proxy: TcpProxy = {
     url: through.href,
     async open() {
       current = 'open';
@@ -118,11 +124,14 @@ export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = '
       targetPort = port;
     },
     async close() {
+      running.delete(proxy);
       const closed = new Promise((resolve) => server.close(resolve));
       reset(sockets());
       await closed;
     },
   };
+  running.add(proxy);
+  return proxy;
 }
 
 interface Flow {

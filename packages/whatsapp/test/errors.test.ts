@@ -1,6 +1,8 @@
 import type { FaultScope, Outcome } from '@onecode/domain';
 import { describeWithReference, reference } from '@onecode/testing';
-import { classifyError } from '../src/index.js';
+import { KNOWN_CODES } from '../src/errorTable.js';
+import { classifyError, explainError } from '../src/index.js';
+import { retryAfterSeconds } from '../src/retryAfter.js';
 
 const classifyCode = (code: number, httpStatus: number | null = 400) =>
   classifyError({ httpStatus, code, subcode: null });
@@ -148,5 +150,99 @@ describeWithReference('the reference table of error codes', () => {
     const ours = new Set(CODES.flatMap(([, codes]) => codes));
     const theirs = rows.map(({ code }) => (code === '200-299' ? 299 : Number(code)));
     expect(theirs.filter((code) => !ours.has(code))).toEqual([]);
+  });
+});
+
+const kindOf = (code: number) => classifyError({ httpStatus: 400, code, subcode: null }).kind;
+
+describe('an error in plain words', () => {
+  it('has a meaning of its own for every known code, by whose name translations go', () => {
+    expect(KNOWN_CODES.length).toBeGreaterThan(70);
+    const meanings = KNOWN_CODES.map((code) => {
+      const { meaning } = explainError(code, kindOf(code));
+      expect(meaning.name).toBe(String(code));
+      return meaning.english;
+    });
+    expect(new Set(meanings).size).toBe(meanings.length);
+  });
+
+  it('is told by how the attempt ended where no code explains it', () => {
+    const meanings = (['retry', 'unknown', 'sender', 'recipient', 'config'] as const).map((outcome) => {
+      const known = explainError(null, outcome);
+      expect(known.meaning.name).toBe(outcome);
+      for (const code of [-1, 5, 999_999, Number.MAX_SAFE_INTEGER])
+        expect(explainError(code, outcome)).toEqual(known);
+      return known.meaning.english;
+    });
+    expect(new Set(meanings).size).toBe(meanings.length);
+  });
+
+  it('tells 100 of a sender apart from 100 of a request', () => {
+    expect(explainError(100, 'sender').meaning.name).toBe('unknown_sender');
+    expect(explainError(100, 'config').meaning.name).toBe('100');
+  });
+
+  it.each([201, 250, 299])('takes %i for a permission like 200', (code) => {
+    expect(explainError(code, 'config')).toMatchObject({ remedy: { name: 'permissions' }, owner: 'us' });
+  });
+
+  it.each([
+    [131026, 'recipient'],
+    [130403, 'us'],
+    [131049, 'nobody'],
+    [190, 'us'],
+    [131048, 'us'],
+    [131057, 'provider'],
+    [131000, 'provider'],
+    [130429, 'us'],
+  ])('of %i says who can act, as a receipt reports it: %s', (code, owner) => {
+    expect(explainError(code, 'recipient').owner).toBe(owner);
+  });
+});
+
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const usage = (...minutes: unknown[]) =>
+  JSON.stringify({
+    '1022': minutes.map((estimated_time_to_regain_access) => ({ estimated_time_to_regain_access })),
+  });
+
+describe('the wait that a provider asks for', () => {
+  it.each<[string, number | null]>([
+    ['0', 0],
+    ['30', 30],
+    ['999999999999999999999', 3_600],
+    ['Thu, 01 Jan 2026 00:00:20 GMT', 20],
+    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', 3_600],
+    ['-5', null],
+    ['1.5', null],
+    ['soon', null],
+    ['2026-01-01', null],
+    ['Thu, 99 Foo 2026 00:00:20 GMT', null],
+    ['', null],
+  ])('Retry-After: %s → %s', (value, expected) => {
+    expect(retryAfterSeconds({ 'retry-after': value }, NOW)).toBe(expected);
+  });
+
+  it.each<[string, number | null]>([
+    [usage(2), 120],
+    [usage(0, 3, 1), 180],
+    [usage(0), null],
+    [usage(100_000), 3_600],
+    [usage('2', null, -1, {}), null],
+    ['{', null],
+    ['[]', null],
+    ['null', null],
+  ])('X-Business-Use-Case-Usage: %s → %s', (value, expected) => {
+    expect(retryAfterSeconds({ 'x-business-use-case-usage': value }, NOW)).toBe(expected);
+  });
+
+  it('is taken from Retry-After before anything else', () => {
+    const headers = { 'retry-after': '5', 'x-business-use-case-usage': usage(2) };
+    expect(retryAfterSeconds(headers, NOW)).toBe(5);
+  });
+
+  it('is null when nothing is said', () => {
+    expect(retryAfterSeconds({}, NOW)).toBeNull();
   });
 });

@@ -152,7 +152,6 @@ export class ServiceModel {
     this.draft.history.push({
       startedAt: this.now - 0.5,
       endedAt: this.now + 0.4,
-      api: 0,
       ...about,
       reply: isLost ? { kind: 'lost', reason: 'reset' } : isStatus ? { ...reply, status: 200 } : reply,
     } as ClientEvent);

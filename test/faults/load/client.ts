@@ -144,21 +144,20 @@ export class Client {
     path: string,
     request: Pick<ApiRequest, 'method' | 'idempotencyKey' | 'body'>,
   ): Promise<{
-    event: { startedAt: number; endedAt: number; api: number; accountId: string };
+    event: { startedAt: number; endedAt: number; accountId: string };
     reply: Reply<Body>;
   }> {
     const { apiUrls, now, requestMsMax } = this.context;
     const { accountId, key } = this.plan.caller;
     const urls = apiUrls();
-    const api = at % urls.length;
     const startedAt = now();
     const reply = await sendRequest<Body>({
       ...request,
-      url: `${urls[api]}${path}`,
+      url: `${urls[at % urls.length]}${path}`,
       key,
       msMax: requestMsMax,
     });
-    return { event: { startedAt, endedAt: now(), api, accountId }, reply };
+    return { event: { startedAt, endedAt: now(), accountId }, reply };
   }
 }
 

@@ -11,7 +11,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { countries, id, phoneNumber, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError, UsageError } from '../errors.js';
+import { found, UsageError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
@@ -25,11 +25,6 @@ export const abuseControlsRow = (controls: AbuseControls): Row => ({
   stopped_until: controls.stoppedUntil?.toISOString() ?? null,
   refused_recipients: controls.refusedRecipients,
 });
-
-function found<T>(result: T | null): T {
-  if (result === null) throw new UserError('there is no account with this id');
-  return result;
-}
 
 interface Breaker {
   unverifiedPercent?: number;
@@ -62,7 +57,7 @@ export function addAbuseControlCommands(account: Command): void {
       const changed = await withDatabase((database) =>
         allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),
       );
-      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
   account
@@ -93,7 +88,7 @@ export function addAbuseControlCommands(account: Command): void {
     .action(async (accountId: string, options: Breaker, command: Command) => {
       const change = breakerChange(options);
       const changed = await withDatabase((database) => change(database, accountId));
-      print(command, { id: accountId, ...abuseControlsRow(found(changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
   account
@@ -106,6 +101,6 @@ export function addAbuseControlCommands(account: Command): void {
       const resetCount = await withDatabase((database) =>
         resetGuessCount(database, actor(), accountId, to.canonical),
       );
-      print(command, { id: accountId, forgiven_wrong_codes: found(resetCount) });
+      print(command, { id: accountId, forgiven_wrong_codes: found('account', resetCount) });
     });
 }

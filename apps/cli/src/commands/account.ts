@@ -17,7 +17,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError } from '../errors.js';
+import { found, UserError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
 import { addAbuseControlCommands, abuseControlsRow } from './abuseControls.js';
 
@@ -38,11 +38,6 @@ const suspensionRow = (account: Account): Row => ({
   suspended_at: account.suspendedAt?.toISOString() ?? null,
   suspension_reason: account.suspensionReason,
 });
-
-function found(account: Account | null): Account {
-  if (account === null) throw new UserError('there is no account with this id');
-  return account;
-}
 
 interface Create {
   name: string;
@@ -117,7 +112,7 @@ export function addAccountCommands(program: Command): void {
       const [account, abuseControls] = await withDatabase((database) =>
         Promise.all([findAccount(database, accountId), findAbuseControls(database, accountId)]),
       );
-      const known = found(account);
+      const known = found('account', account);
       print(command, {
         ...suspensionRow(known),
         weight: known.weight,
@@ -144,7 +139,7 @@ export function addAccountCommands(program: Command): void {
         if (error instanceof GrantRefused) throw new UserError('the account cannot hold that many credits');
         throw error;
       });
-      print(command, rowOf(found(credited)));
+      print(command, rowOf(found('account', credited)));
     });
 
   account
@@ -161,7 +156,7 @@ export function addAccountCommands(program: Command): void {
       const changed = await withDatabase((database) =>
         changeAccount(database, actor(), accountId, { weight }),
       );
-      print(command, { ...rowOf(found(changed)), weight });
+      print(command, { ...rowOf(found('account', changed)), weight });
     });
 
   addAbuseControlCommands(account);
@@ -178,7 +173,7 @@ export function addAccountCommands(program: Command): void {
       const suspended = await withDatabase((database) =>
         suspendAccount(database, actor(), accountId, reason),
       );
-      print(command, suspensionRow(found(suspended)));
+      print(command, suspensionRow(found('account', suspended)));
     });
 
   account
@@ -188,7 +183,7 @@ export function addAccountCommands(program: Command): void {
     .addHelpText('after', example('account resume ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
       const resumed = await withDatabase((database) => resumeAccount(database, actor(), accountId));
-      print(command, suspensionRow(found(resumed)));
+      print(command, suspensionRow(found('account', resumed)));
     });
 
   account

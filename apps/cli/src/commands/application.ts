@@ -12,7 +12,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, limit, oneOf, phoneNumber, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError, UsageError } from '../errors.js';
+import { found, UsageError, UserError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
@@ -34,11 +34,6 @@ const limitsRow = (application: Application): Row => ({
   per_recipient_hour: application.perRecipientHour,
   identity_check: application.identityCheck,
 });
-
-function found(application: Application | null | undefined): Application {
-  if (!application) throw new UserError('there is no application with this id');
-  return application;
-}
 
 interface Limits {
   perMinute?: number | 'off';
@@ -69,14 +64,16 @@ export function addApplicationCommands(program: Command): void {
     )
     .addHelpText('after', example('application create --account ID --name Shop --mode live'))
     .action(async (options: { account: string; name: string; mode: Mode }, command: Command) => {
-      const made = await withDatabase((database) =>
-        createApplication(database, actor(), {
-          accountId: options.account,
-          name: options.name,
-          mode: options.mode,
-        }),
+      const made = found(
+        'account',
+        await withDatabase((database) =>
+          createApplication(database, actor(), {
+            accountId: options.account,
+            name: options.name,
+            mode: options.mode,
+          }),
+        ),
       );
-      if (made === null) throw new UserError('there is no account with this id');
       print(command, rowOf(made));
     });
 
@@ -89,7 +86,7 @@ export function addApplicationCommands(program: Command): void {
       const [application] = await withDatabase((database) =>
         findApplications(database, { id: applicationId, limit: 1 }),
       );
-      print(command, limitsRow(found(application)), { absent: 'off' });
+      print(command, limitsRow(found('application', application)), { absent: 'off' });
     });
 
   application
@@ -132,7 +129,7 @@ export function addApplicationCommands(program: Command): void {
           ...(perRecipientHour === undefined ? {} : { perRecipientHour: limitOf(perRecipientHour) }),
         }),
       );
-      print(command, limitsRow(found(changed)), { absent: 'off' });
+      print(command, limitsRow(found('application', changed)), { absent: 'off' });
     });
 
   application
@@ -163,7 +160,7 @@ Example:
         const changed = await withDatabase((database) =>
           setIdentityCheck(database, actor(), applicationId, value),
         );
-        print(command, limitsRow(found(changed)), { absent: 'off' });
+        print(command, limitsRow(found('application', changed)), { absent: 'off' });
       },
     );
 
@@ -174,10 +171,10 @@ Example:
     .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
     .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
-      const forgotten = await withDatabase((database) =>
-        forgetIdentity(database, actor(), applicationId, to.canonical),
+      const forgotten = found(
+        'application',
+        await withDatabase((database) => forgetIdentity(database, actor(), applicationId, to.canonical)),
       );
-      if (forgotten === null) throw new UserError('there is no application with this id');
       print(command, { application_id: applicationId, forgotten });
     });
 }

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { oneOf, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError, UsageError } from '../errors.js';
+import { found, UsageError, UserError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
@@ -58,8 +58,10 @@ export function addHoldCommands(program: Command): void {
         command: Command,
       ) => {
         const target = targetOf(kind, typed);
-        const held = await withDatabase((database) => placeHold(database, actor(), { ...target, reason }));
-        if (held === null) throw new UserError('there is no account with this id');
+        const held = found(
+          'account',
+          await withDatabase((database) => placeHold(database, actor(), { ...target, reason })),
+        );
         print(command, rowOf(held));
       },
     );

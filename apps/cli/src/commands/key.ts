@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { UserError } from '../errors.js';
+import { found } from '../errors.js';
 import { example, print, type Row } from '../output.js';
 
 const rowOf = (key: ApiKey): Row => ({
@@ -29,8 +29,10 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--application <id>', 'the application', id('--application'))
     .addHelpText('after', example('key create --application ID'))
     .action(async ({ application }: { application: string }, command: Command) => {
-      const made = await withDatabase((database) => createApiKey(database, actor(), application));
-      if (made === null) throw new UserError('there is no application with this id');
+      const made = found(
+        'application',
+        await withDatabase((database) => createApiKey(database, actor(), application)),
+      );
       print(
         command,
         { id: made.id, key: made.key, application_id: made.applicationId, mode: made.mode },
@@ -44,8 +46,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', "the key's id", id("the key's id"))
     .addHelpText('after', example('key revoke ID'))
     .action(async (keyId: string, _options: object, command: Command) => {
-      const revoked = await withDatabase((database) => revokeApiKey(database, actor(), keyId));
-      if (revoked === null) throw new UserError('there is no key with this id');
+      const revoked = found('key', await withDatabase((database) => revokeApiKey(database, actor(), keyId)));
       print(command, rowOf(revoked));
     });
 
@@ -55,8 +56,7 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--application <id>', 'the application', id('--application'))
     .addHelpText('after', example('key list --application ID'))
     .action(async ({ application }: { application: string }, command: Command) => {
-      const keys = await withDatabase((database) => listApiKeys(database, application));
-      if (keys === null) throw new UserError('there is no application with this id');
+      const keys = found('application', await withDatabase((database) => listApiKeys(database, application)));
       print(command, keys.map(rowOf));
     });
 }

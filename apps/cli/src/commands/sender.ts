@@ -29,18 +29,13 @@ import {
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { NotOk, UserError } from '../errors.js';
+import { found, NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { checkSender, senderRow, showSender } from './senderCheck.js';
 import { addSenderTokenCommands } from './senderTokens.js';
 
-function found(sender: Sender | null): Sender {
-  if (sender === null) throw new UserError('there is no sender with this id');
-  return sender;
-}
-
 async function findSender(database: Database, senderId: string): Promise<Sender> {
-  return found((await listSenders(database)).find((known) => known.id === senderId) ?? null);
+  return found('sender', (await listSenders(database)).find((known) => known.id === senderId) ?? null);
 }
 
 interface Add {
@@ -164,7 +159,7 @@ export function addSenderCommands(program: Command): void {
       .action(async (senderId: string, _options: object, command: Command) => {
         print(
           command,
-          senderRow(found(await withDatabase((database) => change(database, actor(), senderId)))),
+          senderRow(found('sender', await withDatabase((database) => change(database, actor(), senderId)))),
         );
       });
 
@@ -178,7 +173,7 @@ export function addSenderCommands(program: Command): void {
       const change = await withDatabase((database) =>
         changeThroughput(database, actor(), senderId, throughput),
       );
-      print(command, senderRow(found(change)));
+      print(command, senderRow(found('sender', change)));
     });
 
   addSenderTokenCommands(sender);

@@ -1,4 +1,4 @@
-import type { Judgement } from '@onecode/domain';
+import { GUESSES_MAX, type Judgement } from '@onecode/domain';
 import {
   byOrdinal,
   createBatcher,
@@ -7,7 +7,7 @@ import {
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { bytesText } from '../client/sql.js';
+import { bytesText, refusedBy } from '../client/sql.js';
 
 /** A guess at the code of an account's send. */
 export interface Guess {
@@ -22,8 +22,10 @@ export interface JudgedGuess extends Judgement {
   traceparent: string | null;
 }
 
-/** Their sends are locked while the batch lasts. */
-const GUESSES_MAX = 100;
+/** Guesses in one batch: their sends are locked while it lasts. */
+const BATCH_MAX = 100;
+/** Sends of which a process knows that guesses at them fail. */
+const FAILING_MAX = 10_000;
 
 /**
  * Judges a guess by the rule `judge` of `packages/domain`, and writes what follows from it: the count, the time, the end of the delivery
@@ -54,15 +56,27 @@ const verifierOf = oncePerClient((database: Database) => {
         first.get(guess.id) === guess ? (judged.get(guess.id) ?? null) : 'again',
       );
     },
-    { batchSizeMax: GUESSES_MAX, ...OVERLAPPING_BATCHES },
+    { batchSizeMax: BATCH_MAX, ...OVERLAPPING_BATCHES },
   );
+  // Where wrong guesses are refused and right ones are not, as by a check, a refusal tells them apart: so it counts too.
+  const failures = new Map<string, number>();
   return async (guess: Guess): Promise<JudgedGuess | null> => {
-    for (;;) {
-      const row = await verify(guess);
-      if (row !== 'again') return row && judgementOf(row);
+    const failed = failures.get(guess.id) ?? 0;
+    if (failed >= GUESSES_MAX) throw new Error('too many guesses at this send could not be written');
+    try {
+      for (;;) {
+        const row = await verify(guess);
+        if (row !== 'again') return row && judgementOf(row);
+      }
+    } catch (error) {
+      if (isRefused(error) && failures.size < FAILING_MAX) failures.set(guess.id, failed + 1);
+      throw error;
     }
   };
 });
+
+/** Whether PostgreSQL refused what was to be written, by the classes of SQLSTATE: data (22), integrity (23), raised (P0). */
+const isRefused = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
 
 function judgementOf({ judgement, wrong_guesses: wrong, traceparent }: JudgedRow): JudgedGuess {
   switch (judgement) {
@@ -71,8 +85,8 @@ function judgementOf({ judgement, wrong_guesses: wrong, traceparent }: JudgedRow
     case 'right':
       return { valid: true, verification: 'verified', attemptsLeft: 0, traceparent };
     case 'wrong':
-      return wrong < 5
-        ? { valid: false, verification: 'pending', attemptsLeft: 5 - wrong, traceparent }
+      return wrong < GUESSES_MAX
+        ? { valid: false, verification: 'pending', attemptsLeft: GUESSES_MAX - wrong, traceparent }
         : { valid: false, verification: 'locked', attemptsLeft: 0, traceparent };
     default:
       return { valid: false, verification: judgement, attemptsLeft: 0, traceparent };
@@ -103,7 +117,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
       ) s
     ), judged as materialized (
       select l.*, l.judgement = 'wrong' as is_wrong, l.judgement = 'right' as is_right,
-        l.judgement = 'right' or l.judgement = 'wrong' and l.wrong_guesses = 4 as is_end
+        l.judgement = 'right' or l.judgement = 'wrong' and l.wrong_guesses = ${GUESSES_MAX - 1}::integer as is_end
       from (
         select *, case
           when verification <> 'pending' then verification
@@ -143,7 +157,8 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
       order by account_id, mode, recipient
       on conflict (account_id, mode, recipient) do update set
         points = case when excluded.points > 0 then ceil(points_left_at(b.points, b.last_wrong_at, excluded.last_wrong_at)) + excluded.points else 0 end,
-        guess_cost = greatest(b.guess_cost, excluded.guess_cost), last_wrong_at = excluded.last_wrong_at
+        guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
+        last_wrong_at = excluded.last_wrong_at
     )
     select ordinal, judgement, wrong_guesses + is_wrong::integer as wrong_guesses, traceparent from judged`;
   return byOrdinal(guesses, rows).map((row) => row ?? null);

@@ -1,10 +1,16 @@
 import * as store from '@onecode/store';
 import { useTestDatabase } from '@onecode/testing';
-import { ADDED_NUMBER, OPERATOR_CHANGES, RECIPIENT, TOKEN } from './operatorChanges.js';
-import { USER_CHANGES, PASSWORD, TOKENS } from './userChanges.js';
-import { ACTOR, buildFixture, type Fixture } from './fixture.js';
-
-const CHANGES = { ...OPERATOR_CHANGES, ...USER_CHANGES };
+import {
+  ACTOR,
+  ADDED_NUMBER,
+  buildFixture,
+  CHANGES,
+  PASSWORD,
+  RECIPIENT,
+  TOKEN,
+  TOKENS,
+  type Fixture,
+} from './changes.js';
 
 const db = useTestDatabase();
 let fixture: Fixture;

@@ -96,6 +96,10 @@ describe('a database with much in it', () => {
       'select id from sends where account_id = $1 and application_number = 389',
       [large.accountId],
     )) as [{ id: string }];
+    [{ id: early }] = (await store.sql<{ id: string }>(
+      'select id from sends where account_id = $1 order by id offset 4999 limit 1',
+      [large.accountId],
+    )) as [{ id: string }];
     await fillOthers();
     await store.sql('analyze');
     dueId = await buildSend(store.database, busy, { recipient: '+5521987654321' });
@@ -203,11 +207,12 @@ describe('a database with much in it', () => {
 
   const repeat = (n: number) => newSend(busy, { idempotencyKey: `key ${n}`, recipient: '+5511900000077' });
   const listed =
-    (filter: () => SendFilter, before?: string) =>
+    (filter: () => SendFilter, before?: () => string) =>
     (database: Database): Promise<unknown> =>
-      listSends(database, large.accountId, filter(), { limit: 50, ...(before !== undefined && { before }) });
-  /** Places near the ends of the lists: in the ledger, with any balance. */
-  const EARLY = Buffer.from('5000').toString('base64url');
+      listSends(database, large.accountId, filter(), { limit: 50, ...(before && { before: before() }) });
+  /** Places near the ends of the lists: a send, and in the ledger, with any balance. */
+  let early: string;
+  const EARLY = (): string => early;
   const DEEP = Buffer.from('500.0.1000').toString('base64url');
   const month = () => ({
     createdFrom: new Date(Date.now() - 20 * DAY_MS),

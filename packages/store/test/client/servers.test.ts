@@ -262,29 +262,6 @@ describe('poolers', () => {
       },
     );
 
-    it('in transaction mode keeps its settings when a migration through it is refused', async () => {
-      const url = await poolerUrl({ ...TRANSACTION, default_pool_size: 1 }, 'onecode');
-      await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
-      const { database, missing } = openAt(url);
-      await refuseUnusableDatabase(database);
-      expect(missing).toEqual([]);
-    });
-
-    it('in transaction mode is seen to share sessions while other clients take them in turn', async () => {
-      const url = await poolerUrl(TRANSACTION);
-      const { database } = openAt(url, { connectionsMax: 12 });
-      let isOver = false;
-      const load = Array.from({ length: 12 }, async () => {
-        while (!isOver) await database.sql.query`select pg_sleep(0.001)::text`;
-      });
-      try {
-        for (let n = 0; n < 5; n += 1) await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
-      } finally {
-        isOver = true;
-        await Promise.all(load);
-      }
-    });
-
     it('with TLS serves whom its certificate is for and who trusts its authority', async () => {
       const { certificate, key, caFile } = makeCertificates(processes.folder);
       const tls = {

@@ -1,11 +1,19 @@
-import { migrate, MigrationBlocked, MigrationMismatch } from '@onecode/store/migrations';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  concurrentIndex,
+  contractOf,
+  ContractRefused,
+  migrate,
+  MigrationBlocked,
+  MigrationMismatch,
+} from '@onecode/store/migrations';
 import { createTestDatabase, until } from '@onecode/testing';
+import pg from 'pg';
 import { FOLDER, ours, useMigrationFolder } from './migrationFolder.js';
 
-const { up, upOurs, write, remove, sql, applied } = useMigrationFolder();
+const { url, up, upOurs, write, remove, sql, applied } = useMigrationFolder();
 
 const SHAPE = `
   select table_name, column_name, data_type, is_nullable, column_default
@@ -163,5 +171,177 @@ describe('the journal', () => {
       });
       expect(row.id).toMatch(/^[0-9a-f-]{36}$/);
     }
+  });
+});
+
+describe('migrating beside a service that runs', () => {
+  it('gives up, and holds up nobody, when a table is not to be had', async () => {
+    await write('1_first', 'create table made (n integer);');
+    await up();
+    await write('2_second', 'alter table made add m integer;');
+    const backup = new pg.Client({ connectionString: url() });
+    await backup.connect();
+    try {
+      await backup.query('begin; select from made');
+      await expect(up()).rejects.toThrow('lock timeout');
+      expect(await sql('select n from made')).toEqual([]);
+      expect(await applied()).toEqual(['1_first']);
+    } finally {
+      await backup.end();
+    }
+    expect(await up()).toEqual(['2_second']);
+  });
+
+  it('steps back from a deadlock, so that the service’s statement is not its victim', async () => {
+    await write('1_first', 'create table made (n integer); create table other (n integer);');
+    await up();
+    await write('2_second', 'alter table made add m integer; alter table other add m integer;');
+    const service = new pg.Client({ connectionString: url() });
+    await service.connect();
+    try {
+      await service.query('begin; select from other');
+      const migration = up();
+      await until('a migration that waits for the second table', async () => {
+        const waiting = await sql(
+          `select from pg_locks where not granted and relation = 'other'::regclass and mode = 'AccessExclusiveLock'`,
+        );
+        return waiting.length > 0;
+      });
+      await service.query('select from made');
+      await service.query('commit');
+      expect(await migration).toEqual(['2_second']);
+    } finally {
+      await service.end();
+    }
+  });
+
+  const INDEX = '-- Beside the service.\ncreate index concurrently made_n on made (n);';
+  const indexes = () =>
+    sql(
+      `select indexrelid::regclass::text as name, indisvalid as valid from pg_index where indrelid = 'made'::regclass`,
+    );
+
+  it('builds an index while others write, and when several start at once', async () => {
+    await write('1_first', 'create table made (n integer);');
+    await up();
+    await write('2_second', INDEX);
+    const writer = new pg.Client({ connectionString: url() });
+    await writer.connect();
+    try {
+      await writer.query('begin; insert into made values (1)');
+      const migrations = Promise.all([up(), up(), up()]);
+      await until('an index under construction', async () => (await indexes()).length > 0);
+      await sql('insert into made values (2)');
+      await writer.query('commit');
+      expect((await migrations).flat()).toEqual(['2_second']);
+    } finally {
+      await writer.end();
+    }
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: true }]);
+    expect(await applied()).toEqual(['1_first', '2_second']);
+  });
+
+  it('builds an index again whose building was cut off', async () => {
+    await write('1_first', 'create table made (n integer); insert into made values (1), (1);');
+    await up();
+    await write('2_second', INDEX.replace('index', 'unique index'));
+    await expect(up()).rejects.toThrow('made_n');
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: false }]);
+    expect(await applied()).toEqual(['1_first']);
+    await sql('delete from made');
+    expect(await up()).toEqual(['2_second']);
+    expect(await indexes()).toEqual([{ name: 'made_n', valid: true }]);
+  });
+
+  it.each([
+    ['create index concurrently made_n on made (n);', 'made_n'],
+    ['-- Why.\n\ncreate unique index concurrently made_n on made (n) where n > 0;\n', 'made_n'],
+    ['create index made_n on made (n);', null],
+    ['-- create index concurrently made_n on made (n);\nselect 1;', null],
+    ['create index concurrently made_n on made (n); select 1;', null],
+    ['select 1; create index concurrently made_n on made (n);', null],
+  ])('takes only a single statement out of its transaction: %j', (text, index) => {
+    expect(concurrentIndex(text)).toBe(index);
+  });
+});
+
+describe('a contracting migration', () => {
+  const DROP = '-- contract: since 1.2.0: it reads remark instead\nalter table things drop note;';
+  const NOTES = `select from information_schema.columns where table_name = 'things' and column_name = 'note'`;
+
+  beforeEach(async () => {
+    const [baseline] = await ours();
+    await write('1_baseline', await readFile(join(FOLDER, baseline!, 'migration.sql'), 'utf8'));
+    await write('2_things', 'create table things (note text, remark text);');
+  });
+  const run = (kind: string, release: string, changes = ''): Promise<unknown> =>
+    sql(
+      `insert into processes (id, kind, release, last_migration, clock_ahead_ms)
+         values (gen_random_uuid(), '${kind}', '${release}', '2_things', 0);
+       insert into releases (release) values ('${release}') on conflict do nothing; ${changes}`,
+    );
+
+  it('is applied while only releases run that no longer need what it takes away, and is noted', async () => {
+    await up();
+    await run('api', '1.2.0');
+    await run('worker', '1.2.1');
+    await write('3_drop', DROP);
+    expect(await up()).toEqual(['3_drop']);
+    expect(await sql(NOTES)).toEqual([]);
+    expect(await sql('select * from schema_contracts')).toEqual([
+      { migration_name: '3_drop', oldest_release: '1.2.0', reason: 'it reads remark instead' },
+    ]);
+  });
+
+  it('is refused while a process of an older release runs, with all that came along', async () => {
+    await up();
+    await run('api', '1.2.0');
+    await run('api', '1.1.0');
+    await write('3_add', 'alter table things add more text;');
+    await write('4_drop', DROP);
+    const refusal: unknown = await up().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(ContractRefused);
+    expect((refusal as ContractRefused).faults).toEqual([
+      'migration 4_drop breaks 1 × api of release 1.1.0: it takes away what they need (it reads remark instead)',
+    ]);
+    expect(await applied()).toEqual(['1_baseline', '2_things']);
+  });
+
+  it.each([
+    ['has stopped', 'update processes set stopped_at = now()'],
+    ['was killed a minute ago', `update processes set seen_at = now() - interval '61 seconds'`],
+  ])('is applied once the older process %s', async (_, ended) => {
+    await up();
+    await run('worker', '1.1.0', ended);
+    await run('worker', '1.2.0');
+    await write('3_drop', DROP);
+    expect(await up()).toEqual(['3_drop']);
+  });
+
+  it('that was forced is applied, and says what it breaks and which release was skipped', async () => {
+    await up();
+    await run('api', '1.1.0');
+    await write('3_drop', DROP);
+    const lines: string[] = [];
+    expect(await up({ force: true, log: (line) => lines.push(line) })).toEqual(['3_drop']);
+    expect(lines).toEqual([
+      expect.stringMatching(/^Forced: migration 3_drop breaks 1 × api of release 1\.1\.0: .*\.$/),
+      expect.stringMatching(/^Forced: migration 3_drop goes past release 1\.2\.0, .*\.$/),
+    ]);
+  });
+
+  it('is applied to a new database like any other', async () => {
+    await write('3_drop', DROP);
+    expect(await up()).toEqual(['1_baseline', '2_things', '3_drop']);
+  });
+
+  it.each([
+    ['-- contract: since 1.2.0: it reads remark', { oldestRelease: '1.2.0', reason: 'it reads remark' }],
+    ['-- contract: nobody reads it', { oldestRelease: null, reason: 'nobody reads it' }],
+    ['-- contract:', null],
+    ['-- It is no contract: nothing of the kind.', null],
+  ])('is known by a line of its own: %s', (line, expected) => {
+    const found = contractOf({ name: '1', sql: `${line}\nselect 1;` });
+    expect(found).toEqual(expected && { migration: '1', ...expected });
   });
 });

@@ -31,7 +31,7 @@ export async function insertSends(
     created_at: at.toISOString(),
     delivery_ms: deliveryMs,
     ...send,
-    id: uuidv7({ msecs: at.getTime() }),
+    id: uuidv7({ msecs: at.getTime(), seq: place }),
   }));
   await store.sql(
     `with given as (

@@ -345,7 +345,7 @@ describe('rate windows', () => {
         }
       }),
       // Bounds the search for a smaller counterexample.
-      { numRuns: 20, interruptAfterTimeLimit: 30_000 },
+      { numRuns: 10, interruptAfterTimeLimit: 30_000 },
     );
   }, 60_000);
 

@@ -1,0 +1,550 @@
+import { describeWithReference, reference } from '@onecode/testing';
+import fc from 'fast-check';
+import { parseWebhook, reportOf, UnreadableWebhook } from '../src/index.js';
+
+describe('receipts', () => {
+  const ATTEMPT = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
+  const STATUS = {
+    id: 'wamid.ABC=',
+    status: 'delivered',
+    timestamp: '1763629203',
+    recipient_id: '5511912345678',
+    biz_opaque_callback_data: ATTEMPT,
+  };
+
+  const post = (...statuses: unknown[]) => ({
+    object: 'whatsapp_business_account',
+    entry: [{ id: '1', changes: [{ field: 'messages', value: { statuses } }] }],
+  });
+  const parseReceipts = (body: Buffer) => parseWebhook(body).receipts;
+  const parse = (body: unknown) => parseReceipts(Buffer.from(JSON.stringify(body)));
+  const parseOne = (change: Record<string, unknown>) => parse(post({ ...STATUS, ...change }))[0];
+
+  describe('a status webhook', () => {
+    it('becomes a receipt with message, attempt, status and the time of the provider', () => {
+      expect(parse(post(STATUS))).toEqual([
+        {
+          messageId: 'wamid.ABC=',
+          attemptId: ATTEMPT,
+          status: 'delivered',
+          occurredAt: new Date('2025-11-20T09:00:03Z'),
+          failure: null,
+        },
+      ]);
+    });
+
+    it('may hold a thousand statuses, in several entries and changes, duplicates and disorder included', () => {
+      const statuses = Array.from({ length: 250 }, (_, index) => ({ ...STATUS, id: `wamid.${index % 200}` }));
+      const change = { field: 'messages', value: { statuses } };
+      const receipts = parse({ entry: [{ changes: [change, change] }, { changes: [change, change] }] });
+      expect(receipts).toHaveLength(1000);
+      expect(receipts[249]?.messageId).toBe('wamid.49');
+    });
+
+    it.each(['sent', 'delivered', 'read', 'failed'])('is taken when it says %s', (status) => {
+      expect(parseOne({ status })?.status).toBe(status);
+    });
+
+    it.each(['deleted', 'warning', 'SENT', '', null, 7, undefined])(
+      'is passed over when it says %j',
+      (status) => {
+        expect(parse(post({ ...STATUS, status }))).toEqual([]);
+      },
+    );
+
+    it('is passed over when it is about a payment and not a message', () => {
+      expect(parse(post({ ...STATUS, type: 'payment', status: 'failed' }))).toEqual([]);
+      expect(parseOne({ type: 'message' })).toBeDefined();
+    });
+  });
+
+  describe('the identity', () => {
+    it.each<[unknown, string | undefined]>([
+      ['DF2lS5v2W6x=', 'DF2lS5v2W6x='],
+      ['', undefined],
+      ['x'.repeat(129), undefined],
+      ['a text of somebody', undefined],
+      [7, undefined],
+      [undefined, undefined],
+    ])('%j is %j', (hash, expected) => {
+      expect(parseOne({ recipient_identity_key_hash: hash })?.identityHash).toBe(expected);
+    });
+  });
+
+  describe('the price', () => {
+    const PRICING = { billable: true, pricing_model: 'PMP', category: 'authentication', type: 'regular' };
+    const price = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
+    it.each<[unknown, unknown]>([
+      [PRICING, price],
+      [
+        { ...PRICING, billable: false },
+        { ...price, billable: false },
+      ],
+      [{ category: 'utility' }, { category: 'utility', type: 'unknown', billable: true, model: 'unknown' }],
+      [{ ...PRICING, category: undefined }, undefined],
+      [{ ...PRICING, category: 'words of nobody' }, undefined],
+      [
+        { ...PRICING, type: 'x'.repeat(41) },
+        { ...price, type: 'unknown' },
+      ],
+      [null, undefined],
+      ['authentication', undefined],
+    ])('%j is %j', (pricing, expected) => {
+      expect(parseOne({ pricing })?.pricing).toEqual(expected);
+    });
+  });
+
+  describe('the attempt id', () => {
+    it.each<unknown>([
+      ATTEMPT.toUpperCase(),
+      `{${ATTEMPT}}`,
+      ATTEMPT.replaceAll('-', ''),
+      `${ATTEMPT}\n`,
+      'att_01J9ZK',
+      '',
+      null,
+      7,
+      undefined,
+      { toString: 1 },
+    ])('is null when the opaque data is %j', (biz_opaque_callback_data) => {
+      expect(parseOne({ biz_opaque_callback_data })).toMatchObject({ messageId: STATUS.id, attemptId: null });
+    });
+  });
+
+  describe('a message id that the database could not keep', () => {
+    it.each([
+      ['with NUL', 'wamid.\u0000'],
+      ['with a line end', 'wamid.\n'],
+      ['with DEL', 'wamid.\u007f'],
+      ['with half a character', 'wamid.\ud800'],
+      ['empty', ''],
+      ['of 513 characters', 'w'.repeat(513)],
+      ['that is a number', 7],
+      ['missing', undefined],
+    ])('%s: the status is passed over, the one beside it is not', (_, id) => {
+      const receipts = parse(post({ ...STATUS, id }, STATUS));
+      expect(receipts.map(({ messageId }) => messageId)).toEqual([STATUS.id]);
+    });
+
+    it('may have 512 characters', () => {
+      expect(parseOne({ id: 'w'.repeat(512) })).toBeDefined();
+    });
+  });
+
+  describe('the time', () => {
+    it('may be a number', () => {
+      expect(parseOne({ timestamp: 1763629203 })?.occurredAt).toEqual(new Date(1763629203000));
+    });
+
+    it.each<unknown>([
+      undefined,
+      null,
+      '',
+      'today',
+      '0',
+      '-1',
+      '1.5',
+      '1763629203000',
+      '99999999999',
+      1e300,
+      {},
+      { toString: 1 },
+      [['1763629203']],
+    ])('is the present when the provider says %j', (timestamp) => {
+      const before = Date.now();
+      const occurredAt = parseOne({ timestamp })?.occurredAt.getTime();
+      expect(occurredAt).toBeGreaterThanOrEqual(before);
+      expect(occurredAt).toBeLessThanOrEqual(Date.now());
+    });
+  });
+
+  describe('a failed status', () => {
+    it.each<[unknown, object]>([
+      [[{ code: 130497 }], { kind: 'config', scope: 'country', errorCode: 130497 }],
+      [[{ code: 131048 }, { code: 131026 }], { kind: 'sender', errorCode: 131048 }],
+      [[{ code: '131026' }], { kind: 'recipient', errorCode: 131026 }],
+      [[{ code: 1e12 }], { kind: 'recipient', errorCode: null }],
+      [[{}], { kind: 'recipient', errorCode: null }],
+      [undefined, { kind: 'recipient', errorCode: null }],
+      ['nonsense', { kind: 'recipient', errorCode: null }],
+    ])('with errors %j carries what they mean', (errors, failure) => {
+      expect(parseOne({ status: 'failed', errors })?.failure).toMatchObject(failure);
+    });
+
+    it('carries no text of the provider', () => {
+      const quoting = `to ${STATUS.recipient_id}`;
+      const errors = [{ code: 987654, title: quoting, message: quoting, error_data: { details: quoting } }];
+      expect(JSON.stringify(parseOne({ status: 'failed', errors })?.failure)).not.toContain(
+        STATUS.recipient_id,
+      );
+    });
+
+    it('is the only one that carries a failure', () => {
+      expect(parseOne({ status: 'sent', errors: [{ code: 131026 }] })?.failure).toBeNull();
+    });
+  });
+
+  describe('what is not ours is harmless', () => {
+    const change = { field: 'messages', value: { statuses: [STATUS] } };
+
+    it.each<[string, unknown]>([
+      ['another object', { object: 'page', entry: [{ changes: [change] }] }],
+      ['another field', { entry: [{ changes: [{ ...change, field: 'calls' }] }] }],
+      ['no entry', { object: 'whatsapp_business_account' }],
+      [
+        'an incoming message',
+        { entry: [{ changes: [{ field: 'messages', value: { messages: [STATUS] } }] }] },
+      ],
+      ['an array', [STATUS]],
+      ['null', null],
+      ['a number', 7],
+      ['a text', 'statuses'],
+      ['statuses that are no array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
+      ['a leaked prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
+    ])('%s gives no receipt', (_, body) => {
+      expect(parse(body)).toEqual([]);
+    });
+
+    it('entries of a wrong shape do not hide the right one beside them', () => {
+      fc.assert(
+        fc.property(fc.array(fc.jsonValue()), fc.array(fc.jsonValue()), (before, after) => {
+          const around = (right: unknown) => [...before, right, ...after];
+          const body = {
+            object: 'whatsapp_business_account',
+            entry: around({ changes: around({ field: 'messages', value: { statuses: around(STATUS) } }) }),
+          };
+          expect(parse(body).map(({ messageId }) => messageId)).toContain(STATUS.id);
+        }),
+      );
+    });
+  });
+
+  describe('reading never breaks', () => {
+    const known = fc.constantFrom<unknown>(
+      'failed',
+      'sent',
+      'messages',
+      STATUS.id,
+      ATTEMPT,
+      '1763629203',
+      131026,
+    );
+    const leaf = fc.oneof(known, fc.jsonValue({ maxDepth: 2 }));
+    const list = <T>(item: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary: fc.array(item) }, leaf);
+    const almostStatus = fc.record(
+      {
+        id: leaf,
+        status: leaf,
+        type: leaf,
+        timestamp: leaf,
+        biz_opaque_callback_data: leaf,
+        errors: list(fc.oneof(fc.record({ code: leaf, error_subcode: leaf }), leaf)),
+      },
+      { requiredKeys: [] },
+    );
+    const almostPost = fc.record({
+      entry: list(
+        fc.record({ changes: list(fc.record({ value: fc.record({ statuses: list(almostStatus) }) })) }),
+      ),
+    });
+
+    it('on any JSON, nor on what is almost a webhook; and what it gives, the database can keep', () => {
+      fc.assert(
+        fc.property(fc.oneof(fc.jsonValue(), almostPost), (body) => {
+          for (const { messageId, occurredAt, failure, status } of parse(body)) {
+            expect(messageId).not.toContain('\u0000');
+            expect(occurredAt.toISOString()).toMatch(/^20\d\d-/);
+            expect(failure !== null).toBe(status === 'failed');
+          }
+        }),
+        { numRuns: 500 },
+      );
+    });
+
+    it('on any bytes: they are read, or refused as no JSON', () => {
+      fc.assert(
+        fc.property(fc.uint8Array(), (bytes) => {
+          try {
+            expect(parseReceipts(Buffer.from(bytes))).toEqual([]);
+          } catch (error) {
+            expect(error).toBeInstanceOf(UnreadableWebhook);
+          }
+        }),
+      );
+    });
+
+    it('on JSON nested 100,000 deep, in any place', () => {
+      const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+      const text = JSON.stringify(
+        post({ ...STATUS, status: 'failed', timestamp: '@', errors: '@', extra: '@' }),
+      );
+      const [receipt] = parseReceipts(Buffer.from(text.replaceAll('"@"', deep)));
+      expect(receipt).toMatchObject({ messageId: STATUS.id, failure: { kind: 'recipient' } });
+      expect(parseReceipts(Buffer.from(deep))).toEqual([]);
+    });
+
+    it.each(['', '{', 'null null', '{"entry":[{]}', '<html>'])(
+      'refuses %j, and does not repeat it',
+      (text) => {
+        expect(() => parseReceipts(Buffer.from(text))).toThrow(UnreadableWebhook);
+        expect(() => parseReceipts(Buffer.from(text))).toThrow('The body of the webhook is not JSON.');
+      },
+    );
+  });
+
+  describeWithReference('the reference webhooks', () => {
+    const read = (name: string) => parseReceipts(Buffer.from(reference(`samples/${name}`)));
+
+    it('in one post come as they stand, whatever else is in it', () => {
+      const statuses = read('webhook.batched-out-of-order.json').map(({ status }) => status);
+      expect(statuses).toEqual(['delivered', 'sent', 'read']);
+    });
+
+    it.each<[string, object]>([
+      ['webhook.status.sent.json', { status: 'sent', occurredAt: new Date(1750030073000) }],
+      ['webhook.status.sent.v24-auth.json', { status: 'sent', failure: null }],
+      ['webhook.status.delivered.v24-auth.json', { status: 'delivered' }],
+      ['webhook.status.read.v24-auth.json', { status: 'read' }],
+      ['webhook.status.failed-131026.auth.json', { failure: { kind: 'recipient', errorCode: 131026 } }],
+      ['webhook.status.failed-131049.json', { failure: { kind: 'recipient', errorCode: 131049 } }],
+      ['webhook.status.failed-130497.auth.json', { failure: { kind: 'config', scope: 'country' } }],
+    ])('%s is one receipt', (name, expected) => {
+      const receipts = read(name);
+      expect(receipts).toHaveLength(1);
+      expect(receipts[0]).toMatchObject(expected);
+    });
+  });
+});
+
+describe('denials', () => {
+  const MESSAGE = {
+    context: { from: '15550783881', id: 'wamid.OURS=' },
+    from: '5511912345678',
+    id: 'wamid.THEIRS=',
+    timestamp: '1763629203',
+    type: 'button',
+    button: { payload: 'DID_NOT_REQUEST_CODE', text: "I didn't request a code" },
+  };
+  const parse = (...messages: unknown[]) =>
+    parseWebhook(
+      Buffer.from(
+        JSON.stringify({
+          object: 'whatsapp_business_account',
+          entry: [{ id: '1', changes: [{ field: 'messages', value: { messages } }] }],
+        }),
+      ),
+    );
+
+  describe('an incoming message', () => {
+    it('is a denial of the message that it answers when it says DID_NOT_REQUEST_CODE', () => {
+      expect(parse(MESSAGE)).toMatchObject({
+        receipts: [],
+        denials: [{ messageId: 'wamid.OURS=', occurredAt: new Date('2025-11-20T09:00:03Z') }],
+      });
+    });
+
+    it.each<[string, unknown]>([
+      ['another button', { ...MESSAGE, button: { payload: 'STOP', text: 'DID_NOT_REQUEST_CODE' } }],
+      ['a text', { ...MESSAGE, type: 'text', text: { body: 'DID_NOT_REQUEST_CODE' } }],
+      ['no context', { ...MESSAGE, context: undefined }],
+      ['a context without an id', { ...MESSAGE, context: { from: '15550783881' } }],
+      ['an impossible id', { ...MESSAGE, context: { id: 'wamid.\u0000' } }],
+      ['a button that is none', { ...MESSAGE, button: 'DID_NOT_REQUEST_CODE' }],
+      ['nothing at all', null],
+    ])('is none with %s', (_, message) => {
+      expect(parse(message)).toMatchObject({ receipts: [], denials: [] });
+    });
+  });
+
+  describeWithReference('the provider’s own sample', () => {
+    it('is a denial', () => {
+      const sample = reference('samples/webhook.button.did-not-request-code.json');
+      expect(parseWebhook(Buffer.from(sample)).denials).toEqual([
+        {
+          messageId: 'wamid.HBgLMTIxMTU1NTE0NTYVAgARGBJDMDEyMTFDNTE5NkFCOUU3QTEA',
+          occurredAt: new Date(1753919111000),
+        },
+      ]);
+    });
+  });
+});
+
+describe('changes', () => {
+  const ACCOUNT = '102290129340398';
+  const parse = (changes: unknown[], entry: object = {}) =>
+    parseWebhook(
+      Buffer.from(
+        JSON.stringify({
+          object: 'whatsapp_business_account',
+          entry: [{ id: ACCOUNT, time: 1_751_247_548, changes, ...entry }],
+        }),
+      ),
+    ).changes;
+  const alert = { field: 'account_alerts', value: { alert_type: 'OBA_APPROVED', unknown: { kept: true } } };
+
+  describe('a change in a webhook', () => {
+    it('is kept whole, with its time and a digest that tells repeats', () => {
+      const [change, ...others] = parse([alert]);
+      expect(others).toEqual([]);
+      expect(change).toEqual({
+        digest: expect.any(Buffer),
+        businessAccountId: ACCOUNT,
+        field: 'account_alerts',
+        value: alert.value,
+        occurredAt: new Date('2025-06-30T01:39:08Z'),
+      });
+      expect(parse([alert])[0]!.digest).toEqual(change!.digest);
+      for (const other of [parse([alert], { time: 1_751_247_549 }), parse([{ ...alert, value: {} }])])
+        expect(other[0]!.digest).not.toEqual(change!.digest);
+    });
+
+    it.each([
+      'message_template_status_update',
+      'message_template_quality_update',
+      'template_category_update',
+      'phone_number_quality_update',
+      'account_update',
+      'account_alerts',
+      'account_review_update',
+      'business_capability_update',
+      'security',
+    ])('of %s is read', (field) => {
+      expect(parse([{ field, value: {} }])).toMatchObject([{ field }]);
+    });
+
+    it('of another field is not, nor one of no business account', () => {
+      expect(parse([{ field: 'messages', value: {} }, { field: 'flows', value: {} }, 'nothing'])).toEqual([]);
+      expect(parse([alert], { id: 'onecode' })).toEqual([]);
+    });
+
+    it('has no text that PostgreSQL cannot hold', () => {
+      const value = { alert_description: 'a\0b\ud800c' };
+      expect(parse([{ field: 'account_alerts', value }])[0]!.value).toEqual({ alert_description: 'abc' });
+    });
+
+    it('comes beside messages, which tell the business accounts of numbers', () => {
+      const value = { metadata: { display_phone_number: '15550783881', phone_number_id: '106540352242922' } };
+      const { businessAccounts } = parseWebhook(
+        Buffer.from(JSON.stringify({ entry: [{ id: ACCOUNT, changes: [{ field: 'messages', value }] }] })),
+      );
+      expect([...businessAccounts]).toEqual([['106540352242922', ACCOUNT]]);
+    });
+  });
+
+  describe('what a change says', () => {
+    const template = {
+      message_template_name: 'verification_code',
+      message_template_language: 'pt-BR',
+      message_template_category: 'AUTHENTICATION',
+    };
+    const about = { about: 'template', name: 'verification_code', language: 'pt_BR' };
+
+    it.each<[string, object, object]>([
+      [
+        'PAUSED',
+        { reason: 'NONE', other_info: { title: 'FIRST_PAUSE' } },
+        { status: 'PAUSED', reason: 'FIRST_PAUSE' },
+      ],
+      ['REJECTED', { reason: 'INVALID_FORMAT' }, { status: 'REJECTED', reason: 'INVALID_FORMAT' }],
+      ['APPROVED', { reason: 'NONE' }, { status: 'APPROVED', reason: null }],
+      ['REINSTATED', {}, { status: 'APPROVED' }],
+      ['UNARCHIVED', {}, { status: 'APPROVED' }],
+      ['SPARKLING', {}, { status: 'SPARKLING' }],
+    ])('of a template that is %s', (event, value, values) => {
+      expect(reportOf('message_template_status_update', { ...template, event, ...value })).toMatchObject({
+        ...about,
+        values: { category: 'AUTHENTICATION', ...values },
+      });
+    });
+
+    it('of a template’s quality and category', () => {
+      expect(reportOf('message_template_quality_update', { ...template, new_quality_score: 'RED' })).toEqual({
+        ...about,
+        values: { quality: 'RED' },
+      });
+      expect(reportOf('template_category_update', { ...template, new_category: 'UTILITY' })).toEqual({
+        ...about,
+        values: { category: 'UTILITY' },
+      });
+    });
+
+    it.each<[object, object]>([
+      [
+        { event: 'FLAGGED', current_limit: 'TIER_10K' },
+        { status: 'FLAGGED', messagingLimit: 'TIER_10K' },
+      ],
+      [{ event: 'UNFLAGGED' }, { status: 'CONNECTED' }],
+      [{ event: 'THROUGHPUT_UPGRADE', current_limit: 'TIER_UNLIMITED' }, { throughputLevel: 'HIGH' }],
+      [
+        { event: 'DOWNGRADE', max_daily_conversations_per_business: 'TIER_2K' },
+        { messagingLimit: 'TIER_2K' },
+      ],
+      [{ event: 'UPGRADE', current_limit: 'TIER_100K' }, { messagingLimit: 'TIER_100K' }],
+    ])('of a number: %j', (value, values) => {
+      const number = { display_phone_number: '+1 555-078-3881', ...value };
+      expect(reportOf('phone_number_quality_update', number)).toEqual({
+        about: 'number',
+        displayNumber: '15550783881',
+        values,
+      });
+    });
+
+    it.each<[unknown, object]>([
+      [250, { messagingLimit: 'TIER_250' }],
+      [-1, { messagingLimit: 'TIER_UNLIMITED' }],
+      ['TIER_10K', { messagingLimit: 'TIER_10K' }],
+      [777, {}],
+    ])('of a business’s limit of %s', (most, values) => {
+      expect(reportOf('business_capability_update', { max_daily_conversations_per_business: most })).toEqual({
+        about: 'all_numbers',
+        values,
+      });
+    });
+
+    it.each<[string, Record<string, unknown>, object]>([
+      [
+        'account_update',
+        { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } },
+        { ban: 'DISABLE' },
+      ],
+      ['account_update', { event: 'ACCOUNT_DELETED' }, { isDeleted: true }],
+      ['account_update', { event: 'ACCOUNT_RESTRICTION', restriction_info: [] }, { restrictions: [] }],
+      ['account_update', { event: 'ACCOUNT_VIOLATION' }, { notice: 'ACCOUNT_VIOLATION' }],
+      ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
+      [
+        'account_alerts',
+        { alert_type: 'INCREASED_CAPABILITIES_ELIGIBILITY_FAILED' },
+        { notice: 'INCREASED_CAPABILITIES_ELIGIBILITY_FAILED' },
+      ],
+      ['security', { event: 'PIN_CHANGED' }, { notice: 'PIN_CHANGED' }],
+    ])('of a business account: %s %j', (field, value, values) => {
+      expect(reportOf(field, value)).toEqual({ about: 'business_account', values });
+    });
+
+    it('is nothing without a name, and for a field that we do not know', () => {
+      expect(reportOf('message_template_status_update', { event: 'PAUSED' })).toBeNull();
+      expect(reportOf('phone_number_quality_update', { event: 'FLAGGED' })).toBeNull();
+      expect(reportOf('flows', {})).toBeNull();
+    });
+  });
+
+  describeWithReference('the provider’s own samples', () => {
+    const reported = (sample: string) =>
+      parseWebhook(Buffer.from(reference(`samples/${sample}`))).changes.map(({ field, value }) =>
+        reportOf(field, value),
+      );
+
+    it('are understood', () => {
+      expect(reported('webhook.template-status.paused.json')).toMatchObject([
+        { about: 'template', language: 'pt_BR', values: { status: 'PAUSED', reason: 'FIRST_PAUSE' } },
+      ]);
+      expect(reported('webhook.phone-quality.json')).toMatchObject([{ values: { throughputLevel: 'HIGH' } }]);
+      expect(reported('webhook.account-update.restriction.json')).toEqual([
+        {
+          about: 'business_account',
+          values: { restrictions: [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: 1_748_540_794 }] },
+        },
+      ]);
+    });
+  });
+});
