@@ -33,8 +33,8 @@ create table accounts (
   credits integer not null default 0 check (credits >= 0),
   rate_per_minute integer check (rate_per_minute between 1 and 1000000),
   sends_created bigint not null default 0,
-  minute_times timestamptz(3)[] not null default '{epoch}',
-  minute_totals bigint[] not null default '{0}',
+  minute_times timestamptz(3)[] default '{epoch}',
+  minute_totals bigint[] default '{0}',
   created_at timestamptz(3) not null default now(),
   allowed_countries text[] check (array_to_string(allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
   breaker_unverified_percent integer check (breaker_unverified_percent between 1 and 100),
@@ -59,8 +59,8 @@ create table applications (
   per_minute integer check (per_minute between 1 and 1000000),
   per_recipient_hour integer check (per_recipient_hour between 1 and 1000000),
   sends_created bigint not null default 0,
-  minute_times timestamptz(3)[] not null default '{epoch}',
-  minute_totals bigint[] not null default '{0}',
+  minute_times timestamptz(3)[] default '{epoch}',
+  minute_totals bigint[] default '{0}',
   identity_check text not null default 'off' check (identity_check in ('off', 'observe', 'enforce')),
   created_at timestamptz(3) not null default now(),
   unique (id, account_id, mode)
@@ -728,8 +728,9 @@ create or replace function latest_sends_to(p applications, p_recipient text, p_a
 language sql stable as $$
   select array(
     select s.created_at from sends s
-    where s.account_id = p.account_id and s.mode = p.mode and s.canonical_recipient = p_recipient and s.application_id = p.id
-      -- Those from further ahead are from before the clock stepped back.
+    where s.account_id = p.account_id and s.mode = p.mode and s.canonical_recipient = p_recipient
+      and (s.application_id = p.id) is true
+      -- "is true" keeps the index by application away. Those from further ahead are from before the clock stepped back.
       and s.created_at > p_at - interval '1 hour' and s.created_at < p_at + interval '1 hour'
     order by s.created_at desc limit p.per_recipient_hour
   )

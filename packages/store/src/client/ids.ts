@@ -6,7 +6,7 @@ export function newId(): string {
 }
 
 /** The clock of the process that makes an id may differ from the database's by this much. */
-export const CLOCKS_APART_MS = 600_000;
+export const CLOCKS_APART_MS = 120_000;
 
 /** A bound between the ids that were made before this time and those made at it or later. */
 export function firstIdAt(time: Date): string {

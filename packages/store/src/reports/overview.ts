@@ -125,7 +125,7 @@ const within = (from: Date, to: Date): Prisma.Sql =>
  * many as follow until the next. Not joins: each part is a walk along the index.
  */
 const read = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
-  (select s.*, 1::bigint as stands_for from sends s where step.k = 1 and s.application_id = scope.id and ${within(from, to)})
+  (select s.*, 1::bigint as stands_for from sends s where step.k = 1 and s.application_id = scope.id and ${within(from, to)} order by s.id)
   union all
   (select s.*, coalesce(lead(s.application_number) over (order by s.application_number), scope.last_number + 1)
       - s.application_number as stands_for

@@ -26,7 +26,7 @@ export interface SendPage {
 }
 
 /** Sends of an application that are searched for one page at the most. */
-const SEARCHED_MAX = 100_000;
+const SEARCHED_MAX = 40_000;
 /** Longer than any code is valid (5400 seconds), with time for the sweeper: older sends wait for nothing. */
 const OPEN_MS_MAX = 6_000_000;
 const BEYOND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

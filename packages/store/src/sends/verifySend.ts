@@ -24,13 +24,14 @@ export interface JudgedGuess extends Judgement {
 
 /** Guesses in one batch: their sends are locked while it lasts. */
 const BATCH_MAX = 100;
-/** Sends of which a process knows that guesses at them fail. */
-const FAILING_MAX = 10_000;
+/** Sends of which a process knows that the database refuses a guess. */
+const REFUSED_MAX = 10_000;
 
 /**
  * Judges a guess by the rule `judge` of `packages/domain`, and writes what follows from it: the count, the time, the end of the delivery
  * and the recipient's guess budget. One statement locks the send, judges and writes, so that no guess is judged that does not count.
- * Guesses at different sends share it; guesses at one send take turns.
+ * Guesses at different sends share it; guesses at one send take turns. Once the database has refused to write a guess at a send, this
+ * process judges no further ones: the send is as if locked.
  *
  * @returns null when the account has no such send
  * @throws Error when the pepper of the send's hash has left the keyring
@@ -58,22 +59,23 @@ const verifierOf = oncePerClient((database: Database) => {
     },
     { batchSizeMax: BATCH_MAX, ...OVERLAPPING_BATCHES },
   );
-  // Where wrong guesses are refused and right ones are not, as by a check, a refusal tells them apart: so it counts too.
-  const failures = new Map<string, number>();
+  const refused = new Set<string>();
   return async (guess: Guess): Promise<JudgedGuess | null> => {
-    const failed = failures.get(guess.id) ?? 0;
-    if (failed >= GUESSES_MAX) throw new Error('too many guesses at this send could not be written');
     try {
       for (;;) {
+        if (refused.has(guess.id)) return LOCKED;
         const row = await verify(guess);
         if (row !== 'again') return row && judgementOf(row);
       }
     } catch (error) {
-      if (isRefused(error) && failures.size < FAILING_MAX) failures.set(guess.id, failed + 1);
+      // A rule of the database that refuses wrong guesses and not right ones would tell them apart, time after time.
+      if (isRefused(error) && refused.size < REFUSED_MAX) refused.add(guess.id);
       throw error;
     }
   };
 });
+
+const LOCKED: JudgedGuess = { valid: false, verification: 'locked', attemptsLeft: 0, traceparent: null };
 
 /** Whether PostgreSQL refused what was to be written, by the classes of SQLSTATE: data (22), integrity (23), raised (P0). */
 const isRefused = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
@@ -113,7 +115,8 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
         select id, account_id, mode, canonical_recipient as recipient, code_hash, guess_cost, verification, wrong_guesses, expires_at,
           traceparent, mode = 'live' and status not in ('queued', 'sending') and lost_at is null as is_delivered,
           mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and attempt_id is null as is_waiting
-        from sends where id = g.id and account_id = g.account_id for no key update
+        -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
+        from sends where id = g.id and (account_id = g.account_id) is true for no key update
       ) s
     ), judged as materialized (
       select l.*, l.judgement = 'wrong' as is_wrong, l.judgement = 'right' as is_right,

@@ -246,7 +246,6 @@ update credit_grants set amount = 0; -- credit_grants_amount_check
 update guess_budgets set mode = 'demo'; -- guess_budgets_mode_check
 update guess_budgets set recipient = '5511987654321'; -- guess_budgets_recipient_check
 update guess_budgets set points = -1; -- guess_budgets_points_check
-update guess_budgets set guess_points = -1; -- guess_budgets_guess_points_check
 update trial_sends set sends = -1; -- trial_sends_sends_check
 update breaker_trips set country = ''; -- breaker_trips_country_check
 update breaker_trips set open_until = tripped_at - interval '1 s'; -- trip_ends_after_it_begins

@@ -129,7 +129,7 @@ it('peppers are rotated: an old one is still compared, and without it a guess is
   expect((await read(live, id)) satisfies Send).toMatchObject({ verification: 'verified' });
 });
 
-it('a guess whose count cannot be written is not judged, and fails alone', async () => {
+it('a guess whose count cannot be written fails alone, and no other is judged at its send', async () => {
   const [id, other] = [await send(live), await send(live)];
   await store.sql(
     `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'of a test'; end $$`,
@@ -143,4 +143,5 @@ it('a guess whose count cannot be written is not judged, and fails alone', async
   expect(failed.status).toBe('rejected');
   expect(judged).toMatchObject({ status: 'fulfilled', value: { attemptsLeft: 4 } });
   expect(await read(live, id)).toMatchObject({ wrongGuesses: 0 });
+  expect(await verify(live, id, CODE)).toMatchObject({ valid: false, verification: 'locked' });
 });
