@@ -222,14 +222,12 @@ describe('before the request is written nothing is lost: the send may be tried a
 describe('after the request was written nobody knows: the outcome is unknown', () => {
   it('when no answer comes in time', async () => {
     const provider = await startProvider(() => {});
-    const started = performance.now();
     const outcome = await send(provider.baseUrl, 500);
     expect(outcome).toEqual({
       kind: 'unknown',
       errorCode: null,
       reason: 'The provider did not answer in time.',
     });
-    expect(performance.now() - started).toBeLessThan(10_000);
     expect(provider.requests).toHaveLength(1);
   });
 
