@@ -166,7 +166,7 @@ async function createSends(
       array(select r from json_populate_recordset(null::new_send, ${JSON.stringify(sends.map(recordOf))}::json) r), ${waitMs}::integer
     ) c`;
   return Promise.all(
-    byOrdinal(sends, rows).map((row, index) =>
+    byOrdinal(sends, rows).map(async (row, index) =>
       row === undefined ? 'busy' : creationOf(database, sends[index] as NewSend, row),
     ),
   );
