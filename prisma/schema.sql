@@ -3,6 +3,12 @@
 
 create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
+create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, application_number bigint);
+
+create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hash bytea, recipient text, canonical_recipient text, country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
+
+create type rate_window as (quota integer, remaining integer, more_at timestamp with time zone);
+
 create unlogged table account_turns (
   account_id uuid not null,
   starts_at double precision not null,
@@ -20,7 +26,8 @@ create table accounts (
   credits integer default 0 not null,
   rate_per_minute integer,
   sends_created bigint default 0 not null,
-  rate_window_number bigint default 1 not null,
+  minute_times timestamp(3) with time zone[] default '{"1970-01-01 00:00:00+00"}'::timestamp with time zone[],
+  minute_totals bigint[] default '{0}'::bigint[],
   created_at timestamp(3) with time zone default now() not null,
   allowed_countries text[],
   breaker_unverified_percent integer,
@@ -79,7 +86,8 @@ create table applications (
   per_minute integer,
   per_recipient_hour integer,
   sends_created bigint default 0 not null,
-  rate_window_number bigint default 1 not null,
+  minute_times timestamp(3) with time zone[] default '{"1970-01-01 00:00:00+00"}'::timestamp with time zone[],
+  minute_totals bigint[] default '{0}'::bigint[],
   identity_check text default 'off'::text not null,
   created_at timestamp(3) with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (id),
@@ -217,16 +225,14 @@ create table guess_budgets (
   mode text not null,
   recipient text not null,
   id uuid default gen_random_uuid() not null,
-  wrong_in_a_row integer not null,
-  guess_points integer default 0 not null,
+  points integer not null,
   guess_cost smallint default 1 not null,
   last_wrong_at timestamp(3) with time zone not null,
   constraint guess_budgets_pkey PRIMARY KEY (account_id, mode, recipient),
   constraint guess_budgets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint guess_budgets_guess_points_check CHECK (guess_points >= 0),
   constraint guess_budgets_mode_check CHECK (mode = ANY (ARRAY['test'::text, 'live'::text])),
-  constraint guess_budgets_recipient_check CHECK (recipient ~ '^\+[1-9][0-9]{4,14}$'::text),
-  constraint guess_budgets_wrong_in_a_row_check CHECK (wrong_in_a_row > 0)
+  constraint guess_budgets_points_check CHECK (points >= 0),
+  constraint guess_budgets_recipient_check CHECK (recipient ~ '^\+[1-9][0-9]{4,14}$'::text)
 );
 
 create table health_readings (
@@ -291,8 +297,6 @@ create table ledger_entries (
   reason text,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   constraint ledger_entries_pkey PRIMARY KEY (id),
-  constraint ledger_entries_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint ledger_entries_send_id_fkey FOREIGN KEY (send_id) REFERENCES sends(id),
   constraint granted_to_no_send CHECK ((kind = 'granted'::text) = (send_id IS NULL)),
   constraint ledger_entries_bucket_check CHECK (bucket = ANY (ARRAY['free_quota'::text, 'credit'::text])),
   constraint ledger_entries_kind_check CHECK (kind = ANY (ARRAY['granted'::text, 'reserved'::text, 'returned'::text])),
@@ -533,7 +537,6 @@ create table sends (
   account_id uuid not null,
   application_id uuid not null,
   mode text not null,
-  account_number bigint not null,
   application_number bigint not null,
   idempotency_key bytea,
   body_hash bytea,
@@ -573,19 +576,17 @@ create table sends (
   request_id uuid not null,
   traceparent text,
   constraint sends_pkey PRIMARY KEY (id),
-  constraint sends_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
   constraint sends_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id),
   constraint sends_are_valid CHECK (send_is_valid(sends.*))
 );
-CREATE UNIQUE INDEX sends_account_number ON public.sends USING btree (account_id, account_number);
-CREATE UNIQUE INDEX sends_application_number ON public.sends USING btree (application_id, application_number);
 CREATE INDEX sends_awaiting_sender ON public.sends USING btree (created_at) WHERE awaiting_sender;
 CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE awaiting_sender;
-CREATE INDEX sends_failed ON public.sends USING btree (application_id, application_number) WHERE (failed_at IS NOT NULL);
+CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE (failed_at IS NOT NULL);
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX sends_locked_at ON public.sends USING btree (application_id, application_number) WHERE (locked_at IS NOT NULL);
+CREATE INDEX sends_locked ON public.sends USING btree (application_id, id) WHERE (locked_at IS NOT NULL);
 CREATE INDEX sends_next_enqueue_at ON public.sends USING btree (next_enqueue_at) WHERE (next_enqueue_at IS NOT NULL);
+CREATE INDEX sends_of_application ON public.sends USING btree (application_id, id);
 CREATE INDEX sends_to_recipient ON public.sends USING btree (account_id, mode, canonical_recipient, created_at);
 
 create table settings (
@@ -652,16 +653,6 @@ create table trial_sends (
   constraint trial_sends_pkey PRIMARY KEY (day),
   constraint trial_sends_sends_check CHECK (sends >= 0)
 );
-
-create table uncounted_guesses (
-  id uuid default gen_random_uuid() not null,
-  send_id uuid not null,
-  judged_at timestamp(3) with time zone default clock_timestamp() not null,
-  due_at timestamp(3) with time zone default clock_timestamp() not null,
-  constraint uncounted_guesses_pkey PRIMARY KEY (id)
-);
-CREATE INDEX uncounted_guesses_due_at ON public.uncounted_guesses USING btree (due_at);
-CREATE INDEX uncounted_guesses_send_id ON public.uncounted_guesses USING btree (send_id);
 
 create table used_two_factor_codes (
   user_id uuid not null,

@@ -1,5 +1,4 @@
--- How many points wrong and open guesses may have together: as many as guesses are allowed, and always what three of the easiest
--- codes take.
+-- How many points wrong and open guesses may have together: the budget, and always what three of the easiest codes take.
 create or replace function guess_points_max(budget integer, guess_cost integer) returns integer
 language sql immutable as $$
   select case when guess_cost = 1 then budget else greatest(budget, 15 * guess_cost) end

@@ -1,10 +1,10 @@
--- An account's live codes to a recipient that may still be guessed at: when each ends, how many guesses it has left, and the points of
--- one. A code counts for fifteen seconds after its end, for guesses that were judged before it and are being written. No code is valid
--- for more than 90 minutes.
+-- An account's live codes to a recipient that may still be guessed at: when each ends, the points of a guess, and of all that it has left. A
+-- code counts for fifteen seconds after its end, for guesses that were judged before it and are being committed. No code is valid for
+-- more than 90 minutes.
 create or replace function open_codes(p_account_id uuid, p_recipient text)
-returns table (expires_at timestamptz, guesses integer, guess_cost integer)
+returns table (expires_at timestamptz, guess_cost integer, points integer)
 language sql stable as $$
-  select s.expires_at, 5 - s.wrong_guesses, s.guess_cost::integer from sends s
+  select s.expires_at, s.guess_cost::integer, (5 - s.wrong_guesses) * s.guess_cost from sends s
   where s.account_id = p_account_id and s.mode = 'live' and s.canonical_recipient = p_recipient
     and s.created_at > statement_timestamp() - interval '91 minutes' and s.expires_at > statement_timestamp() - interval '15 seconds'
     and s.verification = 'pending'

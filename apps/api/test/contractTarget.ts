@@ -71,10 +71,20 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
     },
     /** Moves the account's sends into the past, so that their windows open sooner. */
     async age(caller, seconds) {
+      const id = callerOf(caller).accountId;
       await db.sql(
         'update sends set created_at = created_at - make_interval(secs => $2) where account_id = $1',
-        [callerOf(caller).accountId, seconds],
+        [id, seconds],
       );
+      for (const [table, column] of [
+        ['accounts', 'id'],
+        ['applications', 'account_id'],
+      ])
+        await db.sql(
+          `update ${table} set minute_times = array(select at - make_interval(secs => $2) from unnest(minute_times) at)
+           where ${column} = $1`,
+          [id, seconds],
+        );
     },
     deliver: (id, status) => bringTo(db, id, status),
     simulateDelivery: (id) => simulateDelivery(db, id),

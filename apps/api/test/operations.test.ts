@@ -132,7 +132,7 @@ describe('a refusal consumes nothing', () => {
       5,
       1,
       429,
-      `update sends set created_at = created_at - interval '1 minute' where account_id = $1`,
+      `update accounts set minute_times = array(select at - interval '1 minute' from unnest(minute_times) at) where id = $1`,
     ],
   ])(
     '%s: nothing, and after its end the same key goes with another body',
@@ -193,15 +193,14 @@ describe('limits', () => {
     // The clock goes on meanwhile, so a slow machine may need more than one round.
     await until('an answer within half a second', async () => {
       await api.db.sql(
-        `update sends set created_at = clock_timestamp() - interval '59.5 seconds' where account_id = $1`,
+        `update accounts set minute_times[cardinality(minute_times)] = clock_timestamp() - interval '59.5 seconds' where id = $1`,
         [caller.accountId],
       );
       const { status, headers } = await api.create(caller);
       if (status === 429) expect(headers['retry-after']).toBe('1');
       else
         await api.db.sql(
-          `with gone as (delete from sends where account_id = $1 and account_number > 1)
-           update accounts set sends_created = 1, rate_window_number = 1 where id = $1`,
+          `update accounts set sends_created = 1, minute_times = array['epoch', clock_timestamp()], minute_totals = '{0,1}' where id = $1`,
           [caller.accountId],
         );
       return status === 429;

@@ -159,7 +159,7 @@ describe('abuse controls', () => {
 
   it('give a recipient the guess budget back, and say how much of it was used', async () => {
     await store.sql(
-      `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at) values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', '+5511987654322', 95, now())`,
+      `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', '+5511987654322', 95, now())`,
       [id, TO],
     );
     expect(await json(`account show ${id}`)).toMatchObject({ refused_recipients: 1 });

@@ -1,9 +1,10 @@
-import { applyReceipt, claim, codeMatches, judge, settle, type Outcome, type Receipt } from '@onecode/domain';
+import { applyReceipt, claim, hashesOf, settle, type Outcome, type Receipt } from '@onecode/domain';
 import {
   changeReportedSend,
   changeSend,
   newId,
   storeReceipts,
+  verifySend,
   type Database,
   type Sender,
 } from '@onecode/store';
@@ -45,8 +46,12 @@ export async function report(
 
 /** What somebody types. @returns whether it was right */
 export async function type(database: Database, sendId: string, guess: string): Promise<boolean> {
-  const judgement = await changeSend(database, { id: sendId }, (send, now) =>
-    judge(send, now, () => codeMatches(TEST_PEPPER, send.id, send.codeHash, guess)),
-  );
-  return judgement?.valid === true;
+  const send = await database.prisma.send.findUniqueOrThrow({ where: { id: sendId } });
+  const { accountId } = send;
+  const judged = await verifySend(database, {
+    id: sendId,
+    accountId,
+    hashes: hashesOf(TEST_PEPPER, sendId, guess),
+  });
+  return judged?.valid === true;
 }

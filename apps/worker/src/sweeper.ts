@@ -2,7 +2,6 @@ import { claim, SLOT_WAIT_MS_MAX } from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
 import {
   changeSend,
-  countUncountedGuess,
   deleteEndedKeys,
   deleteOldCountedMessages,
   deleteOldHeartbeats,
@@ -14,12 +13,10 @@ import {
   deleteOldRefusedRequests,
   deletePastTurns,
   deleteOldThrottles,
-  deleteOldUncountedGuesses,
   deleteUnmatchedDenials,
   mergeOldTraffic,
   newId,
   takeDueSends,
-  takeUncountedGuesses,
   wakeAwaitingSends,
   type DueSend,
 } from '@onecode/store';
@@ -29,7 +26,6 @@ import { applyDueProviderChanges } from './providerChanges.js';
 import { applyDueReceipts } from './receipts.js';
 
 const BATCH = 500;
-const GUESSES = 100;
 /** Small, because the senders' slots are locked while sends are woken. */
 const WAKE_BATCH = 100;
 /**
@@ -54,7 +50,6 @@ export async function sweep(context: WorkerContext): Promise<void> {
     applyDueReceipts(context),
     applyDueDenials(context),
     applyDueProviderChanges(context),
-    countGuesses(context),
   ]);
   await untilFewer(BATCH, async () => {
     const due = await takeDueSends(database, BATCH, !deliveryQueue.isReady());
@@ -98,23 +93,6 @@ async function enqueue({ deliveryQueue, metrics }: WorkerContext, due: readonly 
   }
 }
 
-/** Writes the wrong guesses that could not be written when they were judged. One that still cannot holds up no other. */
-async function countGuesses({ database, log }: WorkerContext): Promise<void> {
-  await untilFewer(GUESSES, async () => {
-    const guesses = await takeUncountedGuesses(database, GUESSES);
-    await Promise.all(
-      guesses.map(async (guess) => {
-        try {
-          await countUncountedGuess(database, guess);
-        } catch (error) {
-          log.error({ err: error, send_id: guess.sendId }, 'a wrong guess could not be counted');
-        }
-      }),
-    );
-    return guesses.length;
-  });
-}
-
 /** Fails a send whose deadline has come or whose code is settled. Without a slot, the claim cannot lead to a call. */
 async function fail(
   { database, policy, leaseMs, metrics, log }: WorkerContext,
@@ -154,7 +132,6 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await deleteEndedKeys(database);
   await deletePastTurns(database);
   await deleteOldThrottles(database);
-  await deleteOldUncountedGuesses(database);
   await deleteOldHeartbeats(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);

@@ -1,6 +1,5 @@
-import { GUESSES_MAX, judge } from '@onecode/domain';
-import { changeSend } from '@onecode/store';
-import { buildSend } from '@onecode/testing';
+import { GUESSES_MAX } from '@onecode/domain';
+import { buildSend, guessCode } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
 const VALIDITY_SECONDS = 600;
@@ -41,8 +40,7 @@ describe('a code that has expired or soon will', () => {
 
 /** Verifies guesses as the API does. */
 async function guess(id: string, isRight: boolean): Promise<void> {
-  for (let nth = 0; nth < (isRight ? 1 : GUESSES_MAX); nth++)
-    await changeSend(t.database, { id }, (send, now) => judge(send, now, () => isRight));
+  for (let nth = 0; nth < (isRight ? 1 : GUESSES_MAX); nth++) await guessCode(t.database, id, isRight);
 }
 
 const FAILED = {

@@ -22,9 +22,9 @@ export async function makeSends(
   const ids = Array.from({ length: count }, () => newId());
   await environment.db.sql(
     `with made as (
-       insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
+       insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
          locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
-       select id, gen_random_uuid(), $1, $2, 'live', n, n, number, number, 'BR', 'pt-BR', 'credit', hash, box, $4,
+       select id, gen_random_uuid(), $1, $2, 'live', n, number, number, 'BR', 'pt-BR', 'credit', hash, box, $4,
          due, due + interval '10 seconds', now(), now() + interval '10 minutes'
        from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
          lateral (select case when $4 then now() + interval '10 minutes' else now() end as due,
@@ -33,9 +33,9 @@ export async function makeSends(
      ), entries as (
        insert into ledger_entries (account_id, send_id, kind, bucket, units) select $1, id, 'reserved', 'credit', 1 from made
      ), counted as (
-       update applications set sends_created = ${count} where id = $2
+       update applications set sends_created = ${count}, minute_totals = '{${count}}' where id = $2
      )
-     update accounts set sends_created = ${count}, credits = 0 where id = $1`,
+     update accounts set sends_created = ${count}, minute_totals = '{${count}}', credits = 0 where id = $1`,
     [
       caller.accountId,
       caller.applicationId,

@@ -118,11 +118,11 @@ describe('receipts', () => {
     const copies = await t.sql<{ message_id: string }>(
       `with copies as (
          insert into sends select (jsonb_populate_record(s, jsonb_build_object(
-           'id', gen_random_uuid(), 'account_number', 1000 + n, 'application_number', 1000 + n
-         ))).* from sends s, generate_series(1, 1000) n where s.id = $1 returning id, sender_id, account_number
+           'id', gen_random_uuid(), 'application_number', 1000 + n
+         ))).* from sends s, generate_series(1, 1000) n where s.id = $1 returning id, sender_id, application_number
        )
        insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
-       select gen_random_uuid(), id, sender_id, 'accepted', 'wamid.copy' || account_number, now() from copies returning message_id`,
+       select gen_random_uuid(), id, sender_id, 'accepted', 'wamid.copy' || application_number, now() from copies returning message_id`,
       [id],
     );
     const statuses = copies.map(({ message_id }) => ({

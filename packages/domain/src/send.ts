@@ -59,13 +59,11 @@ export interface Send {
   failureReason: FailureReason | null;
 }
 
-/** The fields that a decision may change. */
+/** The fields that a decision about the delivery may change. */
 export type SendChange = Partial<
   Pick<
     Send,
     | 'status'
-    | 'verification'
-    | 'wrongGuesses'
     | 'channel'
     | 'from'
     | 'senderId'
@@ -79,8 +77,6 @@ export type SendChange = Partial<
     | 'sentAt'
     | 'deliveredAt'
     | 'readAt'
-    | 'verifiedAt'
-    | 'lockedAt'
     | 'failedAt'
     | 'failureReason'
   >

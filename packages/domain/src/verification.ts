@@ -1,5 +1,5 @@
 import { stopDelivery } from './delivery.js';
-import type { Decision, Send, SendChange, Verification } from './send.js';
+import type { Send, SendChange, Verification } from './send.js';
 
 /** Wrong guesses after which a send is locked. */
 export const GUESSES_MAX = 5;
@@ -11,47 +11,38 @@ export interface Judgement {
   attemptsLeft: number;
 }
 
+/** What a guess may change of a send. */
+export type GuessChange = Partial<Pick<Send, 'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt'>> &
+  SendChange;
+
 /** The code's state at a moment: a pending code whose deadline has come is expired. */
 export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, now: Date): Verification {
   return send.verification === 'pending' && now >= send.expiresAt ? 'expired' : send.verification;
 }
 
 /**
- * Judges one guess. `matches` is called only while guesses count. The caller commits the change before it answers, so that a guess is
- * spent even if the answer is lost. Once the code is verified or locked, it is no longer delivered.
- *
- * @param uncounted wrong guesses that were judged and are not in `send.wrongGuesses` yet, see `countGuess`
+ * Judges one guess. `matches` is called only while guesses count. Once the code is verified or locked, it is no longer delivered. The
+ * statement of `verifySend` in `packages/store` does the same; a property test holds it against this rule.
  */
-export function judge(send: Send, now: Date, matches: () => boolean, uncounted = 0): Decision<Judgement> {
+export function judge(
+  send: Send,
+  now: Date,
+  matches: () => boolean,
+): { result: Judgement; change?: GuessChange } {
   const state = verificationAt(send, now);
   if (state !== 'pending') return { result: { valid: false, verification: state, attemptsLeft: 0 } };
-  const wrongBefore = send.wrongGuesses + uncounted;
-  if (wrongBefore >= GUESSES_MAX)
-    return { result: { valid: false, verification: 'locked', attemptsLeft: 0 } };
   if (matches())
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
       change: { verification: 'verified', verifiedAt: now, ...stopDelivery(send, now) },
     };
-  const attemptsLeft = GUESSES_MAX - wrongBefore - 1;
-  return {
-    result: { valid: false, verification: attemptsLeft === 0 ? 'locked' : 'pending', attemptsLeft },
-    change: wrongGuess(send, now),
-  };
-}
-
-/** Counts a wrong guess that was judged earlier and could not be written then, even if the code has expired since. */
-export function countGuess(send: Send, now: Date): Decision<'counted' | 'settled'> {
-  if (send.verification !== 'pending') return { result: 'settled' };
-  return { result: 'counted', change: wrongGuess(send, now) };
-}
-
-function wrongGuess(send: Send, now: Date): SendChange {
   const wrongGuesses = send.wrongGuesses + 1;
-  const isLast = wrongGuesses >= GUESSES_MAX;
+  const attemptsLeft = GUESSES_MAX - wrongGuesses;
+  if (attemptsLeft > 0)
+    return { result: { valid: false, verification: 'pending', attemptsLeft }, change: { wrongGuesses } };
   return {
-    wrongGuesses,
-    ...(isLast && { verification: 'locked', lockedAt: now, ...stopDelivery(send, now) }),
+    result: { valid: false, verification: 'locked', attemptsLeft: 0 },
+    change: { wrongGuesses, verification: 'locked', lockedAt: now, ...stopDelivery(send, now) },
   };
 }
 

@@ -1,12 +1,4 @@
-import {
-  countGuess,
-  DELIVERY_STATES,
-  guessCost,
-  GUESSES_MAX,
-  judge,
-  verificationAt,
-  type Send,
-} from '@onecode/domain';
+import { DELIVERY_STATES, guessCost, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
 import fc from 'fast-check';
 import {
   at,
@@ -134,47 +126,6 @@ it.each([
   ['1234567890', 1],
 ])('a wrong guess at a code such as %s costs %d', (code, cost) => {
   expect(guessCost(code)).toBe(cost);
-});
-
-describe('wrong guesses that are not in the send yet', () => {
-  it('count for what is left, and the guess itself is written alone', () => {
-    expect(judge(liveSend({ wrongGuesses: 1 }), NOW, wrong, 2)).toEqual({
-      result: { valid: false, verification: 'pending', attemptsLeft: 1 },
-      change: { wrongGuesses: 2 },
-    });
-    expect(judge(liveSend({ wrongGuesses: 2 }), NOW, wrong, 2)).toEqual({
-      result: { valid: false, verification: 'locked', attemptsLeft: 0 },
-      change: { wrongGuesses: 3 },
-    });
-  });
-
-  it('let nothing more be judged from the fifth on', () => {
-    for (const [wrongGuesses, uncounted] of [
-      [4, 1],
-      [0, 5],
-      [4, 9],
-    ] as const)
-      expect(judge(liveSend({ wrongGuesses }), NOW, never, uncounted)).toEqual({
-        result: { valid: false, verification: 'locked', attemptsLeft: 0 },
-      });
-  });
-
-  it('leave a code that is right valid before the fifth', () => {
-    expect(judge(liveSend({ wrongGuesses: 2 }), NOW, right, 2).result.valid).toBe(true);
-  });
-
-  it('are counted one by one, after the deadline too, until the code is settled', () => {
-    expect(countGuess(liveSend({ wrongGuesses: 1 }), at(LIFE_SECONDS + 1))).toEqual({
-      result: 'counted',
-      change: { wrongGuesses: 2 },
-    });
-    expect(countGuess(sentSend({ status: 'delivered', wrongGuesses: 4 }), NOW)).toEqual({
-      result: 'counted',
-      change: { wrongGuesses: 5, verification: 'locked', lockedAt: NOW },
-    });
-    for (const settled of [VERIFIED, LOCKED])
-      expect(countGuess(liveSend(settled), NOW)).toEqual({ result: 'settled' });
-  });
 });
 
 describe('model', () => {

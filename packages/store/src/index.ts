@@ -85,11 +85,7 @@ export * from './sends/identities.js';
 export * from './sends/messageCosts.js';
 export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
-export {
-  deleteOldUncountedGuesses,
-  takeUncountedGuesses,
-  type UncountedGuess,
-} from './sends/uncountedGuesses.js';
+export * from './sends/verifySend.js';
 export * from './users/invitations.js';
 export * from './users/members.js';
 export * from './users/passwords.js';

@@ -82,11 +82,11 @@ const INSERTS: readonly string[] = [
    select :account, 'granted', 'credit', greatest(1, 2 * count(*)), 'prepaid', min(at) - interval '1 hour' from drawn`,
 
   `insert into sends (
-     id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country, locale, charged_from, code_hash,
+     id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country, locale, charged_from, code_hash,
      status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, created_at, expires_at,
      sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version, request_id
    )
-   select d.id, :account, application_id, mode, d.number, application_number, recipient, recipient, country, locale,
+   select d.id, :account, application_id, mode, application_number, recipient, recipient, country, locale,
      case mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, verification,
      case verification when 'locked' then 5 else 0 end,
      case verification when 'locked' then array(select at + make_interval(secs => 20 + 6 * n) from generate_series(1, 5) n) end,
@@ -121,11 +121,11 @@ const INSERTS: readonly string[] = [
    where mode = 'live' and (kind = 'reserved' or status = 'failed')
    order by entry_at`,
 
-  `update accounts set sends_created = (select count(*) from drawn), credits = credits + (
+  `update accounts set sends_created = (select count(*) from drawn), minute_totals = array[(select count(*) from drawn)], credits = credits + (
      select sum(case kind when 'reserved' then -units else units end) from ledger_entries
      where account_id = :account and bucket = 'credit' and (send_id is not null or reason = 'prepaid')
    ) where id = :account`,
 
-  `update applications a set sends_created = d.sends
+  `update applications a set sends_created = d.sends, minute_totals = array[d.sends]
    from (select application_id, count(*) as sends from drawn group by 1) d where a.id = d.application_id`,
 ];

@@ -25,13 +25,13 @@ describe('fillHistory', () => {
     });
 
     const [sums] = await db.sql(
-      `select count(*)::integer as sends, max(account_number)::integer as last,
+      `select count(*)::integer as sends, (select sum(sends_created) from applications)::integer as last,
          bool_and(created_at > now() - interval '31 days' and created_at < now()) as in_time from sends`,
     );
     expect(sums).toEqual({ sends: 2_000, last: 2_000, in_time: true });
     const [unordered] = await db.sql(
       `select count(*)::integer as count from (
-         select created_at < lag(created_at) over (order by account_number) as back from sends) s where back`,
+         select created_at < lag(created_at) over (partition by application_id order by application_number) as back from sends) s where back`,
     );
     expect(unordered).toEqual({ count: 0 });
     const [ledger] = await db.sql<{ balance: number }>(

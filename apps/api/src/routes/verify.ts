@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import { codeMatches, judge, Problem } from '@onecode/domain';
+import { hashesOf, Problem } from '@onecode/domain';
 import { describeSpan } from '@onecode/runtime';
-import { changeGuessedSend, isId } from '@onecode/store';
+import { isId, verifySend } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
@@ -23,19 +23,15 @@ export function verifyRoute({
     const body = await readJsonBody(request);
     await recheck();
     const { code } = parseVerify(body);
-    let traceparent: string | null = null;
     // crash point: api verify before commit
-    const judgement = await changeGuessedSend(
-      database,
-      { id, accountId: caller.accountId },
-      (send, now, uncounted) => {
-        traceparent = send.traceparent;
-        return judge(send, now, () => codeMatches(config.CODE_PEPPER, id, send.codeHash, code), uncounted);
-      },
-    );
+    const judgement = await verifySend(database, {
+      id,
+      accountId: caller.accountId,
+      hashes: hashesOf(config.CODE_PEPPER, id, code),
+    });
     // crash point: api verify after commit
     if (judgement === null) throw new Problem('send_not_found');
-    describeSpan({ 'onecode.verification': judgement.verification }, traceparent);
+    describeSpan({ 'onecode.verification': judgement.verification }, judgement.traceparent);
     metrics.verifications.inc({ verification: judgement.verification, valid: String(judgement.valid) });
     // The database may have taken long, and this answer lets somebody in.
     await recheck();

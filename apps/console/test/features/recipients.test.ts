@@ -29,7 +29,7 @@ async function guessedAt(
   { wrong = 100, secondsAgo = 0 } = {},
 ): Promise<string> {
   const [row] = await server.db.sql<{ id: string }>(
-    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+    `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
      values ($1, 'live', $2, $3, clock_timestamp() - make_interval(secs => $4)) returning id`,
     [accountId, recipient, wrong, secondsAgo],
   );

@@ -51,7 +51,7 @@ async function createTenant(name: string): Promise<Tenant> {
     accountId,
   ]);
   const [exhausted] = await db.sql<{ id: string }>(
-    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+    `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
      values ($1, 'live', '+5511987654321', 100, clock_timestamp()) returning id`,
     [accountId],
   );

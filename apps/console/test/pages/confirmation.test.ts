@@ -132,7 +132,7 @@ describeInBrowser('blocked recipients', () => {
   it('can be reset by an admin of the account, and only seen by a viewer', async () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
     await server.db.sql(
-      `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+      `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
        values ($1, 'live', '+5511987654321', 100, clock_timestamp())`,
       [account],
     );

@@ -260,7 +260,7 @@ beforeAll(async () => {
     days: 30,
   });
   await server.db.sql(
-    `insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+    `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
      select $1, m, r, 100 + n, clock_timestamp() - make_interval(hours => n)
      from (values ('live', '+5511987654321', 1), ('test', '+5511987654321', 2), ('live', '+351912345678', 9)) as v (m, r, n)`,
     [account],

@@ -55,8 +55,8 @@ async function endTrips(connection: Connection, accountId: string): Promise<void
 
 /**
  * The evidence on every account whose breaker is on. It counts sends that people had the time to verify and that did not fail; one
- * that was sent late counts only if it was verified, so that an outage of ours trips no breaker. Account numbers bound the sends that
- * are read: those of the last two minutes, which are too young, are no more than twice the account's rate.
+ * that was sent late counts only if it was verified, so that an outage of ours trips no breaker. Of each application, no more sends are read
+ * than those that count and those of the last two minutes, which are too young: twice the account's rate.
  */
 export async function readBreakerEvidence(database: Database): Promise<CountryEvidence[]> {
   const rows = await database.sql.query<(BreakerRule & Omit<CountryEvidence, 'rule'>)[]>`
@@ -69,13 +69,13 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
       from (
         select s.country, s.status, s.verification, s.created_at, s.sent_at, s.canonical_recipient,
           exists (select from denials where send_id = s.id) as is_denied
-        from sends s
-        where s.account_id = a.id and s.mode = 'live'
-          and s.account_number > a.sends_created - ${SENDS_MAX}::integer
-            - 2 * coalesce(a.rate_per_minute, settings.account_rate_per_minute)
-          and s.created_at > statement_timestamp() - interval '1 day'
+        from applications p cross join lateral (
+          select s.* from sends s where s.application_id = p.id
+          order by s.id desc limit ${SENDS_MAX}::integer + 2 * coalesce(a.rate_per_minute, settings.account_rate_per_minute)
+        ) s
+        where p.account_id = a.id and p.mode = 'live' and s.created_at > statement_timestamp() - interval '1 day'
           and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= statement_timestamp()
-        order by s.account_number desc limit ${SENDS_MAX}::integer
+        order by s.id desc limit ${SENDS_MAX}::integer
       ) l
       left join breaker_trips t on t.account_id = a.id and t.country = coalesce(l.country, ${NO_COUNTRY})
       where l.status <> 'failed'

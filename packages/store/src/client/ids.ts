@@ -5,6 +5,9 @@ export function newId(): string {
   return uuidv7();
 }
 
+/** The clock of the process that makes an id may differ from the database's by this much. */
+export const CLOCKS_APART_MS = 120_000;
+
 /** A bound between the ids that were made before this time and those made at it or later. */
 export function firstIdAt(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');

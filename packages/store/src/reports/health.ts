@@ -1,6 +1,6 @@
 import type { AttemptOutcome } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
-import { firstIdAt } from '../client/ids.js';
+import { CLOCKS_APART_MS, firstIdAt } from '../client/ids.js';
 
 /** The sends that are not over yet. Ages are in seconds, and null when there is no such send. */
 export interface WaitingSends {
@@ -51,9 +51,6 @@ interface WaitingRow {
   held_seconds: number | null;
   under_way: number;
 }
-
-/** A worker's clock, which makes the ids, may differ from the database's by this much. */
-const CLOCKS_APART_MS = 120_000;
 
 /**
  * A lower bound for the ids of the attempts that began in the last minutes: an id begins with the time at which it was made, so that

@@ -1,5 +1,6 @@
 import type { Locale, Mode } from '@onecode/domain';
 import type { Database } from '../client/database.js';
+import { firstIdAt } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { refusedBy } from '../client/sql.js';
 
@@ -56,9 +57,9 @@ const BUCKETS_MAX = 1_000;
 const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
 /**
- * The statistics of an account's sends of a span. The number of sends follows from their account numbers and is exact, except within
- * a locale. Of more than `ALL_MAX` sends, one of each k neighbours in an application stands for all k: a bucket's count is then exact
- * to within k, and shares and times to within fractions of a percent.
+ * The statistics of an account's sends of a span. The number of sends follows from their numbers in their applications and is exact,
+ * except within a locale. Of more than `ALL_MAX` sends, the first of each of many equal spans stands for all in it: a bucket's count is
+ * exact to within one such span, and shares and times to within a percent.
  *
  * @throws RangeError for more than a thousand buckets
  * @throws UnknownTimeZone
@@ -75,21 +76,23 @@ export async function overview(
     ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
   const [row] = await database.sql.query<[OverviewRow]>`
     with range as materialized (
-      select account_number_at(${accountId}::uuid, ${from}::timestamptz) as low,
-        account_number_at(${accountId}::uuid, ${to}::timestamptz) as high,
-        array(${starts(bucket, from, to, timeZone)}) as starts
+      select array(${starts(bucket, from, to, timeZone)}) as starts
     ), scope as materialized (
-      select a.id, a.name, a.mode, application_number_at(a.id, range.low) as low, application_number_at(a.id, range.high) as high
-      from applications a, range where a.account_id = ${accountId}::uuid ${isWanted}
+      select a.id, a.name, a.mode, coalesce(last.application_number - first.application_number + 1, 0) as sends,
+        last.application_number as last_number
+      from applications a
+      left join lateral (${edge('asc', from, to)}) first on true
+      left join lateral (${edge('desc', from, to)}) last on true
+      where a.account_id = ${accountId}::uuid ${isWanted}
     ), step as materialized (
-      select case when sum(high - low) > ${ALL_MAX} then ceil(sum(high - low) / ${SAMPLE_MAX}) else 1 end::bigint as k from scope
+      select case when sum(sends) > ${ALL_MAX} then ceil(sum(sends) / ${SAMPLE_MAX}) else 1 end::bigint as k from scope
     ), seen as (
       select width_bucket(s.created_at, range.starts) as bucket, scope.id as application, s.locale collate "C" as locale,
         s.stands_for,
         s.delivered_at is not null or s.status in ('delivered', 'read') as is_delivered,
         s.verification = 'verified' as is_verified, s.status = 'failed' as has_failed,
         extract(epoch from s.delivered_at - s.created_at)::float8 as seconds
-      from range, step, scope cross join lateral (${numbered}) s
+      from range, step, scope cross join lateral (${read(from, to)}) s
       where ${locale === undefined ? Prisma.sql`true` : Prisma.sql`s.locale = ${locale}`}
     ), statistics as (
       select bucket, application, locale, coalesce(sum(stands_for), 0) as sends,
@@ -109,20 +112,31 @@ export async function overview(
   return overviewOf(row);
 }
 
+/** The oldest or newest send of an application `a` in the span. */
+const edge = (order: 'asc' | 'desc', from: Date, to: Date): Prisma.Sql => Prisma.sql`
+  select s.application_number from sends s where s.application_id = a.id and ${within(from, to)} order by s.id ${Prisma.raw(order)} limit 1`;
+
+/** By the time of the request, which the id of a send `s` begins with: the index is in its order. */
+const within = (from: Date, to: Date): Prisma.Sql =>
+  Prisma.sql`s.id >= ${firstIdAt(from)}::uuid and s.id < ${firstIdAt(to)}::uuid`;
+
 /**
- * The sends of an application `scope`: all of them, or one of each k with neighbouring numbers. A hash picks the one, so that no
- * pattern in a caller's traffic is always missed or always met, and a repeated overview reads the same sends. Not joins: each part is
- * a walk along the index.
+ * The sends of an application `scope`: all of them, or the first of each of as many equal spans as there are to be samples, each for as
+ * many as follow until the next. Not joins: each part is a walk along the index.
  */
-const numbered = Prisma.sql`
-  (select s.*, 1 as stands_for from sends s
-    where step.k = 1 and s.application_id = scope.id
-      and s.application_number >= scope.low and s.application_number < scope.high)
+const read = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
+  (select s.*, 1::bigint as stands_for from sends s where step.k = 1 and s.application_id = scope.id and ${within(from, to)} order by s.id)
   union all
-  (select s.*, least(step.k, scope.high - n) as stands_for
-    from generate_series(scope.low, scope.high - 1, step.k) n cross join lateral (
-      select s.* from sends s where s.application_id = scope.id
-        and s.application_number = n + (hashint8(n) & 2147483647) % least(step.k, scope.high - n) offset 0
+  (select s.*, coalesce(lead(s.application_number) over (order by s.application_number), scope.last_number + 1)
+      - s.application_number as stands_for
+    from (
+      select distinct on (s.application_number) s.*
+      from generate_series(0, scope.sends / step.k) n cross join lateral (
+        select s.* from sends s where s.application_id = scope.id
+          and s.id >= first_id_at(${from}::timestamptz + n * (${to}::timestamptz - ${from}::timestamptz) / (scope.sends / step.k + 1))
+          and ${within(from, to)}
+        order by s.id limit 1
+      ) s
     ) s where step.k > 1)`;
 
 /** When the buckets begin. Days follow local time, since they are not all of one length. */

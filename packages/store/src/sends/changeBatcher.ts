@@ -9,8 +9,6 @@ export interface Change {
   after: Send;
   version: number;
   attempts: readonly AttemptChange[];
-  /** When a guess was judged, by the database's clock; the time of the write unless given. */
-  judgedAt?: Date;
 }
 
 /** Their rows are locked while the batch lasts. */
@@ -40,8 +38,6 @@ export function createChangeBatcher(
 interface UpdateOptions {
   /** Further columns of the records `c`, with their types, and their values. */
   records?: { columns: Prisma.Sql; valuesOf: (change: Change) => Record<string, unknown> };
-  /** A further assignment. */
-  set?: Prisma.Sql;
   /** Columns of the sends `s` and the records `c`. */
   returning: Prisma.Sql;
 }
@@ -50,10 +46,7 @@ interface UpdateOptions {
  * The first steps of a statement that writes changes of different sends: `changed` returns those whose rows still had the version.
  * Everybody locks sends in the order of their ids, so that no two statements wait for each other.
  */
-export function updateSends(
-  changes: readonly Change[],
-  { records, set, returning }: UpdateOptions,
-): Prisma.Sql {
+export function updateSends(changes: readonly Change[], { records, returning }: UpdateOptions): Prisma.Sql {
   const isAlone = changes.length === 1;
   const json = JSON.stringify(
     changes.map((change) => ({
@@ -69,7 +62,6 @@ export function updateSends(
         as c (id uuid, version integer, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
     ), ${isAlone ? Prisma.empty : LOCKED} changed as (
       update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', version = s.version + 1
-        ${set === undefined ? Prisma.empty : Prisma.sql`, ${set}`}
       from changes c
       where s.id = any(array(select id from ${isAlone ? CHANGES : LOCKED_CHANGES})) and c.id = s.id and c.version = s.version
       returning ${returning}

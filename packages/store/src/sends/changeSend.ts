@@ -1,5 +1,4 @@
 import {
-  countGuess,
   type AttemptOutcome,
   type Decision,
   type ReportedAttempt,
@@ -8,7 +7,6 @@ import {
 } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import {
-  readGuessedSend,
   readReportedSend,
   readRoutedSend,
   readSend,
@@ -20,18 +18,16 @@ import {
 } from './readSend.js';
 import { sendOf } from './sendRow.js';
 import type { Change } from './changeBatcher.js';
-import { isFailure, writeDelivery } from './writeDelivery.js';
-import { deleteUncountedGuess, guessKeeperOf, type UncountedGuess } from './uncountedGuesses.js';
-import { isGuess, writeUncountedGuess, writeVerification } from './writeVerification.js';
+import { writeDelivery } from './writeDelivery.js';
 
 /** More rounds than this mean that something changes one row without end. */
 const ROUNDS_MAX = 1000;
 
 /**
- * Every change of a send after its creation goes through this function. It reads the row with the database's clock, asks the pure
- * `decide` what to do, and writes that guarded by the row's version; when another change was faster, it reads and decides again. A
- * failure's refund, the attempts' outcomes and the recipient's guess budget are in the same statement as the change. Changes of many
- * sends at a time share their round trips.
+ * Every change of a delivery goes through this function; a code changes by `verifySend`. It reads the row with the database's clock, asks
+ * the pure `decide` what to do, and writes that guarded by the row's version; when another change was faster, it reads and decides again.
+ * A failure's refund and the attempts' outcomes are in the same statement as the change. Changes of many sends at a time share their
+ * round trips.
  *
  * @returns the decision's result once it is committed, or null when there is no such send
  */
@@ -42,55 +38,6 @@ export async function changeSend<R>(
 ): Promise<R | null> {
   const changed = await repeatUntilWritten(database, () => readSend(database, which), decide);
   return changed?.result ?? null;
-}
-
-/**
- * `changeSend` for a guess at a send's code: `decide` also gets how many wrong guesses are not in the send yet. What it judged as wrong
- * counts even if the change cannot be written: it is recorded by itself then, and a worker writes it later (`countUncountedGuess`).
- *
- * @throws what kept the change from being written
- */
-export async function changeGuessedSend<R>(
-  database: Database,
-  which: WhichSend,
-  decide: (send: Send, now: Date, uncounted: number) => Decision<R>,
-): Promise<R | null> {
-  const keeper = guessKeeperOf(database);
-  return keeper.inTurn(which.id, async () => {
-    let judgedAt: Date | undefined;
-    let isWrong = false;
-    try {
-      const changed = await repeatUntilWritten(
-        database,
-        () => readGuessedSend(database, which),
-        (send, now, { uncounted_guesses: uncounted }) => {
-          const decision = decide(send, now, uncounted);
-          judgedAt = now;
-          isWrong = (decision.change?.wrongGuesses ?? 0) > send.wrongGuesses;
-          return decision;
-        },
-        (change) => write(database, { ...change, ...(judgedAt && { judgedAt }) }),
-      );
-      return changed?.result ?? null;
-    } catch (error) {
-      if (isWrong && judgedAt !== undefined) await keeper.record(which.id, judgedAt).catch(() => {});
-      throw error;
-    }
-  });
-}
-
-/** `changeSend` for a wrong guess that was recorded by itself, which goes with the change. */
-export async function countUncountedGuess(database: Database, guess: UncountedGuess): Promise<void> {
-  const { id, sendId, judgedAt, isCounted } = guess;
-  const counted = isCounted
-    ? null
-    : await repeatUntilWritten(
-        database,
-        () => readSend(database, { id: sendId }),
-        countGuess,
-        (change) => writeUncountedGuess(database, { ...change, judgedAt }, id),
-      );
-  if (counted?.result !== 'counted') await deleteUncountedGuess(database, guess);
 }
 
 /** A send as a change left it. Another change may have followed since. */
@@ -187,7 +134,6 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
   database: Database,
   read: () => Promise<Row | undefined>,
   decide: (send: Send, now: Date, row: Row) => Decision<R>,
-  writeChange = (change: Change) => write(database, change),
 ): Promise<Changed<R> | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await read();
@@ -196,7 +142,7 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
     const send = sendOf(row);
     const decision = decide(send, row.now, row);
     const nothing = isNothing(decision);
-    if (!nothing && !(await writeChange(changeOf(send, row.version, decision)))) continue;
+    if (!nothing && !(await write(database, changeOf(send, row.version, decision)))) continue;
     const snapshot: SendSnapshot = {
       send: { ...send, ...decision.change },
       version: nothing ? row.version : row.version + 1,
@@ -217,14 +163,9 @@ function changeOf(
 
 /** @returns whether the row still had the version that was decided on */
 async function write(database: Database, change: Change): Promise<boolean> {
-  if (!isGuess(change)) {
-    const isWritten = await writeDelivery(database, change);
-    if (isWritten) database.onDelivery(change.before, change.after);
-    return isWritten;
-  }
-  if (change.attempts.length > 0 || isFailure(change))
-    throw new Error('a decision either judges a guess or delivers');
-  return writeVerification(database, change);
+  const isWritten = await writeDelivery(database, change);
+  if (isWritten) database.onDelivery(change.before, change.after);
+  return isWritten;
 }
 
 const isNothing = ({ change, attempts = [] }: Decision<unknown>): boolean =>

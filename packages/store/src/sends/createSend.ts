@@ -1,4 +1,4 @@
-import type { Locale, Send } from '@onecode/domain';
+import type { Locale, Mode, Send, UnitBucket } from '@onecode/domain';
 import {
   byOrdinal,
   createBatcher,
@@ -9,7 +9,8 @@ import {
 import type { Database } from '../client/database.js';
 import { bytesText } from '../client/sql.js';
 import { createAccountQueues } from './accountQueues.js';
-import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { findSend } from './readSend.js';
 
 /** What a creation stores. The caller makes the id, because the code's hash and the sealed code are bound to it. */
 export interface NewSend {
@@ -123,17 +124,30 @@ const creatorOf = oncePerClient((database: Database) => {
   };
 });
 
-type CreationRow = SendRow & {
+interface CreationRow {
   outcome: string;
   cause: string | null;
   retry_after_seconds: number | null;
+  existing_id: string | null;
   now: Date;
-  account_window: WindowRow | null;
-  application_window: WindowRow | null;
-  recipient_window: WindowRow | null;
-};
+  mode: Mode;
+  locale: Locale;
+  charged_from: UnitBucket | null;
+  expires_at: Date;
+  awaiting_sender: boolean;
+  account_window: WindowRow;
+  application_window: WindowRow;
+  recipient_window: WindowRow;
+}
 
-type WindowRow = [quota: number, left: number, secondsToMore: number];
+/** All null where there is no such limit. */
+type WindowRow = [quota: number | null, left: number, secondsToMore: number];
+
+/** Columns of a `rate_window` that `create_sends` answers. */
+const window = (column: string): Prisma.Sql =>
+  Prisma.raw(`array[
+    (c.${column}).quota, greatest((c.${column}).remaining, 0), ceil(extract(epoch from (c.${column}).more_at - c.now))::integer
+  ] as ${column}`);
 
 /**
  * @param waitMs how long to wait for the lock of an account, which is the same for all sends then; null waits for no lock
@@ -144,40 +158,51 @@ async function createSends(
   sends: readonly NewSend[],
   waitMs: number | null,
 ): Promise<(Creation | 'busy')[]> {
-  const of = <T>(field: (send: NewSend) => T): T[] => sends.map(field);
-  const bytesOf = (field: (send: NewSend) => Uint8Array | null | undefined): (string | null)[] =>
-    sends.map((send) => {
-      const bytes = field(send) ?? null;
-      return bytes && bytesText(bytes);
-    });
   const rows = await database.sql.query<WithOrdinal<CreationRow>[]>`
-    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds, c.now, c.account_window, c.application_window, c.recipient_window, ${sendColumns('(c.send)')}
+    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds, c.existing_id, c.now, (c.created).mode, (c.created).locale,
+      (c.created).charged_from, (c.created).expires_at, (c.created).awaiting_sender,
+      ${window('account_window')}, ${window('application_window')}, ${window('recipient_window')}
     from create_sends(
-      ${of(({ id }) => id)}::uuid[], ${of(({ keyId }) => keyId)}::uuid[], ${of(({ accountId }) => accountId)}::uuid[],
-      ${of(({ applicationId }) => applicationId)}::uuid[],
-      ${bytesOf(({ idempotency }) => idempotency?.key)}::bytea[],
-      ${bytesOf(({ idempotency }) => idempotency?.bodyHash)}::bytea[],
-      ${of(({ recipient }) => recipient)}::text[], ${of(({ canonicalRecipient }) => canonicalRecipient)}::text[],
-      ${of(({ country }) => country)}::text[], ${of(({ isCostly }) => isCostly)}::boolean[],
-      ${of(({ locale }) => locale)}::text[],
-      ${bytesOf(({ codeHash }) => codeHash)}::bytea[], ${bytesOf(({ sealedCode }) => sealedCode)}::bytea[],
-      ${of(({ guessCost }) => guessCost)}::integer[], ${of(({ requestId }) => requestId)}::uuid[],
-      ${of(({ traceparent }) => traceparent)}::text[], ${waitMs}::integer
+      array(select r from json_populate_recordset(null::new_send, ${JSON.stringify(sends.map(recordOf))}::json) r), ${waitMs}::integer
     ) c`;
-  return byOrdinal(sends, rows).map((row) => {
-    if (row === undefined) throw new Error('create_sends answered no outcome for a creation');
-    return creationOf(row);
-  });
+  return Promise.all(
+    byOrdinal(sends, rows).map(async (row, index) =>
+      row === undefined ? 'busy' : creationOf(database, sends[index] as NewSend, row),
+    ),
+  );
 }
 
-function creationOf(row: CreationRow): Creation | 'busy' {
+const textOf = (bytes: Uint8Array | null | undefined): string | null => (bytes ? bytesText(bytes) : null);
+
+const recordOf = (send: NewSend, index: number): Record<string, unknown> => ({
+  ordinal: index + 1,
+  id: send.id,
+  key_id: send.keyId,
+  account_id: send.accountId,
+  application_id: send.applicationId,
+  idempotency_key: textOf(send.idempotency?.key),
+  body_hash: textOf(send.idempotency?.bodyHash),
+  recipient: send.recipient,
+  canonical_recipient: send.canonicalRecipient,
+  country: send.country,
+  is_costly: send.isCostly,
+  locale: send.locale,
+  code_hash: textOf(send.codeHash),
+  sealed_code: textOf(send.sealedCode),
+  guess_cost: send.guessCost,
+  request_id: send.requestId,
+  traceparent: send.traceparent,
+});
+
+async function creationOf(database: Database, send: NewSend, row: CreationRow): Promise<Creation> {
   switch (row.outcome) {
-    case 'busy':
-      return 'busy';
     case 'created':
-      return { outcome: 'created', send: sendOf(row), now: row.now, windows: windowsOf(row) };
-    case 'existing':
-      return { outcome: 'existing', send: sendOf(row), now: row.now };
+      return { outcome: 'created', send: createdSend(send, row), now: row.now, windows: windowsOf(row) };
+    case 'existing': {
+      const existing = await findSend(database, send.accountId, row.existing_id as string);
+      if (existing === null) throw new Error('create_sends answered a send that is not there');
+      return { outcome: 'existing', ...existing };
+    }
     case 'rate_limited':
       return {
         outcome: 'rate_limited',
@@ -198,13 +223,62 @@ function creationOf(row: CreationRow): Creation | 'busy' {
   }
 }
 
+/** A send as `create_sends` has inserted it. */
+const createdSend = (
+  { id, accountId, applicationId, recipient, country, codeHash, sealedCode, requestId, traceparent }: NewSend,
+  {
+    mode,
+    locale,
+    charged_from: chargedFrom,
+    now,
+    expires_at: expiresAt,
+    awaiting_sender: awaitingSender,
+  }: CreationRow,
+): Send => ({
+  id,
+  accountId,
+  applicationId,
+  mode,
+  recipient,
+  country,
+  locale,
+  chargedFrom,
+  codeHash,
+  sealedCode,
+  createdAt: now,
+  expiresAt,
+  requestId,
+  traceparent,
+  status: 'queued',
+  verification: 'pending',
+  wrongGuesses: 0,
+  channel: null,
+  from: null,
+  senderId: null,
+  attempts: 0,
+  attemptId: null,
+  receiptUntil: null,
+  awaitingSender,
+  dueAt: awaitingSender ? expiresAt : now,
+  lostAt: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  verifiedAt: null,
+  lockedAt: null,
+  failedAt: null,
+  failureReason: null,
+});
+
 function windowsOf(row: CreationRow): RateWindows {
-  if (row.account_window === null) throw new Error('create_sends answered no window of the account');
+  const account = windowOf(row.account_window);
+  if (account === null) throw new Error('create_sends answered no window of the account');
   return {
-    account: windowOf(row.account_window),
-    application: row.application_window && windowOf(row.application_window),
-    recipient: row.recipient_window && windowOf(row.recipient_window),
+    account,
+    application: windowOf(row.application_window),
+    recipient: windowOf(row.recipient_window),
   };
 }
 
-const windowOf = ([quota, left, secondsToMore]: WindowRow): RateWindow => ({ quota, left, secondsToMore });
+const windowOf = ([quota, left, secondsToMore]: WindowRow): RateWindow | null =>
+  quota === null ? null : { quota, left, secondsToMore };

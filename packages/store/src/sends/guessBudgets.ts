@@ -10,6 +10,7 @@ export interface ExhaustedRecipient {
   mode: Mode;
   /** Canonical, E.164. */
   recipient: string;
+  /** Of the easiest code that was guessed at. */
   wrongInARow: number;
   lastWrongAt: Date;
   /** When a new code may be requested, if no more wrong codes are given. */
@@ -23,10 +24,10 @@ export async function listExhaustedRecipients(
   { limit, before }: { limit: number; before?: string },
 ): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
   const rows = await database.sql.query<ExhaustedRecipient[]>`
-    select b.id, b.mode, b.recipient, b.wrong_in_a_row as "wrongInARow", b.last_wrong_at as "lastWrongAt",
-      clock_timestamp() + make_interval(secs => ${GUESSES_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
+    select b.id, b.mode, b.recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
+      clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
     from guess_budgets b, settings s
-    where b.account_id = ${accountId}::uuid and ${GUESSES_BEYOND_BUDGET} > 0 and (
+    where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0 and (
       ${before ?? null}::uuid is null
       or (b.last_wrong_at, b.id) < (
         select p.last_wrong_at, p.id from guess_budgets p where p.account_id = ${accountId}::uuid and p.id = ${before ?? null}::uuid
@@ -83,7 +84,7 @@ async function reset(
 ): Promise<number> {
   return audited(database, actor, async (connection, log) => {
     const rows = await connection.sql.query<{ recipient: string; wrong: number }[]>`
-      delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, wrong_in_a_row as wrong`;
+      delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, points / guess_cost as wrong`;
     const [first] = rows;
     const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
     if (first !== undefined) {
@@ -95,16 +96,15 @@ async function reset(
 }
 
 /**
- * By how many guesses, or points, a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings
- * `s`, as in `create_sends`. Five come back each day. Null when the budget is off.
+ * By how many points a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings `s`, as in
+ * `create_sends`. Five come back each day. Null when the budget is off.
  */
-const GUESSES_BEYOND_BUDGET = Prisma.sql`case when s.guess_budget is not null then greatest(
-  guesses_left_at(b.wrong_in_a_row, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end - s.guess_budget,
-  guesses_left_at(b.guess_points, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end * b.guess_cost
+const POINTS_BEYOND_BUDGET = Prisma.sql`(
+  points_left_at(b.points, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end * b.guess_cost
     - guess_points_max(s.guess_budget, b.guess_cost)
-) end`;
+)`;
 
 /** How many exhausted recipients an account has, in either mode: SQL for a row `a` of `accounts`. */
 export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
-  select count(distinct b.recipient)::integer from guess_budgets b, settings s where b.account_id = a.id and ${GUESSES_BEYOND_BUDGET} > 0
+  select count(distinct b.recipient)::integer from guess_budgets b, settings s where b.account_id = a.id and ${POINTS_BEYOND_BUDGET} > 0
 )`;

@@ -35,9 +35,6 @@ export type ReportedRow = ReadRow & {
   other_claimed_at: Date | null;
 };
 
-/** The row of a send that is guessed at, with the wrong guesses that are not in it yet. */
-export type GuessedRow = ReadRow & { uncounted_guesses: number };
-
 /** The row of a send with its send slot: all null when the send may not go out now, or no sender has a slot. */
 export type RoutedRow = ReadRow & {
   slot_sender_id: string | null;
@@ -51,11 +48,6 @@ const READS_MAX = 200;
 /** The send's row, or undefined when there is no such send. Reads that arrive during another share the next round trip. */
 export function readSend(database: Database, which: WhichSend): Promise<ReadRow | undefined> {
   return sendReader(database)(which);
-}
-
-/** The row of a send that is guessed at, or undefined when there is no such send. */
-export function readGuessedSend(database: Database, which: WhichSend): Promise<GuessedRow | undefined> {
-  return guessedSendReader(database)(which);
 }
 
 /** The row of the send whose attempt a receipt names, or undefined when no attempt of ours matches. */
@@ -72,15 +64,11 @@ export function readRoutedSend(database: Database, id: string): Promise<RoutedRo
   return routedSendReader(database)(id);
 }
 
-/** @param further columns of a row `s`, each after a comma */
-const createSendReader = <Row extends ReadRow>(
-  database: Database,
-  further: Prisma.Sql,
-): ((which: WhichSend) => Promise<Row | undefined>) =>
+const sendReader = oncePerClient((database: Database) =>
   createBatcher(
     async (requests: WhichSend[]) => {
-      const rows = await database.reads.query<WithOrdinal<Row>[]>`
-        select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now ${further}
+      const rows = await database.reads.query<WithOrdinal<ReadRow>[]>`
+        select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now
         from unnest(
           ${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId ?? null)}::uuid[]
         ) with ordinality as r (id, account_id, ordinal)
@@ -91,17 +79,6 @@ const createSendReader = <Row extends ReadRow>(
       return byOrdinal(requests, rows);
     },
     { batchSizeMax: READS_MAX, ...OVERLAPPING_BATCHES },
-  );
-
-const sendReader = oncePerClient((database: Database) => createSendReader<ReadRow>(database, Prisma.empty));
-
-const guessedSendReader = oncePerClient((database: Database) =>
-  createSendReader<GuessedRow>(
-    database,
-    Prisma.sql`, (
-      select count(*)::integer from uncounted_guesses u
-      where u.send_id = s.id and (u.judged_at = any(s.wrong_guess_times)) is not true
-    ) as uncounted_guesses`,
   ),
 );
 

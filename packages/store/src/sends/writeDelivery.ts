@@ -16,7 +16,7 @@ const batcherOf = oncePerClient((database: Database) =>
   ),
 );
 
-export const isFailure = ({ before, after }: Change): boolean =>
+const isFailure = ({ before, after }: Change): boolean =>
   before.status !== 'failed' && after.status === 'failed';
 
 const ATTEMPT_RECORDS = {

@@ -77,7 +77,7 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
       accountId,
       mode: 'live',
       recipient: RECIPIENT,
-      wrongInARow: 9,
+      points: 9,
       lastWrongAt: new Date(),
     },
   });

@@ -1,9 +1,8 @@
-import { applyReceipt, claim, hashApiKey, judge, settle } from '@onecode/domain';
+import { applyReceipt, claim, hashApiKey, settle } from '@onecode/domain';
 import {
   changeSendSnapshot,
   changeReportedSend,
   changeRoutedSend,
-  changeGuessedSend,
   closeDatabase,
   createSend,
   findCaller,
@@ -18,6 +17,7 @@ import {
   buildSender,
   concurrently,
   createTestDatabase,
+  guessCode,
   newSend,
   until,
   type TestCaller,
@@ -67,10 +67,7 @@ async function live(caller: TestCaller): Promise<void> {
         0,
       ),
     );
-  for (const isRight of [false, true])
-    await changeGuessedSend(early, { id, accountId }, (send, now, uncounted) =>
-      judge(send, now, () => isRight, uncounted),
-    );
+  for (const isRight of [false, true]) await guessCode(early, id, isRight);
   expect((await findSend(early, accountId, id))!.send).toMatchObject({
     status: 'delivered',
     verification: 'verified',
@@ -120,7 +117,7 @@ describe('statements that were planned while every table was empty', () => {
         insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
         select gen_random_uuid(), id, ${sender.id}::uuid, 'accepted', 'wamid.' || id || '.old', now() from sends
         where status = 'queued'
-      ) insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at)
+      ) insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
       select ${first.accountId}::uuid, 'live', recipient, 1, now() from sends where status = 'queued'`;
     expect(await areGrowing()).toBe(true);
     await closeDatabase(growing);

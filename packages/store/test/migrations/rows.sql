@@ -15,7 +15,7 @@ insert into receipts (message_id, attempt_id, status, occurred_at)
   values ('wamid.taken', null, 'sent', now()), ('wamid.taken', :attempt, 'sent', now());
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
-insert into guess_budgets (account_id, mode, recipient, wrong_in_a_row, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
+insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
 insert into trial_sends (day, sends) values ('2026-11-20', 0);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
 insert into sender_country_blocks (sender_id, country, blocked_until) values (:sender, 'BR', now());
@@ -200,11 +200,9 @@ update sends set verification = 'locked', wrong_guesses = 5 where id = :sent; --
 update sends set locked_at = now() where id = :sent; -- locked_says_when
 update sends set expires_at = created_at where id = :sent; -- sends_check
 update sends set application_id = :testApplication where id = :sent; -- sends_application_id_account_id_mode_fkey
-update sends set account_id = :otherAccount, account_number = 999 where id = :sent; -- sends_application_id_account_id_mode_fkey
+update sends set account_id = :otherAccount where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set sender_id = :nothing where id = :sent; -- sends_sender_id_fkey
 update sends set idempotency_key = 'taken', body_hash = sha256('a body') where id = :queued; -- sends_idempotency_key
-update sends set account_number = (select account_number from sends where id = :queued) where id = :sent; -- sends_account_number
-update sends set application_number = (select application_number from sends where id = :queued) where id = :sent; -- sends_application_number
 update sends set idempotency_key = repeat('k', 255)::bytea where id = :keyed;
 update sends set recipient = '+123456789012345', country = 'BR' where id = :sent;
 update sends set wrong_guesses = 5, verification = 'locked', locked_at = now() where id = :sent;
@@ -247,8 +245,7 @@ update credit_grants set amount = 0; -- credit_grants_amount_check
 
 update guess_budgets set mode = 'demo'; -- guess_budgets_mode_check
 update guess_budgets set recipient = '5511987654321'; -- guess_budgets_recipient_check
-update guess_budgets set wrong_in_a_row = 0; -- guess_budgets_wrong_in_a_row_check
-update guess_budgets set guess_points = -1; -- guess_budgets_guess_points_check
+update guess_budgets set points = -1; -- guess_budgets_points_check
 update trial_sends set sends = -1; -- trial_sends_sends_check
 update breaker_trips set country = ''; -- breaker_trips_country_check
 update breaker_trips set open_until = tripped_at - interval '1 s'; -- trip_ends_after_it_begins

@@ -1,5 +1,5 @@
 import type { DeliveryState, Locale, StoredVerification } from '@onecode/domain';
-import { newId } from '@onecode/store';
+import { v7 as uuidv7 } from 'uuid';
 import type { TestCaller, TestDatabase } from '@onecode/testing';
 
 /** A send as it came to stand in the database some time ago. */
@@ -31,23 +31,22 @@ export async function insertSends(
     created_at: at.toISOString(),
     delivery_ms: deliveryMs,
     ...send,
-    id: newId(),
+    id: uuidv7({ msecs: at.getTime(), seq: place }),
   }));
   await store.sql(
     `with given as (
        select g.*, g.mode = 'live' as is_live, g.status in ('queued', 'sending') as waits,
          g.created_at + make_interval(secs => g.delivery_ms / 1000.0) as delivered,
-         row_number() over (partition by g.account_id order by g.place) + a.sends_created as account_number,
          row_number() over (partition by g.application_id order by g.place) + p.sends_created as application_number
        from jsonb_to_recordset($1::jsonb) as g (place integer, id uuid, account_id uuid, application_id uuid, mode text,
          created_at timestamptz, recipient text, locale text, status text, verification text, delivery_ms integer)
        join accounts a on a.id = g.account_id join applications p on p.id = g.application_id
      ), written as (
-       insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient, country,
+       insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
          locale, charged_from,
          code_hash, sealed_code, status, verification, wrong_guesses, channel, from_number, sender_id, due_at, next_enqueue_at, sent_at,
          delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, created_at, expires_at)
-       select g.id, gen_random_uuid(), account_id, application_id, mode, account_number, application_number, recipient, recipient, 'BR', locale,
+       select g.id, gen_random_uuid(), account_id, application_id, mode, application_number, recipient, recipient, 'BR', locale,
          case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'sealed'::bytea end,
          status, verification, case when verification = 'locked' then 5 else 0 end,
          case when status <> 'queued' then case when is_live then 'whatsapp' else 'sandbox' end end,
@@ -61,10 +60,10 @@ export async function insertSends(
        from given g, (select id, number from senders limit 1) s
        returning account_id, application_id
      ), counted as (
-       update accounts set sends_created = sends_created + n
+       update accounts set sends_created = sends_created + n, minute_times = '{epoch}', minute_totals = array[sends_created + n]
        from (select account_id, count(*) as n from written group by 1) w where accounts.id = w.account_id
      )
-     update applications set sends_created = sends_created + n
+     update applications set sends_created = sends_created + n, minute_times = '{epoch}', minute_totals = array[sends_created + n]
      from (select application_id, count(*) as n from written group by 1) w where applications.id = w.application_id`,
     [JSON.stringify(rows)],
   );

@@ -41,8 +41,6 @@ describe('one door for changes', () => {
     const attemptId = newId();
     const change = {
       status: 'sending',
-      verification: 'verified',
-      wrongGuesses: 3,
       channel: 'whatsapp',
       from: sender.number,
       senderId: sender.id,
@@ -54,7 +52,6 @@ describe('one door for changes', () => {
       sentAt: at(1),
       deliveredAt: at(2),
       readAt: at(3),
-      verifiedAt: at(4),
     } as const;
     await changeSend(store.database, { id }, () => ({ result: null, change }));
     expect(await read(caller, id)).toEqual({ ...before, ...change });

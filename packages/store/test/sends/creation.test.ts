@@ -35,33 +35,39 @@ describe('rate windows', () => {
     now: string;
   }
 
+  const hex = (bytes: Uint8Array | null | undefined): string | null =>
+    bytes ? `\\x${Buffer.from(bytes).toString('hex')}` : null;
+  const window = (column: string): string =>
+    `case when (${column}).quota is not null then
+       array[(${column}).quota, greatest((${column}).remaining, 0), ceil(extract(epoch from (${column}).more_at - now))::integer]
+     end as ${column}`;
+
   /** Calls the function once for all of these sends. Times are microseconds since 1970. */
   async function createTogether(sends: readonly NewSend[]): Promise<Row[]> {
-    const of = (field: (send: NewSend) => unknown): unknown[] => sends.map(field);
+    const records = sends.map((send, index) => ({
+      ordinal: index + 1,
+      id: send.id,
+      key_id: send.keyId,
+      account_id: send.accountId,
+      application_id: send.applicationId,
+      idempotency_key: hex(send.idempotency?.key),
+      body_hash: hex(send.idempotency?.bodyHash),
+      recipient: send.recipient,
+      canonical_recipient: send.canonicalRecipient,
+      country: send.country,
+      is_costly: send.isCostly,
+      locale: send.locale,
+      code_hash: hex(send.codeHash),
+      sealed_code: hex(send.sealedCode),
+      guess_cost: send.guessCost,
+      request_id: send.requestId,
+      traceparent: send.traceparent,
+    }));
     return store.sql<Row>(
-      `select ordinal, outcome, cause, retry_after_seconds, account_window, application_window, recipient_window,
-         (extract(epoch from now) * 1000000)::bigint as now
-       from create_sends($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::bytea[], $6::bytea[], $7::text[], $8::text[], $9::text[],
-         $10::boolean[], $11::text[], $12::bytea[], $13::bytea[], $14::integer[], $15::uuid[], $16::text[], 1000)
-       order by ordinal`,
-      [
-        of(({ id }) => id),
-        of(({ keyId }) => keyId),
-        of(({ accountId }) => accountId),
-        of(({ applicationId }) => applicationId),
-        of(({ idempotency }) => idempotency?.key ?? null),
-        of(({ idempotency }) => idempotency?.bodyHash ?? null),
-        of(({ recipient }) => recipient),
-        of(({ canonicalRecipient }) => canonicalRecipient),
-        of(({ country }) => country),
-        of(({ isCostly }) => isCostly),
-        of(({ locale }) => locale),
-        of(({ codeHash }) => codeHash),
-        of(({ sealedCode }) => sealedCode),
-        of(({ guessCost }) => guessCost),
-        of(({ requestId }) => requestId),
-        of(({ traceparent }) => traceparent),
-      ],
+      `select ordinal, outcome, cause, retry_after_seconds, ${window('account_window')}, ${window('application_window')},
+         ${window('recipient_window')}, (extract(epoch from now) * 1000000)::bigint as now
+       from create_sends(array(select r from json_populate_recordset(null::new_send, $1) r), 1000) order by ordinal`,
+      [JSON.stringify(records)],
     );
   }
 
@@ -75,6 +81,13 @@ describe('rate windows', () => {
     applicationId: string;
     recipient: string;
     key: string | null;
+    at: bigint;
+    /** Of its account and of its application. */
+    counters: [Counter, Counter];
+  }
+
+  /** The time of the last send of a second: all sends of it leave the window together. */
+  interface Counter {
     at: bigint;
   }
 
@@ -93,13 +106,22 @@ describe('rate windows', () => {
   const seconds = (microseconds: bigint): number => Number((microseconds + 999_999n) / 1_000_000n);
 
   /** What a limit leaves for one more at a time, by counting all there is. */
-  function counted(quota: number, length: bigint, sends: readonly Made[], now: bigint) {
-    const inside = sends.map(({ at }) => at).filter((at) => at + length > now);
+  function counted(quota: number, length: bigint, times: readonly bigint[], now: bigint) {
+    const inside = times.filter((at) => at + length > now);
     const left = Math.max(0, quota - inside.length);
     const leaves = inside.toSorted((a, b) => (a < b ? -1 : 1)).at(left > 0 ? 0 : -quota) ?? now;
     const opensAt = leaves + length;
     const windowAfter = (taken: number): Window => [quota, left - taken, seconds(opensAt - now)];
     return { opensAt, isFull: left === 0, windowAfter };
+  }
+
+  const SECOND = 1_000_000n;
+  /** The counter of a send of now, after this one. */
+  function counterAfter(last: Counter | undefined, now: bigint): Counter {
+    if (last === undefined || last.at + MINUTE <= now || last.at / SECOND !== now / SECOND)
+      return { at: now };
+    last.at = now;
+    return last;
   }
 
   /** What the function has to answer to one request, which the model then counts as made. */
@@ -118,10 +140,30 @@ describe('rate windows', () => {
       };
     const toRecipient = own.filter((one) => one.recipient === recipient);
     const windows = {
-      account: counted(account.rate ?? DEFAULT_RATE, MINUTE, account.sends, now),
-      application: limits.perMinute === null ? null : counted(limits.perMinute, MINUTE, own, now),
+      account: counted(
+        account.rate ?? DEFAULT_RATE,
+        MINUTE,
+        account.sends.map(({ counters: [{ at }] }) => at),
+        now,
+      ),
+      application:
+        limits.perMinute === null
+          ? null
+          : counted(
+              limits.perMinute,
+              MINUTE,
+              own.map(({ counters: [, { at }] }) => at),
+              now,
+            ),
       recipient:
-        limits.perRecipientHour === null ? null : counted(limits.perRecipientHour, HOUR, toRecipient, now),
+        limits.perRecipientHour === null
+          ? null
+          : counted(
+              limits.perRecipientHour,
+              HOUR,
+              toRecipient.map(({ at }) => at),
+              now,
+            ),
     };
     let opensAt = now;
     let cause: string | null = null;
@@ -134,7 +176,11 @@ describe('rate windows', () => {
     const outcome = cause !== null ? 'rate_limited' : hasUnit ? 'created' : 'insufficient_credits';
     const taken = outcome === 'created' ? 1 : 0;
     if (taken === 1) {
-      account.sends.push({ applicationId, recipient, key, at: now });
+      const counters: Made['counters'] = [
+        counterAfter(account.sends.at(-1)?.counters[0], now),
+        counterAfter(own.at(-1)?.counters[1], now),
+      ];
+      account.sends.push({ applicationId, recipient, key, at: now, counters });
       if (mode === 'live') account.units -= 1;
     }
     return {
@@ -219,8 +265,21 @@ describe('rate windows', () => {
         `update sends set created_at = created_at - make_interval(secs => $2::double precision / 1000000) where account_id = any ($1)`,
         [[...this.accounts.keys()], microseconds],
       );
-      for (const { sends } of this.accounts.values())
+      for (const [table, column] of [
+        ['accounts', 'id'],
+        ['applications', 'account_id'],
+      ])
+        await store.sql(
+          `update ${table} set minute_times = array(
+             select at - make_interval(secs => $2::double precision / 1000000) from unnest(minute_times) at
+           ) where ${column} = any ($1)`,
+          [[...this.accounts.keys()], microseconds],
+        );
+      for (const { sends } of this.accounts.values()) {
         for (const send of sends) send.at -= BigInt(microseconds);
+        for (const counter of new Set(sends.flatMap(({ counters }) => counters)))
+          counter.at -= BigInt(microseconds);
+      }
     }
   }
 
@@ -290,48 +349,32 @@ describe('rate windows', () => {
     );
   }, 60_000);
 
-  it('are looked through once, by refusals as well, and a lower limit on the way forgets nothing', async () => {
-    const caller = await buildCaller(store.database, 'live', { ratePerMinute: 1_000, freeQuota: 150 });
-    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
-      perMinute: 1_000,
-      perRecipientHour: null,
-    });
-    const limit = async (perMinute: number): Promise<void> => {
-      await store.sql('update accounts set rate_per_minute = $2 where id = $1', [
-        caller.accountId,
-        perMinute,
-      ]);
-      await store.sql('update applications set per_minute = $2 where id = $1', [
-        caller.applicationId,
-        perMinute,
-      ]);
-    };
-    const refused = async (): Promise<Row> => (await createTogether([newSend(caller)]))[0]!;
-    const beginnings = () =>
-      store.sql(
-        `select a.rate_window_number::integer as account, p.rate_window_number::integer as application
-         from accounts a join applications p on p.account_id = a.id where a.id = $1`,
+  it('are kept in at most 62 counters, and a refusal writes nothing', async () => {
+    const caller = await buildCaller(store.database, 'test', { ratePerMinute: 70 });
+    const rowOf = async (): Promise<{ times: Date[]; totals: string[]; xmin: string }> => {
+      const [row] = await store.sql<{ times: Date[]; totals: string[]; xmin: string }>(
+        'select minute_times as times, minute_totals as totals, xmin::text from accounts where id = $1',
         [caller.accountId],
       );
-    await createTogether(Array.from({ length: 150 }, () => newSend(caller)));
-    await limit(5);
-    expect(await refused()).toMatchObject({ outcome: 'rate_limited', cause: 'account_rate' });
-    await limit(1_000);
-    expect(await refused()).toMatchObject({
-      outcome: 'insufficient_credits',
-      account_window: [1_000, 850, expect.any(Number)],
-      application_window: [1_000, 850, expect.any(Number)],
-    });
-    expect(await beginnings()).toEqual([{ account: 1, application: 1 }]);
-    await store.sql(
-      `update sends set created_at = created_at - interval '1 minute' where account_id = $1 and account_number <= 149`,
-      [caller.accountId],
-    );
-    expect(await refused()).toMatchObject({
-      account_window: [1_000, 999, expect.any(Number)],
-      application_window: [1_000, 999, expect.any(Number)],
-    });
-    expect(await beginnings()).toEqual([{ account: 150, application: 150 }]);
+      return row!;
+    };
+    for (let second = 0; second < 70; second++) {
+      expect(await createTogether([newSend(caller)])).toMatchObject([{ outcome: 'created' }]);
+      await store.sql(
+        `update accounts set minute_times = array(select at - interval '1 second' from unnest(minute_times) at) where id = $1`,
+        [caller.accountId],
+      );
+    }
+    const { times, totals } = await rowOf();
+    expect(times.length).toBeLessThanOrEqual(62);
+    expect(times.length).toBeGreaterThan(55);
+    expect(totals).toHaveLength(times.length);
+    await store.sql('update accounts set rate_per_minute = 1 where id = $1', [caller.accountId]);
+    const before = await rowOf();
+    const [refused] = await createTogether([newSend(caller)]);
+    expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'account_rate' });
+    expect(refused!.retry_after_seconds).toBeLessThanOrEqual(60);
+    expect(await rowOf()).toEqual(before);
   });
 
   it('are not held by a clock that stepped back for longer than two of them', async () => {
@@ -343,18 +386,26 @@ describe('rate windows', () => {
     const create = async (): Promise<Row> =>
       (await createTogether([newSend(caller, { recipient: '+5511987650001' })]))[0]!;
     /** The clock steps back: what is there is from so much later. */
-    const stepBack = (length: string) =>
-      store.sql(
+    const stepBack = async (length: string): Promise<void> => {
+      await store.sql(
         `update sends set created_at = created_at + $2::interval, expires_at = expires_at + $2::interval where account_id = $1`,
         [caller.accountId, length],
       );
+      for (const [table, column] of [
+        ['accounts', 'id'],
+        ['applications', 'account_id'],
+      ])
+        await store.sql(
+          `update ${table} set minute_times = array(select at + $2::interval from unnest(minute_times) at) where ${column} = $1`,
+          [caller.accountId, length],
+        );
+    };
     for (const outcome of ['created', 'created', 'rate_limited'])
       expect(await create()).toMatchObject({ outcome });
     await stepBack('30 seconds');
     const soon = await create();
     expect(soon).toMatchObject({ outcome: 'rate_limited', application_window: [2, 0, expect.any(Number)] });
-    expect(soon.application_window![2]).toBeGreaterThan(60);
-    expect(soon.application_window![2]).toBeLessThanOrEqual(90);
+    expect(soon.application_window![2]).toBeLessThanOrEqual(60);
     await stepBack('3 hours');
     for (const outcome of ['created', 'created', 'rate_limited'])
       expect(await create()).toMatchObject({ outcome });

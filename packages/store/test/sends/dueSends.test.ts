@@ -1,4 +1,4 @@
-import { judge, NO_COUNTRY, simulate, type HoldTarget } from '@onecode/domain';
+import { NO_COUNTRY, simulate, type HoldTarget } from '@onecode/domain';
 import {
   changeSend,
   eraseExpiredCodes,
@@ -13,6 +13,7 @@ import {
   buildCaller,
   buildSend,
   buildSender,
+  guessCode,
   takeSlots,
   TEST_ACTOR,
   useTestDatabase,
@@ -44,7 +45,7 @@ describe('sends that are due to be enqueued', () => {
       [seconds, id],
     );
   /** The right code was given. */
-  const use = (id: string) => changeSend(store.database, { id }, (send, now) => judge(send, now, () => true));
+  const use = (id: string) => guessCode(store.database, id, true);
 
   it('are not those that were made less than two seconds ago: their own job is under way', async () => {
     const id = await buildSend(store.database, live);
@@ -169,8 +170,7 @@ describe('the codes of sent messages', () => {
     const id = uuidv7({ msecs: createdAt.getTime() });
     numbers += 1;
     await store.sql(
-      `insert into sends select (jsonb_populate_record(s, jsonb_build_object('id', $2::uuid, 'account_number', $3::bigint,
-         'application_number', $3::bigint, 'created_at', $4::timestamptz, 'expires_at', $4::timestamptz + $5::interval))).*
+      `insert into sends select (jsonb_populate_record(s, jsonb_build_object('id', $2::uuid, 'application_number', $3::bigint, 'created_at', $4::timestamptz, 'expires_at', $4::timestamptz + $5::interval))).*
        from sends s where id = $1`,
       [model, id, numbers, createdAt, `${lifeSeconds} seconds`],
     );

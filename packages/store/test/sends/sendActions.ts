@@ -1,8 +1,7 @@
 import {
   claim,
-  codeMatches,
   failure,
-  judge,
+  hashesOf,
   settle,
   type ClaimOffer,
   type Decision,
@@ -10,7 +9,7 @@ import {
   type Outcome,
   type Send,
 } from '@onecode/domain';
-import { changeGuessedSend, changeSend, findSend, type Sender } from '@onecode/store';
+import { changeSend, findSend, verifySend, type Sender } from '@onecode/store';
 import {
   buildSend,
   TEST_PEPPER,
@@ -42,10 +41,15 @@ export function sendActions(store: Store) {
   const returnedOf = (id: string) =>
     store.sql(`select bucket, units from ledger_entries where send_id = $1 and kind = 'returned'`, [id]);
 
-  const verify = async (caller: TestCaller, id: string, guess: string): Promise<Judgement> =>
-    (await changeGuessedSend(store.database, { id, accountId: caller.accountId }, (send, now, uncounted) =>
-      judge(send, now, () => codeMatches(TEST_PEPPER, send.id, send.codeHash, guess), uncounted),
-    ))!;
+  const verify = async ({ accountId }: TestCaller, id: string, guess: string): Promise<Judgement> => {
+    const judged = await verifySend(store.database, {
+      id,
+      accountId,
+      hashes: hashesOf(TEST_PEPPER, id, guess),
+    });
+    const { traceparent: _, ...judgement } = judged!;
+    return judgement;
+  };
 
   const fail = (id: string) =>
     changeSend(store.database, { id }, (send, now): Decision<string> =>

@@ -214,13 +214,13 @@ describe('turns', () => {
   ): Promise<void> {
     recipients += count;
     await store.sql(
-      `insert into sends (id, request_id, account_id, application_id, mode, account_number, application_number, recipient, canonical_recipient,
+      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient,
          country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
-       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, m.latest + n, '+55119' || ($4 + n), '+55119' || ($4 + n), $5, 'pt-BR',
+       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '+55119' || ($4 + n), $5, 'pt-BR',
          'free_quota', decode(repeat('01', 33), 'hex'), 'x', true, made + interval '10 minutes', made + interval '10 minutes', made,
          made + interval '10 minutes'
        from generate_series(1, $3::integer) n,
-         lateral (select coalesce(max(account_number), 0) as latest from sends where account_id = $1) m,
+         lateral (select coalesce(max(application_number), 0) as latest from sends where application_id = $2) m,
          lateral (select clock_timestamp() - interval '1 minute' + n * interval '1 millisecond' as made) t`,
       [accountId, applicationId, count, 10_000_000 + recipients, country],
     );

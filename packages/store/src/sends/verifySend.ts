@@ -1,0 +1,168 @@
+import { GUESSES_MAX, type Judgement } from '@onecode/domain';
+import {
+  byOrdinal,
+  createBatcher,
+  oncePerClient,
+  OVERLAPPING_BATCHES,
+  type WithOrdinal,
+} from '../client/batcher.js';
+import type { Database } from '../client/database.js';
+import { bytesText, refusedBy } from '../client/sql.js';
+
+/** A guess at the code of an account's send. */
+export interface Guess {
+  id: string;
+  accountId: string;
+  /** What the send's `code_hash` is if the guess is right: one for each pepper of the keyring (`hashesOf`). */
+  hashes: readonly Uint8Array[];
+}
+
+/** A guess that was judged, with the trace that the send's creation belongs to. */
+export interface JudgedGuess extends Judgement {
+  traceparent: string | null;
+}
+
+/** Guesses in one batch: their sends are locked while it lasts. */
+const BATCH_MAX = 100;
+/** Sends of which a process knows that the database refuses a guess. */
+const REFUSED_MAX = 10_000;
+
+/**
+ * Judges a guess by the rule `judge` of `packages/domain`, and writes what follows from it: the count, the time, the end of the delivery
+ * and the recipient's guess budget. One statement locks the send, judges and writes, so that no guess is judged that does not count.
+ * Guesses at different sends share it; guesses at one send take turns. Once the database has refused to write a guess at a send, this
+ * process judges no further ones: the send is as if locked.
+ *
+ * @returns null when the account has no such send
+ * @throws Error when the pepper of the send's hash has left the keyring
+ */
+export function verifySend(database: Database, guess: Guess): Promise<JudgedGuess | null> {
+  return verifierOf(database)(guess);
+}
+
+type JudgedRow = {
+  judgement: 'right' | 'wrong' | 'unknown_pepper' | Judgement['verification'];
+  wrong_guesses: number;
+  traceparent: string | null;
+};
+
+const verifierOf = oncePerClient((database: Database) => {
+  const verify = createBatcher(
+    async (guesses: Guess[]): Promise<(JudgedRow | null | 'again')[]> => {
+      const first = new Map<string, Guess>();
+      for (const guess of guesses) if (!first.has(guess.id)) first.set(guess.id, guess);
+      const rows = await judgeGuesses(database, [...first.values()]);
+      const judged = new Map([...first.keys()].map((id, index) => [id, rows[index]]));
+      return guesses.map((guess) =>
+        first.get(guess.id) === guess ? (judged.get(guess.id) ?? null) : 'again',
+      );
+    },
+    { batchSizeMax: BATCH_MAX, ...OVERLAPPING_BATCHES },
+  );
+  const refused = new Set<string>();
+  return async (guess: Guess): Promise<JudgedGuess | null> => {
+    try {
+      for (;;) {
+        if (refused.has(guess.id)) return LOCKED;
+        const row = await verify(guess);
+        if (row !== 'again') return row && judgementOf(row);
+      }
+    } catch (error) {
+      // A rule of the database that refuses wrong guesses and not right ones would tell them apart, time after time.
+      if (isRefused(error) && refused.size < REFUSED_MAX) refused.add(guess.id);
+      throw error;
+    }
+  };
+});
+
+const LOCKED: JudgedGuess = { valid: false, verification: 'locked', attemptsLeft: 0, traceparent: null };
+
+/** Whether PostgreSQL refused what was to be written, by the classes of SQLSTATE: data (22), integrity (23), raised (P0). */
+const isRefused = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
+
+function judgementOf({ judgement, wrong_guesses: wrong, traceparent }: JudgedRow): JudgedGuess {
+  switch (judgement) {
+    case 'unknown_pepper':
+      throw new Error('the pepper of a code has left the keyring');
+    case 'right':
+      return { valid: true, verification: 'verified', attemptsLeft: 0, traceparent };
+    case 'wrong':
+      return wrong < GUESSES_MAX
+        ? { valid: false, verification: 'pending', attemptsLeft: GUESSES_MAX - wrong, traceparent }
+        : { valid: false, verification: 'locked', attemptsLeft: 0, traceparent };
+    default:
+      return { valid: false, verification: judgement, attemptsLeft: 0, traceparent };
+  }
+}
+
+/** Judges guesses at different sends. @returns null for those whose account has no such send */
+async function judgeGuesses(database: Database, guesses: readonly Guess[]): Promise<(JudgedRow | null)[]> {
+  const json = JSON.stringify(
+    guesses.map(({ id, accountId, hashes }, index) => ({
+      ordinal: index + 1,
+      id,
+      account_id: accountId,
+      hashes: hashes.map(bytesText),
+    })),
+  );
+  const rows = await database.sql.query<WithOrdinal<JudgedRow>[]>`
+    with guesses as materialized (
+      select * from json_to_recordset(${json}::json) as g (ordinal bigint, id uuid, account_id uuid, hashes bytea[])
+    ), locked as materialized (
+      -- In the order of the ids, as everybody locks sends, and the time after the lock. Times have milliseconds.
+      select g.ordinal, g.hashes, s.*, date_trunc('milliseconds', clock_timestamp()) as now
+      from (select * from guesses order by id) g cross join lateral (
+        select id, account_id, mode, canonical_recipient as recipient, code_hash, guess_cost, verification, wrong_guesses, expires_at,
+          traceparent, mode = 'live' and status not in ('queued', 'sending') and lost_at is null as is_delivered,
+          mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and attempt_id is null as is_waiting
+        -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
+        from sends where id = g.id and (account_id = g.account_id) is true for no key update
+      ) s
+    ), judged as materialized (
+      select l.*, l.judgement = 'wrong' as is_wrong, l.judgement = 'right' as is_right,
+        l.judgement = 'right' or l.judgement = 'wrong' and l.wrong_guesses = ${GUESSES_MAX - 1}::integer as is_end
+      from (
+        select *, case
+          when verification <> 'pending' then verification
+          when now >= expires_at then 'expired'
+          when code_hash = any (hashes) then 'right'
+          when exists (select from unnest(hashes) h where get_byte(h, 0) = get_byte(code_hash, 0)) then 'wrong'
+          else 'unknown_pepper'
+        end as judgement from locked
+      ) l
+    ), written as (
+      -- A code that has ended is sent no more: whoever waits is due, and fails then; a delivered message's code is erased.
+      update sends s set version = s.version + 1,
+        verification = case when j.is_right then 'verified' when j.is_end then 'locked' else s.verification end,
+        verified_at = case when j.is_right then j.now end, locked_at = case when j.is_wrong and j.is_end then j.now end,
+        wrong_guesses = s.wrong_guesses + j.is_wrong::integer,
+        wrong_guess_times = case when j.is_wrong then array_append(s.wrong_guess_times, j.now) else s.wrong_guess_times end,
+        sealed_code = case when j.is_end and j.is_delivered then null else s.sealed_code end,
+        awaiting_sender = s.awaiting_sender and not (j.is_end and j.is_waiting),
+        due_at = case when j.is_end and j.is_waiting then greatest(j.now, s.receipt_until) else s.due_at end,
+        next_enqueue_at = case
+          when j.is_end and j.is_waiting then greatest(j.now, s.receipt_until) + interval '1 second' else s.next_enqueue_at
+        end
+      from judged j
+      where s.id = any (array(select id from judged where is_right or is_wrong)) and s.id = j.id
+    ), by_recipient as materialized (
+      -- Where guesses at several codes of one recipient come together, a right one counts last.
+      select account_id, mode, recipient, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
+      from judged where is_right or is_wrong group by account_id, mode, recipient
+    ), budgets as (
+      -- In the order of the keys, and nothing for those who guess right at once.
+      insert into guess_budgets as b (account_id, mode, recipient, points, guess_cost, last_wrong_at)
+      select account_id, mode, recipient, case when is_right then 0 else points end, guess_cost, clock_timestamp() from by_recipient r
+      where not is_right or (
+        select g.points from guess_budgets g
+        where g.account_id = r.account_id and g.mode = r.mode and g.recipient = r.recipient limit 1
+      ) > 0
+      order by account_id, mode, recipient
+      on conflict (account_id, mode, recipient) do update set
+        points = case when excluded.points > 0 then ceil(points_left_at(b.points, b.last_wrong_at, excluded.last_wrong_at)) + excluded.points else 0 end,
+        guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
+        last_wrong_at = excluded.last_wrong_at
+    )
+    select ordinal, judgement, wrong_guesses + is_wrong::integer as wrong_guesses, traceparent from judged`;
+  return byOrdinal(guesses, rows).map((row) => row ?? null);
+}

@@ -1,0 +1,40 @@
+-- Writes what `create_sends` has decided: the sends, their units' ledger entries, and what their accounts and applications have left.
+create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
+language plpgsql as $$
+begin
+  with created as materialized (
+    select u.*, c.mode, c.locale as language, c.charged_from, c.expires_at, c.awaiting_sender, c.application_number
+    from unnest(p_created) c join unnest(p_sends) u using (ordinal)
+  ), accounted as (
+    update accounts a set sends_created = a.sends_created + c.sends, free_quota = a.free_quota - c.free, credits = a.credits - c.credits,
+      (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, a.sends_created + c.sends, p_now) m)
+    from (
+      select account_id, count(*) as sends, count(*) filter (where charged_from = 'free_quota') as free,
+        count(*) filter (where charged_from = 'credit') as credits
+      from created group by account_id
+    ) c where a.id = c.account_id
+  ), counted as (
+    update applications a set sends_created = c.total,
+      (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, c.total, p_now) m)
+    from (select application_id, max(application_number) as total from created group by application_id) c where a.id = c.application_id
+  ), on_trial as (
+    update trial_sends t set sends = t.sends + c.sends
+    from (
+      select count(*)::integer as sends from created join accounts a on a.id = account_id and a.trial_countries is not null
+      where mode = 'live'
+    ) c where c.sends > 0 and t.day = (p_now at time zone 'UTC')::date
+  ), reserved as (
+    insert into ledger_entries (account_id, send_id, kind, bucket, units)
+    select account_id, id, 'reserved', charged_from, 1 from created where charged_from is not null order by ordinal
+  )
+  insert into sends (
+    id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
+    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at, next_enqueue_at,
+    created_at, expires_at, request_id, traceparent
+  ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
+    canonical_recipient, country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
+    case when awaiting_sender then expires_at else p_now end,
+    case when awaiting_sender then expires_at else p_now end + interval '2 seconds', p_now, expires_at, request_id, traceparent
+  from created;
+end
+$$;
