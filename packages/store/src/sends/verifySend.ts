@@ -8,6 +8,7 @@ import {
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { bytesText, refusedBy } from '../client/sql.js';
+import { Prisma } from '../generated/prisma/client.js';
 
 /** A guess at the code of an account's send. */
 export interface Guess {
@@ -22,6 +23,8 @@ export interface JudgedGuess extends Judgement {
   traceparent: string | null;
 }
 
+/** A wrong guess after so many others is the last one. */
+const LAST = Prisma.raw(String(GUESSES_MAX - 1));
 /** Guesses in one batch: their sends are locked while it lasts. */
 const BATCH_MAX = 100;
 /** Sends of which a process knows that the database refuses a guess. */
@@ -42,8 +45,10 @@ export function verifySend(database: Database, guess: Guess): Promise<JudgedGues
 
 type JudgedRow = {
   judgement: 'right' | 'wrong' | 'unknown_pepper' | Judgement['verification'];
-  wrong_guesses: number;
+  /** With this one; null where nothing was written. */
+  wrong_guesses: number | null;
   traceparent: string | null;
+  was_overtaken: boolean;
 };
 
 const verifierOf = oncePerClient((database: Database) => {
@@ -65,7 +70,7 @@ const verifierOf = oncePerClient((database: Database) => {
       for (;;) {
         if (refused.has(guess.id)) return LOCKED;
         const row = await verify(guess);
-        if (row !== 'again') return row && judgementOf(row);
+        if (row !== 'again' && row?.was_overtaken !== true) return row && judgementOf(row);
       }
     } catch (error) {
       // A rule of the database that refuses wrong guesses and not right ones would tell them apart, time after time.
@@ -87,6 +92,7 @@ function judgementOf({ judgement, wrong_guesses: wrong, traceparent }: JudgedRow
     case 'right':
       return { valid: true, verification: 'verified', attemptsLeft: 0, traceparent };
     case 'wrong':
+      if (wrong === null) throw new Error('a wrong guess was not counted');
       return wrong < GUESSES_MAX
         ? { valid: false, verification: 'pending', attemptsLeft: GUESSES_MAX - wrong, traceparent }
         : { valid: false, verification: 'locked', attemptsLeft: 0, traceparent };
@@ -119,9 +125,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
         from sends where id = g.id and (account_id = g.account_id) is true for no key update
       ) s
     ), judged as materialized (
-      select l.*, l.judgement = 'wrong' as is_wrong, l.judgement = 'right' as is_right,
-        l.judgement = 'right' or l.judgement = 'wrong' and l.wrong_guesses = ${GUESSES_MAX - 1}::integer as is_end
-      from (
+      select *, judgement = 'wrong' as is_wrong, judgement = 'right' as is_right from (
         select *, case
           when verification <> 'pending' then verification
           when now >= expires_at then 'expired'
@@ -133,22 +137,30 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
     ), written as (
       -- A code that has ended is sent no more: whoever waits is due, and fails then; a delivered message's code is erased.
       update sends s set version = s.version + 1,
-        verification = case when j.is_right then 'verified' when j.is_end then 'locked' else s.verification end,
-        verified_at = case when j.is_right then j.now end, locked_at = case when j.is_wrong and j.is_end then j.now end,
+        verification = case when j.is_right then 'verified' when s.wrong_guesses = ${LAST} then 'locked' else s.verification end,
+        verified_at = case when j.is_right then j.now end,
+        locked_at = case when j.is_wrong and s.wrong_guesses = ${LAST} then j.now end,
         wrong_guesses = s.wrong_guesses + j.is_wrong::integer,
         wrong_guess_times = case when j.is_wrong then array_append(s.wrong_guess_times, j.now) else s.wrong_guess_times end,
-        sealed_code = case when j.is_end and j.is_delivered then null else s.sealed_code end,
-        awaiting_sender = s.awaiting_sender and not (j.is_end and j.is_waiting),
-        due_at = case when j.is_end and j.is_waiting then greatest(j.now, s.receipt_until) else s.due_at end,
+        sealed_code = case
+          when j.is_delivered and (j.is_right or s.wrong_guesses = ${LAST}) then null else s.sealed_code
+        end,
+        awaiting_sender = s.awaiting_sender and not (j.is_waiting and (j.is_right or s.wrong_guesses = ${LAST})),
+        due_at = case
+          when j.is_waiting and (j.is_right or s.wrong_guesses = ${LAST}) then greatest(j.now, s.receipt_until) else s.due_at
+        end,
         next_enqueue_at = case
-          when j.is_end and j.is_waiting then greatest(j.now, s.receipt_until) + interval '1 second' else s.next_enqueue_at
+          when j.is_waiting and (j.is_right or s.wrong_guesses = ${LAST})
+            then greatest(j.now, s.receipt_until) + interval '1 second'
+          else s.next_enqueue_at
         end
       from judged j
-      where s.id = any (array(select id from judged where is_right or is_wrong)) and s.id = j.id
+      where s.id = any (array(select id from judged where is_right or is_wrong)) and s.id = j.id and s.verification = 'pending'
+      returning s.id, s.wrong_guesses
     ), by_recipient as materialized (
       -- Where guesses at several codes of one recipient come together, a right one counts last.
       select account_id, mode, recipient, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
-      from judged where is_right or is_wrong group by account_id, mode, recipient
+      from judged join written using (id) group by account_id, mode, recipient
     ), budgets as (
       -- In the order of the keys, and nothing for those who guess right at once.
       insert into guess_budgets as b (account_id, mode, recipient, points, guess_cost, last_wrong_at)
@@ -163,6 +175,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
         guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
         last_wrong_at = excluded.last_wrong_at
     )
-    select ordinal, judgement, wrong_guesses + is_wrong::integer as wrong_guesses, traceparent from judged`;
+    select j.ordinal, j.judgement, w.wrong_guesses, j.traceparent, (j.is_right or j.is_wrong) and w.id is null as was_overtaken
+    from judged j left join written w using (id)`;
   return byOrdinal(guesses, rows).map((row) => row ?? null);
 }

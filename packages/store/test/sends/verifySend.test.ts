@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hashesOf, judge, type Judgement, type Keyring, type Send } from '@onecode/domain';
-import { changeSend, newId, verifySend } from '@onecode/store';
+import { changeSend, closeDatabase, newId, openDatabase, verifySend } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -95,17 +95,27 @@ describe.each(Object.entries(STATES))('guesses at %s', (name, make) => {
   });
 });
 
-it('200 guesses at once, among them right ones, are five at the most, and one is valid', async () => {
-  const id = await send(live);
+it('guesses at once, of several processes, are five at the most, and one is valid', async () => {
+  const processes = Array.from({ length: 4 }, () => openDatabase(store.url, { connectionsMax: 3 }));
+  const ids = await Promise.all(Array.from({ length: 30 }, () => send(live)));
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, n) => verify(live, id, n % 50 === 49 ? CODE : WRONG)),
+    Array.from({ length: 12 * ids.length }, async (_, n) => {
+      const id = ids[(n * 7) % ids.length]!;
+      const code = n % 60 === 59 ? CODE : WRONG;
+      const guess = { id, accountId: live.accountId, hashes: hashesOf(TEST_PEPPER, id, code) };
+      return { id, ...(await verifySend(processes[n % 4]!, guess))! };
+    }),
   );
-  const { wrongGuesses } = await read(live, id);
-  expect(answers.filter(({ valid }) => valid).length).toBe(wrongGuesses < 5 ? 1 : 0);
-  const left = answers.filter(
-    ({ verification, attemptsLeft }) => verification === 'pending' && attemptsLeft > 0,
-  );
-  expect(new Set(left.map(({ attemptsLeft }) => attemptsLeft)).size).toBe(left.length);
+  for (const id of ids) {
+    const own = answers.filter((answer) => answer.id === id);
+    const { wrongGuesses } = await read(live, id);
+    expect(own.filter(({ valid }) => valid).length).toBe(wrongGuesses < 5 ? 1 : 0);
+    const left = own.flatMap(({ verification, attemptsLeft }) =>
+      verification === 'pending' ? [attemptsLeft] : [],
+    );
+    expect(new Set(left).size).toBe(left.length);
+  }
+  await Promise.all(processes.map(closeDatabase));
 });
 
 it('a guess at another account’s send, or at none, is no guess', async () => {
