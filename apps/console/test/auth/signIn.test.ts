@@ -1,250 +1,320 @@
 import { createUser, setPassword } from '@onecode/store';
-import { TEST_ACTOR } from '@onecode/testing';
+import { describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
+import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
-import { callConsole, cookieOf, PASSWORD, person, type Answer, type TestPerson } from '../people.js';
+import { type Answer, callConsole, cookieOf, PASSWORD, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
+const browser = useBrowser();
 
-let addresses = 0;
-/** Each from an address that nobody had before, unless one is given. */
-const signIn = (
-  email: string,
-  password = PASSWORD,
-  { address, cookie }: { address?: string; cookie?: string } = {},
-): Promise<Answer> => {
-  addresses += 1;
-  return callConsole(server, 'POST', '/auth/sign-in/email', {
-    body: { email, password },
-    headers: {
-      'x-forwarded-for': address ?? `198.51.${addresses >> 8}.${addresses & 255}`,
-      ...(cookie !== undefined && { cookie }),
-    },
-  });
-};
-const isSignedIn = async (cookie: string): Promise<boolean> =>
-  (await callConsole(server, 'GET', '/session', { headers: { cookie } })).status === 200;
-const sessionsOf = ({ id }: TestPerson) =>
-  server.db.sql('select id from user_sessions where user_id = $1', [id]);
-/** Makes all that a person's sessions know of time so much older. */
-const letPass = (hours: number, { id }: TestPerson) =>
-  server.db.sql(
-    `update user_sessions set created_at = created_at - make_interval(hours => $1),
+describe('signing in', () => {
+  let addresses = 0;
+  /** Each from an address that nobody had before, unless one is given. */
+  const signIn = (
+    email: string,
+    password = PASSWORD,
+    { address, cookie }: { address?: string; cookie?: string } = {},
+  ): Promise<Answer> => {
+    addresses += 1;
+    return callConsole(server, 'POST', '/auth/sign-in/email', {
+      body: { email, password },
+      headers: {
+        'x-forwarded-for': address ?? `198.51.${addresses >> 8}.${addresses & 255}`,
+        ...(cookie !== undefined && { cookie }),
+      },
+    });
+  };
+  const isSignedIn = async (cookie: string): Promise<boolean> =>
+    (await callConsole(server, 'GET', '/session', { headers: { cookie } })).status === 200;
+  const sessionsOf = ({ id }: TestPerson) =>
+    server.db.sql('select id from user_sessions where user_id = $1', [id]);
+  /** Makes all that a person's sessions know of time so much older. */
+  const letPass = (hours: number, { id }: TestPerson) =>
+    server.db.sql(
+      `update user_sessions set created_at = created_at - make_interval(hours => $1),
        updated_at = updated_at - make_interval(hours => $1), expires_at = expires_at - make_interval(hours => $1)
      where user_id = $2`,
-    [hours, id],
-  );
+      [hours, id],
+    );
 
-describe('sign-in', () => {
-  it('answers nothing but whether a second step follows: no token reaches a script', async () => {
-    const ana = await person(server);
-    const answer = await signIn(ana.email.toUpperCase());
-    expect(answer).toMatchObject({ status: 200, body: { secondStep: false } });
-    expect(Object.keys(answer.body)).toEqual(['secondStep']);
-    expect(answer.headers.getSetCookie()).toEqual([
-      expect.stringMatching(
-        /^__Host-onecode\.session_token=\S+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
-      ),
-    ]);
-    expect(await isSignedIn(cookieOf(answer))).toBe(true);
-  });
-
-  it('begins a new session, and ends the one that the browser had', async () => {
-    const ana = await person(server);
-    const answer = await signIn(ana.email, PASSWORD, { cookie: ana.cookie });
-    expect(cookieOf(answer)).not.toBe(ana.cookie);
-    expect(await isSignedIn(ana.cookie)).toBe(false);
-    expect(await sessionsOf(ana)).toHaveLength(1);
-  });
-
-  it('answers a wrong password and an unknown address alike', async () => {
-    const ana = await person(server);
-    const wrong = await signIn(ana.email, 'not the password');
-    const unknown = await signIn('nobody@example.com', 'not the password');
-    expect(wrong).toMatchObject({ status: 401, body: { code: 'wrong_credentials' } });
-    expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
-    expect(unknown.headers.getSetCookie()).toEqual(wrong.headers.getSetCookie());
-  });
-
-  it('lets nobody guess a password from many addresses, and tells not whether anybody has it', async () => {
-    const ana = await person(server);
-    for (const email of [ana.email, 'nobody-at-all@example.com']) {
-      const answers = await Promise.all(Array.from({ length: 14 }, () => signIn(email, 'not the password')));
-      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
-        ...Array<number>(10).fill(401),
-        ...Array<number>(4).fill(429),
+  describe('sign-in', () => {
+    it('answers nothing but whether a second step follows: no token reaches a script', async () => {
+      const ana = await person(server);
+      const answer = await signIn(ana.email.toUpperCase());
+      expect(answer).toMatchObject({ status: 200, body: { secondStep: false } });
+      expect(Object.keys(answer.body)).toEqual(['secondStep']);
+      expect(answer.headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          /^__Host-onecode\.session_token=\S+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
+        ),
       ]);
-      expect(await signIn(email)).toMatchObject({ status: 429, body: { code: 'too_many_tries' } });
-    }
-    expect((await ana.get('/session')).status).toBe(200);
+      expect(await isSignedIn(cookieOf(answer))).toBe(true);
+    });
 
-    await server.db.sql("update counted_tries set first_at = first_at - interval '16 minutes'");
-    expect((await signIn(ana.email)).status).toBe(200);
-  });
+    it('begins a new session, and ends the one that the browser had', async () => {
+      const ana = await person(server);
+      const answer = await signIn(ana.email, PASSWORD, { cookie: ana.cookie });
+      expect(cookieOf(answer)).not.toBe(ana.cookie);
+      expect(await isSignedIn(ana.cookie)).toBe(false);
+      expect(await sessionsOf(ana)).toHaveLength(1);
+    });
 
-  it('forgets wrong passwords when the right one comes', async () => {
-    const ana = await person(server);
-    for (let round = 0; round < 3; round += 1) {
-      for (let n = 0; n < 6; n += 1) expect((await signIn(ana.email, 'wrong')).status).toBe(401);
+    it('answers a wrong password and an unknown address alike', async () => {
+      const ana = await person(server);
+      const wrong = await signIn(ana.email, 'not the password');
+      const unknown = await signIn('nobody@example.com', 'not the password');
+      expect(wrong).toMatchObject({ status: 401, body: { code: 'wrong_credentials' } });
+      expect([unknown.status, unknown.body]).toEqual([wrong.status, wrong.body]);
+      expect(unknown.headers.getSetCookie()).toEqual(wrong.headers.getSetCookie());
+    });
+
+    it('lets nobody guess a password from many addresses, and tells not whether anybody has it', async () => {
+      const ana = await person(server);
+      for (const email of [ana.email, 'nobody-at-all@example.com']) {
+        const answers = await Promise.all(
+          Array.from({ length: 14 }, () => signIn(email, 'not the password')),
+        );
+        expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+          ...Array<number>(10).fill(401),
+          ...Array<number>(4).fill(429),
+        ]);
+        expect(await signIn(email)).toMatchObject({ status: 429, body: { code: 'too_many_tries' } });
+      }
+      expect((await ana.get('/session')).status).toBe(200);
+
+      await server.db.sql("update counted_tries set first_at = first_at - interval '16 minutes'");
       expect((await signIn(ana.email)).status).toBe(200);
-    }
-  });
-
-  it('is limited for each client address, whoever it tries', async () => {
-    const address = '203.0.113.7';
-    for (let n = 0; n < 10; n += 1)
-      expect((await signIn(`nobody-${n}@example.com`, 'wrong', { address })).status).toBe(401);
-    const refused = await signIn('nobody-10@example.com', 'wrong', { address });
-    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
-    const [tries] = await server.db.sql(
-      "select tries from counted_tries where key_hash = sha256('nobody-10@example.com')",
-    );
-    expect(tries).toEqual({ tries: 0 });
-  });
-});
-
-it('somebody who was made, or given a password, by an operator signs in with it', async () => {
-  const email = 'operator@example.com';
-  const { database } = server.db;
-  const made = { name: 'Olga', email, language: 'en', staff: 'operator', membership: null } as const;
-  await createUser(database, TEST_ACTOR, { ...made, password: PASSWORD });
-  const cookie = cookieOf(await signIn(email));
-  expect((await callConsole(server, 'GET', '/session', { headers: { cookie } })).body.user.staff).toBe(
-    'operator',
-  );
-  await setPassword(database, TEST_ACTOR, email, 'seven purple kettles sing');
-  expect(await isSignedIn(cookie)).toBe(false);
-  expect([(await signIn(email)).status, (await signIn(email, 'seven purple kettles sing')).status]).toEqual([
-    401, 200,
-  ]);
-});
-
-describe('a session', () => {
-  it('ends in the database when its person signs out', async () => {
-    const ana = await person(server);
-    expect((await ana.post('/auth/sign-out')).status).toBe(204);
-    expect(await isSignedIn(ana.cookie)).toBe(false);
-    expect(await sessionsOf(ana)).toEqual([]);
-  });
-
-  it('is not ended by another site, or without its token', async () => {
-    const ana = await person(server);
-    for (const headers of [
-      { origin: 'https://elsewhere.example' },
-      { 'x-csrf-token': '' },
-      { 'x-csrf-token': 'A'.repeat(43) },
-    ] as Record<string, string>[])
-      expect((await ana.call('POST', '/auth/sign-out', {}, headers)).status).toBe(403);
-    expect(await isSignedIn(ana.cookie)).toBe(true);
-  });
-
-  it('ends after a day without use, for good', async () => {
-    const ana = await person(server);
-    await letPass(25, ana);
-    expect(await isSignedIn(ana.cookie)).toBe(false);
-    expect(await isSignedIn(ana.cookie)).toBe(false);
-    expect((await ana.post('/auth/sign-out')).status).toBe(401);
-    expect(await sessionsOf(ana)).toEqual([]);
-  });
-
-  it('goes on while it is used, but not beyond a week', async () => {
-    const ana = await person(server);
-    for (let day = 1; day <= 7; day += 1) {
-      await letPass(23, ana);
-      expect([day, await isSignedIn(ana.cookie)]).toEqual([day, true]);
-    }
-    await letPass(8, ana);
-    expect(await isSignedIn(ana.cookie)).toBe(false);
-  });
-
-  it('is listed for its person alone, and ends from another one', async () => {
-    const [ana, other] = [await person(server), await person(server)];
-    const elsewhere = cookieOf(await signIn(ana.email));
-    const { sessions } = (await ana.get('/profile/sessions')).body;
-    expect(sessions).toHaveLength(2);
-    expect(sessions.filter((one: { isCurrent: boolean }) => one.isCurrent)).toHaveLength(1);
-    expect(sessions[0]).toEqual({
-      id: expect.any(String),
-      isCurrent: expect.any(Boolean),
-      clientAddress: expect.any(String),
-      userAgent: expect.any(String),
-      createdAt: expect.any(String),
-      lastUsedAt: expect.any(String),
     });
-    expect((await ana.delete('/profile/sessions')).status).toBe(204);
-    expect([
-      await isSignedIn(ana.cookie),
-      await isSignedIn(elsewhere),
-      await isSignedIn(other.cookie),
-    ]).toEqual([true, false, true]);
-  });
-});
 
-describe('a change of password', () => {
-  const NEXT = 'seven purple kettles sing';
-
-  it('wants the old one, ends every other session, and leaves the page signed in', async () => {
-    const ana = await person(server);
-    const elsewhere = cookieOf(await signIn(ana.email));
-    const changed = await ana.post('/auth/change-password', { password: PASSWORD, newPassword: NEXT });
-    expect(changed.status).toBe(204);
-    expect([await isSignedIn(ana.cookie), await isSignedIn(elsewhere)]).toEqual([false, false]);
-    expect(await isSignedIn(cookieOf(changed))).toBe(true);
-    expect([(await signIn(ana.email)).status, (await signIn(ana.email, NEXT)).status]).toEqual([401, 200]);
-    const done = await server.db.sql(
-      `select action from audit_entries where actor_id = $1 and action not like 'user.sign_in%'`,
-      [ana.id],
-    );
-    expect(done).toEqual([{ action: 'user.password' }]);
-  });
-
-  it('is refused with a wrong old one, or a weak new one', async () => {
-    const ana = await person(server);
-    const change = (password: string, newPassword: string): Promise<Answer> =>
-      ana.post('/auth/change-password', { password, newPassword });
-    expect(await change('wrong', NEXT)).toMatchObject({
-      status: 422,
-      body: { errors: { password: 'wrong' } },
+    it('forgets wrong passwords when the right one comes', async () => {
+      const ana = await person(server);
+      for (let round = 0; round < 3; round += 1) {
+        for (let n = 0; n < 6; n += 1) expect((await signIn(ana.email, 'wrong')).status).toBe(401);
+        expect((await signIn(ana.email)).status).toBe(200);
+      }
     });
-    expect(await change(PASSWORD, 'too short')).toMatchObject({
-      body: { errors: { newPassword: 'too_short' } },
-    });
-    expect(await change(PASSWORD, ana.email)).toMatchObject({
-      body: { errors: { newPassword: 'guessable' } },
-    });
-    expect(await isSignedIn(ana.cookie)).toBe(true);
-  });
 
-  it('cannot be used to guess the old one', async () => {
-    const ana = await person(server);
-    const statuses = new Set<number>();
-    for (let n = 0; n < 12; n += 1)
-      statuses.add(
-        (await ana.post('/auth/change-password', { password: `wrong ${n}`, newPassword: NEXT })).status,
+    it('is limited for each client address, whoever it tries', async () => {
+      const address = '203.0.113.7';
+      for (let n = 0; n < 10; n += 1)
+        expect((await signIn(`nobody-${n}@example.com`, 'wrong', { address })).status).toBe(401);
+      const refused = await signIn('nobody-10@example.com', 'wrong', { address });
+      expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+      const [tries] = await server.db.sql(
+        "select tries from counted_tries where key_hash = sha256('nobody-10@example.com')",
       );
-    expect([...statuses]).toEqual([422, 429]);
+      expect(tries).toEqual({ tries: 0 });
+    });
+  });
+
+  it('somebody who was made, or given a password, by an operator signs in with it', async () => {
+    const email = 'operator@example.com';
+    const { database } = server.db;
+    const made = { name: 'Olga', email, language: 'en', staff: 'operator', membership: null } as const;
+    await createUser(database, TEST_ACTOR, { ...made, password: PASSWORD });
+    const cookie = cookieOf(await signIn(email));
+    expect((await callConsole(server, 'GET', '/session', { headers: { cookie } })).body.user.staff).toBe(
+      'operator',
+    );
+    await setPassword(database, TEST_ACTOR, email, 'seven purple kettles sing');
+    expect(await isSignedIn(cookie)).toBe(false);
+    expect([(await signIn(email)).status, (await signIn(email, 'seven purple kettles sing')).status]).toEqual(
+      [401, 200],
+    );
+  });
+
+  describe('a session', () => {
+    it('ends in the database when its person signs out', async () => {
+      const ana = await person(server);
+      expect((await ana.post('/auth/sign-out')).status).toBe(204);
+      expect(await isSignedIn(ana.cookie)).toBe(false);
+      expect(await sessionsOf(ana)).toEqual([]);
+    });
+
+    it('is not ended by another site, or without its token', async () => {
+      const ana = await person(server);
+      for (const headers of [
+        { origin: 'https://elsewhere.example' },
+        { 'x-csrf-token': '' },
+        { 'x-csrf-token': 'A'.repeat(43) },
+      ] as Record<string, string>[])
+        expect((await ana.call('POST', '/auth/sign-out', {}, headers)).status).toBe(403);
+      expect(await isSignedIn(ana.cookie)).toBe(true);
+    });
+
+    it('ends after a day without use, for good', async () => {
+      const ana = await person(server);
+      await letPass(25, ana);
+      expect(await isSignedIn(ana.cookie)).toBe(false);
+      expect(await isSignedIn(ana.cookie)).toBe(false);
+      expect((await ana.post('/auth/sign-out')).status).toBe(401);
+      expect(await sessionsOf(ana)).toEqual([]);
+    });
+
+    it('goes on while it is used, but not beyond a week', async () => {
+      const ana = await person(server);
+      for (let day = 1; day <= 7; day += 1) {
+        await letPass(23, ana);
+        expect([day, await isSignedIn(ana.cookie)]).toEqual([day, true]);
+      }
+      await letPass(8, ana);
+      expect(await isSignedIn(ana.cookie)).toBe(false);
+    });
+
+    it('is listed for its person alone, and ends from another one', async () => {
+      const [ana, other] = [await person(server), await person(server)];
+      const elsewhere = cookieOf(await signIn(ana.email));
+      const { sessions } = (await ana.get('/profile/sessions')).body;
+      expect(sessions).toHaveLength(2);
+      expect(sessions.filter((one: { isCurrent: boolean }) => one.isCurrent)).toHaveLength(1);
+      expect(sessions[0]).toEqual({
+        id: expect.any(String),
+        isCurrent: expect.any(Boolean),
+        clientAddress: expect.any(String),
+        userAgent: expect.any(String),
+        createdAt: expect.any(String),
+        lastUsedAt: expect.any(String),
+      });
+      expect((await ana.delete('/profile/sessions')).status).toBe(204);
+      expect([
+        await isSignedIn(ana.cookie),
+        await isSignedIn(elsewhere),
+        await isSignedIn(other.cookie),
+      ]).toEqual([true, false, true]);
+    });
+  });
+
+  describe('a change of password', () => {
+    const NEXT = 'seven purple kettles sing';
+
+    it('wants the old one, ends every other session, and leaves the page signed in', async () => {
+      const ana = await person(server);
+      const elsewhere = cookieOf(await signIn(ana.email));
+      const changed = await ana.post('/auth/change-password', { password: PASSWORD, newPassword: NEXT });
+      expect(changed.status).toBe(204);
+      expect([await isSignedIn(ana.cookie), await isSignedIn(elsewhere)]).toEqual([false, false]);
+      expect(await isSignedIn(cookieOf(changed))).toBe(true);
+      expect([(await signIn(ana.email)).status, (await signIn(ana.email, NEXT)).status]).toEqual([401, 200]);
+      const done = await server.db.sql(
+        `select action from audit_entries where actor_id = $1 and action not like 'user.sign_in%'`,
+        [ana.id],
+      );
+      expect(done).toEqual([{ action: 'user.password' }]);
+    });
+
+    it('is refused with a wrong old one, or a weak new one', async () => {
+      const ana = await person(server);
+      const change = (password: string, newPassword: string): Promise<Answer> =>
+        ana.post('/auth/change-password', { password, newPassword });
+      expect(await change('wrong', NEXT)).toMatchObject({
+        status: 422,
+        body: { errors: { password: 'wrong' } },
+      });
+      expect(await change(PASSWORD, 'too short')).toMatchObject({
+        body: { errors: { newPassword: 'too_short' } },
+      });
+      expect(await change(PASSWORD, ana.email)).toMatchObject({
+        body: { errors: { newPassword: 'guessable' } },
+      });
+      expect(await isSignedIn(ana.cookie)).toBe(true);
+    });
+
+    it('cannot be used to guess the old one', async () => {
+      const ana = await person(server);
+      const statuses = new Set<number>();
+      for (let n = 0; n < 12; n += 1)
+        statuses.add(
+          (await ana.post('/auth/change-password', { password: `wrong ${n}`, newPassword: NEXT })).status,
+        );
+      expect([...statuses]).toEqual([422, 429]);
+    });
+  });
+
+  it('no other route of the sign-in library can be reached', async () => {
+    const ana = await person(server);
+    for (const [method, path] of [
+      ['GET', '/get-session'],
+      ['GET', '/list-sessions'],
+      ['GET', '/ok'],
+      ['POST', '/update-user'],
+      ['POST', '/change-email'],
+      ['POST', '/delete-user'],
+      ['POST', '/set-password'],
+      ['POST', '/request-password-reset'],
+      ['POST', '/reset-password'],
+      ['POST', '/send-verification-email'],
+      ['POST', '/sign-in/social'],
+      ['POST', '/two-factor/get-totp-uri'],
+      ['POST', '/two-factor/send-otp'],
+      ['POST', '/sign-out/../update-user'],
+    ] as const)
+      expect(await ana.call(method, `/auth${path}`, method === 'GET' ? undefined : {})).toMatchObject({
+        status: 404,
+        body: { code: 'not_found' },
+      });
   });
 });
 
-it('no other route of the sign-in library can be reached', async () => {
-  const ana = await person(server);
-  for (const [method, path] of [
-    ['GET', '/get-session'],
-    ['GET', '/list-sessions'],
-    ['GET', '/ok'],
-    ['POST', '/update-user'],
-    ['POST', '/change-email'],
-    ['POST', '/delete-user'],
-    ['POST', '/set-password'],
-    ['POST', '/request-password-reset'],
-    ['POST', '/reset-password'],
-    ['POST', '/send-verification-email'],
-    ['POST', '/sign-in/social'],
-    ['POST', '/two-factor/get-totp-uri'],
-    ['POST', '/two-factor/send-otp'],
-    ['POST', '/sign-out/../update-user'],
-  ] as const)
-    expect(await ana.call(method, `/auth${path}`, method === 'GET' ? undefined : {})).toMatchObject({
-      status: 404,
-      body: { code: 'not_found' },
+describe('the cookie', () => {
+  /** Signs somebody up from the page, and asks for the session that this began. @returns both statuses */
+  function signUp(page: Page): Promise<number[]> {
+    return page.evaluate(async () => {
+      const up = await fetch('/api/auth/sign-up/email', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          name: 'Ana',
+          email: 'ana@example.com',
+          password: 'correct horse battery',
+          language: 'en',
+        }),
+      });
+      return [up.status, (await fetch('/api/session')).status];
     });
+  }
+
+  describeInBrowser('the session cookie', () => {
+    it('is kept by a real browser, for this host alone and out of reach of scripts', async () => {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(`${server.url}/sign-up`);
+
+      expect(await signUp(page)).toEqual([204, 200]);
+
+      expect(await context.cookies()).toEqual([
+        expect.objectContaining({
+          name: '__Host-onecode.session_token',
+          domain: 'localhost',
+          path: '/',
+          httpOnly: true,
+          secure: true,
+          sameSite: 'Strict',
+        }),
+      ]);
+    });
+  });
+});
+
+describe('the language of the browser', () => {
+  let ana: TestPerson;
+  beforeAll(async () => {
+    ana = await person(server);
+  });
+
+  const languageFor = async (accepted: string): Promise<string> => {
+    const headers = { cookie: ana.cookie, 'accept-language': accepted };
+    return (await callConsole(server, 'GET', '/session', { headers })).body.user.language;
+  };
+
+  it("a person without a language has the browser's, English where it names neither, until they choose one", async () => {
+    await server.db.sql('update users set language = null where id = $1', [ana.id]);
+    expect(await languageFor('pt-BR,pt;q=0.9,en;q=0.8')).toBe('pt-BR');
+    expect(await languageFor('pt')).toBe('pt-BR');
+    expect(await languageFor('en-GB,pt-BR;q=0.5')).toBe('en');
+    expect(await languageFor('fr')).toBe('en');
+    expect(await languageFor('')).toBe('en');
+
+    expect((await ana.put('/profile', { language: 'pt-BR' })).status).toBe(204);
+    expect(await languageFor('en')).toBe('pt-BR');
+  });
 });

@@ -1,109 +1,143 @@
 import { failure } from '@onecode/domain';
 import { changeSend, grantCredits } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/testing';
+import type { CostsView } from '../../src/features/costs/view.js';
 import type { LedgerEntryView, LedgerView } from '../../src/features/ledger/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
 const server = useConsole();
-let caller: TestCaller;
-let viewer: TestPerson;
-let first: string;
-let last: string;
-beforeAll(async () => {
-  const { database } = server.db;
-  caller = await buildCaller(database, 'live', { freeQuota: 2, credits: 0 });
-  viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
 
-  first = await buildSend(database, caller);
-  await buildSend(database, caller);
-  await grantCredits(database, TEST_ACTOR, caller.accountId, 5, 'Invoice 17');
-  last = await buildSend(database, caller);
-  await changeSend(database, { id: first }, (_send, now) => ({
-    result: null,
-    change: failure('rejected_by_provider', now),
-  }));
+describe('the costs', () => {
+  it('are shown to staff for the days that they ask for', async () => {
+    await server.db.sql(
+      `insert into message_costs select (now() at time zone 'UTC')::date - n, 'BR', 'authentication', 'regular', true, 'PMP', 12, 11, 4, 7
+       from unnest(array[0, 5]) n`,
+    );
+    const onCall = await person(server, { staff: 'on_call' });
+    const { body } = await onCall.get<CostsView>('/staff/costs');
+    expect(body.costs).toHaveLength(2);
+    expect(body.costs[0]).toEqual({
+      day: new Date().toISOString().slice(0, 10),
+      country: 'BR',
+      category: 'authentication',
+      type: 'regular',
+      billable: true,
+      pricingModel: 'PMP',
+      messages: 12,
+      delivered: 11,
+      freeSends: 4,
+      credits: 7,
+    });
+    expect((await onCall.get<CostsView>('/staff/costs?days=5')).body.costs).toHaveLength(1);
+    expect((await onCall.get('/staff/costs?days=0')).status).toBe(422);
+  });
+
+  it('are nobody else’s business', async () => {
+    expect((await (await person(server)).get('/staff/costs')).status).toBe(404);
+  });
 });
 
-const ledger = async (query = ''): Promise<LedgerView> => {
-  const { status, body } = await viewer.get<LedgerView>(`/accounts/${caller.accountId}/ledger${query}`);
-  expect(status).toBe(200);
-  return body;
-};
-
-/** Every page, one after the other. */
-async function allOf(query: string): Promise<LedgerEntryView[]> {
-  const entries: LedgerEntryView[] = [];
-  for (let next: string | null = ''; next !== null;) {
-    const page: LedgerView = await ledger(`${query}${next === '' ? '' : `&before=${next}`}`);
-    entries.push(...page.entries);
-    ({ next } = page);
-  }
-  return entries;
-}
-
 describe('the ledger', () => {
-  it('tells every unit that came and went, newest first, and what was left after each', async () => {
-    const { entries, next } = await ledger();
+  let caller: TestCaller;
+  let viewer: TestPerson;
+  let first: string;
+  let last: string;
+  beforeAll(async () => {
+    const { database } = server.db;
+    caller = await buildCaller(database, 'live', { freeQuota: 2, credits: 0 });
+    viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
 
-    const line = (
-      kind: string,
-      bucket: string,
-      change: number,
-      [freeQuota, credits]: [number, number],
-      more: { sendId?: string; reason?: string } = {},
-    ) => ({
-      id: expect.any(String),
-      at: expect.stringMatching(/Z$/),
-      kind,
-      bucket,
-      change,
-      reason: null,
-      sendId: null,
-      balance: { freeQuota, credits },
-      ...more,
-    });
-    expect(entries).toEqual([
-      line('returned', 'free_quota', 1, [1, 4], { sendId: first }),
-      line('reserved', 'credit', -1, [0, 4], { sendId: last }),
-      line('granted', 'credit', 5, [0, 5], { reason: 'Invoice 17' }),
-      line('reserved', 'free_quota', -1, [0, 0], { sendId: expect.any(String) as string }),
-      line('reserved', 'free_quota', -1, [1, 0], { sendId: first }),
-      line('granted', 'free_quota', 2, [2, 0], { reason: 'account created' }),
-    ]);
-    expect(next).toBeNull();
+    first = await buildSend(database, caller);
+    await buildSend(database, caller);
+    await grantCredits(database, TEST_ACTOR, caller.accountId, 5, 'Invoice 17');
+    last = await buildSend(database, caller);
+    await changeSend(database, { id: first }, (_send, now) => ({
+      result: null,
+      change: failure('rejected_by_provider', now),
+    }));
   });
 
-  it.each(['granted', 'reserved', 'returned'] as const)(
-    'shows the %s alone, with the balances they left',
-    async (kind) => {
-      const whole = (await ledger()).entries;
-      const wanted = whole.filter((entry) => entry.kind === kind);
-      expect((await ledger(`?kind=${kind}`)).entries).toEqual(wanted);
-      expect(await allOf(`?kind=${kind}&limit=1`)).toEqual(wanted);
-    },
-  );
+  const ledger = async (query = ''): Promise<LedgerView> => {
+    const { status, body } = await viewer.get<LedgerView>(`/accounts/${caller.accountId}/ledger${query}`);
+    expect(status).toBe(200);
+    return body;
+  };
 
-  it.each([
-    ['?kind=stolen', { kind: 'enum' }],
-    ['?limit=0', { limit: 'minimum' }],
-    ['?limit=101', { limit: 'maximum' }],
-    ['?limit=many', { limit: 'type' }],
-    ['?before=xyz', { before: 'cursor' }],
-    ['?account=1', { body: 'additionalProperties' }],
-  ])('refuses %s', async (query, errors) => {
-    expect(await viewer.get(`/accounts/${caller.accountId}/ledger${query}`)).toMatchObject({
-      status: 422,
-      body: { code: 'invalid_input', errors },
+  /** Every page, one after the other. */
+  async function allOf(query: string): Promise<LedgerEntryView[]> {
+    const entries: LedgerEntryView[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const page: LedgerView = await ledger(`${query}${next === '' ? '' : `&before=${next}`}`);
+      entries.push(...page.entries);
+      ({ next } = page);
+    }
+    return entries;
+  }
+
+  describe('the ledger', () => {
+    it('tells every unit that came and went, newest first, and what was left after each', async () => {
+      const { entries, next } = await ledger();
+
+      const line = (
+        kind: string,
+        bucket: string,
+        change: number,
+        [freeQuota, credits]: [number, number],
+        more: { sendId?: string; reason?: string } = {},
+      ) => ({
+        id: expect.any(String),
+        at: expect.stringMatching(/Z$/),
+        kind,
+        bucket,
+        change,
+        reason: null,
+        sendId: null,
+        balance: { freeQuota, credits },
+        ...more,
+      });
+      expect(entries).toEqual([
+        line('returned', 'free_quota', 1, [1, 4], { sendId: first }),
+        line('reserved', 'credit', -1, [0, 4], { sendId: last }),
+        line('granted', 'credit', 5, [0, 5], { reason: 'Invoice 17' }),
+        line('reserved', 'free_quota', -1, [0, 0], { sendId: expect.any(String) as string }),
+        line('reserved', 'free_quota', -1, [1, 0], { sendId: first }),
+        line('granted', 'free_quota', 2, [2, 0], { reason: 'account created' }),
+      ]);
+      expect(next).toBeNull();
     });
-  });
 
-  it('opens nothing to the cursors of another account', async () => {
-    const foreign = await buildAccount(server.db.database, { freeQuota: 100 });
-    const stranger = await person(server, { accounts: { [foreign]: 'admin' } });
-    const { next } = await ledger('?limit=1');
-    const { body } = await stranger.get<LedgerView>(`/accounts/${foreign}/ledger?before=${next}`);
-    expect(JSON.stringify(body)).not.toContain(last);
-    expect(JSON.stringify(body)).not.toContain('Invoice 17');
+    it.each(['granted', 'reserved', 'returned'] as const)(
+      'shows the %s alone, with the balances they left',
+      async (kind) => {
+        const whole = (await ledger()).entries;
+        const wanted = whole.filter((entry) => entry.kind === kind);
+        expect((await ledger(`?kind=${kind}`)).entries).toEqual(wanted);
+        expect(await allOf(`?kind=${kind}&limit=1`)).toEqual(wanted);
+      },
+    );
+
+    it.each([
+      ['?kind=stolen', { kind: 'enum' }],
+      ['?limit=0', { limit: 'minimum' }],
+      ['?limit=101', { limit: 'maximum' }],
+      ['?limit=many', { limit: 'type' }],
+      ['?before=xyz', { before: 'cursor' }],
+      ['?account=1', { body: 'additionalProperties' }],
+    ])('refuses %s', async (query, errors) => {
+      expect(await viewer.get(`/accounts/${caller.accountId}/ledger${query}`)).toMatchObject({
+        status: 422,
+        body: { code: 'invalid_input', errors },
+      });
+    });
+
+    it('opens nothing to the cursors of another account', async () => {
+      const foreign = await buildAccount(server.db.database, { freeQuota: 100 });
+      const stranger = await person(server, { accounts: { [foreign]: 'admin' } });
+      const { next } = await ledger('?limit=1');
+      const { body } = await stranger.get<LedgerView>(`/accounts/${foreign}/ledger?before=${next}`);
+      expect(JSON.stringify(body)).not.toContain(last);
+      expect(JSON.stringify(body)).not.toContain('Invoice 17');
+    });
   });
 });

@@ -16,7 +16,7 @@ import { Type } from 'typebox';
 import { countriesField, idField, nameField, readCountries } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
-import { staffAccountDetailsView, staffAccountView, type StaffAccountsView } from './view.js';
+import { staffAccountDetailsView, staffAccountView } from './view.js';
 
 const STRICT = { additionalProperties: false };
 const REASON = nameField(200);
@@ -36,7 +36,7 @@ export const accountRoutes: readonly Route[] = [
       before: Type.Optional(idField),
       limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
     }),
-    async handle({ context, query: { text, before, limit } }): Promise<StaffAccountsView> {
+    async handle({ context, query: { text, before, limit } }) {
       const page = { text, limit: limit + 1, ...(before !== undefined && { before }) };
       const found = await searchAccounts(context.database, page);
       const accounts = found.slice(0, limit).map(staffAccountView);

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox';
 import { nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { holdsView, type CountriesView } from './view.js';
+import type { CountriesView } from './view.js';
 
 const TARGET = {
   kind: Type.Enum(['live', 'country', 'account']),
@@ -19,7 +19,7 @@ export const holdRoutes: readonly Route[] = [
     path: '/staff/holds',
     access: 'on_call',
     async handle({ context }) {
-      return holdsView(await readHeldSends(context.database));
+      return readHeldSends(context.database);
     },
   }),
   route({

@@ -1,32 +1,13 @@
-import type { HeldSends, Hold } from '@onecode/store';
-
-/** A hold in force. */
-export interface HoldView {
-  kind: Hold['kind'];
-  /** Empty for all live delivery, a country (`ZZ`: numbers without one), or an account's id. */
-  target: string;
-  accountName: string | null;
-  reason: string;
-  since: string;
-  setBy: string;
-  /** Waiting live sends that it matches. */
-  waiting: number;
-}
+import type { HeldSends } from '@onecode/store';
+import type { Json } from '../../http/json.js';
 
 /** All holds, and how many live sends wait for a sender or a release. */
-export interface HoldsView {
-  /** Oldest first. */
-  holds: HoldView[];
-  waiting: number;
-  /** Whether counting stopped at its limit, so that more may wait. */
-  isCapped: boolean;
-}
+export type HoldsView = Json<HeldSends>;
+
+/** A hold in force. Its target is empty for all live delivery, a country (`ZZ`: numbers without one), or an account's id. */
+export type HoldView = HoldsView['holds'][number];
 
 /** The countries that can be held or allowed. */
 export interface CountriesView {
   countries: readonly string[];
-}
-
-export function holdsView({ holds, ...counts }: HeldSends): HoldsView {
-  return { ...counts, holds: holds.map(({ since, ...hold }) => ({ ...hold, since: since.toISOString() })) };
 }

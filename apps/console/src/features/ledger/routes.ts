@@ -3,7 +3,7 @@ import { findAccount, findBalance, listLedger } from '@onecode/store';
 import { pageFields } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { balanceView, ledgerView, type TrialView } from './view.js';
+import { ledgerEntryView, type TrialView } from './view.js';
 
 /** An account's balance, its trial, and its ledger. */
 export const ledgerRoutes: readonly Route[] = [
@@ -12,7 +12,8 @@ export const ledgerRoutes: readonly Route[] = [
     path: '/accounts/:account/balance',
     access: 'viewer',
     async handle({ context, accountId }) {
-      return balanceView(orNotFound(await findBalance(context.database, accountId)));
+      const { freeQuota, credits } = orNotFound(await findBalance(context.database, accountId));
+      return { freeQuota, credits };
     },
   }),
   route({
@@ -33,7 +34,8 @@ export const ledgerRoutes: readonly Route[] = [
       { additionalProperties: false },
     ),
     async handle({ context, accountId, query }) {
-      return ledgerView(await listLedger(context.database, accountId, query));
+      const { entries, next } = await listLedger(context.database, accountId, query);
+      return { entries: entries.map(ledgerEntryView), next };
     },
   }),
 ];

@@ -1,11 +1,8 @@
-import type { UnitBucket } from '@onecode/domain';
-import type { Balance, LedgerEntry, LedgerKind, LedgerPage } from '@onecode/store';
+import type { Balance, LedgerEntry } from '@onecode/store';
+import type { Json } from '../../http/json.js';
 
 /** The units that an account has left. */
-export interface BalanceView {
-  freeQuota: number;
-  credits: number;
-}
+export type BalanceView = Pick<Balance, 'freeQuota' | 'credits'>;
 
 /** Whether an account is on trial. */
 export interface TrialView {
@@ -13,19 +10,7 @@ export interface TrialView {
   countries: string[] | null;
 }
 
-export interface LedgerEntryView {
-  id: string;
-  at: string;
-  kind: LedgerKind;
-  bucket: UnitBucket;
-  /** Units: positive when they came, negative when they went. */
-  change: number;
-  /** Why they were granted. */
-  reason: string | null;
-  sendId: string | null;
-  /** The balance afterwards. */
-  balance: BalanceView;
-}
+export type LedgerEntryView = Json<ReturnType<typeof ledgerEntryView>>;
 
 export interface LedgerView {
   entries: LedgerEntryView[];
@@ -33,15 +18,8 @@ export interface LedgerView {
   next: string | null;
 }
 
-export function balanceView({ freeQuota, credits }: Balance): BalanceView {
-  return { freeQuota, credits };
-}
-
-export function ledgerView({ entries, next }: LedgerPage): LedgerView {
-  return { entries: entries.map(entryView), next };
-}
-
-function entryView({ id, at, kind, bucket, units, reason, sendId, balance }: LedgerEntry): LedgerEntryView {
-  const change = kind === 'reserved' ? -units : units;
-  return { id, at: at.toISOString(), kind, bucket, change, reason, sendId, balance };
-}
+/** Its change is positive for units that came, negative for those that went. */
+export const ledgerEntryView = ({ units, ...entry }: LedgerEntry) => ({
+  ...entry,
+  change: entry.kind === 'reserved' ? -units : units,
+});

@@ -1,23 +1,10 @@
 import type { UserSession } from '@onecode/store';
+import type { Json } from '../../http/json.js';
 
-export interface UserSessionView {
-  id: string;
-  /** Whether it is the session of this request. */
-  isCurrent: boolean;
-  clientAddress: string | null;
-  userAgent: string | null;
-  createdAt: string;
-  lastUsedAt: string;
-}
+export type UserSessionView = Json<ReturnType<typeof userSessionView>>;
 
-export function userSessionView(
-  { createdAt, lastUsedAt, ...session }: UserSession,
-  currentId: string,
-): UserSessionView {
-  return {
-    ...session,
-    isCurrent: session.id === currentId,
-    createdAt: createdAt.toISOString(),
-    lastUsedAt: lastUsedAt.toISOString(),
-  };
-}
+/** @param currentId the session of this request */
+export const userSessionView = (session: UserSession, currentId: string) => ({
+  ...session,
+  isCurrent: session.id === currentId,
+});

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { idField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Access, type Call, type Route } from '../../http/route.js';
-import { exhaustedRecipientView, type ExhaustedRecipientsView } from './view.js';
+import { exhaustedRecipientView } from './view.js';
 
 /** The account in the path, for members (`:account`) and for staff (`:target`). */
 const accountOf = ({ params }: Pick<Call, 'params'>): string => params['account'] ?? params['target'] ?? '';
@@ -18,7 +18,7 @@ const routesBelow = (account: string, sees: Access, resets: Access): readonly Ro
       before: Type.Optional(idField),
       limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
     }),
-    async handle(call): Promise<ExhaustedRecipientsView> {
+    async handle(call) {
       const { limit, before } = call.query;
       const page = { limit, ...(before !== undefined && { before }) };
       const found = await listExhaustedRecipients(call.context.database, accountOf(call), page);

@@ -1,18 +1,9 @@
-import { maskRecipient, type Mode } from '@onecode/domain';
+import { maskRecipient } from '@onecode/domain';
 import type { ExhaustedRecipient } from '@onecode/store';
+import type { Json } from '../../http/json.js';
 
 /** A recipient who gets no new code for now because of too many wrong guesses in a row. */
-export interface ExhaustedRecipientView {
-  /** Names the recipient in URLs. */
-  id: string;
-  mode: Mode;
-  /** The calling code and the last digits. */
-  recipient: string;
-  wrongInARow: number;
-  lastWrongAt: string;
-  /** When the recipient can get a new code, if no further wrong guess comes. */
-  recoversAt: string;
-}
+export type ExhaustedRecipientView = Json<ReturnType<typeof exhaustedRecipientView>>;
 
 export interface ExhaustedRecipientsView {
   /** The latest wrong guess first. */
@@ -21,14 +12,7 @@ export interface ExhaustedRecipientsView {
   next: string | null;
 }
 
-export function exhaustedRecipientView(exhausted: ExhaustedRecipient): ExhaustedRecipientView {
-  const { id, mode, recipient, wrongInARow, lastWrongAt, recoversAt } = exhausted;
-  return {
-    id,
-    mode,
-    recipient: maskRecipient(recipient),
-    wrongInARow,
-    lastWrongAt: lastWrongAt.toISOString(),
-    recoversAt: recoversAt.toISOString(),
-  };
-}
+export const exhaustedRecipientView = (exhausted: ExhaustedRecipient) => ({
+  ...exhausted,
+  recipient: maskRecipient(exhausted.recipient),
+});

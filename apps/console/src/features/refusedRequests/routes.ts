@@ -12,7 +12,7 @@ import {
 import { idField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { reasonView, refusedRequestView, type RefusedRequestsView } from './view.js';
+import { refusedRequestView } from './view.js';
 
 const PAGE_LIMIT = 50;
 
@@ -59,7 +59,7 @@ async function read(
   database: Database,
   accountId: string,
   { application, hours, text, before, ...reason }: Static<typeof QUERY>,
-): Promise<RefusedRequestsView> {
+) {
   const filter = { applicationId: application, hours };
   const search = text === undefined ? undefined : searchFor(text);
   const page = { limit: PAGE_LIMIT, ...(before !== undefined && { before }) };
@@ -67,7 +67,7 @@ async function read(
     listRefusedRequests(database, accountId, { ...filter, ...reason, search }, page),
     before === undefined ? countRefusedRequests(database, accountId, filter) : [],
   ]);
-  return { reasons: reasons.map(reasonView), requests: requests.map(refusedRequestView), next };
+  return { reasons, requests: requests.map(refusedRequestView), next };
 }
 
 /**

@@ -1,27 +1,11 @@
 import type { ListedRefusedRequest, RefusalReason } from '@onecode/store';
+import type { Json } from '../../http/json.js';
 
 /** What the API said when it refused requests, and how often. */
-export interface RefusalReasonView extends Omit<RefusalReason, 'lastRefusedAt'> {
-  lastRefusedAt: string;
-}
+export type RefusalReasonView = Json<RefusalReason>;
 
 /** A refused request: nothing of it is what the client sent. */
-export interface RefusedRequestView {
-  requestId: string;
-  at: string;
-  /** Method and pattern, as the reference writes it. */
-  route: string;
-  status: number;
-  code: string;
-  /** The sentence of the answer, in English. */
-  detail: string;
-  fields: string[];
-  /** How many refusals it counts for: itself and those like it that followed within a minute. */
-  count: number;
-  /** Null for a tryout, whose key ended with it. */
-  keyHint: string | null;
-  application: { id: string; name: string };
-}
+export type RefusedRequestView = Json<ReturnType<typeof refusedRequestView>>;
 
 export interface RefusedRequestsView {
   /** The most frequent first, whichever of them the list shows; empty on later pages. */
@@ -32,20 +16,16 @@ export interface RefusedRequestsView {
   next: string | null;
 }
 
-export const reasonView = ({ lastRefusedAt, ...reason }: RefusalReason): RefusalReasonView => ({
-  ...reason,
-  lastRefusedAt: lastRefusedAt.toISOString(),
-});
-
+/** Its route is written as in the reference. */
 export const refusedRequestView = ({
   refusedAt,
   route,
   applicationId,
   applicationName,
   ...request
-}: ListedRefusedRequest): RefusedRequestView => ({
+}: ListedRefusedRequest) => ({
   ...request,
-  at: refusedAt.toISOString(),
+  at: refusedAt,
   route: route.replaceAll(/:(\w+)/g, '{$1}'),
   application: { id: applicationId, name: applicationName },
 });

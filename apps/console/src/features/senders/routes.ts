@@ -18,7 +18,7 @@ import { nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { providerView } from './providerView.js';
-import { SENDER_RULES, senderView, type SendersView } from './view.js';
+import { SENDER_RULES, senderView } from './view.js';
 
 const STRICT = { additionalProperties: false };
 const TOKEN = Type.String({ pattern: SENDER_PATTERNS.token.source });
@@ -30,7 +30,7 @@ export const senderRoutes: readonly Route[] = [
     method: 'get',
     path: '/staff/senders',
     access: 'on_call',
-    async handle({ context: { database } }): Promise<SendersView> {
+    async handle({ context: { database } }) {
       const [senders, activity, blocked, knowledge, stops, { codeValiditySeconds }] = await Promise.all([
         listSenders(database),
         readSenderActivity(database),

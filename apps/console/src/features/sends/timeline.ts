@@ -1,5 +1,6 @@
 import type { SendDetails, TimelineEvent as StoredEvent } from '@onecode/store';
 import { timelineOf } from '@onecode/store';
+import type { Json } from '../../http/json.js';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
 type Explained<Event> = Event extends { kind: 'attempt' }
@@ -8,28 +9,26 @@ type Explained<Event> = Event extends { kind: 'attempt' }
     ? Omit<Event, 'outcome'> & { explanation: ExplanationView | null }
     : Event;
 
-type Shown<Event> = Event extends unknown ? Omit<Event, 'at'> & { at: string } : never;
-
 /** An event in the history of a send, with what an error in it means. */
-export type TimelineEvent = Shown<Explained<StoredEvent>>;
+export type TimelineEvent = Json<ExplainedEvent>;
+type ExplainedEvent = Explained<StoredEvent>;
 
 /** Returns the history of a send, oldest event first. */
-export function timelineViews(send: SendDetails): TimelineEvent[] {
-  return timelineOf(send).map((event): TimelineEvent => {
-    const at = event.at.toISOString();
+export function timelineViews(send: SendDetails): ExplainedEvent[] {
+  return timelineOf(send).map((event): ExplainedEvent => {
     switch (event.kind) {
       case 'attempt': {
         const { outcome, errorCode } = event;
         const explanation =
           outcome === null || outcome === 'accepted' ? null : explanationView(errorCode, outcome);
-        return { ...event, explanation, at };
+        return { ...event, explanation };
       }
       case 'receipt': {
         const { outcome, ...rest } = event;
-        return { ...rest, explanation: outcome && explanationView(rest.errorCode, outcome), at };
+        return { ...rest, explanation: outcome && explanationView(rest.errorCode, outcome) };
       }
       default:
-        return { ...event, at };
+        return event;
     }
   });
 }

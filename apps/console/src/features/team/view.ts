@@ -1,24 +1,8 @@
-import type { Invitation, Member, MemberRole } from '@onecode/store';
+import type { Invitation, Member } from '@onecode/store';
+import type { Json } from '../../http/json.js';
 
-export interface MemberView {
-  id: string;
-  name: string;
-  email: string;
-  role: MemberRole;
-  hasTwoFactor: boolean;
-  joinedAt: string;
-}
-
-export interface InvitationView {
-  id: string;
-  email: string;
-  role: MemberRole;
-  /** Null when the person who invited is gone. */
-  invitedBy: string | null;
-  createdAt: string;
-  expiresAt: string;
-  hasExpired: boolean;
-}
+export type MemberView = Json<ReturnType<typeof memberView>>;
+export type InvitationView = Json<ReturnType<typeof invitationView>>;
 
 /** Only this answer ever holds the token of the link. */
 export interface NewInvitationView {
@@ -27,15 +11,9 @@ export interface NewInvitationView {
   expiresAt: string;
 }
 
-export function memberView({ userId, joinedAt, ...member }: Member): MemberView {
-  return { id: userId, ...member, joinedAt: joinedAt.toISOString() };
-}
+export const memberView = ({ userId, ...member }: Member) => ({ id: userId, ...member });
 
-export function invitationView({ createdAt, expiresAt, ...invitation }: Invitation): InvitationView {
-  return {
-    ...invitation,
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
-    hasExpired: expiresAt.getTime() <= Date.now(),
-  };
-}
+export const invitationView = (invitation: Invitation) => ({
+  ...invitation,
+  hasExpired: invitation.expiresAt.getTime() <= Date.now(),
+});

@@ -1,0 +1,8 @@
+/** A value as whoever reads it as JSON gets it: times are texts (RFC 3339). */
+export type Json<T> = T extends Date
+  ? string
+  : T extends readonly (infer One)[]
+    ? Json<One>[]
+    : T extends object
+      ? { [Name in keyof T]: Json<T[Name]> }
+      : T;

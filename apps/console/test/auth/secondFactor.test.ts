@@ -1,0 +1,260 @@
+import { changeSetting, listAuditEntries } from '@onecode/store';
+import { buildAccount, TEST_ACTOR } from '@onecode/testing';
+import { ROUTES } from '../../src/features/routes.js';
+import type { SessionView } from '../../src/features/session/view.js';
+import { useConsole } from '../console.js';
+import { type Answer, callConsole, cookieOf, PASSWORD, person, type TestPerson } from '../people.js';
+import { letConfirmationPass, turnOn, withTwoFactor } from '../secondFactor.js';
+import { codeOf } from '../totp.js';
+
+const server = useConsole();
+
+describe('a second factor', () => {
+  let addresses = 0;
+  const post = (path: string, body: object, cookie = ''): Promise<Answer> => {
+    addresses += 1;
+    return callConsole(server, 'POST', `/auth${path}`, {
+      body,
+      headers: { cookie, 'x-forwarded-for': `198.51.${addresses >> 8}.${addresses & 255}` },
+    });
+  };
+  /** The first step. @returns the cookies with which the second one is taken */
+  async function firstStep({ email }: TestPerson): Promise<string> {
+    const answer = await post('/sign-in/email', { email, password: PASSWORD });
+    expect(answer).toMatchObject({ status: 200, body: { secondStep: true } });
+    return cookieOf(answer);
+  }
+  const sessionOf = (cookie: string): Promise<Answer<SessionView>> =>
+    callConsole(server, 'GET', '/session', { headers: { cookie } });
+
+  describe('the second factor', () => {
+    it('is on once a code was given back, and not before', async () => {
+      const ana = await person(server);
+      expect((await ana.post('/auth/two-factor/enable', { password: 'wrong' })).body).toMatchObject({
+        errors: { password: 'wrong' },
+      });
+      const { body } = await ana.post('/auth/two-factor/enable', { password: PASSWORD });
+      expect(body).toEqual({ uri: expect.stringMatching(/^otpauth:/), backupCodes: expect.any(Array) });
+      expect((await post('/sign-in/email', { email: ana.email, password: PASSWORD })).body).toEqual({
+        secondStep: false,
+      });
+      expect((await ana.post('/auth/two-factor/verify-totp', { code: '000000' })).body.code).toBe(
+        'wrong_code',
+      );
+      const on = await ana.post('/auth/two-factor/verify-totp', { code: codeOf(body.uri) });
+      expect(on.status).toBe(204);
+      expect((await sessionOf(cookieOf(on))).body.user.hasTwoFactor).toBe(true);
+      const done = await server.db.sql<{ action: string }>(
+        `select action from audit_entries where actor_id = $1 and action like '%two_factor%'`,
+        [ana.id],
+      );
+      expect(done).toEqual([{ action: 'user.two_factor_turned_on' }]);
+    });
+
+    it('ends the sessions that never showed it', async () => {
+      const ana = await person(server);
+      const elsewhere = cookieOf(await post('/sign-in/email', { email: ana.email, password: PASSWORD }));
+      const { who } = await turnOn(server, ana);
+      expect((await who.get('/session')).status).toBe(200);
+      expect((await sessionOf(elsewhere)).status).toBe(401);
+    });
+
+    it('has no guess at its codes beside those that are counted', async () => {
+      const { who, uri, backupCodes } = await withTwoFactor(server);
+      for (const [path, code] of [
+        ['/two-factor/verify-totp', codeOf(uri)],
+        ['/two-factor/verify-backup-code', String(backupCodes[0])],
+      ] as const)
+        expect(await who.post(`/auth${path}`, { code })).toMatchObject({ status: 409 });
+    });
+
+    it('is asked for at sign-in: the password alone begins no session', async () => {
+      const { who, uri } = await withTwoFactor(server);
+      const pending = await firstStep(who);
+      expect((await sessionOf(pending)).status).toBe(401);
+      const done = await post('/two-factor/verify-totp', { code: codeOf(uri) }, pending);
+      expect(done).toMatchObject({ status: 204, body: undefined });
+      expect((await sessionOf(cookieOf(done))).body.user.id).toBe(who.id);
+    });
+
+    it('lets a code in once, though it holds for longer', async () => {
+      const { who, uri } = await withTwoFactor(server);
+      const [first, second] = [await firstStep(who), await firstStep(who)];
+      const code = codeOf(uri);
+      expect((await post('/two-factor/verify-totp', { code }, first)).status).toBe(204);
+      const before = await server.db.sql('select id from user_sessions where user_id = $1', [who.id]);
+      const replayed = await post('/two-factor/verify-totp', { code }, second);
+      expect(replayed).toMatchObject({ status: 401, body: { code: 'wrong_code' } });
+      expect(replayed.headers.getSetCookie()).toEqual([]);
+      expect(await server.db.sql('select id from user_sessions where user_id = $1', [who.id])).toEqual(
+        before,
+      );
+    });
+
+    it('lets a backup code in once', async () => {
+      const { who, backupCodes } = await withTwoFactor(server);
+      const code = String(backupCodes[0]);
+      const done = await post('/two-factor/verify-backup-code', { code }, await firstStep(who));
+      expect(done.status).toBe(204);
+      expect((await sessionOf(cookieOf(done))).status).toBe(200);
+      const again = await post('/two-factor/verify-backup-code', { code }, await firstStep(who));
+      expect(again).toMatchObject({ status: 401, body: { code: 'wrong_code' } });
+    });
+
+    it('takes no more than five guesses for one sign-in, and ten in a row', async () => {
+      const { who } = await withTwoFactor(server);
+      const guess = (cookie: string): Promise<Answer> =>
+        post('/two-factor/verify-totp', { code: '000000' }, cookie);
+      const codes: string[] = [];
+      const pending = await firstStep(who);
+      for (let n = 0; n < 7; n += 1) codes.push((await guess(pending)).body.code);
+      expect(codes).toEqual([...Array<string>(5).fill('wrong_code'), 'second_step_over', 'second_step_over']);
+      const next = await firstStep(who);
+      for (let n = 0; n < 5; n += 1) await guess(next);
+      expect(await guess(await firstStep(who))).toMatchObject({
+        status: 429,
+        body: { code: 'too_many_tries' },
+      });
+    });
+
+    it('is never skipped for a device', async () => {
+      const { who, uri } = await withTwoFactor(server);
+      const refused = await post(
+        '/two-factor/verify-totp',
+        { code: codeOf(uri), trustDevice: true },
+        await firstStep(who),
+      );
+      expect(refused.status).toBe(422);
+    });
+
+    it('has new backup codes for the password, which end the old ones', async () => {
+      const { who, backupCodes } = await withTwoFactor(server);
+      const { body } = await who.post('/auth/two-factor/generate-backup-codes', { password: PASSWORD });
+      expect(body.backupCodes).toHaveLength(10);
+      const use = async (code: unknown): Promise<number> =>
+        (await post('/two-factor/verify-backup-code', { code: String(code) }, await firstStep(who))).status;
+      expect([await use(backupCodes[1]), await use(body.backupCodes[1])]).toEqual([401, 204]);
+    });
+
+    it('is turned off with the password alone, and then asked for no longer', async () => {
+      const { who } = await withTwoFactor(server);
+      const turnOff = (password: string, token = who.csrfToken): Promise<Answer> =>
+        who.call('POST', '/auth/two-factor/disable', { password }, { 'x-csrf-token': token });
+      expect((await turnOff(PASSWORD, '')).status).toBe(403);
+      expect((await turnOff('wrong')).body).toMatchObject({ errors: { password: 'wrong' } });
+      expect((await turnOff(PASSWORD)).status).toBe(204);
+      expect((await post('/sign-in/email', { email: who.email, password: PASSWORD })).body).toEqual({
+        secondStep: false,
+      });
+    });
+  });
+});
+
+describe('a second factor of staff', () => {
+  const set = (staffTwoFactor: 'optional' | 'required') =>
+    changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', staffTwoFactor);
+  afterEach(() => set('optional'));
+
+  const REQUIRED = { status: 403, body: { code: 'second_factor_required' } };
+  const STAFF_ROUTES = ROUTES.filter(({ access }) => access === 'operator' || access === 'on_call').map(
+    ({ method, path }) => ({ method: method.toUpperCase(), path }),
+  );
+
+  describe('while staff need a second factor', () => {
+    it.each(['operator', 'on_call'] as const)(
+      '%s without one gets to no route of the staff',
+      async (staff) => {
+        const who = await person(server, { staff });
+        await set('required');
+        expect(STAFF_ROUTES.length).toBeGreaterThan(20);
+        for (const { method, path } of STAFF_ROUTES) {
+          const address = path.replaceAll(/:\w+/g, '01a1fa05-b8ff-7465-ba7e-fd4e947cdd5c');
+          const answer = await who.call(method, address, method === 'GET' ? undefined : {});
+          expect([method, path, answer]).toMatchObject([method, path, REQUIRED]);
+        }
+      },
+    );
+
+    it('they get to nothing of the board: its pages lead to where the reason stands', async () => {
+      const who = await person(server, { staff: 'operator' });
+      await set('required');
+      const get = (path: string): Promise<Response> =>
+        fetch(`${server.url}/board${path}`, { headers: { cookie: who.cookie }, redirect: 'manual' });
+      const page = await get('/');
+      expect([page.status, page.headers.get('location')]).toEqual([302, '/staff/health']);
+      for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
+    });
+
+    it('they sign in, learn why, turn it on, and get in', async () => {
+      const who = await person(server, { staff: 'operator' });
+      await set('required');
+      expect((await who.get('/session')).body).toMatchObject({
+        user: { hasTwoFactor: false },
+        needsTwoFactor: true,
+      });
+      const on = await turnOn(server, who);
+      expect((await on.who.get('/staff/settings')).status).toBe(200);
+      expect((await on.who.get('/session')).body).toMatchObject({
+        user: { hasTwoFactor: true },
+        needsTwoFactor: true,
+      });
+    });
+
+    it('nobody on the staff turns it off, but everybody else may', async () => {
+      const [operator, customer] = [
+        await withTwoFactor(server, { staff: 'on_call' }),
+        await withTwoFactor(server),
+      ];
+      await set('required');
+      const turnOff = ({ who }: { who: TestPerson }): Promise<Answer> =>
+        who.call(
+          'POST',
+          '/auth/two-factor/disable',
+          { password: PASSWORD },
+          { 'x-forwarded-for': '203.0.113.9' },
+        );
+      expect(await turnOff(operator)).toMatchObject(REQUIRED);
+      expect((await operator.who.get('/staff/settings')).status).toBe(200);
+      expect((await turnOff(customer)).status).toBe(204);
+    });
+
+    it('customers notice nothing, and neither does a person of the staff in their own account', async () => {
+      const account = await buildAccount(server.db.database);
+      const who = await person(server, { staff: 'operator', accounts: { [account]: 'admin' } });
+      const customer = await person(server, { accounts: { [account]: 'viewer' } });
+      await set('required');
+      for (const one of [who, customer])
+        expect((await one.get(`/accounts/${account}/members`)).status).toBe(200);
+      expect((await customer.get('/session')).body.needsTwoFactor).toBe(false);
+      expect(await customer.get('/staff/settings')).toMatchObject({ status: 404 });
+    });
+  });
+
+  describe('requiring it', () => {
+    const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
+      who.put('/staff/settings/staff-two-factor', { staffTwoFactor });
+
+    it('is for operators who have one: nobody shuts everybody out by accident', async () => {
+      const without = await person(server, { staff: 'operator' });
+      expect(await require(without)).toMatchObject(REQUIRED);
+      expect((await without.get('/staff/settings')).body.settings.staffTwoFactor).toBe('optional');
+
+      const { who } = await withTwoFactor(server, { staff: 'operator' });
+      expect((await require(who)).status).toBe(204);
+      expect((await who.get('/staff/settings')).body.settings.staffTwoFactor).toBe('required');
+      expect(
+        await listAuditEntries(server.db.database, { limit: 1, actionPrefix: 'settings.' }),
+      ).toMatchObject([
+        { actor: { id: who.id }, details: { name: 'staffTwoFactor', before: 'optional', after: 'required' } },
+      ]);
+      expect((await require(who, 'optional')).status).toBe(204);
+    });
+
+    it('and ending it, requires a recent confirmation', async () => {
+      const { who } = await withTwoFactor(server, { staff: 'operator' });
+      await set('required');
+      await letConfirmationPass(server, who);
+      expect(await require(who, 'optional')).toMatchObject({ body: { code: 'confirmation_required' } });
+    });
+  });
+});

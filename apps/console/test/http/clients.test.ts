@@ -1,0 +1,215 @@
+import { buildAccount, until } from '@onecode/testing';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { judgePassword, limitedPasswordHasher } from '../../src/auth/passwords.js';
+import { clientAddress, networkOf } from '../../src/http/clientAddress.js';
+import { useConsole } from '../console.js';
+import { type Answer, callConsole, cookieOf, PASSWORD, person } from '../people.js';
+import { QUERIES } from './requests.js';
+
+const server = useConsole();
+
+describe('the address of a client', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['192.0.2.1:5678', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['[::ffff:c000:201]:443', '192.0.2.1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[2001:db8:0::1]:443', '2001:db8::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    // What is none: of the connection.
+    ['unknown', '203.0.113.9'],
+    ['_hidden:80', '203.0.113.9'],
+    ['192.0.2.1:http', '203.0.113.9'],
+    ['192.0.2', '203.0.113.9'],
+    ['0x7f.1', '203.0.113.9'],
+    ['999.0.2.1', '203.0.113.9'],
+    ['', '203.0.113.9'],
+    [undefined, '203.0.113.9'],
+  ])('of %j is %s', (ip, address) => {
+    const socket = { remoteAddress: '::ffff:203.0.113.9' };
+    expect(clientAddress({ ip, socket } as Parameters<typeof clientAddress>[0])).toBe(address);
+  });
+
+  it.each([
+    ['192.0.2.77', '192.0.2.0/24'],
+    ['2001:db8:7:9::1', '2001:db8:7::/48'],
+    ['::1', '::/48'],
+  ])('%s is of the network %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('behind a proxy that says ports', () => {
+  const server = useConsole();
+  const signIn = (client: string): Promise<Answer> =>
+    callConsole(server, 'POST', '/auth/sign-in/email', {
+      body: { email: `${client.replaceAll(/\W/g, '')}@example.com`, password: 'whatever it is' },
+      headers: { 'x-forwarded-for': client },
+    });
+
+  it.each([
+    ['IPv4', (client: number, port: number) => `192.0.2.${client}:${port}`],
+    ['IPv6', (client: number, port: number) => `[2001:db8:${client}::1]:${port}`],
+  ])('sign-ins of %s are limited for each client, whichever port it comes from', async (_, from) => {
+    const statuses: number[] = [];
+    for (let n = 0; n < 11; n += 1) statuses.push((await signIn(from(1, 40_000 + n))).status);
+    expect(statuses).toEqual([...Array<number>(10).fill(401), 429]);
+    expect((await signIn(from(2, 40_000))).status).toBe(401);
+  });
+});
+
+describe('hostile clients', () => {
+  describe('a client that is slow or without end', () => {
+    /** A server of its own: on a busy machine it would cut off everybody. */
+    const impatient = useConsole({}, { headersMs: 200, requestMs: 400 });
+
+    /** All that comes back until the server closes the connection. */
+    function converse(...lines: string[]): Promise<string> {
+      const socket = connect(Number(new URL(impatient.url).port), 'localhost');
+      socket.write(lines.join('\r\n'));
+      return text(socket);
+    }
+    const host = (): string => `Host: ${new URL(impatient.url).host}`;
+    const origin = (): string => `Origin: ${impatient.url}`;
+
+    it('is cut off while it sends its headers', async () => {
+      expect(await converse('GET /api/session HTTP/1.1', host(), 'Cookie: a')).toMatch(/^HTTP\/1\.1 408 /);
+    });
+
+    it('is cut off while it sends a body', async () => {
+      const begun = ['Content-Type: application/json', 'Transfer-Encoding: chunked', '', '1', '{', ''];
+      expect(await converse('POST /api/accounts HTTP/1.1', host(), origin(), ...begun)).toMatch(
+        /^HTTP\/1\.1 408 /,
+      );
+    });
+
+    it('is answered at once when it announces too large a body', async () => {
+      const announced = ['Content-Type: application/json', 'Content-Length: 1000000000', '', '{'];
+      const answer = await converse('POST /api/accounts HTTP/1.1', host(), origin(), ...announced);
+      expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Connection: close[^]*"payload_too_large"/);
+    });
+  });
+
+  describe('files', () => {
+    it('are kept by browsers, and what is missing is neither found nor kept', async () => {
+      const page = await (await fetch(`${server.url}/`)).text();
+      const asset = /\/assets\/[\w.-]+\.js/.exec(page)?.[0] ?? '';
+      const kept = async (path: string): Promise<unknown[]> => {
+        const { status, headers } = await fetch(`${server.url}${path}`);
+        return [status, headers.get('cache-control')];
+      };
+      expect(await kept(asset)).toEqual([200, 'public, max-age=31536000, immutable']);
+      expect(await kept('/icon.svg')).toEqual([200, 'public, max-age=3600']);
+      expect(await kept('/assets/missing.js')).toEqual([404, 'no-store']);
+      expect(await kept('/')).toEqual([200, 'no-store']);
+    });
+  });
+
+  describe('more passwords at once than can be judged', () => {
+    it('are refused, do not count as wrong, and keep nobody waiting who is signed in', async () => {
+      const ana = await person(server);
+      // As many as there is room for: two that are judged and fifty that wait. Each is followed by another as soon as it ends.
+      let goOn = true;
+      const judge = async (): Promise<void> => {
+        while (goOn) await limitedPasswordHasher.hash('x');
+      };
+      const all = [judge(), judge()];
+      await nextTurn();
+      all.push(...Array.from({ length: 50 }, judge));
+      const signIn = () =>
+        callConsole(server, 'POST', '/auth/sign-in/email', {
+          body: { email: ana.email, password: PASSWORD },
+        });
+      expect(await signIn()).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+      expect((await ana.get('/session')).status).toBe(200);
+      const tries = 'select tries from counted_tries where key_hash = sha256($1)';
+      expect(await server.db.sql(tries, [ana.email])).toEqual([{ tries: 0 }]);
+      goOn = false;
+      await Promise.all(all);
+      const signedIn = await signIn();
+      expect(signedIn.status).toBe(200);
+      expect(cookieOf(signedIn)).not.toBe('');
+    }, 60_000);
+  });
+
+  describe('many who sign up at once', () => {
+    it('leave database connections to everybody else', async () => {
+      const lock = await server.db.connect();
+      try {
+        // As slow as can be: none ends before the lock does.
+        await lock.query('begin; lock table users in access exclusive mode');
+        const signUps = Array.from({ length: 30 }, (_, n) =>
+          callConsole(server, 'POST', '/auth/sign-up/email', {
+            body: { name: 'Ana', email: `ana${n}@example.com`, password: PASSWORD, language: 'en' },
+            headers: { 'x-forwarded-for': `198.51.${n}.1` },
+          }),
+        );
+        const waiting = async (): Promise<number> => {
+          const { rowCount } = await lock.query(
+            `select from pg_locks where not granted and relation = 'users'::regclass
+           and database = (select oid from pg_database where datname = current_database())`,
+          );
+          return rowCount ?? 0;
+        };
+        await until('the sign-ups that wait', async () => (await waiting()) >= 2);
+        const counted = `select from counted_tries where window_seconds = 3600 and first_at > now() - interval '1 minute'`;
+        await until('all to be counted', async () => (await server.db.sql(counted)).length >= 30);
+        // Passwords are judged one after the other: all of theirs are when this one is.
+        await judgePassword({ password: PASSWORD, name: 'Ana', email: 'ana@example.com' });
+        expect((await callConsole(server, 'GET', '/sign-up-offer')).status).toBe(200);
+        expect(await waiting()).toBe(2);
+        await lock.query('rollback');
+        expect((await Promise.all(signUps)).map(({ status }) => status)).toEqual(Array(30).fill(204));
+      } finally {
+        await lock.end();
+      }
+    });
+  });
+
+  describe('a member who asks for many overviews at once', () => {
+    const query = new URLSearchParams(QUERIES['get /accounts/:account/overview']).toString();
+    const memberOf = async (account: string) => {
+      const member = await person(server, { accounts: { [account]: 'viewer' } });
+      return () => member.get(`/accounts/${account}/overview?${query}`);
+    };
+
+    it('is told so, and neither keeps connections from anybody nor overviews from other accounts', async () => {
+      const { database } = server.db;
+      const flood = await memberOf(await buildAccount(database));
+      const account = await buildAccount(database);
+      const [other, colleague] = [await memberOf(account), await memberOf(account)];
+      // As slow as can be: none ends before the lock does.
+      const lock = await server.db.connect();
+      try {
+        await lock.query('begin; lock table sends in access exclusive mode');
+        const reading = async (): Promise<number> => {
+          const { rowCount } = await lock.query(
+            `select from pg_locks where not granted and relation = 'sends'::regclass
+           and database = (select oid from pg_database where datname = current_database())`,
+          );
+          return rowCount ?? 0;
+        };
+        const asked = Array.from({ length: 80 }, flood);
+        await until('its overviews that are read', async () => (await reading()) >= 2);
+        expect((await callConsole(server, 'GET', '/sign-up-offer')).status).toBe(200);
+        // Not behind the flood: they are read at the same time.
+        const others = Array.from({ length: 9 }, () => [other(), colleague()]).flat();
+        await until('overviews of the other account', async () => (await reading()) >= 4);
+        await lock.query('rollback');
+        const statuses = async (answers: Promise<Answer>[]): Promise<number[]> =>
+          (await Promise.all(answers)).map(({ status }) => status);
+        expect(new Set(await statuses(others))).toEqual(new Set([200]));
+        const flooded = await statuses(asked);
+        expect(new Set(flooded)).toEqual(new Set([200, 429]));
+        expect(flooded.filter((status) => status === 200).length).toBeGreaterThanOrEqual(40);
+      } finally {
+        await lock.end();
+      }
+    });
+  });
+});

@@ -1,0 +1,369 @@
+import { newId, recordHeartbeat, type Sender } from '@onecode/store';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  describeInBrowser,
+  fillHistory,
+  refuseRequests,
+  type TestCaller,
+  until,
+  useBrowser,
+} from '@onecode/testing';
+import { createHash, randomUUID } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import type { LedgerView } from '../../src/features/ledger/view.js';
+import { useConsole } from '../console.js';
+import { attempt, report, type } from '../delivery.js';
+import { inWindow, person, type TestPerson, windowOf } from '../people.js';
+
+const server = useConsole();
+const browser = useBrowser();
+
+/** The page refreshes every three seconds. */
+const REFRESHED_MS = 15_000;
+
+describeInBrowser('the health page', () => {
+  it('shows a problem on our side when no worker sweeps, and one in PostgreSQL when nothing can be read, without a reload', async () => {
+    const { context, page } = await windowOf(browser, server, await person(server, { staff: 'on_call' }));
+    const verdict = page.getByRole('main').getByRole('status');
+    const shows = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: REFRESHED_MS });
+    await page.goto('/staff/health');
+    await shows('Problem on our side');
+    await shows('No worker has run');
+    await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
+
+    await recordHeartbeat(server.db.database, 'sweep', newId());
+    await shows('All clear');
+
+    await server.db.sql('alter table user_sessions rename to away');
+    await shows('Problem in PostgreSQL');
+    await page.getByText('The statistics below are out of date').waitFor();
+    await page.getByRole('region', { name: 'Last sweep' }).waitFor();
+
+    await server.db.sql('alter table away rename to user_sessions');
+    await verdict
+      .filter({ hasText: 'Problem in PostgreSQL' })
+      .waitFor({ state: 'detached', timeout: REFRESHED_MS });
+    await context.close();
+  });
+});
+
+describeInBrowser('the page of the ledger', () => {
+  it('lists entries to the very first, and filters them by kind', async () => {
+    const { accountId, applicationId } = await buildCaller(server.db.database, 'live', { freeQuota: 3 });
+    const sender = await buildSender(server.db.database);
+    await fillHistory(server.db.url, {
+      accountId,
+      applications: [{ id: applicationId, mode: 'live' }],
+      senderId: sender.id,
+      sends: 60,
+      days: 3,
+    });
+    const viewer = await person(server, { accounts: { [accountId]: 'viewer' } });
+    const ledger = `/accounts/${accountId}/ledger`;
+    const all = (await viewer.get<LedgerView>(`${ledger}?limit=100`)).body;
+    expect(all.next).toBeNull();
+    const { page, context } = await windowOf(browser, server, viewer);
+    // The heading row counts as well.
+    const rows = page.getByRole('table').getByRole('row');
+
+    await page.goto(ledger);
+    await rows.nth(50).waitFor();
+    expect(await rows.count()).toBe(51);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await rows.nth(all.entries.length).waitFor();
+    expect(await rows.count()).toBe(all.entries.length + 1);
+    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    expect(await rows.last().textContent()).toMatch(/Granted.*\+/);
+
+    await page.getByRole('radiogroup').getByText('Granted').click();
+    const granted = all.entries.filter(({ kind }) => kind === 'granted').length;
+    await until('the granted alone', async () => (await rows.count()) === granted + 1);
+    expect(await page.getByRole('link', { name: /^[0-9a-f-]{36}$/ }).count()).toBe(0);
+    await context.close();
+  });
+});
+
+describeInBrowser('the page of refused requests', () => {
+  it('says why requests were refused, and finds one by its id and by its idempotency key', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live');
+    const keyed = (key: string, encoding: BufferEncoding) =>
+      createHash('sha256').update(key, encoding).digest();
+    const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
+    await refuseRequests(database, caller, 'idempotency_key_reused', [
+      {
+        requestId: ids[0],
+        status: 409,
+        detail: 'Reused.',
+        idempotencyKeyHash: keyed(`ação ${ids[2]}`, 'latin1'),
+      },
+    ]);
+    await refuseRequests(database, caller, 'invalid_recipient', [
+      { requestId: ids[1], fields: ['to'], idempotencyKeyHash: keyed(ids[2], 'utf8'), count: 30 },
+    ]);
+    const who = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    const { page, context } = await windowOf(browser, server, who);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`/accounts/${caller.accountId}/overview`);
+    await page.getByRole('link', { name: 'Requests' }).click();
+
+    const table = page.getByRole('table', { name: 'Refused requests, newest first' });
+    await table.getByText('29 more like it').waitFor();
+    const reasons = page.getByRole('group', { name: 'What the API said' });
+    await reasons.getByRole('button', { name: /30 requests/ }).waitFor();
+    const reason = reasons.getByRole('button', { name: /Reused/ });
+    await reason.click();
+    await table.getByText(ids[1]).waitFor({ state: 'hidden' });
+    await table.getByText(ids[0]).waitFor();
+    expect(page.url()).toContain('code=idempotency_key_reused');
+    expect(await reason.getAttribute('aria-pressed')).toBe('true');
+    const docs = await table.getByRole('link', { name: '409 idempotency_key_reused' }).getAttribute('href');
+    expect(docs).toMatch(/\/docs\/errors#idempotency_key_reused$/);
+    await reason.click();
+    await table.getByText(ids[1]).waitFor();
+
+    const search = page.getByLabel('Find a request');
+    for (const [text, id] of [
+      [ids[1], ids[1]],
+      [ids[2], ids[1]],
+      [`ação ${ids[2]}`, ids[0]],
+    ] as const) {
+      await search.fill(` ${text} `);
+      await search.press('Enter');
+      await table.getByText(id === ids[0] ? ids[1] : ids[0]).waitFor({ state: 'hidden' });
+      expect(await table.getByRole('row').count()).toBe(2);
+      await table.getByText(id).waitFor();
+    }
+    // A key may hold anything, a number too.
+    expect(asked.filter((url) => decodeURIComponent(url).includes('ação'))).toEqual([]);
+    expect(page.url()).not.toContain(ids[2]);
+    await search.fill('no such key');
+    await search.press('Enter');
+    await page.getByText('No refused requests found').waitFor();
+    await page.getByRole('button', { name: 'Show all requests' }).click();
+    await reasons.waitFor();
+    await context.close();
+  });
+});
+
+describe('the pages of sends', () => {
+  const PHONE = '+5511912345678';
+  const MESSAGE = 'wamid.pages';
+
+  let caller: TestCaller;
+  let sender: Sender;
+  let viewer: TestPerson;
+  beforeAll(async () => {
+    const { database } = server.db;
+    caller = await buildCaller(database, 'live', { credits: 100 });
+    sender = await buildSender(database);
+    viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+  });
+
+  /** Runs `look` on a page of the account as its viewer, with the URLs of all requests so far. */
+  const open = (path: string, look: (page: Page, asked: readonly string[]) => Promise<void>): Promise<void> =>
+    inWindow(browser, server, viewer, async (page) => {
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      await page.goto(`/accounts/${caller.accountId}/${path}`);
+      await look(page, asked);
+    });
+
+  describeInBrowser('the pages of sends', () => {
+    it('find a send by phone number and follow it live', async () => {
+      const { database } = server.db;
+      const id = await buildSend(database, caller, { recipient: PHONE, code: '734192' });
+      await buildSend(database, caller, { recipient: '+5511988887777' });
+      const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: MESSAGE });
+
+      await open('sends', async (page, asked) => {
+        await page.getByRole('link', { name: '+55 ••••• 7777' }).waitFor();
+        await page.getByLabel('Find a send').fill('+55 11 91234-5678');
+        await page.getByRole('button', { name: 'Find' }).click();
+        await page.getByText('Sends to the number you entered').waitFor();
+        await page.getByRole('link', { name: '+55 ••••• 7777' }).waitFor({ state: 'detached' });
+        await page.getByRole('link', { name: '+55 ••••• 5678' }).click();
+
+        await page.getByRole('heading', { name: 'Send to +55 ••••• 5678' }).waitFor();
+        const timeline = page.getByRole('region', { name: 'Timeline' });
+        await timeline.getByText('Attempt 1: WhatsApp accepted the message').waitFor();
+        await timeline.getByText(`Sent from ${sender.number}.`).waitFor();
+        await page.getByText('Wait for the phone').waitFor();
+
+        // From here on, the page updates without any input.
+        await report(database, accepted, { messageId: MESSAGE, status: 'read', failure: null });
+        await page.getByText('Wait for the person').waitFor();
+        await type(database, id, '000000');
+        await timeline.getByText('Wrong code: 4 guesses left').waitFor();
+        await type(database, id, '734192');
+        await page.getByText('Done: the code was verified').waitFor();
+
+        for (const url of asked) expect(decodeURIComponent(url)).not.toContain('91234');
+        expect(await page.content()).not.toContain('91234');
+        expect(await page.content()).not.toContain('734192');
+      });
+    });
+
+    it('keep filters in the URL, and clear them', async () => {
+      await open('sends?status=failed', async (page) => {
+        await page.getByRole('heading', { name: 'No matching sends' }).waitFor();
+        await page.getByRole('button', { name: 'Clear filters' }).click();
+        await page.getByRole('link', { name: /^\+55/ }).first().waitFor();
+        expect(new URL(page.url()).search).toBe('');
+      });
+    });
+
+    it('open a send by its id, and say what the search accepts', async () => {
+      const id = await buildSend(server.db.database, caller, { recipient: '+5511944443333' });
+      await open('sends', async (page) => {
+        await page.getByLabel('Find a send').fill('4444');
+        await page.getByRole('button', { name: 'Find' }).click();
+        await page.getByText('Enter a send ID, or a full phone number').waitFor();
+        await page.getByLabel('Find a send').fill(id.toUpperCase());
+        await page.getByRole('button', { name: 'Find' }).click();
+        await page.getByRole('heading', { name: 'Send to +55 ••••• 3333' }).waitFor();
+      });
+    });
+  });
+
+  describeInBrowser('the overview', () => {
+    it('counts what was sent, by application, and leads to the first verified code', async () => {
+      const newcomer = await buildCaller(server.db.database, 'test', { freeQuota: 7 });
+      const reader = await person(server, { accounts: { [newcomer.accountId]: 'viewer' } });
+      await inWindow(browser, server, reader, async (page) => {
+        await page.goto(`/accounts/${newcomer.accountId}/overview`);
+        const steps = page.getByRole('region', { name: 'Get started' });
+        await steps.getByText('2 of 4 done').waitFor();
+        await page.getByText('7 free sends').waitFor();
+
+        await buildSend(server.db.database, newcomer, { recipient: PHONE, code: '000000' });
+        await steps.getByText('3 of 4 done').waitFor();
+        await page.reload();
+        await page
+          .getByRole('region', { name: 'By application' })
+          .getByRole('row', { name: /Test test 1/ })
+          .waitFor();
+        await page.getByRole('table', { name: 'Sends by outcome' }).waitFor({ state: 'attached' });
+      });
+    });
+  });
+});
+
+describe('keys', () => {
+  const textOf = async (page: Page, region: string): Promise<string> =>
+    (await page.getByRole('region', { name: region, exact: true }).textContent()) ?? '';
+
+  /** Everything that the scripts of the page store. */
+  const storedIn = (page: Page): Promise<string> =>
+    page.evaluate<string>(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href, history.state])',
+    );
+
+  describeInBrowser('from an application to its first send', () => {
+    it('a key is shown once with samples, and can be revoked', async () => {
+      const account = await buildAccount(server.db.database);
+      const developer = await person(server, { accounts: { [account]: 'developer' } });
+      const { page, context } = await windowOf(browser, server, developer);
+      const addresses: string[] = [];
+      page.on('request', (request) => addresses.push(request.url()));
+
+      await page.goto(`/accounts/${account}/applications`);
+      await page.getByRole('button', { name: 'Create application' }).click();
+      const creation = page.getByRole('dialog', { name: 'Create application' });
+      await creation.getByRole('button', { name: 'Create application' }).click();
+      await creation.getByText('Fill in this field.').waitFor();
+      await creation.getByLabel('Name').fill('Online shop');
+      await creation.getByRole('button', { name: 'Create application' }).click();
+      await page.getByRole('heading', { name: 'Online shop', level: 1 }).waitFor();
+
+      await page.getByRole('button', { name: 'Create key' }).click();
+      const labelling = page.getByRole('dialog', { name: 'Create key' });
+      await labelling.getByLabel('Label (optional)').fill('Server');
+      await labelling.getByRole('button', { name: 'Create key' }).click();
+      const ready = page.getByRole('dialog', { name: 'Your new key' });
+      await ready.getByText('It will not be shown again').waitFor();
+      const key = await textOf(page, 'API key');
+      expect(key).toMatch(/^ak_test_/);
+
+      // Neither a click outside nor Escape closes the dialog.
+      await page.mouse.click(5, 5);
+      await page.keyboard.press('Escape');
+      expect(await ready.isVisible()).toBe(true);
+
+      expect(await textOf(page, 'the key as an environment variable')).toContain(key);
+      // The samples read it from the environment; `code-samples` holds that they run.
+      expect(await textOf(page, 'sample in curl')).toContain('$ONECODE_API_KEY');
+
+      await ready.getByRole('button', { name: 'I have stored the key' }).click();
+      await ready.waitFor({ state: 'hidden' });
+      const secret = key.slice('ak_test_'.length + 4, -4);
+      const left = [await page.content(), await storedIn(page), addresses.join('\n')].join('\n');
+      expect(left).toContain('Server');
+      expect(left).not.toContain(secret);
+
+      await page.getByRole('button', { name: 'Revoke Server' }).click();
+      const asking = page.getByRole('dialog', { name: 'Revoke this key?' });
+      await asking.getByText(/^Requests with the key Server \(ak_test_…/).waitFor();
+      await asking.getByRole('button', { name: 'Revoke' }).click();
+      await page
+        .getByRole('row', { name: /Server/ })
+        .getByText('Revoked', { exact: true })
+        .last()
+        .waitFor();
+      expect(await page.getByRole('button', { name: 'Revoke Server' }).count()).toBe(0);
+      await context.close();
+    });
+
+    it('limits start at 60 and 5 when they are switched on, and each is turned off alone', async () => {
+      const account = await buildAccount(server.db.database);
+      const developer = await person(server, { accounts: { [account]: 'developer' } });
+      const list = `/accounts/${account}/applications`;
+      const { id } = (await developer.post<{ id: string }>(list, { name: 'Shop', mode: 'live' })).body;
+      const { page, context } = await windowOf(browser, server, developer);
+      await page.goto(`${list}/${id}`);
+      const save = async (): Promise<unknown> => {
+        const saved = page.waitForResponse((response) => response.url().endsWith('/limits'));
+        await page.getByRole('button', { name: 'Save limits' }).click();
+        expect((await saved).status()).toBe(204);
+        return (await developer.get<{ limits: unknown }>(`${list}/${id}`)).body.limits;
+      };
+
+      await page.getByRole('switch', { name: 'Limit all sends' }).check();
+      await page.getByRole('switch', { name: 'Limit sends per recipient' }).check();
+      expect(await save()).toEqual({ perMinute: 60, perRecipientHour: 5 });
+
+      const field = page.getByLabel('Sends per minute');
+      await field.fill('');
+      await page.getByRole('button', { name: 'Save limits' }).click();
+      await page.getByText('Enter a whole number from 1 to 1,000,000.').waitFor();
+      await field.fill('90');
+      await page.getByRole('switch', { name: 'Limit sends per recipient' }).uncheck();
+      expect(await save()).toEqual({ perMinute: 90, perRecipientHour: null });
+      await context.close();
+    });
+
+    it('a viewer has no controls', async () => {
+      const account = await buildAccount(server.db.database);
+      const roles = { accounts: { [account]: 'developer' } } as const;
+      const developer = await person(server, roles);
+      const list = `/accounts/${account}/applications`;
+      const { id } = (await developer.post<{ id: string }>(list, { name: 'Shop', mode: 'live' })).body;
+      await developer.post(`${list}/${id}/keys`, { label: 'Server' });
+      const viewer = await person(server, { accounts: { [account]: 'viewer' } });
+      const { page, context } = await windowOf(browser, server, viewer);
+
+      await page.goto(list);
+      await page.getByRole('link', { name: 'Shop' }).click();
+      await page.getByRole('row', { name: /Server/ }).waitFor();
+
+      const buttons = await page.getByRole('main').getByRole('button').allTextContents();
+      expect(buttons.filter((text) => text !== '')).toEqual([]);
+      for (const limit of await page.getByRole('switch').all()) expect(await limit.isDisabled()).toBe(true);
+      await context.close();
+    });
+  });
+});
