@@ -1,25 +1,45 @@
-import { listAuditEntries, newId, placeHold, releaseHold, storeDenials } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
-import type { SendsView, SendView, StaffSendView } from '../../../src/features/sends/view.js';
+import { listAuditEntries, newId, placeHold, releaseHold, storeDenials, type Sender } from '@onecode/store';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/testing';
+import type {
+  SendDetailsView,
+  SendsView,
+  SendView,
+  StaffSendView,
+} from '../../../src/features/sends/view.js';
 import { useConsole } from '../../console.js';
 import { attempt, report, type } from '../../delivery.js';
 import { person, type TestPerson } from '../../people.js';
-import { CODE, createSendsEnvironment, idsOf, PHONE, type SendsEnvironment } from './environment.js';
 
 const server = useConsole();
-let live: SendsEnvironment['live'];
-let test: SendsEnvironment['test'];
-let foreign: SendsEnvironment['foreign'];
-let sender: SendsEnvironment['sender'];
-let viewer: SendsEnvironment['viewer'];
-let path: SendsEnvironment['path'];
-let list: SendsEnvironment['list'];
-let details: SendsEnvironment['details'];
-let build: SendsEnvironment['build'];
+const CODE = '734192';
+const PHONE = '+5511912345678';
+let live: TestCaller;
+let test: TestCaller;
+let foreign: TestCaller;
+let sender: Sender;
+let viewer: TestPerson;
+/** Where the account's sends are, below `/api`. */
+let path: string;
 beforeAll(async () => {
-  ({ live, test, foreign, sender, viewer, path, list, details, build } =
-    await createSendsEnvironment(server));
+  const { database } = server.db;
+  live = await buildCaller(database, 'live', { freeQuota: 2, credits: 100 });
+  test = await buildCaller(database, 'test', { id: live.accountId });
+  foreign = await buildCaller(database, 'live', { credits: 10 });
+  sender = await buildSender(database);
+  viewer = await person(server, { accounts: { [live.accountId]: 'viewer' } });
+  path = `/accounts/${live.accountId}/sends`;
 });
+
+async function read<View>(address: string): Promise<View> {
+  const { status, body } = await viewer.get<View>(address);
+  expect(status).toBe(200);
+  return body;
+}
+const list = (query = ''): Promise<SendsView> => read(`${path}${query}`);
+const details = (id: string): Promise<SendDetailsView> => read(`${path}/${id}`);
+const build = (caller: TestCaller, wishes: Parameters<typeof buildSend>[2] = {}): Promise<string> =>
+  buildSend(server.db.database, caller, { code: CODE, recipient: PHONE, ...wishes });
+const idsOf = ({ sends }: SendsView): string[] => sends.map(({ id }) => id);
 
 const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
 
