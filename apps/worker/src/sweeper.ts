@@ -8,12 +8,10 @@ import {
   deleteOldProcesses,
   eraseExpiredCodes,
   deleteOldSenderRecipientWindows,
-  deleteOldProviderChanges,
-  deleteOldReceipts,
+  deleteOldReports,
   deleteOldRefusedRequests,
   deletePastTurns,
   deleteOldThrottles,
-  deleteUnmatchedDenials,
   mergeOldTraffic,
   newId,
   takeDueSends,
@@ -123,10 +121,10 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
 /** Deletes what is kept for a limited time, and erases the codes that can be sent no more. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
-  await untilFewer(BATCH, () => deleteOldReceipts(database, RECEIPT_DAYS, BATCH));
+  await untilFewer(BATCH, () => deleteOldReports(database, 'receipts', RECEIPT_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldCountedMessages(database, RECEIPT_DAYS, BATCH));
-  await untilFewer(BATCH, () => deleteUnmatchedDenials(database, RECEIPT_DAYS, BATCH));
-  await untilFewer(BATCH, () => deleteOldProviderChanges(database, PROVIDER_CHANGE_DAYS, BATCH));
+  await untilFewer(BATCH, () => deleteOldReports(database, 'denials', RECEIPT_DAYS, BATCH));
+  await untilFewer(BATCH, () => deleteOldReports(database, 'provider_changes', PROVIDER_CHANGE_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await deleteEndedKeys(database);

@@ -72,6 +72,7 @@ export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
 export * from './sends/awaitingSends.js';
+export * from './sends/deleteOldReports.js';
 export * from './sends/denials.js';
 export { takeDueSends, type DueSend } from './sends/dueSends.js';
 export * from './sends/eraseCodes.js';

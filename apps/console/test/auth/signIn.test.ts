@@ -255,7 +255,7 @@ describe('signing in', () => {
   });
 });
 
-describe('the cookie', () => {
+describeInBrowser('the cookie', () => {
   /** Signs somebody up from the page, and asks for the session that this began. @returns both statuses */
   function signUp(page: Page): Promise<number[]> {
     return page.evaluate(async () => {
@@ -273,25 +273,23 @@ describe('the cookie', () => {
     });
   }
 
-  describeInBrowser('the session cookie', () => {
-    it('is kept by a real browser, for this host alone and out of reach of scripts', async () => {
-      const context = await browser.newContext();
-      const page = await context.newPage();
-      await page.goto(`${server.url}/sign-up`);
+  it('is kept by a real browser, for this host alone and out of reach of scripts', async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${server.url}/sign-up`);
 
-      expect(await signUp(page)).toEqual([204, 200]);
+    expect(await signUp(page)).toEqual([204, 200]);
 
-      expect(await context.cookies()).toEqual([
-        expect.objectContaining({
-          name: '__Host-onecode.session_token',
-          domain: 'localhost',
-          path: '/',
-          httpOnly: true,
-          secure: true,
-          sameSite: 'Strict',
-        }),
-      ]);
-    });
+    expect(await context.cookies()).toEqual([
+      expect.objectContaining({
+        name: '__Host-onecode.session_token',
+        domain: 'localhost',
+        path: '/',
+        httpOnly: true,
+        secure: true,
+        sameSite: 'Strict',
+      }),
+    ]);
   });
 });
 

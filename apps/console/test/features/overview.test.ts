@@ -84,8 +84,6 @@ describe('the overview', () => {
 
   it.each([
     [{ mode: 'test' }, 1],
-    [{}, 5],
-    [{ locale: 'en' }, 1],
     [{ bucket: 'hour', locale: 'pt-BR' }, 4],
   ])('of %j counts %i', async (more, sends) => {
     expect((await overview(more)).totals.sends).toBe(sends);
@@ -130,16 +128,7 @@ describe('a time zone', () => {
     const known = Intl.supportedValuesOf('timeZone');
     // Links of old, which browsers still know: PostgreSQL has fewer of them.
     const old = ['US/Pacific-New', 'US/Pacific', 'Asia/Calcutta', 'Europe/Kiev', 'Europe/Kyiv', 'GMT+0'];
-    const others = [
-      'PST8PDT',
-      'EST5EDT',
-      'Etc/GMT+12',
-      'Etc/Unknown',
-      'Factory',
-      'localtime',
-      'posixrules',
-      'zulu',
-    ];
+    const others = ['PST8PDT', 'Etc/GMT+12', 'Etc/Unknown', 'localtime', 'posixrules', 'zulu'];
     const wrong = ['Mars/Olympus', 'Pacific-New', 'A+1', 'UTC+3'];
     for (const timeZone of [...known.filter((_, n) => n % 10 === 0), ...old, ...others, ...wrong]) {
       const { status, body } = await viewer.get(

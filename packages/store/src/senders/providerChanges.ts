@@ -69,21 +69,7 @@ export async function finishProviderChange(
   await database.sql.execute`update provider_changes set due_at = null, result = ${result} where id = ${id}`;
 }
 
-/** Deletes finished changes that were received this long ago, up to `limit`. @returns how many */
-export async function deleteOldProviderChanges(
-  database: Database,
-  olderThanDays: number,
-  limit: number,
-): Promise<number> {
-  return database.sql.execute`
-    delete from provider_changes where id in (
-      select id from provider_changes
-      where due_at is null and received_at < statement_timestamp() - make_interval(days => ${olderThanDays}::integer)
-      order by received_at limit ${limit}
-    )`;
-}
-
-/** Notes to which business accounts numbers belong, by their provider's ids, where that is not known. */
+/** Stores to which business accounts numbers belong, by their provider's ids, where that is not known. */
 export async function learnBusinessAccounts(
   database: Database,
   accounts: ReadonlyMap<string, string>,

@@ -72,17 +72,3 @@ export async function matchDueDenials(
     due: rows.length,
   };
 }
-
-/** Deletes denials without a send that were received this long ago, up to `limit`. The others stay with their sends. @returns how many */
-export async function deleteUnmatchedDenials(
-  database: Database,
-  olderThanDays: number,
-  limit: number,
-): Promise<number> {
-  return database.sql.execute`
-    delete from denials where message_id in (
-      select message_id from denials
-      where send_id is null and received_at < statement_timestamp() - make_interval(days => ${olderThanDays}::integer)
-      order by received_at limit ${limit}
-    )`;
-}

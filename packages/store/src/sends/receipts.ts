@@ -95,17 +95,3 @@ export async function postponeReceipt(database: Database, id: bigint, delaySecon
   await database.sql.execute`
     update receipts set due_at = clock_timestamp() + make_interval(secs => ${delaySeconds}) where id = ${id}`;
 }
-
-/** Deletes finished receipts that were received this long ago, up to `limit`. @returns how many */
-export async function deleteOldReceipts(
-  database: Database,
-  olderThanDays: number,
-  limit: number,
-): Promise<number> {
-  return database.sql.execute`
-    delete from receipts where id in (
-      select id from receipts
-      where due_at is null and received_at < statement_timestamp() - make_interval(days => ${olderThanDays}::integer)
-      order by received_at limit ${limit}
-    )`;
-}

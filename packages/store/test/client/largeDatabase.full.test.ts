@@ -5,7 +5,7 @@ import {
   changeSend,
   countMessageCosts,
   createSend,
-  deleteOldReceipts,
+  deleteOldReports,
   deleteOldRefusedRequests,
   deleteOldSenderRecipientWindows,
   findCaller,
@@ -409,7 +409,7 @@ describe('a database with much in it', () => {
   ];
   /** What runs now and then, and is planned for its values. */
   const NOW_AND_THEN: typeof STATEMENTS = [
-    ['old receipts', ['receipts_received_at'], 2_000, (db) => deleteOldReceipts(db, 8, 500)],
+    ['old receipts', ['receipts_received_at'], 2_000, (db) => deleteOldReports(db, 'receipts', 8, 500)],
 
     ['sends that are not over', ['sends_next_enqueue_at'], 3_000, readWaitingSends],
     ['what is held', [], 1_000, readHeldSends],

@@ -3,8 +3,7 @@ import {
   changeReportedSend,
   countMessageCosts,
   deleteOldCountedMessages,
-  deleteOldReceipts,
-  deleteUnmatchedDenials,
+  deleteOldReports,
   finishReceipts,
   listMessageCosts,
   matchDueDenials,
@@ -204,10 +203,10 @@ describe('receipts', () => {
       await aged(recent, 7);
       const left = async () =>
         (await store.sql<{ id: string }>('select id from receipts order by id')).map(({ id }) => BigInt(id));
-      expect(await deleteOldReceipts(store.database, 8, 2)).toBe(2);
+      expect(await deleteOldReports(store.database, 'receipts', 8, 2)).toBe(2);
       expect(await left()).toEqual([old, fresh, undone, recent]);
-      expect(await deleteOldReceipts(store.database, 8, 100)).toBe(1);
-      expect(await deleteOldReceipts(store.database, 8, 100)).toBe(0);
+      expect(await deleteOldReports(store.database, 'receipts', 8, 100)).toBe(1);
+      expect(await deleteOldReports(store.database, 'receipts', 8, 100)).toBe(0);
       expect(await left()).toEqual([fresh, undone, recent]);
     });
   });
@@ -396,9 +395,9 @@ describe('a denial', () => {
       { message_id: 'wamid.foreign', send_id: null, tries: 10, waits: false },
       { message_id: 'wamid.known', tries: 1, waits: false },
     ]);
-    expect(await deleteUnmatchedDenials(store.database, 8, 100)).toBe(0);
+    expect(await deleteOldReports(store.database, 'denials', 8, 100)).toBe(0);
     await store.sql("update denials set received_at = received_at - interval '9 days'");
-    expect(await deleteUnmatchedDenials(store.database, 8, 100)).toBe(1);
+    expect(await deleteOldReports(store.database, 'denials', 8, 100)).toBe(1);
     expect((await rows()).map(({ message_id }) => message_id)).toEqual(['wamid.known']);
   });
 

@@ -1,420 +1,410 @@
-import { listAuditEntries, newId, placeHold, releaseHold, storeDenials } from '@onecode/store';
-import { buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
-import type { SendsView, SendView, StaffSendView } from '../../../src/features/sends/view.js';
+import { listAuditEntries, newId, placeHold, releaseHold, storeDenials, type Sender } from '@onecode/store';
+import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/testing';
+import type {
+  SendDetailsView,
+  SendsView,
+  SendView,
+  StaffSendView,
+} from '../../../src/features/sends/view.js';
 import { useConsole } from '../../console.js';
 import { attempt, report, type } from '../../delivery.js';
 import { person, type TestPerson } from '../../people.js';
-import { CODE, createSendsEnvironment, idsOf, PHONE, type SendsEnvironment } from './environment.js';
 
 const server = useConsole();
+const CODE = '734192';
+const PHONE = '+5511912345678';
+let live: TestCaller;
+let test: TestCaller;
+let foreign: TestCaller;
+let sender: Sender;
+let viewer: TestPerson;
+/** Where the account's sends are, below `/api`. */
+let path: string;
+beforeAll(async () => {
+  const { database } = server.db;
+  live = await buildCaller(database, 'live', { freeQuota: 2, credits: 100 });
+  test = await buildCaller(database, 'test', { id: live.accountId });
+  foreign = await buildCaller(database, 'live', { credits: 10 });
+  sender = await buildSender(database);
+  viewer = await person(server, { accounts: { [live.accountId]: 'viewer' } });
+  path = `/accounts/${live.accountId}/sends`;
+});
 
-describe('details', () => {
-  const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
+async function read<View>(address: string): Promise<View> {
+  const { status, body } = await viewer.get<View>(address);
+  expect(status).toBe(200);
+  return body;
+}
+const list = (query = ''): Promise<SendsView> => read(`${path}${query}`);
+const details = (id: string): Promise<SendDetailsView> => read(`${path}/${id}`);
+const build = (caller: TestCaller, wishes: Parameters<typeof buildSend>[2] = {}): Promise<string> =>
+  buildSend(server.db.database, caller, { code: CODE, recipient: PHONE, ...wishes });
+const idsOf = ({ sends }: SendsView): string[] => sends.map(({ id }) => id);
 
-  let live: SendsEnvironment['live'];
-  let sender: SendsEnvironment['sender'];
-  let viewer: SendsEnvironment['viewer'];
-  let path: SendsEnvironment['path'];
-  let list: SendsEnvironment['list'];
-  let details: SendsEnvironment['details'];
-  let build: SendsEnvironment['build'];
-  beforeAll(async () => {
-    ({ live, sender, viewer, path, list, details, build } = await createSendsEnvironment(server));
+const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
+
+describe('a send', () => {
+  it('has its whole history, oldest event first', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    await attempt(database, id, sender, {
+      kind: 'retry',
+      errorCode: 131000,
+      reason: '',
+      throttled: 'none',
+      retryAfterSeconds: null,
+    });
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: MESSAGE });
+    for (const status of ['sent', 'delivered', 'delivered', 'read'] as const)
+      await report(database, accepted, { messageId: MESSAGE, status, failure: null });
+    await type(database, id, '000000');
+    expect(await type(database, id, CODE)).toBe(true);
+
+    const send = await details(id);
+    expect(send).toMatchObject({
+      status: 'read',
+      verification: 'verified',
+      channel: 'whatsapp',
+      from: sender.number,
+      guessesLeft: 0,
+      waiting: [],
+      next: { step: 'verified' },
+      isOpen: false,
+    });
+    expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
+      ['created', null],
+      ['routed', null],
+      ['attempt', null],
+      ['attempt', null],
+      ['receipt', 'sent'],
+      ['receipt', 'delivered'],
+      ['receipt', 'read'],
+      ['wrong_code', null],
+      ['verified', null],
+    ]);
+    expect(send.timeline[2]).toMatchObject({
+      number: 1,
+      sender: sender.number,
+      outcome: 'retry',
+      errorCode: 131000,
+      explanation: { owner: 'provider', meaning: { english: 'WhatsApp had an internal error.' } },
+    });
+    expect(send.timeline[3]).toMatchObject({ number: 2, outcome: 'accepted', explanation: null });
+    expect(send.timeline[7]).toMatchObject({ left: 4 });
   });
 
-  describe('a send', () => {
-    it('has its whole history, oldest event first', async () => {
-      const { database } = server.db;
-      const id = await build(live);
-      await attempt(database, id, sender, {
-        kind: 'retry',
-        errorCode: 131000,
-        reason: '',
-        throttled: 'none',
-        retryAfterSeconds: null,
-      });
-      const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: MESSAGE });
-      for (const status of ['sent', 'delivered', 'delivered', 'read'] as const)
-        await report(database, accepted, { messageId: MESSAGE, status, failure: null });
-      await type(database, id, '000000');
-      expect(await type(database, id, CODE)).toBe(true);
-
-      const send = await details(id);
-      expect(send).toMatchObject({
-        status: 'read',
-        verification: 'verified',
-        channel: 'whatsapp',
-        from: sender.number,
-        guessesLeft: 0,
-        waiting: [],
-        next: { step: 'verified' },
-        isOpen: false,
-      });
-      expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
-        ['created', null],
-        ['routed', null],
-        ['attempt', null],
-        ['attempt', null],
-        ['receipt', 'sent'],
-        ['receipt', 'delivered'],
-        ['receipt', 'read'],
-        ['wrong_code', null],
-        ['verified', null],
-      ]);
-      expect(send.timeline[2]).toMatchObject({
-        number: 1,
-        sender: sender.number,
-        outcome: 'retry',
-        errorCode: 131000,
-        explanation: { owner: 'provider', meaning: { english: 'WhatsApp had an internal error.' } },
-      });
-      expect(send.timeline[3]).toMatchObject({ number: 2, outcome: 'accepted', explanation: null });
-      expect(send.timeline[7]).toMatchObject({ left: 4 });
-    });
-
-    it('to a number that has changed hands says so', async () => {
-      const { db } = server;
-      const id = await build(live);
-      await attempt(db.database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}-changed` });
-      await db.sql(
-        `insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
+  it('to a number that has changed hands says so', async () => {
+    const { db } = server;
+    const id = await build(live);
+    await attempt(db.database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}-changed` });
+    await db.sql(
+      `insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
        select id, application_id, canonical_recipient, 'DF2lS5v2W6x=', true from sends where id = $1`,
-        [id],
-      );
-      const { timeline } = await details(id);
-      expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'identity_changed']);
-      expect(JSON.stringify(timeline)).not.toContain('DF2lS5v2W6x');
-    });
+      [id],
+    );
+    const { timeline } = await details(id);
+    expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'identity_changed']);
+    expect(JSON.stringify(timeline)).not.toContain('DF2lS5v2W6x');
+  });
 
-    it('that its recipient denies says so', async () => {
-      const { database } = server.db;
-      const id = await build(live);
-      const messageId = `${MESSAGE}-denied`;
-      await attempt(database, id, sender, { kind: 'accepted', messageId });
-      await storeDenials(database, [{ messageId, occurredAt: new Date(0) }]);
-      const { timeline } = await details(id);
-      expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'denied']);
-      expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
-    });
+  it('that its recipient denies says so', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    const messageId = `${MESSAGE}-denied`;
+    await attempt(database, id, sender, { kind: 'accepted', messageId });
+    await storeDenials(database, [{ messageId, occurredAt: new Date(0) }]);
+    const { timeline } = await details(id);
+    expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'denied']);
+    expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
+  });
 
-    it('whose message was lost to a fault of its sender tells so, and that it went out again', async () => {
-      const { database } = server.db;
-      const id = await build(live, { recipient: '+5511900002222' });
-      const messageIds = [`${MESSAGE}3`, `${MESSAGE}4`] as const;
-      const lost = await attempt(database, id, sender, { kind: 'accepted', messageId: messageIds[0] });
-      const failure = { kind: 'config', scope: 'business', errorCode: 131042, reason: '' } as const;
-      await report(database, lost, { messageId: messageIds[0], status: 'sent', failure: null });
-      await report(database, lost, { messageId: messageIds[0], status: 'failed', failure });
-      expect(await details(id)).toMatchObject({ status: 'sent', next: { step: 'retrying' } });
+  it('whose message was lost to a fault of its sender tells so, and that it went out again', async () => {
+    const { database } = server.db;
+    const id = await build(live, { recipient: '+5511900002222' });
+    const messageIds = [`${MESSAGE}3`, `${MESSAGE}4`] as const;
+    const lost = await attempt(database, id, sender, { kind: 'accepted', messageId: messageIds[0] });
+    const failure = { kind: 'config', scope: 'business', errorCode: 131042, reason: '' } as const;
+    await report(database, lost, { messageId: messageIds[0], status: 'sent', failure: null });
+    await report(database, lost, { messageId: messageIds[0], status: 'failed', failure });
+    expect(await details(id)).toMatchObject({ status: 'sent', next: { step: 'retrying' } });
 
-      const next = await attempt(database, id, sender, { kind: 'accepted', messageId: messageIds[1] });
-      await report(database, next, { messageId: messageIds[1], status: 'delivered', failure: null });
-      const send = await details(id);
-      expect(send.status).toBe('delivered');
-      expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
-        ['created', null],
-        ['routed', null],
-        ['attempt', null],
-        ['receipt', 'sent'],
-        ['receipt', 'failed'],
-        ['attempt', null],
-        ['receipt', 'delivered'],
-      ]);
-      expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', sender: sender.number });
-      expect(send.timeline[4]).toMatchObject({
-        errorCode: 131042,
-        isSentAgain: true,
-        explanation: { owner: 'us' },
-      });
-    });
-
-    it('that a receipt reports as failed names the code where it came from, and the unit that came back', async () => {
-      const { database } = server.db;
-      const id = await build(live, { recipient: '+5511900001111' });
-      const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}2` });
-      await report(database, accepted, {
-        messageId: `${MESSAGE}2`,
-        status: 'failed',
-        failure: { kind: 'recipient', errorCode: 131026, reason: '' },
-      });
-
-      const send = await details(id);
-      expect(send).toMatchObject({
-        status: 'failed',
-        failureReason: 'rejected_by_provider',
-        next: { step: 'rejected', explanation: { owner: 'recipient' } },
-      });
-      expect(send.timeline.map(({ kind }) => kind)).toEqual([
-        'created',
-        'routed',
-        'attempt',
-        'receipt',
-        'failed',
-        'returned',
-      ]);
-      expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', errorCode: null });
-      expect(send.timeline[3]).toMatchObject({ status: 'failed', errorCode: 131026 });
-      expect(idsOf(await list('?status=failed'))).toEqual([id]);
-    });
-
-    it('without a sender waits for one, and on hold for its release', async () => {
-      const { database } = server.db;
-      const id = await build(live);
-      await attempt(database, id, null, { kind: 'accepted', messageId: '' });
-      const { expiresAt } = await details(id);
-      const code = { kind: 'code', until: expiresAt };
-      expect(await details(id)).toMatchObject({
-        next: { step: 'no_sender' },
-        waiting: [{ kind: 'sender', until: expiresAt }, code],
-        isOpen: true,
-      });
-
-      const what = { kind: 'country', target: 'BR' } as const;
-      await placeHold(database, TEST_ACTOR, { ...what, reason: 'a secret reason' });
-      const answer = await viewer.get(`${path}/${id}`);
-      await releaseHold(database, TEST_ACTOR, what);
-      expect(answer.body).toMatchObject({
-        next: { step: 'held' },
-        waiting: [{ kind: 'release', until: expiresAt }, code],
-      });
-      expect(JSON.stringify(answer.body)).not.toContain('secret');
-    });
-
-    it('that was locked says so after the fifth wrong code', async () => {
-      const { database } = server.db;
-      const id = await build(live);
-      for (let n = 0; n < 6; n++) await type(database, id, '111111');
-      const { timeline, next, guessesLeft } = await details(id);
-      expect(timeline.flatMap((event) => ('left' in event ? [event.left] : []))).toEqual([4, 3, 2, 1, 0]);
-      expect([timeline.at(-1)?.kind, next.step, guessesLeft]).toEqual(['locked', 'locked', 0]);
-    });
-
-    it('whose receipts have been deleted still tells when it was delivered and read', async () => {
-      const { db } = server;
-      const { database } = db;
-      const id = await build(live);
-      const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}3` });
-      await report(database, accepted, { messageId: `${MESSAGE}3`, status: 'read', failure: null });
-      await db.sql(`delete from receipts where message_id = $1`, [`${MESSAGE}3`]);
-      await db.sql(`update sends set delivered_at = read_at where id = $1`, [id]);
-
-      expect(
-        (await details(id)).timeline.flatMap((event) => ('status' in event ? [event.status] : [])),
-      ).toEqual(['delivered', 'read']);
+    const next = await attempt(database, id, sender, { kind: 'accepted', messageId: messageIds[1] });
+    await report(database, next, { messageId: messageIds[1], status: 'delivered', failure: null });
+    const send = await details(id);
+    expect(send.status).toBe('delivered');
+    expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
+      ['created', null],
+      ['routed', null],
+      ['attempt', null],
+      ['receipt', 'sent'],
+      ['receipt', 'failed'],
+      ['attempt', null],
+      ['receipt', 'delivered'],
+    ]);
+    expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', sender: sender.number });
+    expect(send.timeline[4]).toMatchObject({
+      errorCode: 131042,
+      isSentAgain: true,
+      explanation: { owner: 'us' },
     });
   });
 
-  describe('what must never leave', () => {
-    it('is in no answer: the whole number, the code, its hash, a message id', async () => {
-      const { db } = server;
-      const { database } = db;
-      const id = await build(live);
-      const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}4` });
-      await report(database, accepted, { messageId: `${MESSAGE}4`, status: 'delivered', failure: null });
-      const [row] = await db.sql<{ hash: string }>(
-        `select encode(code_hash, 'hex') as hash from sends where id = $1`,
-        [id],
-      );
-
-      const answers = [
-        await viewer.get(path),
-        await viewer.get(`${path}/${id}`),
-        await viewer.post(`${path}/search`, { recipient: PHONE }),
-      ];
-      for (const { status, body } of answers) {
-        const text = JSON.stringify(body);
-        expect(status).toBe(200);
-        expect(text).toContain(id);
-        for (const secret of [PHONE, PHONE.slice(4), CODE, MESSAGE, row?.hash])
-          expect(text).not.toContain(secret);
-      }
+  it('that a receipt reports as failed names the code where it came from, and the unit that came back', async () => {
+    const { database } = server.db;
+    const id = await build(live, { recipient: '+5511900001111' });
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}2` });
+    await report(database, accepted, {
+      messageId: `${MESSAGE}2`,
+      status: 'failed',
+      failure: { kind: 'recipient', errorCode: 131026, reason: '' },
     });
+
+    const send = await details(id);
+    expect(send).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected_by_provider',
+      next: { step: 'rejected', explanation: { owner: 'recipient' } },
+    });
+    expect(send.timeline.map(({ kind }) => kind)).toEqual([
+      'created',
+      'routed',
+      'attempt',
+      'receipt',
+      'failed',
+      'returned',
+    ]);
+    expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', errorCode: null });
+    expect(send.timeline[3]).toMatchObject({ status: 'failed', errorCode: 131026 });
+    expect(idsOf(await list('?status=failed'))).toEqual([id]);
+  });
+
+  it('without a sender waits for one, and on hold for its release', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    await attempt(database, id, null, { kind: 'accepted', messageId: '' });
+    const { expiresAt } = await details(id);
+    const code = { kind: 'code', until: expiresAt };
+    expect(await details(id)).toMatchObject({
+      next: { step: 'no_sender' },
+      waiting: [{ kind: 'sender', until: expiresAt }, code],
+      isOpen: true,
+    });
+
+    const what = { kind: 'country', target: 'BR' } as const;
+    await placeHold(database, TEST_ACTOR, { ...what, reason: 'a secret reason' });
+    const answer = await viewer.get(`${path}/${id}`);
+    await releaseHold(database, TEST_ACTOR, what);
+    expect(answer.body).toMatchObject({
+      next: { step: 'held' },
+      waiting: [{ kind: 'release', until: expiresAt }, code],
+    });
+    expect(JSON.stringify(answer.body)).not.toContain('secret');
+  });
+
+  it('that was locked says so after the fifth wrong code', async () => {
+    const { database } = server.db;
+    const id = await build(live);
+    for (let n = 0; n < 6; n++) await type(database, id, '111111');
+    const { timeline, next, guessesLeft } = await details(id);
+    expect(timeline.flatMap((event) => ('left' in event ? [event.left] : []))).toEqual([4, 3, 2, 1, 0]);
+    expect([timeline.at(-1)?.kind, next.step, guessesLeft]).toEqual(['locked', 'locked', 0]);
+  });
+
+  it('whose receipts have been deleted still tells when it was delivered and read', async () => {
+    const { db } = server;
+    const { database } = db;
+    const id = await build(live);
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}3` });
+    await report(database, accepted, { messageId: `${MESSAGE}3`, status: 'read', failure: null });
+    await db.sql(`delete from receipts where message_id = $1`, [`${MESSAGE}3`]);
+    await db.sql(`update sends set delivered_at = read_at where id = $1`, [id]);
+
+    expect(
+      (await details(id)).timeline.flatMap((event) => ('status' in event ? [event.status] : [])),
+    ).toEqual(['delivered', 'read']);
   });
 });
 
-describe('lists', () => {
-  let live: SendsEnvironment['live'];
-  let test: SendsEnvironment['test'];
-  let foreign: SendsEnvironment['foreign'];
-  let viewer: SendsEnvironment['viewer'];
-  let path: SendsEnvironment['path'];
-  let list: SendsEnvironment['list'];
-  let details: SendsEnvironment['details'];
-  let build: SendsEnvironment['build'];
-  beforeAll(async () => {
-    ({ live, test, foreign, viewer, path, list, details, build } = await createSendsEnvironment(server));
-  });
+describe('what must never leave', () => {
+  it('is in no answer: the whole number, the code, its hash, a message id', async () => {
+    const { db } = server;
+    const { database } = db;
+    const id = await build(live);
+    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}4` });
+    await report(database, accepted, { messageId: `${MESSAGE}4`, status: 'delivered', failure: null });
+    const [row] = await db.sql<{ hash: string }>(
+      `select encode(code_hash, 'hex') as hash from sends where id = $1`,
+      [id],
+    );
 
-  describe('the list of sends', () => {
-    let ids: string[];
-    beforeAll(async () => {
-      ids = [];
-      for (let n = 0; n < 6; n++)
-        ids.unshift(await build(n % 2 === 0 ? live : test, { recipient: `+551198888000${n}` }));
-    });
-
-    it('is newest first, with what a row needs and a masked number', async () => {
-      const { sends } = await list();
-      expect(sends.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
-      const times = sends.map(({ createdAt }) => createdAt);
-      expect(times).toEqual(times.toSorted().toReversed());
-      expect(sends.find(({ id }) => id === ids[0])).toEqual({
-        id: ids[0],
-        application: { id: test.applicationId, name: 'Test test' },
-        mode: 'test',
-        status: 'queued',
-        verification: 'pending',
-        recipient: '+55 ••••• 0005',
-        country: 'BR',
-        locale: 'pt-BR',
-        channel: null,
-        createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
-        expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
-        failureReason: null,
-        chargedFrom: null,
-      } satisfies Record<keyof SendView, unknown>);
-    });
-
-    it('turns pages by cursor, without gaps or repeats while new sends come', async () => {
-      const all = idsOf(await list());
-      const seen: string[] = [];
-      let before = '';
-      do {
-        const page = await list(`?limit=2${before}`);
-        expect(page.sends.length).toBeLessThanOrEqual(2);
-        seen.push(...idsOf(page));
-        before = page.next === null ? '' : `&before=${page.next}`;
-        await build(test);
-      } while (before !== '');
-      expect(seen).toEqual(all);
-    });
-
-    it('is narrowed by application, mode, states and time, together', async () => {
-      const byApplication = await list(`?application=${test.applicationId}`);
-      expect(new Set(byApplication.sends.map(({ mode }) => mode))).toEqual(new Set(['test']));
-      expect(idsOf(await list(`?mode=live&status=queued`))).toEqual(
-        expect.arrayContaining(ids.filter((_, n) => n % 2 === 1)),
-      );
-      expect((await list(`?mode=live&application=${test.applicationId}`)).sends).toEqual([]);
-      expect((await list('?status=read')).sends).toEqual([]);
-      expect((await list('?verification=verified')).sends).toEqual([]);
-      const { createdAt } = await details(ids[2]!);
-      expect(idsOf(await list(`?from=${createdAt}`))).toContain(ids[2]);
-      expect(idsOf(await list(`?to=${createdAt}`))).not.toContain(ids[2]);
-    });
-
-    it('has nothing of an application of somebody else', async () => {
-      const theirs = await build(foreign);
-      expect((await list(`?application=${foreign.applicationId}`)).sends).toEqual([]);
-      expect(idsOf(await list())).not.toContain(theirs);
-    });
-
-    it.each([
-      ['?limit=0', 'limit'],
-      ['?limit=101', 'limit'],
-      ['?status=lost', 'status'],
-      ['?verification=maybe', 'verification'],
-      ['?application=1', 'application'],
-      ['?from=yesterday', 'from'],
-      ['?before=x', 'before'],
-      [`?recipient=${encodeURIComponent(PHONE)}`, 'body'],
-    ])('refuses %s', async (query, field) => {
-      const { status, body } = await viewer.get(`${path}${query}`);
-      expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
-    });
-  });
-
-  describe('the search by phone number', () => {
-    it('finds every send to it, however it is written, and none of other accounts', async () => {
-      const recipient = '+5521955554444';
-      const [one, other] = [await build(live, { recipient }), await build(test, { recipient })];
-      await build(foreign, { recipient });
-      await build(live, { recipient: '+5521955554445' });
-
-      for (const written of [recipient, '+55 21 95555-4444', '+55 (21) 95555 4444']) {
-        const { status, body } = await viewer.post<SendsView>(`${path}/search`, { recipient: written });
-        expect([status, idsOf(body)]).toEqual([200, [other, one]]);
-      }
-    });
-
-    it.each(['', '4444', '21955554444', 'ana@example.com', '+55'])('refuses %j', async (recipient) => {
-      const { status, body } = await viewer.post(`${path}/search`, { recipient });
-      expect([status, body.errors]).toEqual([422, { recipient: 'phone' }]);
-    });
-  });
-});
-
-describe('staff', () => {
-  let onCall: TestPerson;
-  beforeAll(async () => {
-    onCall = await person(server, { staff: 'on_call' });
-  });
-
-  describe('a send that somebody on call looks up by its id', () => {
-    it('is any account’s, named, with its timeline and without its recipient', async () => {
-      const caller = await buildCaller(server.db.database, 'live', { name: 'Loja Azul', credits: 1 });
-      const id = await buildSend(server.db.database, caller, { recipient: '+5511912345678', code: '734192' });
-
-      const { status, body } = await onCall.get<StaffSendView>(`/staff/sends/${id}`);
+    const answers = [
+      await viewer.get(path),
+      await viewer.get(`${path}/${id}`),
+      await viewer.post(`${path}/search`, { recipient: PHONE }),
+    ];
+    for (const { status, body } of answers) {
+      const text = JSON.stringify(body);
       expect(status).toBe(200);
-      expect(body).toMatchObject({
-        id,
-        account: { id: caller.accountId, name: 'Loja Azul' },
-        application: { id: caller.applicationId, name: 'Test live' },
-        status: 'queued',
-        timeline: [{ kind: 'created' }],
-        waiting: [{ kind: 'worker' }, { kind: 'code' }],
-        isOpen: true,
-      });
-      expect(Object.keys(body)).not.toContain('recipient');
-      expect(JSON.stringify(body)).not.toMatch(/5678|734192/);
+      expect(text).toContain(id);
+      for (const secret of [PHONE, PHONE.slice(4), CODE, MESSAGE, row?.hash])
+        expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('the list of sends', () => {
+  let ids: string[];
+  beforeAll(async () => {
+    ids = [];
+    for (let n = 0; n < 6; n++)
+      ids.unshift(await build(n % 2 === 0 ? live : test, { recipient: `+551198888000${n}` }));
+  });
+
+  it('is newest first, with what a row needs and a masked number', async () => {
+    const { sends } = await list();
+    expect(sends.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
+    const times = sends.map(({ createdAt }) => createdAt);
+    expect(times).toEqual(times.toSorted().toReversed());
+    expect(sends.find(({ id }) => id === ids[0])).toEqual({
+      id: ids[0],
+      application: { id: test.applicationId, name: 'Test test' },
+      mode: 'test',
+      status: 'queued',
+      verification: 'pending',
+      recipient: '+55 ••••• 0005',
+      country: 'BR',
+      locale: 'pt-BR',
+      channel: null,
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      failureReason: null,
+      chargedFrom: null,
+    } satisfies Record<keyof SendView, unknown>);
+  });
+
+  it('is narrowed by application, mode, states and time, together', async () => {
+    const byApplication = await list(`?application=${test.applicationId}`);
+    expect(new Set(byApplication.sends.map(({ mode }) => mode))).toEqual(new Set(['test']));
+    expect(idsOf(await list(`?mode=live&status=queued`))).toEqual(
+      expect.arrayContaining(ids.filter((_, n) => n % 2 === 1)),
+    );
+    expect((await list(`?mode=live&application=${test.applicationId}`)).sends).toEqual([]);
+    for (const other of ['status=read', 'verification=verified'])
+      expect(idsOf(await list(`?${other}`)).filter((id) => ids.includes(id))).toEqual([]);
+    const { createdAt } = await details(ids[2]!);
+    expect(idsOf(await list(`?from=${createdAt}`))).toContain(ids[2]);
+    expect(idsOf(await list(`?to=${createdAt}`))).not.toContain(ids[2]);
+  });
+
+  it('has nothing of an application of somebody else', async () => {
+    const theirs = await build(foreign);
+    expect((await list(`?application=${foreign.applicationId}`)).sends).toEqual([]);
+    expect(idsOf(await list())).not.toContain(theirs);
+  });
+
+  it.each([
+    ['?limit=0', 'limit'],
+    ['?limit=101', 'limit'],
+    ['?status=lost', 'status'],
+    ['?verification=maybe', 'verification'],
+    ['?application=1', 'application'],
+    ['?from=yesterday', 'from'],
+    ['?before=x', 'before'],
+    [`?recipient=${encodeURIComponent(PHONE)}`, 'body'],
+  ])('refuses %s', async (query, field) => {
+    const { status, body } = await viewer.get(`${path}${query}`);
+    expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);
+  });
+});
+
+describe('the search by phone number', () => {
+  it('finds every send to it, however it is written, and none of other accounts', async () => {
+    const recipient = '+5521955554444';
+    const [one, other] = [await build(live, { recipient }), await build(test, { recipient })];
+    await build(foreign, { recipient });
+    await build(live, { recipient: '+5521955554445' });
+
+    for (const written of [recipient, '+55 21 95555-4444', '+55 (21) 95555 4444']) {
+      const { status, body } = await viewer.post<SendsView>(`${path}/search`, { recipient: written });
+      expect([status, idsOf(body)]).toEqual([200, [other, one]]);
+    }
+  });
+
+  it.each(['', '4444', '21955554444', 'ana@example.com', '+55'])('refuses %j', async (recipient) => {
+    const { status, body } = await viewer.post(`${path}/search`, { recipient });
+    expect([status, body.errors]).toEqual([422, { recipient: 'phone' }]);
+  });
+});
+
+let onCall: TestPerson;
+beforeAll(async () => {
+  onCall = await person(server, { staff: 'on_call' });
+});
+
+describe('a send that somebody on call looks up by its id', () => {
+  it('is any account’s, named, with its timeline and without its recipient', async () => {
+    const caller = await buildCaller(server.db.database, 'live', { name: 'Loja Azul', credits: 1 });
+    const id = await buildSend(server.db.database, caller, { recipient: '+5511912345678', code: '734192' });
+
+    const { status, body } = await onCall.get<StaffSendView>(`/staff/sends/${id}`);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      id,
+      account: { id: caller.accountId, name: 'Loja Azul' },
+      application: { id: caller.applicationId, name: 'Test live' },
+      status: 'queued',
+      timeline: [{ kind: 'created' }],
+      waiting: [{ kind: 'worker' }, { kind: 'code' }],
+      isOpen: true,
     });
+    expect(Object.keys(body)).not.toContain('recipient');
+    expect(JSON.stringify(body)).not.toMatch(/5678|734192/);
+  });
 
-    it('is in the audit log, once an hour for each reader, however often the page reads again', async () => {
-      const { database } = server.db;
-      const caller = await buildCaller(database, 'live', { credits: 1 });
-      const id = await buildSend(database, caller);
-      const operator = await person(server, { staff: 'operator' });
-      const reads = () =>
-        listAuditEntries(database, { accountId: caller.accountId, actionPrefix: 'send.', limit: 9 });
+  it('is in the audit log, once an hour for each reader, however often the page reads again', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { credits: 1 });
+    const id = await buildSend(database, caller);
+    const operator = await person(server, { staff: 'operator' });
+    const reads = () =>
+      listAuditEntries(database, { accountId: caller.accountId, actionPrefix: 'send.', limit: 9 });
 
-      await Promise.all(Array.from({ length: 12 }, () => onCall.get(`/staff/sends/${id}`)));
-      expect(await reads()).toMatchObject([
-        { action: 'send.read', actor: { id: onCall.id, name: onCall.email }, subject: id, details: {} },
-      ]);
-      await operator.get(`/staff/sends/${id}`);
-      expect((await reads()).map(({ actor }) => actor.id)).toEqual([operator.id, onCall.id]);
+    await Promise.all(Array.from({ length: 12 }, () => onCall.get(`/staff/sends/${id}`)));
+    expect(await reads()).toMatchObject([
+      { action: 'send.read', actor: { id: onCall.id, name: onCall.email }, subject: id, details: {} },
+    ]);
+    await operator.get(`/staff/sends/${id}`);
+    expect((await reads()).map(({ actor }) => actor.id)).toEqual([operator.id, onCall.id]);
 
-      await server.db.sql("update logged_reads set logged_at = logged_at - interval '61 minutes'");
-      await onCall.get(`/staff/sends/${id}`);
-      expect((await reads()).map(({ actor }) => actor.id)).toEqual([onCall.id, operator.id, onCall.id]);
-    });
+    await server.db.sql("update logged_reads set logged_at = logged_at - interval '61 minutes'");
+    await onCall.get(`/staff/sends/${id}`);
+    expect((await reads()).map(({ actor }) => actor.id)).toEqual([onCall.id, operator.id, onCall.id]);
+  });
 
-    it('is not shown when that cannot be logged', async () => {
-      const caller = await buildCaller(server.db.database, 'live', { credits: 1 });
-      const id = await buildSend(server.db.database, caller);
-      await server.db.sql(
-        "alter table audit_entries add constraint full_up check (action <> 'send.read') not valid",
-      );
-      const refused = await onCall.get(`/staff/sends/${id}`);
-      await server.db.sql('alter table audit_entries drop constraint full_up');
-      expect(refused).toMatchObject({ status: 500, body: { code: 'internal_error' } });
-      expect(JSON.stringify(refused.body)).not.toContain(caller.accountId);
-      // And nothing says that it was logged.
-      expect((await onCall.get(`/staff/sends/${id}`)).status).toBe(200);
-      expect(await listAuditEntries(server.db.database, { actionPrefix: 'send.', limit: 1 })).toMatchObject([
-        { subject: id },
-      ]);
-    });
+  it('is not shown when that cannot be logged', async () => {
+    const caller = await buildCaller(server.db.database, 'live', { credits: 1 });
+    const id = await buildSend(server.db.database, caller);
+    await server.db.sql(
+      "alter table audit_entries add constraint full_up check (action <> 'send.read') not valid",
+    );
+    const refused = await onCall.get(`/staff/sends/${id}`);
+    await server.db.sql('alter table audit_entries drop constraint full_up');
+    expect(refused).toMatchObject({ status: 500, body: { code: 'internal_error' } });
+    expect(JSON.stringify(refused.body)).not.toContain(caller.accountId);
+    // And nothing says that it was logged.
+    expect((await onCall.get(`/staff/sends/${id}`)).status).toBe(200);
+    expect(await listAuditEntries(server.db.database, { actionPrefix: 'send.', limit: 1 })).toMatchObject([
+      { subject: id },
+    ]);
+  });
 
-    it('leaves no entry when there is none, or when its own team reads it', async () => {
-      const caller = await buildCaller(server.db.database, 'live', { credits: 1 });
-      const id = await buildSend(server.db.database, caller);
-      const member = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
-      const [before] = await listAuditEntries(server.db.database, { limit: 1 });
-      expect((await member.get(`/accounts/${caller.accountId}/sends/${id}`)).status).toBe(200);
-      expect((await onCall.get(`/staff/sends/${newId()}`)).status).toBe(404);
-      expect((await listAuditEntries(server.db.database, { limit: 1 }))[0]).toEqual(before);
-    });
+  it('leaves no entry when there is none, or when its own team reads it', async () => {
+    const caller = await buildCaller(server.db.database, 'live', { credits: 1 });
+    const id = await buildSend(server.db.database, caller);
+    const member = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    const [before] = await listAuditEntries(server.db.database, { limit: 1 });
+    expect((await member.get(`/accounts/${caller.accountId}/sends/${id}`)).status).toBe(200);
+    expect((await onCall.get(`/staff/sends/${newId()}`)).status).toBe(404);
+    expect((await listAuditEntries(server.db.database, { limit: 1 }))[0]).toEqual(before);
   });
 });
