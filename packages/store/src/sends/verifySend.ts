@@ -23,8 +23,11 @@ export interface JudgedGuess extends Judgement {
   traceparent: string | null;
 }
 
-/** A wrong guess after so many others is the last one. */
-const LAST = Prisma.raw(String(GUESSES_MAX - 1));
+/** Whether the guess `j` ends the code of the send `s`: it is right, or the last wrong one. */
+const ENDS = Prisma.raw(`(j.is_right or s.wrong_guesses = ${GUESSES_MAX - 1})`);
+/** Whether the send `s` is still ours to deliver, and whether it waits. */
+const UNDELIVERED = Prisma.raw(`(s.status in ('queued', 'sending') or s.lost_at is not null)`);
+const WAITING = Prisma.sql`(s.mode = 'live' and ${UNDELIVERED} and s.attempt_id is null)`;
 /** Guesses in one batch: their sends are locked while it lasts. */
 const BATCH_MAX = 100;
 /** Sends of which a process knows that the database refuses a guess. */
@@ -118,9 +121,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
       -- In the order of the ids, as everybody locks sends, and the time after the lock. Times have milliseconds.
       select g.ordinal, g.hashes, s.*, date_trunc('milliseconds', clock_timestamp()) as now
       from (select * from guesses order by id) g cross join lateral (
-        select id, account_id, mode, canonical_recipient as recipient, code_hash, guess_cost, verification, wrong_guesses, expires_at,
-          traceparent, mode = 'live' and status not in ('queued', 'sending') and lost_at is null as is_delivered,
-          mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and attempt_id is null as is_waiting
+        select id, account_id, mode, canonical_recipient as recipient, code_hash, guess_cost, verification, expires_at, traceparent
         -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
         from sends where id = g.id and (account_id = g.account_id) is true for no key update
       ) s
@@ -135,24 +136,18 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
         end as judgement from locked
       ) l
     ), written as (
-      -- A code that has ended is sent no more: whoever waits is due, and fails then; a delivered message's code is erased.
+      -- From the row itself alone: PostgreSQL checks a first draft that is made of the row as it was before the lock. A code that has ended
+      -- is sent no more: whoever waits is due, and fails then; a delivered message's code is erased.
       update sends s set version = s.version + 1,
-        verification = case when j.is_right then 'verified' when s.wrong_guesses = ${LAST} then 'locked' else s.verification end,
-        verified_at = case when j.is_right then j.now end,
-        locked_at = case when j.is_wrong and s.wrong_guesses = ${LAST} then j.now end,
+        verification = case when j.is_right then 'verified' when ${ENDS} then 'locked' else s.verification end,
+        verified_at = case when j.is_right then j.now end, locked_at = case when j.is_wrong and ${ENDS} then j.now end,
         wrong_guesses = s.wrong_guesses + j.is_wrong::integer,
         wrong_guess_times = case when j.is_wrong then array_append(s.wrong_guess_times, j.now) else s.wrong_guess_times end,
-        sealed_code = case
-          when j.is_delivered and (j.is_right or s.wrong_guesses = ${LAST}) then null else s.sealed_code
-        end,
-        awaiting_sender = s.awaiting_sender and not (j.is_waiting and (j.is_right or s.wrong_guesses = ${LAST})),
-        due_at = case
-          when j.is_waiting and (j.is_right or s.wrong_guesses = ${LAST}) then greatest(j.now, s.receipt_until) else s.due_at
-        end,
+        sealed_code = case when ${ENDS} and not ${UNDELIVERED} then null else s.sealed_code end,
+        awaiting_sender = s.awaiting_sender and not (${ENDS} and ${WAITING}),
+        due_at = case when ${ENDS} and ${WAITING} then greatest(j.now, s.receipt_until) else s.due_at end,
         next_enqueue_at = case
-          when j.is_waiting and (j.is_right or s.wrong_guesses = ${LAST})
-            then greatest(j.now, s.receipt_until) + interval '1 second'
-          else s.next_enqueue_at
+          when ${ENDS} and ${WAITING} then greatest(j.now, s.receipt_until) + interval '1 second' else s.next_enqueue_at
         end
       from judged j
       where s.id = any (array(select id from judged where is_right or is_wrong)) and s.id = j.id and s.verification = 'pending'

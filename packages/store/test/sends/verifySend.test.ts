@@ -6,6 +6,7 @@ import {
   buildSend,
   buildSender,
   TEST_PEPPER,
+  until,
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
@@ -117,6 +118,31 @@ it('guesses at once, of several processes, are five at the most, and one is vali
   }
   await Promise.all(processes.map(closeDatabase));
 });
+
+it.each([
+  ['the fourth wrong guess', 'wrong_guesses = 4', WRONG, 'locked'],
+  ['its loss', 'lost_at = now(), due_at = now(), next_enqueue_at = now()', CODE, 'verified'],
+])(
+  'a guess that waits for %s to be committed is judged and written by what is there then',
+  async (_, change, code, becomes) => {
+    const id = await settled(accepted(`wamid.${newId()}`));
+    for (let n = 0; n < 3; n++) await verify(live, id, WRONG);
+    const other = await store.connect();
+    await other.query('begin');
+    await other.query(`update sends set ${change}, version = version + 1 where id = $1`, [id]);
+    const guess = verify(live, id, code);
+    await until('the wait for the lock', async () => {
+      const waiting = await store.sql(
+        "select from pg_stat_activity where wait_event_type = 'Lock' and query like '%guesses as materialized%'",
+      );
+      return waiting.length > 0;
+    });
+    await other.query('commit');
+    await other.end();
+    expect(await guess).toMatchObject({ verification: becomes });
+    expect(await read(live, id)).toMatchObject({ verification: becomes });
+  },
+);
 
 it('a guess at another account’s send, or at none, is no guess', async () => {
   const id = await send(live);
