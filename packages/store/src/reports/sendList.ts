@@ -89,7 +89,10 @@ const toRecipient = (
   ${
     before === undefined
       ? Prisma.empty
-      : Prisma.sql`and (s.created_at, s.id) < (select b.created_at, b.id from sends b where b.id = ${before}::uuid)`
+      : // A cursor of another account's opens nothing.
+        Prisma.sql`and (s.created_at, s.id) < (
+          select b.created_at, b.id from sends b where b.id = ${before}::uuid and (b.account_id = ${accountId}::uuid) is true
+        )`
   }`;
 
 const isOpen = ({ status, verification }: SendFilter): boolean =>
