@@ -138,7 +138,11 @@ describe('what the page shows of a call', () => {
       expires_at: '2030-01-01T00:00:00.000Z',
     });
     answer = () => http('202 Accepted', body, 'Content-Type: application/json', 'X-Request-Id: 7');
-    const { call, send } = await trySend(await application(), { to: RECIPIENT, code: '4217', locale: 'en' });
+    const { call, send } = await trySend(await application(), {
+      to: `\u2066${RECIPIENT}\u2069`,
+      code: '4217',
+      locale: 'en',
+    });
     const [head, json] = arrived.split('\r\n\r\n');
     const key = /Bearer (\w+)/.exec(arrived)?.[1] ?? '';
     const [line, host, ...shown] = call.request.split('\n');
