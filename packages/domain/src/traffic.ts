@@ -59,7 +59,7 @@ export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>
 
 /** The counts of the last minutes that health findings read. */
 export interface RecentTraffic {
-  /** Sends that ended, and webhooks, of the last five minutes. */
+  /** Sends that ended, accepted messages, and webhooks, of the last five minutes. */
   fiveMinutes: readonly TrafficCount[];
   /** Accepted messages and receipts of the last two minutes. */
   twoMinutes: readonly TrafficCount[];
