@@ -65,8 +65,11 @@ describe('the breaker', () => {
     // Ten denials are a hundred unverified sends that few others outweigh.
     [60, 50, 4, false],
     [60, 50, 5, true],
-    [14, 14, 3, false],
-    [14, 14, 4, true],
+    // Where little is sent, people who deny it are no traffic.
+    [5, 5, 5, false],
+    [49, 49, 49, false],
+    [50, 40, 5, false],
+    [50, 40, 6, true],
     // A busy and honest account is not stopped by a few people with a grudge.
     [1000, 200, 50, false],
     [1000, 250, 722, false],
