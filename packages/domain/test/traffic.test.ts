@@ -25,6 +25,8 @@ describe('trafficOf', () => {
     ['an acceptance after a loss', { status: 'sent', lostAt: at }, { lostAt: null }, ['accepted']],
     ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
     ['a failure before', { status: 'queued' }, { status: 'failed' }, ['failed']],
+    ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
+    ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
     ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at }, []],
   ])('of %s', (_, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);

@@ -1,5 +1,5 @@
 import { apiKeyHint } from '@onecode/domain';
-import { newId, newTryoutIdempotencyKey } from '@onecode/store';
+import { newId, newTryoutIdempotencyKey, readCallersVersion } from '@onecode/store';
 import { buildCaller, buildSend, closedPort, startTcpServer, type TestCaller } from '@onecode/testing';
 import type { CallView, TryoutSendView, TryoutView } from '../../src/features/tryout/view.js';
 import { useConsole } from '../console.js';
@@ -79,6 +79,14 @@ describe('trying an application', () => {
       { action: 'key.create', details: { mode: 'test' } },
       { action: 'application.try_send', details: { mode: 'test' } },
     ]);
+  });
+
+  it('empties no API’s cache of callers', async () => {
+    const version = (): Promise<string> => readCallersVersion(server.db.database);
+    const [before, tried] = [await version(), await application()];
+    await trySend(tried);
+    await trySend(tried);
+    expect(await version()).toBe(before);
   });
 
   it.each([
