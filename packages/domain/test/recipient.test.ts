@@ -171,14 +171,9 @@ describe('a phone number', () => {
     const others = [...withZeros('0'), ...withZeros('00')].filter(
       ({ number, read }) => read.kind === 'phone' && read.e164 !== number.number,
     );
-    expect([...new Set(others.map(({ number }) => number.country))].toSorted()).toEqual([
-      'AC',
-      'ID',
-      'IT',
-      'JP',
-      'KR',
-      'VA',
-    ]);
+    expect(new Set(others.map(({ number }) => number.country))).toEqual(
+      new Set(['AC', 'ID', 'IT', 'JP', 'KR', 'VA']),
+    );
     for (const { number, read } of others)
       expect(read).toMatchObject({
         e164: expect.stringMatching(`^\\+${number.countryCallingCode}00?${number.nationalNumber}$`),
