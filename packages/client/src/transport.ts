@@ -171,7 +171,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** `The 'cache' field on 'RequestInitializerDict' is not implemented.`, `Unsupported cache mode: no-store`, … */
-const REFUSED_OPTION = /\b(redirect|credentials|cache|duplex)\b'? (?:field|mode|option|value)/;
+const REFUSED_OPTION = /\b(redirect|credentials|cache|duplex)\b'? (?:field|mode|option|property|value)/;
 
 const isSystemCode = (code: unknown): code is string =>
   typeof code === 'string' && /^[A-Z][A-Z_0-9]*$/.test(code);

@@ -181,6 +181,7 @@ describe('a send', () => {
     ["The 'credentials' field on 'RequestInitializerDict' is not implemented.", 'credentials'],
     ['Unsupported cache mode: no-store', 'cache'],
     ['Invalid redirect value, must be one of "follow" or "manual".', 'redirect'],
+    ["Failed to read the 'cache' property from 'RequestInit'", 'cache'],
     ['RequestInit: duplex option is required when sending a body.', 'duplex'],
   ])('names the option that a fetch refuses with “%s”', async (message, option) => {
     const refuses: Fetch = () => Promise.reject(new TypeError(message));
