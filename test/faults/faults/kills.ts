@@ -12,18 +12,23 @@ const CRASH_POINTS: readonly string[] = crashPoints().map(({ name }) => name);
 const CRASHES_MS_MAX = 400_000;
 const TRIGGER_WORK_MS = 1_000;
 
-/** Every run of one API and of the workers ends at one of their crash points, until a process was killed at each of them. */
-export const crashPointKills: Fault = {
+/**
+ * Every run of one API and of the workers ends at one of their crash points, until a process was killed at each of them.
+ *
+ * @param share of the crash points, a random one
+ */
+export const crashPointKills = (share = 1): Fault => ({
   name: 'kill -9 at each crash point in turn',
   family: 'kills',
   holdMs: 0,
   async inject(cluster, random) {
+    const points = random.shuffled(CRASH_POINTS).slice(0, Math.ceil(CRASH_POINTS.length * share));
     // The other API keeps running, so that there is work to interrupt.
     const victims = [random.of(cluster.apis), ...cluster.workers];
     const since = cluster.exits.length;
     const missing = (): string[] => {
       const visited = new Set(cluster.exits.slice(since).map(({ crashPoint }) => crashPoint));
-      return CRASH_POINTS.filter((point) => !visited.has(point));
+      return points.filter((point) => !visited.has(point));
     };
     const names = new Set(victims.map(({ name }) => name));
     cluster.faultSettings = (name) => (names.has(name) ? settingsFor(name, missing(), random) : {});
@@ -44,7 +49,7 @@ export const crashPointKills: Fault = {
       return missing().map((point) => `no process reached the crash point “${point}”`);
     };
   },
-};
+});
 
 /** The missing crash points of a process, each with the visit at which it kills. The workers divide theirs. */
 function settingsFor(process: string, missing: readonly string[], random: Random): FaultSettings {
@@ -138,4 +143,4 @@ const gracefulStops: Fault = {
   },
 };
 
-export const KILL_FAULTS: readonly Fault[] = [crashPointKills, randomKills, frozenWorker, gracefulStops];
+export const KILL_FAULTS: readonly Fault[] = [crashPointKills(), randomKills, frozenWorker, gracefulStops];

@@ -35,7 +35,7 @@ type Theme = (typeof THEMES)[number];
 
 /** `npm run test:all` shows everything in every theme, and takes pictures. */
 const IS_WHOLE = process.env['ALL_TESTS'] === '1';
-const SAMPLE_OF = 7;
+const SAMPLE_OF = 14;
 
 /** What is shown in a theme: in the first one everything, in the others a sample. */
 function shownIn(theme: Theme): Visit[] {
