@@ -63,7 +63,10 @@ export class FaultyService {
     });
   }
 
-  /** Posts six webhooks that somebody else has signed, and forgets those that were counted as accepted until `isSeen`. */
+  /**
+   * Posts six webhooks that somebody else has signed, three minutes after a message, and forgets those that were counted as accepted until
+   * `isSeen`.
+   */
   async rejectWebhooks(isSeen: () => Promise<boolean>): Promise<void> {
     const post = (): Promise<unknown> =>
       this.stack.request('POST', '/webhooks/whatsapp', {
@@ -71,6 +74,10 @@ export class FaultyService {
         body: { object: 'whatsapp_business_account', entry: [] },
       });
     await Promise.all(Array.from({ length: 6 }, post));
+    await this.stack.db.sql(
+      `insert into traffic_counts (began_at, event, country, sender_id, reason, count)
+       values (now() - interval '3 minutes', 'accepted', 'BR', '', '', 1)`,
+    );
     await until('rejected webhooks alone', async () => {
       await this.stack.db.sql("delete from traffic_counts where event = 'webhook' and reason = 'accepted'");
       return isSeen();

@@ -8,7 +8,7 @@
 //	send, err := client.Send(ctx, onecode.SendRequest{To: "+447700900123"})
 //	// Keep send.ID in this person's session. Never take it from the browser.
 //
-//	result, err := client.Verify(ctx, send.ID, typed)
+//	result, err := client.Verify(ctx, send.ID, onecode.NormalizeCode(typed))
 //	var unknown *onecode.IndeterminateVerificationError
 //	if errors.As(err, &unknown) {
 //		// The code may be used up: offer a new one, with a new send.
@@ -36,6 +36,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -222,7 +223,7 @@ func (c *Client) Status(ctx context.Context, sendID string) (*Send, error) {
 	return nil, answer.failure()
 }
 
-// Verify verifies what a person typed, with one request. The id comes from your own session, never from a browser. Its errors are
+// Verify verifies what a person typed (see NormalizeCode), with one request. The id comes from your own session, never from a browser. Its errors are
 // *IndeterminateVerificationError when the outcome is unknown, and *ProblemError when the service refused the request.
 func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult, error) {
 	path, err := pathOf(sendID)
@@ -247,6 +248,25 @@ func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult
 		cause = fmt.Errorf("%s (%d)", problem.Code, problem.Status)
 	}
 	return nil, &IndeterminateVerificationError{answer.Facts, sendID, cause}
+}
+
+// NormalizeCode makes a code as people type and paste it what Verify takes: without spaces, dashes and invisible characters, with 0 to 9
+// for other digits.
+func NormalizeCode(typed string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Z, unicode.C, unicode.Pd) || r == '\u2212' {
+			return -1
+		}
+		if !unicode.Is(unicode.Nd, r) {
+			return r
+		}
+		// The digits of each script stand in a row, from zero on.
+		value := rune(0)
+		for unicode.Is(unicode.Nd, r-value-1) {
+			value++
+		}
+		return '0' + value%10
+	}, typed)
 }
 
 // answer is an answer, or why none came whole.
@@ -315,10 +335,10 @@ func (c *Client) roundTrip(ctx context.Context, method, path string, body []byte
 // isOpen says whether it is open or passing what became of a creation: the same key and bytes find out.
 func (a *answer) isOpen() bool {
 	switch a.Status {
-	case 0, 500, 502, 503, 504:
+	case 0, 408, 425, 500:
 		return true
 	}
-	return a.Status >= 200 && a.Status < 300
+	return a.Status >= 502 || a.Status >= 200 && a.Status < 300
 }
 
 // send is the send in an answer with this status, or nil.

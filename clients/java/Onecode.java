@@ -45,7 +45,7 @@ import java.util.regex.Pattern;
  * // Keep send.id() in this person's session. Never take it from the browser.
  *
  * try {
- *     if (onecode.verify(send.id(), typed).valid()) signIn(); // Nothing else lets anybody in.
+ *     if (onecode.verify(send.id(), Onecode.normalizeCode(typed)).valid()) signIn(); // Nothing else lets anybody in.
  * } catch (Onecode.IndeterminateVerificationException error) {
  *     // The code may be used up: offer a new one, with a new send.
  * }
@@ -229,7 +229,7 @@ public final class Onecode {
     }
 
     /**
-     * Verifies what a person typed, with one request. The id comes from your own session, never from a browser.
+     * Verifies what a person typed (see {@link #normalizeCode}), with one request. The id comes from your own session, never from a browser.
      *
      * @throws IndeterminateVerificationException when the outcome is unknown
      * @throws ProblemException when the service refused the request
@@ -243,6 +243,16 @@ public final class Onecode {
         // A code that this class does not know may mean anything.
         if (error instanceof ProblemException problem && answer.status() < 500 && PROBLEM_CODES.contains(problem.code)) throw problem;
         throw new IndeterminateVerificationException(sendId, error);
+    }
+
+    /** A code as people type and paste it, for {@code verify}: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
+    public static String normalizeCode(String typed) {
+        StringBuilder code = new StringBuilder();
+        typed.replaceAll("[\\p{Z}\\p{C}\\p{Pd}\\x{2212}]", "").codePoints().forEach(c -> {
+            int digit = Character.digit(c, 10);
+            code.appendCodePoint(digit < 0 ? c : '0' + digit);
+        });
+        return code.toString();
     }
 
     private static String pathOf(String sendId) {
@@ -325,7 +335,7 @@ public final class Onecode {
 
         /** Whether it is open or passing what became of a creation: the same key and bytes find out. */
         boolean isOpen() {
-            return List.of(0, 500, 502, 503, 504).contains(status()) || (status() >= 200 && status() < 300);
+            return List.of(0, 408, 425, 500).contains(status()) || status() >= 502 || (status() >= 200 && status() < 300);
         }
 
         /** The send in an answer with this status, or null. */

@@ -15,7 +15,7 @@ namespace Onecode;
  *     // Keep $send->id in this person's session. Never take it from the browser.
  *
  *     try {
- *         if ($onecode->verify($send->id, $typed)->valid) signIn(); // Nothing else lets anybody in.
+ *         if ($onecode->verify($send->id, Onecode\Client::normalizeCode($typed))->valid) signIn(); // Nothing else lets anybody in.
  *     } catch (Onecode\IndeterminateVerificationException) {
  *         // The code may be used up: offer a new one, with a new send.
  *     }
@@ -105,7 +105,7 @@ final class Client
     }
 
     /**
-     * Verifies what a person typed, with one request. `$sendId` comes from your own session, never from a browser.
+     * Verifies what a person typed (see `normalizeCode`), with one request. `$sendId` comes from your own session, never from a browser.
      *
      * @throws IndeterminateVerificationException when the outcome is unknown
      * @throws ProblemException when the service refused the request
@@ -115,6 +115,18 @@ final class Client
         $body = json_encode(['code' => $code], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
         $answer = $this->exchange('POST', self::pathOf($sendId) . '/verify', '/v1/send/{id}/verify', $body);
         return $answer->judgement() ?? throw $answer->verifyException($sendId);
+    }
+
+    /** A code as people type and paste it, for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */
+    public static function normalizeCode(#[\SensitiveParameter] string $typed): string
+    {
+        $kept = preg_replace('/[\p{Z}\p{C}\p{Pd}\x{2212}]/u', '', $typed) ?? $typed;
+        return preg_replace_callback('/(?![0-9])\p{Nd}/u', function (array $found) {
+            // The digits of each script stand in a row from zero on, and differ in their last byte alone.
+            $before = fn (string $digit) => substr($digit, 0, -1) . chr(ord($digit[-1]) - 1);
+            for ($value = 0, $digit = $found[0]; preg_match('/^\p{Nd}$/u', $before($digit)); $value++) $digit = $before($digit);
+            return (string) ($value % 10);
+        }, $kept) ?? $typed;
     }
 
     /** Without the key. */
@@ -292,7 +304,7 @@ final class Answer
     /** Whether it is open or passing what became of a creation: the same key and bytes find out. */
     public function isOpen(): bool
     {
-        return in_array($this->status, [null, 500, 502, 503, 504], true) || ($this->status >= 200 && $this->status < 300);
+        return in_array($this->status, [null, 408, 425, 500], true) || $this->status >= 502 || ($this->status >= 200 && $this->status < 300);
     }
 
     /** The send in an answer with this status, or null where there is none. */

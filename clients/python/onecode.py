@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Onecode sends one-time codes over WhatsApp and checks what people type back. For Python 3.9 or newer, without other packages.
 
-    from onecode import IndeterminateVerificationError, Onecode
+    from onecode import IndeterminateVerificationError, Onecode, normalize_code
 
     onecode = Onecode("https://api.example.com", api_key)
 
@@ -9,7 +9,7 @@
     # Keep send.id in this person's session. Never take it from the browser.
 
     try:
-        if onecode.verify(send.id, typed).valid:
+        if onecode.verify(send.id, normalize_code(typed)).valid:
             sign_in()  # Nothing else lets anybody in.
     except IndeterminateVerificationError:
         ...  # The code may be used up: offer a new one, with a new send.
@@ -24,6 +24,7 @@ import re
 import socket
 import threading
 import time
+import unicodedata
 import uuid
 from dataclasses import dataclass, fields
 from datetime import datetime
@@ -33,8 +34,8 @@ from urllib.parse import quote, urlsplit
 
 _ANSWER_BYTES_MAX = 256 * 1024
 _RETRY_AFTER_SECONDS_MAX = 30
-# After these the same key and bytes find out what became of a creation. 0: no answer came whole.
-_REPEATED = (0, 500, 502, 503, 504)
+# After these, and after 502 and above, the same key and bytes find out what became of a creation. 0: no answer came whole.
+_REPEATED = (0, 408, 425, 500)
 _STATUSES = ("queued", "sending", "sent", "delivered", "read", "failed")
 _VERIFICATIONS = ("pending", "verified", "expired", "locked")
 _PROBLEM_CODES = frozenset(
@@ -105,6 +106,12 @@ class IndeterminateVerificationError(OnecodeError):
         self.send_id: str = send_id
 
 
+def normalize_code(typed: str) -> str:
+    """A code as people type and paste it, for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits."""
+    kept = (c for c in typed if unicodedata.category(c)[0] not in "ZC" and unicodedata.category(c) != "Pd" and c != "\u2212")
+    return "".join(str(unicodedata.decimal(c, c)) for c in kept)
+
+
 class Onecode:
     """The service, from your server. One object serves all threads.
 
@@ -156,7 +163,7 @@ class Onecode:
                 return send
             # Half of it is random: callers that failed together do not return together.
             wait = min(0.5 * 2**tries, 10) * random.uniform(0.5, 1)
-            is_repeated = answer.status in _REPEATED or 200 <= answer.status < 300
+            is_repeated = answer.status in _REPEATED or answer.status >= 502 or 200 <= answer.status < 300
             if answer.status == 429 and answer.retry_after_seconds is not None:
                 wait = answer.retry_after_seconds + random.uniform(0, 0.25)
                 is_repeated = answer.retry_after_seconds <= _RETRY_AFTER_SECONDS_MAX
@@ -173,7 +180,7 @@ class Onecode:
         return send
 
     def verify(self, send_id: str, code: str) -> VerifyResult:
-        """Verifies what a person typed, with one request. `send_id` comes from your own session, never from a browser.
+        """Verifies what a person typed (see `normalize_code`), with one request. `send_id` comes from your own session, never from a browser.
 
         Raises IndeterminateVerificationError when the outcome is unknown, ProblemError when the service refused the request.
         """

@@ -1,22 +1,37 @@
 import { randomBytes } from 'node:crypto';
 import express from 'express';
-import { ConnectionError, IndeterminateVerificationError, Onecode, ProblemError } from '@onecode/client';
+import {
+  ConnectionError,
+  IndeterminateVerificationError,
+  normalizeCode,
+  Onecode,
+  ProblemError,
+} from '@onecode/client';
 import { page } from './page.js';
 
 const { ONECODE_API_KEY, ONECODE_URL, ONECODE_TIMEOUT_MS = '10000' } = process.env;
-const { PORT = '8000', RESEND_AFTER_SECONDS = '30', HTTPS } = process.env;
+const { PORT = '8000', RESEND_AFTER_SECONDS = '30', SESSIONS_MAX = '10000', HTTPS } = process.env;
 const onecode = new Onecode({
   apiKey: ONECODE_API_KEY,
   baseUrl: ONECODE_URL,
   timeoutMs: Number(ONECODE_TIMEOUT_MS),
 });
+const SESSION_MS = 3_600_000;
+/** The oldest first. */
 const sessions = new Map();
+/** When the next code may be sent, by session and by number. */
+const nextSends = new Map();
 const secret = () => randomBytes(32).toString('base64url');
 // Behind https the cookie is also Secure.
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/', secure: HTTPS === '1' };
 
 function newSession(response, fields = {}) {
-  const session = { id: secret(), csrf: secret(), ...fields };
+  const now = Date.now();
+  for (const [id, { endsAt }] of sessions) {
+    if (endsAt > now && sessions.size < Number(SESSIONS_MAX)) break;
+    sessions.delete(id);
+  }
+  const session = { id: secret(), csrf: secret(), endsAt: now + SESSION_MS, ...fields };
   sessions.set(session.id, session);
   response.cookie('session', session.id, COOKIE);
   return session;
@@ -26,7 +41,8 @@ const app = express();
 app.use(express.urlencoded({ extended: false, limit: '4kb' }));
 app.use((request, response, next) => {
   const id = /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1];
-  const known = sessions.get(id);
+  const found = sessions.get(id);
+  const known = found?.endsAt > Date.now() ? found : undefined;
   if (request.method === 'POST' && (!known || request.body?.csrf !== known.csrf))
     return response.status(403).send('This form is too old. Go back and reload the page.');
   request.session = known ?? newSession(response);
@@ -54,7 +70,7 @@ app.post('/verify', async ({ session, body }, response) => {
   // The id and its number are read together, from the session alone: a code sent meanwhile changes neither.
   const { pending } = session;
   if (pending?.sendId) {
-    const outcome = await verify(pending, String(body.code ?? '').trim());
+    const outcome = await verify(pending, normalizeCode(String(body.code ?? '')));
     if (outcome.valid) {
       // A new id at sign-in: an id that somebody planted before is worth nothing.
       sessions.delete(session.id);
@@ -77,12 +93,15 @@ app.post('/sign-out', ({ session }, response) => {
 
 async function sendCode(session, to) {
   const now = Date.now();
-  const waitSeconds = Math.ceil(((session.nextSendAt ?? 0) - now) / 1000);
+  for (const [key, at] of nextSends) if (at <= now) nextSends.delete(key);
+  // A number is one however it is written: other sessions do not send to it any sooner.
+  const keys = [session.id, to.replace(/\D/g, '')];
+  const waitSeconds = Math.ceil((Math.max(...keys.map((key) => nextSends.get(key) ?? 0)) - now) / 1000);
   if (waitSeconds > 0) {
     session.notice = `Wait ${waitSeconds} seconds before you ask for a new code.`;
     return;
   }
-  session.nextSendAt = now + Number(RESEND_AFTER_SECONDS) * 1000;
+  for (const key of keys) nextSends.set(key, now + Number(RESEND_AFTER_SECONDS) * 1000);
   // Without a key of an attempt whose outcome is unknown, the SDK makes a new one: a new code.
   const unfinished = session.unfinished?.to === to ? session.unfinished : undefined;
   try {
@@ -90,7 +109,7 @@ async function sendCode(session, to) {
     session.pending = { to, sendId: send.id };
     delete session.unfinished;
   } catch (error) {
-    session.nextSendAt = now;
+    for (const key of keys) nextSends.delete(key);
     if (!isOfService(error)) throw error;
     // A limit says nothing of a try before it whose answer was lost.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;

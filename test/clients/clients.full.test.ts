@@ -254,7 +254,21 @@ describe('a client', () => {
           });
         });
 
-        it('has the code as it was typed, and an id that is one segment of its path', async () => {
+        it.each([
+          ['000\u00a0042', '000042'],
+          ['000-042', '000042'],
+          [' 0\u200b0\u20110\u20130\u22124\u20142\n', '000042'],
+          ['\u0660\u0660\u0660\u0660\u0664\u0662', '000042'],
+          ['\uff10\u0967\u{1d7d8}\u{1d7ff}', '0109'],
+          ['', ''],
+        ])('has a code that was typed as %j normalised', async (typed, code) => {
+          service.script(json(200, WRONG));
+          await use();
+          await verify(typed);
+          expect(JSON.parse(service.requests[0]!.body)).toEqual({ code });
+        });
+
+        it('has the code as it was typed otherwise, and an id that is one segment of its path', async () => {
           service.script(json(200, WRONG));
           await use();
           await verify('0042"\\17', 'a/b ü?');

@@ -89,7 +89,12 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     service.script(json(200, aSend()));
     const env = { ONECODE_URL: service.url, ONECODE_API_KEY: KEY };
     running = await startExample(name, folder, env);
-    const more = { HTTPS: '1', ONECODE_TIMEOUT_MS: '500', RESEND_AFTER_SECONDS: '600' };
+    const more = {
+      HTTPS: '1',
+      ONECODE_TIMEOUT_MS: '500',
+      RESEND_AFTER_SECONDS: '600',
+      SESSIONS_MAX: '5',
+    };
     strict = await startExample(name, folder, { ...env, ...more });
   }, PREPARE_MS_MAX);
   afterAll(() => {
@@ -104,9 +109,9 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   const requestsTo = (path: string) => service.requests.filter((request) => request.path === path);
   const creations = () => requestsTo('/v1/send');
   const keys = () => creations().map(({ headers }) => headers['idempotency-key']);
-  const withCode = async () => {
+  const withCode = async (to = TO) => {
     service.script(isCreated);
-    expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+    expect(await visitor.submit('/code', { to })).toContain('We sent a code to');
     service.requests.length = 0;
   };
 
@@ -186,9 +191,9 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     await withCode();
     const before = visitor.cookie;
     service.script(judges(json(200, RIGHT)));
-    expect(await visitor.submit('/verify', { code: '012345', sendId: 'x', id: 'x' })).toContain(
-      'You are signed in as',
-    );
+    expect(
+      await visitor.submit('/verify', { code: ' 01\u00a02-\u0663\u06645', sendId: 'x', id: 'x' }),
+    ).toContain('You are signed in as');
     expect(visitor.cookie).not.toBe(before);
     const [request] = requestsTo(VERIFICATION);
     expect(JSON.parse(request!.body)).toEqual({ code: '012345' });
@@ -226,12 +231,29 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(creations().map(({ body }) => JSON.parse(body))).toEqual([{ to: TO }]);
   });
 
-  it('sends no new code before the pause is over, and says how long to wait', async () => {
+  it('sends no new code before the pause is over, to no session, and says how long to wait', async () => {
+    const told = /Wait \d+ seconds before you ask for a new code\./;
     visitor = new Visitor(strict.url);
-    await withCode();
-    const page = await visitor.submit('/resend');
-    expect(page).toMatch(/Wait \d+ seconds before you ask for a new code\./);
+    await withCode('+5511987654322');
+    expect(await visitor.submit('/resend')).toMatch(told);
+    visitor = new Visitor(strict.url);
+    expect(await visitor.submit('/code', { to: '+55 (11) 98765-4322' })).toMatch(told);
     expect(creations()).toHaveLength(0);
+  });
+
+  it('keeps no more sessions than it may, and drops the oldest', async () => {
+    const visitors = Array.from({ length: 6 }, () => new Visitor(strict.url));
+    for (const one of visitors) await one.page();
+    const before = visitors.map(({ cookie }) => cookie);
+    for (const one of visitors.toReversed()) await one.page();
+    expect(visitors.map(({ cookie }, at) => cookie === before[at])).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
   });
 
   it('refuses a form that is too long, whether it says so or not', async () => {

@@ -252,6 +252,18 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
           }
     });
 
+    it('lets processes reach PostgreSQL and Redis by their addresses or Pods alone', () => {
+      const rules = ofKind(objects, 'NetworkPolicy').flatMap(({ spec }: any) => spec.egress ?? []) as {
+        to: any[];
+        ports: { port: number }[];
+      }[];
+      const stores = rules.filter(({ ports }) => ports.some(({ port }) => [5432, 6379].includes(port)));
+      expect(stores).toHaveLength(2);
+      for (const to of stores.flatMap((rule) => rule.to))
+        if (to.podSelector === undefined)
+          expect(to).toEqual({ ipBlock: { cidr: expect.stringMatching(/\/32$/) } });
+    });
+
     it('denies all traffic that no policy names', () => {
       const deny = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'default-deny');
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });

@@ -1,4 +1,11 @@
-import { parseRecipient, Problem, type Locale, type PhoneRecipient, type ProblemCode } from '@onecode/domain';
+import {
+  parseRecipient,
+  Problem,
+  type Locale,
+  type PhoneRecipient,
+  type ProblemCode,
+  type Recipient,
+} from '@onecode/domain';
 import type { ErrorObject } from 'ajv';
 import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/contract.js';
 
@@ -32,6 +39,8 @@ interface Fault {
   field: 'to' | 'code' | 'locale';
   code: ProblemCode;
   message: string;
+  /** Where the meaning of the code says too little. */
+  detail?: string;
 }
 
 /** Says whether a body follows its schema. `errors` has the violations until the next call. */
@@ -40,14 +49,15 @@ interface BodyValidator {
   errors?: ErrorObject[] | null;
 }
 
-const RECIPIENT_FAULTS: Record<'invalid' | 'email', Fault> = {
-  invalid: {
-    field: 'to',
-    code: 'invalid_recipient',
-    message: 'Must be a phone number with + and country code.',
-  },
-  email: { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' },
-};
+function recipientFault(recipient: Exclude<Recipient, PhoneRecipient>): Fault {
+  if (recipient.kind === 'email')
+    return { field: 'to', code: 'channel_unavailable', message: 'E-mail addresses cannot receive codes.' };
+  const fault = { field: 'to', code: 'invalid_recipient' } as const;
+  if (recipient.tenDigitsSince === undefined)
+    return { ...fault, message: 'Must be a phone number with + and country code.' };
+  const message = `The numbers of this country have ten digits since ${recipient.tenDigitsSince}.`;
+  return { ...fault, message, detail: message };
+}
 const OPTION_FAULTS: Fault[] = [
   { field: 'code', code: 'invalid_code', message: 'Must be 4 to 10 digits.' },
   { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
@@ -70,8 +80,10 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
     };
 
   const faults = OPTION_FAULTS.filter(({ field }) => faulty.has(field));
-  if (recipient.kind !== 'phone') faults.unshift(RECIPIENT_FAULTS[recipient.kind]);
-  throw new Problem(faults[0]?.code ?? 'invalid_json', {
+  if (recipient.kind !== 'phone') faults.unshift(recipientFault(recipient));
+  const [first] = faults;
+  throw new Problem(first?.code ?? 'invalid_json', {
+    ...(first?.detail !== undefined && { detail: first.detail }),
     errors: Object.fromEntries(faults.map(({ field, message }) => [field, message])),
   });
 }
@@ -115,7 +127,7 @@ function decode(body: Buffer): string {
   try {
     return utf8.decode(body);
   } catch {
-    throw unreadable('The body is not valid UTF-8.');
+    throw unreadable('The body is not valid UTF-8. Compressed bodies are not read.');
   }
 }
 

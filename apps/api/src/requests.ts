@@ -118,14 +118,7 @@ function pathOfAddress(target: string): string {
 }
 
 /** Headers that may come once. Of two, parsers disagree which counts, and attackers use that. */
-const SINGLE = [
-  'host',
-  'authorization',
-  'idempotency-key',
-  'content-type',
-  'content-encoding',
-  'x-hub-signature-256',
-];
+const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'x-hub-signature-256'];
 
 /** A host with or without a port (RFC 9110, 7.2); it may be empty. */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;

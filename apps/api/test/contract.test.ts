@@ -41,6 +41,15 @@ describe('the body of a new send', () => {
     });
   });
 
+  it('says that the numbers of a country are longer now', () => {
+    const told = 'The numbers of this country have ten digits since 2021.';
+    expect(outcome(parseCreateSend, '{"to":"+225 07 12 34 56"}')).toMatchObject({
+      code: 'invalid_recipient',
+      detail: told,
+      errors: { to: told },
+    });
+  });
+
   it('is invalid_json with a thousand unknown members', () => {
     const members = Array.from({ length: 1000 }, (_, index) => `"member${index}":""`);
     expect(codeOf(parseCreateSend, `{${members.join(',')}}`)).toBe('invalid_json');

@@ -263,6 +263,13 @@ describe('a list of countries', () => {
     await api.create(caller, { to: PHONE }, NEW_KEY).expect(202);
   });
 
+  it('lets subscribers of the newest area codes through', async () => {
+    const caller = await build('live', { freeQuota: 4 });
+    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['US']);
+    for (const area of ['861', '436', '624', '679'])
+      await api.create(caller, { to: `+1${area}2341234` }).expect(202);
+  });
+
   it('is checked after the form of the request and before the limits', async () => {
     const caller = await build('test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);

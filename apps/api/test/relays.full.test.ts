@@ -65,7 +65,7 @@ describe('the hook of the guide for Supabase Auth', () => {
     ({ sendSms } = await load<{ sendSms: typeof sendSms }>('supabase', 'sendSms.ts'));
   });
 
-  const bodyOf = (otp: string, number: { phone?: string; smsPhone?: string } = {}): string =>
+  const bodyOf = (otp: string, number: { phone?: string; smsPhone?: string | null } = {}): string =>
     JSON.stringify({
       metadata: { uuid: randomUUID(), time: new Date().toISOString(), name: 'send-sms', ip_address: '::1' },
       user: {
@@ -82,7 +82,11 @@ describe('the hook of the guide for Supabase Auth', () => {
         updated_at: '2026-11-24T10:00:00.000000Z',
         is_anonymous: false,
       },
-      sms: { otp, sms_type: 'otp', ...(number.smsPhone !== undefined && { phone: number.smsPhone }) },
+      sms: {
+        otp,
+        sms_type: 'otp',
+        ...(number.smsPhone !== null && { phone: number.smsPhone ?? '447700900111' }),
+      },
     });
 
   interface Signing {
@@ -162,6 +166,18 @@ describe('the hook of the guide for Supabase Auth', () => {
     expect(
       await sendsOf(() => sendSms(call(bodyOf('048217', { phone: '44770', smsPhone: '447700900112' })))),
     ).toHaveLength(1);
+  });
+
+  it.each([
+    ['that does not say for which number', bodyOf('561168', { smsPhone: null }), 500, /2\.180/],
+    ['whose code has letters', bodyOf('5A1168'), 422, /^The code must have 4 to 10 digits\.$/],
+  ])('refuses a call %s, and sends nothing', async (_, body, http_code, message) => {
+    const sends = await sendsOf(async () => {
+      expect(await (await sendSms(call(body))).json()).toEqual({
+        error: { http_code, message: expect.stringMatching(message) as string },
+      });
+    });
+    expect(sends).toEqual([]);
   });
 });
 

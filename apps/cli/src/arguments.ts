@@ -1,4 +1,11 @@
-import { isCountry, parseRecipient, SENDER_PATTERNS, type PhoneRecipient } from '@onecode/domain';
+import {
+  ACCESS_TOKEN,
+  countriesOf,
+  isCountry,
+  parseRecipient,
+  SENDER_PATTERNS,
+  type PhoneRecipient,
+} from '@onecode/domain';
 import { isId } from '@onecode/store';
 import { UsageError } from './errors.js';
 
@@ -80,15 +87,20 @@ export const phoneNumber =
     return recipient;
   };
 
-/** `all`, or ISO 3166 codes with commas between them, in capitals once read. */
+/** `all`, or ISO 3166 codes and calling codes with commas between them: ISO 3166 codes in capitals once read. */
 export const countries =
   (what: string): Reader<string[] | 'all'> =>
   (value) => {
     if (value === 'all') return 'all';
-    const codes = value.toUpperCase().split(',');
-    if (!codes.every(isCountry))
-      throw new UsageError(`${what} must be all or country codes with commas between them, such as BR,US`);
-    return [...new Set(codes)].toSorted();
+    const codes = value
+      .toUpperCase()
+      .split(',')
+      .map((code) => (isCountry(code) ? [code] : countriesOf(code)));
+    if (codes.some(({ length }) => length === 0))
+      throw new UsageError(
+        `${what} must be all or country codes with commas between them, such as BR,US or BR,+44`,
+      );
+    return [...new Set(codes.flat())].toSorted();
   };
 
 /** What fits a pattern of a sender's fields. */
@@ -110,13 +122,15 @@ export const templateName = fitting(
   '1 to 512 lower-case letters, digits and underscores',
 );
 
+const ACCESS_TOKEN_FORM = '1 to 4096 letters, digits and . _ ~ + / | - without quotes';
+
 /** A provider's access token, or `-` for the one on standard input. */
 export const token =
   (what: string): Reader<string> =>
   (value) => {
     refuseOption(what, value);
-    if (!SENDER_PATTERNS.token.test(value))
-      throw new UsageError(`${what} must be 1 to 4096 visible ASCII characters, or - for standard input`);
+    if (!ACCESS_TOKEN.test(value))
+      throw new UsageError(`${what} must be ${ACCESS_TOKEN_FORM}, or - for standard input`);
     return value;
   };
 
@@ -124,8 +138,8 @@ export const token =
 export async function readToken(what: string, typed: string): Promise<string> {
   if (typed !== '-') return typed;
   const line = await readStandardInput();
-  if (line === '-' || !SENDER_PATTERNS.token.test(line))
-    throw new UsageError(`${what} on standard input must be 1 to 4096 visible ASCII characters on one line`);
+  if (line === '-' || !ACCESS_TOKEN.test(line))
+    throw new UsageError(`${what} on standard input must be ${ACCESS_TOKEN_FORM} on one line`);
   return line;
 }
 

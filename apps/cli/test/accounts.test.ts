@@ -130,6 +130,9 @@ describe('abuse controls', () => {
     const listed = { id, ...OPEN, allowed_countries: ['BR', 'US'] };
     expect(await json(`account countries ${id} --allow us,BR,br`)).toEqual(listed);
     expect(await json(`account show ${id}`)).toMatchObject({ allowed_countries: ['BR', 'US'] });
+    expect(await json(`account countries ${id} --allow BR,+44`)).toMatchObject({
+      allowed_countries: ['BR', 'GB', 'GG', 'IM', 'JE'],
+    });
     const printed = await text(`account countries ${id} --allow BR,US`);
     expect(printed).toMatch(/^allowed countries +BR,US\n(?:.*\n)*stopped countries +-$/m);
     expect(await json(`account countries ${id} --allow all`)).toEqual({ id, ...OPEN });

@@ -84,7 +84,13 @@ describe('the command line of a deployment', () => {
     const { code, checks } = await doctor({ SECRET_KEY: '', BASE_URL: '', REDIS_URL: '' });
     const skipped = checks.filter(({ detail }) => detail.startsWith('Skipped'));
     expect(code).toBe(1);
-    expect(skipped.map(({ check }) => check)).toEqual(['secret_key', 'redis', 'webhook']);
+    expect(skipped.map(({ check, ok }) => [check, ok])).toEqual([
+      ['secret_key', null],
+      ['redis', null],
+      ['webhook', null],
+    ]);
+    const { stdout } = await onecode(['doctor'], { ...env, REDIS_URL: '' });
+    expect(stdout).toMatch(/^redis +- +Skipped: set REDIS_URL/m);
   });
 
   it('doctor finds a Redis that is away, a webhook that leads nowhere, and a key that is missing', async () => {

@@ -77,7 +77,7 @@ describe('sender add', () => {
     'refuses %j as the token on standard input',
     async (input) => {
       const ended = await onecode(argsOf([`${ADD} --token -`]), commandLine.env, input);
-      expectFault(ended, 2, '--token on standard input must be 1 to 4096 visible ASCII characters');
+      expectFault(ended, 2, '--token on standard input must be 1 to 4096 letters');
     },
   );
 });

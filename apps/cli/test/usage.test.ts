@@ -144,8 +144,9 @@ describe('a command that was not written right ends with 2 and one line, before 
     [ADD_WITH('--number', '15550783881'), '--number must be a phone number with + and country code'],
     [ADD_WITH('--number', '+1555'), '--number must be a phone number'],
     [ADD_WITH('--number', 'ana@example.com'), '--number must be a phone number'],
-    [ADD_WITH('--token', `${TOKEN} ${TOKEN}`), '--token must be 1 to 4096 visible ASCII characters'],
-    [ADD_WITH('--token', ''), '--token must be 1 to 4096 visible ASCII characters'],
+    ...[`${TOKEN} ${TOKEN}`, '', `"${TOKEN}"`, `'${TOKEN}'`, `<${TOKEN}>`, `${TOKEN},`].map(
+      (token): [string[], string] => [ADD_WITH('--token', token), '--token must be 1 to 4096 letters'],
+    ),
     [ADD_WITH('--token', '--template', 'x'), '--token needs a value'],
     [ADD_WITH(TOKEN), /too many arguments/],
     [ADD_WITH(`--tokn=${TOKEN}`), /unknown option --tokn/],
@@ -163,7 +164,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['sender', 'resume', 'x'], 'the sender must be an id'],
 
     [[...COUNTRIES], /required option '--allow <list>'/],
-    ...['', 'BR,', 'BR,Brazil', 'ZZ', 'BR,all'].map((list): [string[], string] => [
+    ...['', 'BR,', 'BR,Brazil', 'ZZ', 'BR,all', '44', '+999', 'BR,+'].map((list): [string[], string] => [
       [...COUNTRIES, '--allow', list],
       '--allow must be all or country codes',
     ]),

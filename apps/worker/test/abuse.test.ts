@@ -75,6 +75,9 @@ describe('a person who did not request the code', () => {
     expect(await t.simulator.reportMessage(attempt!.message_id!)).toBe(true);
   };
 
+  const denying = async ({ applicationId }: TestCaller): Promise<number> =>
+    (await t.sql('select from denials where application_id = $1', [applicationId])).length;
+
   it('is counted by application and country, once', async () => {
     const labels = { application_id: t.caller.applicationId, country: 'BR' };
     const id = await t.send(t.caller);
@@ -88,16 +91,26 @@ describe('a person who did not request the code', () => {
     ]);
   });
 
-  it('trips the breaker as ten unverified sends would', async () => {
+  it('weighs ten unverified sends in the breaker, where there is that much traffic', async () => {
     const caller = await t.newCaller('live', { credits: 10 });
-    await setBreaker(t.database, TEST_ACTOR, caller.accountId, { unverifiedPercent: 90, minSends: 20 });
-    for (const recipient of ['+5511987654301', '+5511987654302']) {
+    const rule = { unverifiedPercent: 90, minSends: 5 };
+    await setBreaker(t.database, TEST_ACTOR, caller.accountId, rule);
+    const past = async (recipient: string, denied: boolean): Promise<void> => {
       const id = await t.send(caller, { recipient });
       await t.until(id, 'delivered');
-      await deny(id);
+      if (denied) await deny(id);
+      else
+        await t.sql(`update sends set verification = 'verified', verified_at = created_at where id = $1`, [
+          id,
+        ]);
       await t.age(id, 300);
-    }
+    };
+    for (const last of ['1', '2', '3', '4']) await past(`+551198765430${last}`, true);
+    await until('counted denials', async () => (await denying(caller)) === 4);
     const before = await t.count('onecode_breaker_trips_total', { country: 'BR' });
+    await watchBreakers(t.context);
+    expect(await t.count('onecode_breaker_trips_total', { country: 'BR' })).toBe(before);
+    await past('+5511987654305', false);
     await until('a tripped breaker', async () => {
       await watchBreakers(t.context);
       return (await t.count('onecode_breaker_trips_total', { country: 'BR' })) === before + 1;

@@ -22,21 +22,37 @@ export interface Session {
   unfinished?: Unfinished | undefined;
   /** Shown once, on the next page. */
   notice?: string | undefined;
-  nextSendAt?: number;
+  readonly endsAt: number;
 }
 
-// Next.js loads this module several times in one process, for the proxy, the page and the routes: the map must be one.
+const SESSION_MS = 3_600_000;
+const SESSIONS_MAX = Number(process.env['SESSIONS_MAX'] ?? '10000');
+
+// Next.js loads this module several times in one process, for the proxy, the page and the routes: the maps must be one.
 // In production, keep sessions in a store that all processes share.
-const store = globalThis as typeof globalThis & { onecodeSessions?: Map<string, Session> };
+const store = globalThis as typeof globalThis & {
+  onecodeSessions?: Map<string, Session>;
+  onecodeNextSends?: Map<string, number>;
+};
+/** The oldest first. */
 const sessions = (store.onecodeSessions ??= new Map<string, Session>());
+/** When the next code may be sent, by session and by number. */
+export const nextSends = (store.onecodeNextSends ??= new Map<string, number>());
 
 const secret = (): string => randomBytes(32).toString('base64url');
 
-export const findSession = (id: string | undefined): Session | undefined =>
-  id === undefined ? undefined : sessions.get(id);
+export function findSession(id: string | undefined): Session | undefined {
+  const found = id === undefined ? undefined : sessions.get(id);
+  return found && found.endsAt > Date.now() ? found : undefined;
+}
 
 export function createSession(fields: Pick<Session, 'signedInAs'> = {}): Session {
-  const session: Session = { id: secret(), csrf: secret(), ...fields };
+  const now = Date.now();
+  for (const [id, { endsAt }] of sessions) {
+    if (endsAt > now && sessions.size < SESSIONS_MAX) break;
+    sessions.delete(id);
+  }
+  const session: Session = { id: secret(), csrf: secret(), endsAt: now + SESSION_MS, ...fields };
   sessions.set(session.id, session);
   return session;
 }

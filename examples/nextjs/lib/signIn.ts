@@ -6,7 +6,7 @@ import {
   type VerifyResult,
 } from '@onecode/client';
 import { onecode } from './onecode';
-import type { Pending, Session } from './sessions';
+import { nextSends, type Pending, type Session } from './sessions';
 
 const RESEND_AFTER_MS = Number(process.env['RESEND_AFTER_SECONDS'] ?? '30') * 1000;
 
@@ -14,12 +14,15 @@ export type Outcome = { valid: true } | { valid: false; notice: string };
 
 export async function sendCode(session: Session, to: string): Promise<void> {
   const now = Date.now();
-  const waitSeconds = Math.ceil(((session.nextSendAt ?? 0) - now) / 1000);
+  for (const [key, at] of nextSends) if (at <= now) nextSends.delete(key);
+  // A number is one however it is written: other sessions do not send to it any sooner.
+  const keys = [session.id, to.replace(/\D/g, '')];
+  const waitSeconds = Math.ceil((Math.max(...keys.map((key) => nextSends.get(key) ?? 0)) - now) / 1000);
   if (waitSeconds > 0) {
     session.notice = `Wait ${waitSeconds} seconds before you ask for a new code.`;
     return;
   }
-  session.nextSendAt = now + RESEND_AFTER_MS;
+  for (const key of keys) nextSends.set(key, now + RESEND_AFTER_MS);
   // Without a key of an attempt whose outcome is unknown, the SDK makes a new one: a new code.
   const unfinished = session.unfinished?.to === to ? session.unfinished : undefined;
   try {
@@ -27,7 +30,7 @@ export async function sendCode(session: Session, to: string): Promise<void> {
     session.pending = { to, sendId: send.id };
     session.unfinished = undefined;
   } catch (error) {
-    session.nextSendAt = now;
+    for (const key of keys) nextSends.delete(key);
     if (!(error instanceof ProblemError || error instanceof ConnectionError)) throw error;
     // A limit says nothing of a try before it whose answer was lost.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;

@@ -25,8 +25,8 @@ export class Onecode {
   /**
    * Sends a code. The send is accepted then, not delivered.
    *
-   * Lost answers, time-outs, 500, 502, 503 and 504 are tried again up to `maxRetries` times, after growing waits; so is 429, when its
-   * `Retry-After` is at most 30 seconds. All tries have the same idempotency key and the same bytes: one send, one unit.
+   * Lost answers, time-outs, 408, 425, 500, and 502 and above are tried again up to `maxRetries` times, after growing waits; so is 429,
+   * when its `Retry-After` is at most 30 seconds. All tries have the same idempotency key and the same bytes: one send, one unit.
    *
    * @throws ProblemError when the service refused it, ConnectionError when the last try brought no answer of the service. Both hold the
    *   `idempotencyKey`: with it, the same input goes on with the same send.
@@ -45,7 +45,7 @@ export class Onecode {
   }
 
   /**
-   * Verifies what a person typed, with one request and never a second. Only `valid: true` authenticates.
+   * Verifies what a person typed (see `normalizeCode`), with one request and never a second. Only `valid: true` authenticates.
    *
    * @param id of a send that your own records bind to this person's session, never one that came from a browser
    * @throws IndeterminateVerificationError when it is not known whether the code was judged. Do not verify again: go on only if your own

@@ -7,6 +7,7 @@ export type {
   SignupSettings,
   Verification,
 } from './contract.js';
+export { normalizeCode } from './normalizeCode.js';
 export { ConnectionError, IndeterminateVerificationError, OnecodeError, ProblemError } from './errors.js';
 export type { Fetch, FetchInit, FetchResponse } from './fetch.js';
 export type { OnecodeOptions, RequestOptions, SendOptions, VerifyResult, WaitForOptions } from './types.js';

@@ -5,8 +5,6 @@ import { pause } from './timeLimit.js';
 import type { Exchange } from './transport.js';
 import type { SendOptions } from './types.js';
 
-/** Statuses after which the outcome is unknown or passing: the same key and body find out. */
-const REPEATED: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const RETRY_AFTER_SECONDS_MAX = 30;
 const FIRST_WAIT_MS = 500;
 const WAIT_MS_MAX = 10_000;
@@ -61,11 +59,17 @@ function failureOf(answer: Answer, idempotencyKey: string): Failure {
     problem === null
       ? new ConnectionError(`POST /v1/send: an answer with ${status} that is not the service's`, facts)
       : new ProblemError(problem, facts);
-  // A success that is no send was cut off, or something else answered in the service's place.
-  if (REPEATED.has(status) || (status >= 200 && status < 300)) return { error, nextTryMs: growingWaitMs };
+  if (isOpen(status)) return { error, nextTryMs: growingWaitMs };
   if (status === 429) return { error, nextTryMs: () => limitWaitMs(retryAfterSeconds) };
   return { error, nextTryMs: () => null };
 }
+
+/**
+ * Whether the outcome is unknown or passing after this status of what is no send: the same key and body find out. A success was cut off,
+ * or something else answered in the service's place; from 502 on are the statuses of proxies.
+ */
+const isOpen = (status: number): boolean =>
+  [408, 425, 500].includes(status) || status >= 502 || (status >= 200 && status < 300);
 
 /** Half a second, doubled after each try, of which the second half is random: callers that failed together do not return together. */
 function growingWaitMs(tries: number): number {

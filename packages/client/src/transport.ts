@@ -157,15 +157,21 @@ function retryAfterSeconds(header: string | null, dateMs: number): number | unde
 }
 
 /**
- * The reason of a failed `fetch`: the system's code where there is one, which Node hides in the cause. Messages stay out, because a
- * `fetch` of the caller may write the request into them.
+ * The reason of a failed `fetch`: the system's code where there is one, which Node hides in the cause, or the option that this `fetch`
+ * does not have, as of Workers with an old compatibility date. Messages stay out, because a `fetch` of the caller may write the request
+ * into them.
  */
 function reasonOf(error: unknown): string {
   if (error instanceof OnecodeError) return error.message;
-  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
+  const { code, cause, message } = Object(error) as { code?: unknown; cause?: unknown; message?: unknown };
   const found = [code, (Object(cause) as { code?: unknown }).code].find(isSystemCode);
-  return found === undefined ? 'the connection failed' : `the connection failed (${found})`;
+  if (found !== undefined) return `the connection failed (${found})`;
+  const option = REFUSED_OPTION.exec(String(message))?.[1];
+  return option === undefined ? 'the connection failed' : `this fetch refuses the option ${option}`;
 }
+
+/** `The 'cache' field on 'RequestInitializerDict' is not implemented.`, `Unsupported cache mode: no-store`, … */
+const REFUSED_OPTION = /\b(redirect|credentials|cache|duplex)\b'? (?:field|mode|option|property|value)/;
 
 const isSystemCode = (code: unknown): code is string =>
   typeof code === 'string' && /^[A-Z][A-Z_0-9]*$/.test(code);

@@ -101,7 +101,7 @@ describe('the package', () => {
        console.log(Object.keys(cjs).sort().join(), Object.keys(cjs).every((name) => cjs[name] === esm[name]));`,
     );
     expect(output).toBe(
-      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError true\n',
+      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,normalizeCode true\n',
     );
   });
 });

@@ -176,6 +176,19 @@ describe('a send', () => {
     ]);
   });
 
+  it.each([
+    ["The 'cache' field on 'RequestInitializerDict' is not implemented.", 'cache'],
+    ["The 'credentials' field on 'RequestInitializerDict' is not implemented.", 'credentials'],
+    ['Unsupported cache mode: no-store', 'cache'],
+    ['Invalid redirect value, must be one of "follow" or "manual".', 'redirect'],
+    ["Failed to read the 'cache' property from 'RequestInit'", 'cache'],
+    ['RequestInit: duplex option is required when sending a body.', 'duplex'],
+  ])('names the option that a fetch refuses with “%s”', async (message, option) => {
+    const refuses: Fetch = () => Promise.reject(new TypeError(message));
+    const error = await failureOf(client({ fetch: refuses, maxRetries: 0 }).send(INPUT));
+    expect(error).toMatchObject({ message: `POST /v1/send: this fetch refuses the option ${option}` });
+  });
+
   it('does not read an answer without an end', async () => {
     service.script(floods);
     const error = await failureOf(client({ maxRetries: 0 }).send(INPUT));

@@ -11,6 +11,7 @@ import {
 } from '@onecode/testing/breaking-service';
 import {
   IndeterminateVerificationError,
+  normalizeCode,
   Onecode,
   OnecodeError,
   ProblemError,
@@ -27,6 +28,30 @@ const FETCHES: [string, Fetch | undefined][] = [
   ['Node’s fetch', undefined],
   ['undici’s fetch', undiciFetch],
 ];
+
+describe('a code that people type', () => {
+  it.each([
+    ['000 000', '000000'],
+    ['000-000', '000000'],
+    ['\u0660\u0660\u0660\u0660\u0660\u0660', '000000'],
+    ['\u2066 12\u00a034\u201056\u2069\n', '123456'],
+    ['\uff11\uff12\u2212\u{1d7ce}\u{1d7ff}', '1209'],
+    ['12a4', '12a4'],
+    ['', ''],
+  ])('%j is normalised to %j', (typed, code) => expect(normalizeCode(typed)).toBe(code));
+
+  it('may have the digits of any script', () => {
+    const written = Intl.supportedValuesOf('numberingSystem')
+      .map((system) => new Intl.NumberFormat(`en-u-nu-${system}`, { useGrouping: false }).format(1234567890))
+      .filter((digits) => /^\p{Nd}{10}$/u.test(digits));
+    expect(new Set(written).size).toBeGreaterThan(50);
+    expect(new Set(written.map(normalizeCode))).toEqual(new Set(['1234567890']));
+  });
+
+  it('is a text', () => {
+    expect(() => normalizeCode(undefined as unknown as string)).toThrow(OnecodeError);
+  });
+});
 
 describe.each(FETCHES)('a verification by %s', (_, fetch) => {
   it.each(OPEN_VERIFICATIONS)('is one request, and its outcome is open, after %s', async (_, behaviour) => {

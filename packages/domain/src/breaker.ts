@@ -2,7 +2,7 @@
 export interface BreakerRule {
   /** The percentage of unverified codes that trips the breaker, 1 to 100. */
   unverifiedPercent: number;
-  /** Fewer sends prove nothing. */
+  /** Fewer sends prove nothing, whatever people say of them. */
   minSends: number;
 }
 
@@ -20,11 +20,11 @@ const DENIAL_WEIGHT = 10;
 
 /**
  * Whether so few codes are verified that the sends look like traffic pumping: made to earn on the messages, not to sign anybody in.
- * Each person who denies a request adds `DENIAL_WEIGHT` - 1 unverified sends that nobody made.
+ * Each person who denies a request adds `DENIAL_WEIGHT` - 1 unverified sends that nobody made, which never stand for traffic: otherwise
+ * five people could stop a country by themselves.
  * Judged by country, because fraud goes where a message costs most.
  */
 export function breakerTrips(rule: BreakerRule, { sends, unverified, denying }: BreakerEvidence): boolean {
   const unseen = denying * (DENIAL_WEIGHT - 1);
-  const all = sends + unseen;
-  return all >= rule.minSends && (unverified + unseen) * 100 >= rule.unverifiedPercent * all;
+  return sends >= rule.minSends && (unverified + unseen) * 100 >= rule.unverifiedPercent * (sends + unseen);
 }

@@ -4,7 +4,8 @@ import type { Finding } from './healthFindings.js';
 /** What was looked at, whether it is well, and what was found: if not well, with what to do. */
 export interface DeploymentCheck {
   check: string;
-  ok: boolean;
+  /** Null where nobody looked. */
+  ok: boolean | null;
   detail: string;
 }
 
@@ -41,8 +42,11 @@ const ok = (check: string, detail: string): DeploymentCheck => ({ check, ok: tru
 const bad = (check: string, detail: string): DeploymentCheck => ({ check, ok: false, detail });
 
 /** A check that could not be made, which is no fault: `variable` would let it be made. */
-export const skipped = (check: string, variable: string): DeploymentCheck =>
-  ok(check, `Skipped: set ${variable} to check this.`);
+export const skipped = (check: string, variable: string): DeploymentCheck => ({
+  check,
+  ok: null,
+  detail: `Skipped: set ${variable} to check this.`,
+});
 
 /** Judges what PostgreSQL tells. @param keys the versions in SECRET_KEY; null without it */
 export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {

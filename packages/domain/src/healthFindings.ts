@@ -49,7 +49,7 @@ const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
 const ACCEPTED_MIN = 20;
 /** Shares of the accepted messages without any receipt. */
 const UNREPORTED: Thresholds = { degraded: 0.5, failing: 0.9 };
-/** Webhooks with a wrong signature: anybody may post one. Where others come through, they are noise. */
+/** Webhooks with a wrong signature: anybody may post one. */
 const REJECTED_MIN = 5;
 /** Shares of the sends that ended. Up to a fifth fails in some countries, because many numbers have no WhatsApp. */
 const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
@@ -168,12 +168,18 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null 
   return severityOf(1 - reported / accepted, UNREPORTED);
 }
 
-/** Rejected webhooks are noise where others come through, but the cause where receipts are missing: then they are named before these. */
+/**
+ * Rejected webhooks are noise, for anybody may post one, but the cause where receipts are missing: then they are named before these.
+ * Where few messages go out, one whose receipt is two minutes late is missed as long as no webhook at all comes through.
+ */
 const webhooks: Check = ({ traffic }) => {
   const counted = (result: WebhookResult): number =>
     sumOf(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
   if (counted('invalid_signature') < REJECTED_MIN) return null;
-  const isCause = counted('accepted') === 0 || missingReceipts(traffic) !== null;
+  const messages = (counts: readonly TrafficCount[] = []): number =>
+    sumOf(counts, ({ event }) => event === 'accepted');
+  const isLate = messages(traffic?.fiveMinutes) > messages(traffic?.twoMinutes);
+  const isCause = (counted('accepted') === 0 && isLate) || missingReceipts(traffic) !== null;
   return found('webhooks_rejected', isCause ? 'failing' : 'degraded');
 };
 

@@ -1,3 +1,4 @@
+export * from './accessToken.js';
 export * from './apiKey.js';
 export * from './breaker.js';
 export * from './canonicalNumber.js';

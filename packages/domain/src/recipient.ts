@@ -1,10 +1,12 @@
 import {
   getCountries,
+  getCountryCallingCode,
   isSupportedCountry,
   parsePhoneNumberFromString,
   type NumberType,
   type PhoneNumber,
 } from 'libphonenumber-js/max';
+import { parsePhoneNumberFromString as parseByPlan } from 'libphonenumber-js/min';
 
 import { canonicalNumber } from './canonicalNumber.js';
 
@@ -15,14 +17,20 @@ export interface PhoneRecipient {
   e164: string;
   /** See `canonicalNumber`. */
   canonical: string;
-  /** An ISO 3166 code, or null for numbers of no country. */
+  /** An ISO 3166 code, or null for numbers of no country. A range that is not known counts as its calling code's main country. */
   country: string | null;
   /** Whether the number's owner may earn by a message or call, or it costs far more than to other numbers. */
   isCostly: boolean;
 }
 
 /** What the `to` of a request names. */
-export type Recipient = PhoneRecipient | { kind: 'email' } | { kind: 'invalid' };
+export type Recipient = PhoneRecipient | { kind: 'email' } | InvalidRecipient;
+
+export interface InvalidRecipient {
+  kind: 'invalid';
+  /** The year in which numbers like this one got ten digits. */
+  tenDigitsSince?: number;
+}
 
 const PHONE = /^\+[0-9 ()-]+$/;
 const EMAIL =
@@ -47,12 +55,21 @@ const COSTLY_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
+/**
+ * The calling codes of countries whose numbers of eight digits became ones of ten, and the year: Ivory Coast (ARTCI, 31 January 2021)
+ * and Benin (ARCEP, 30 November 2024).
+ */
+const TEN_DIGITS_SINCE: ReadonlyMap<string, number> = new Map([
+  ['225', 2021],
+  ['229', 2024],
+]);
 /** No recipient is longer, outer spaces included. Checked first: some of the patterns take more than linear time. */
 const TEXT_LENGTH_MAX = 1000;
 
 /**
  * Reads a recipient: an e-mail address, or a phone number with `+` and country code that may contain spaces, hyphens and round
- * brackets. Invalid are extensions, `tel:` forms, letters, text around the number, and lengths that are impossible in the country.
+ * brackets. Invalid are extensions, `tel:` forms, letters, text around the number, lengths that are impossible in the country, and a zero
+ * behind the country code that is neither its national prefix nor part of its numbers: without the zero it may be somebody else's number.
  * Whether a range within a country is in use is not checked: ranges change faster than any table of them.
  */
 export function parseRecipient(to: string): Recipient {
@@ -60,20 +77,32 @@ export function parseRecipient(to: string): Recipient {
   const text = to.replace(/^ +| +$/g, '');
   if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
   if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
-  const asked = parsePhoneNumberFromString(text.replace(/[ ()-]/g, ''), { extract: false });
+  const compact = text.replace(/[ ()-]/g, '');
+  const asked = parsePhoneNumberFromString(compact, { extract: false });
   if (asked === undefined || asked.ext !== undefined || !E164.test(asked.number)) return { kind: 'invalid' };
   // The canonical form is checked, because libphonenumber no longer knows Mexico's old one.
   const canonical = canonicalNumber(asked.number);
   const number =
     canonical === asked.number ? asked : parsePhoneNumberFromString(canonical, { extract: false });
-  if (number === undefined || !number.isPossible()) return { kind: 'invalid' };
+  if (number === undefined || !number.isPossible()) return impossible(asked);
+  // The smaller tables know of each plan how its numbers begin, and no ranges.
+  if (asked.nationalNumber.startsWith('0') && parseByPlan(compact, { extract: false })?.isValid() !== true)
+    return { kind: 'invalid' };
   return {
     kind: 'phone',
     e164: asked.number,
     canonical,
-    country: number.country ?? null,
+    // The first of those that share a calling code is the main one.
+    country: number.country ?? number.getPossibleCountries()[0] ?? null,
     isCostly: isCostly(number),
   };
+}
+
+function impossible({ countryCallingCode, nationalNumber }: PhoneNumber): InvalidRecipient {
+  const tenDigitsSince = TEN_DIGITS_SINCE.get(countryCallingCode);
+  return nationalNumber.length === 8 && tenDigitsSince !== undefined
+    ? { kind: 'invalid', tenDigitsSince }
+    : { kind: 'invalid' };
 }
 
 function isCostly(number: PhoneNumber): boolean {
@@ -90,6 +119,28 @@ export function isCountry(code: string): boolean {
 
 /** The ISO 3166 codes of all countries that have phone numbers. */
 export const COUNTRIES: readonly string[] = getCountries();
+
+/** The ISO 3166 codes of the countries that share a calling code such as `+44`: GB, GG, IM and JE. None for what is no such code. */
+export const countriesOf = (callingCode: string): string[] =>
+  getCountries().filter((country) => `+${getCountryCallingCode(country)}` === callingCode);
+
+/** Where a number stands in what people copy: a scheme, or the address of a chat. */
+const LINK =
+  /^(?:whatsapp:|tel:|(?:https?:\/\/)?(?:wa\.me\/|api\.whatsapp\.com\/send\/?\?phone=))(?:\+|%2B)?([^?&#/]*).*$/is;
+
+/**
+ * The number in what people copy from contacts, chats and web pages, as `parseRecipient` reads it: without invisible characters, with
+ * plain spaces and hyphens, and out of a link to a chat. Other texts stay what they are.
+ */
+export function pastedNumber(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/\p{Cf}/gu, '')
+    .replace(/\s/gu, ' ')
+    .replace(/[\p{Pd}\u2212]/gu, '-')
+    .trim()
+    .replace(LINK, '+$1');
+}
 
 /** A masked number shows no more digits than this, and no more than half of those after the calling code. */
 const DIGITS_SHOWN_MAX = 4;

@@ -35,7 +35,10 @@ export interface TrafficCount extends TrafficKey {
   count: number;
 }
 
-/** What a change of a live send's delivery adds to the counts, each event once in the life of a message or a send. */
+/**
+ * What a change of a live send's delivery adds to the counts, each event once in the life of a message or a send. A send whose code was
+ * settled before its message arrived failed by nobody's fault.
+ */
 export function trafficOf(before: Send, after: Send): TrafficKey[] {
   if (after.mode !== 'live') return [];
   const key = (event: TrafficEvent, reason = ''): TrafficKey => ({
@@ -48,7 +51,7 @@ export function trafficOf(before: Send, after: Send): TrafficKey[] {
   if (isUndelivered(before) && !isUndelivered(after) && after.status !== 'failed')
     events.push(key('accepted'));
   if (!hasArrived(before) && hasArrived(after)) events.push(key('delivered'));
-  if (before.status !== 'failed' && after.status === 'failed')
+  if (before.status !== 'failed' && after.status === 'failed' && after.verification === 'pending')
     events.push(key('failed', after.failureReason ?? ''));
   return events;
 }
@@ -59,7 +62,7 @@ export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>
 
 /** The counts of the last minutes that health findings read. */
 export interface RecentTraffic {
-  /** Sends that ended, and webhooks, of the last five minutes. */
+  /** Sends that ended, accepted messages, and webhooks, of the last five minutes. */
   fiveMinutes: readonly TrafficCount[];
   /** Accepted messages and receipts of the last two minutes. */
   twoMinutes: readonly TrafficCount[];

@@ -187,8 +187,23 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
   ],
   ['a few webhooks are rejected', fiveMinutes(webhook('invalid_signature', 4)), []],
   [
-    'all webhooks are rejected',
-    fiveMinutes(webhook('invalid_signature', 5)),
+    'webhooks are rejected while nothing is sent',
+    fiveMinutes(webhook('invalid_signature', 500)),
+    ['us webhooks_rejected degraded'],
+  ],
+  [
+    'webhooks are rejected while the first messages go out',
+    {
+      traffic: {
+        fiveMinutes: [webhook('invalid_signature', 5), count('accepted', 3)],
+        twoMinutes: [webhook('invalid_signature', 5), count('accepted', 3)],
+      },
+    },
+    ['us webhooks_rejected degraded'],
+  ],
+  [
+    'all webhooks are rejected, and not one receipt has come for two minutes',
+    fiveMinutes(webhook('invalid_signature', 5), count('accepted', 1)),
     ['us webhooks_rejected failing'],
   ],
   [

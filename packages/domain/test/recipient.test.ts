@@ -1,13 +1,16 @@
 import {
   canonicalNumber,
+  countriesOf,
   isCountry,
   maskRecipient,
   NO_COUNTRY,
   parseRecipient,
+  pastedNumber,
   type PhoneRecipient,
 } from '@onecode/domain';
 import fc from 'fast-check';
-import { getCountries, getCountryCallingCode } from 'libphonenumber-js/max';
+import examples from 'libphonenumber-js/examples.mobile.json' with { type: 'json' };
+import { getCountries, getCountryCallingCode, getExampleNumber } from 'libphonenumber-js/max';
 
 const phone = (e164: string, country: string | null, canonical = e164) => ({
   kind: 'phone',
@@ -30,6 +33,10 @@ describe('a phone number', () => {
     ['+55(11)98765 4321', '+5511987654321', 'BR'],
     ['+ 55 11 98765 4321', '+5511987654321', 'BR'],
     ['  +5511987654321  ', '+5511987654321', 'BR'],
+    ['+56 9 1234 5678', '+56912345678', 'CL'],
+    ['+36 06 20 123 4567', '+36201234567', 'HU'],
+    ['+7 8 912 345-67-89', '+79123456789', 'RU'],
+    ['+225 07 12 34 56 78', '+2250712345678', 'CI'],
     ['+1 (415) 555-2671', '+14155552671', 'US'],
     ['+44 20 7946 0958', '+442079460958', 'GB'],
     ['+44 (0)20 7946 0958', '+442079460958', 'GB'],
@@ -40,6 +47,33 @@ describe('a phone number', () => {
     ['+5511987654321'.padStart(1000), '+5511987654321', 'BR'],
   ])('%j is read as %s', (to, e164, country) => {
     expect(parseRecipient(to)).toEqual(phone(e164, country));
+  });
+
+  it.each([
+    ['+1 861 234 1234', 'US'],
+    ['+1 436 234 1234', 'US'],
+    ['+1 624 234 1234', 'US'],
+    ['+1 679 234 1234', 'US'],
+    ['+1 876 234 1234', 'JM'],
+    ['+1 416 234 1234', 'CA'],
+    ['+7 100 123 4567', 'RU'],
+    ['+7 701 234 5678', 'KZ'],
+    ['+44 1534 234567', 'JE'],
+    ['+262 999 12 34 56', 'RE'],
+    ['+262 639 01 23 45', 'YT'],
+    ['+590 999 12 34 56', 'GP'],
+    ['+599 9 999 9999', 'CW'],
+  ])('%s is of %s: a range that is not known is of the main country of its calling code', (to, country) => {
+    expect(phoneOf(to).country).toBe(country);
+  });
+
+  it('has a country unless its calling code has none', () => {
+    for (const code of new Set(getCountries().map((country) => getCountryCallingCode(country))))
+      for (const national of ['1234', '12345', '123456', '1234567', '12345678', '123456789', '9999999999']) {
+        const recipient = parseRecipient(`+${code}${national}`);
+        if (recipient.kind !== 'phone') continue;
+        expect(countriesOf(`+${code}`)).toContain(recipient.country);
+      }
   });
 
   it('belongs to no country when its calling code does not', () => {
@@ -115,11 +149,43 @@ describe('a phone number', () => {
     ['the 1 of Mexican mobile numbers before too few digits', '+52 1 55 1234 56'],
     ['the 1 of Mexican mobile numbers before too many digits', '+52 1 55 1234 56789'],
     ['the 1 of Mexican mobile numbers before what is none', '+52 1 15 1234 5678'],
+    ['a zero that Chile does not have', '+56 09 1234 5678'],
+    ['a zero that Czechia does not have', '+420 0601 123 456'],
+    ['a zero that Mexico does not have', '+52 0 55 1234 5678'],
+    ['a zero that is not Hungary’s 06', '+36 0 1 234 5678'],
+    ['a zero in place of an area code of North America', '+1 041 555 2671'],
     ['a star code', '+5511987654321*1'],
     ['a percent code', '%2B5511987654321'],
     ['an object’s name', '[object Object]'],
   ])('is refused with %s', (_, to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
+  });
+
+  it('loses a zero behind the country code where that is its prefix, and has it where numbers begin so', () => {
+    const own = getCountries().map((country) => getExampleNumber(country, examples)!);
+    const withZeros = (zeros: string) =>
+      own.map((number) => ({
+        number,
+        read: parseRecipient(`+${number.countryCallingCode} ${zeros}${number.nationalNumber}`),
+      }));
+    const others = [...withZeros('0'), ...withZeros('00')].filter(
+      ({ number, read }) => read.kind === 'phone' && read.e164 !== number.number,
+    );
+    expect(new Set(others.map(({ number }) => number.country))).toEqual(
+      new Set(['AC', 'ID', 'IT', 'JP', 'KR', 'VA']),
+    );
+    for (const { number, read } of others)
+      expect(read).toMatchObject({
+        e164: expect.stringMatching(`^\\+${number.countryCallingCode}00?${number.nationalNumber}$`),
+      });
+  });
+
+  it.each([
+    ['+225 07 12 34 56', 2021],
+    ['+225 21 34 56 78', 2021],
+    ['+229 97 12 34 56', 2024],
+  ])('%s is one of those that have had ten digits since %i', (to, tenDigitsSince) => {
+    expect(parseRecipient(to)).toEqual({ kind: 'invalid', tenDigitsSince });
   });
 
   it('has a form that the table of sends can hold, in every country and of every length', () => {
@@ -147,6 +213,28 @@ describe('a phone number', () => {
       // A quadratic search would take minutes.
       expect(performance.now() - began).toBeLessThan(3_000);
     }
+  });
+});
+
+describe('a number as people paste it', () => {
+  it.each([
+    ['+55\u00a011\u00a098765\u20114321', '+55 11 98765-4321'],
+    ['\u202a+55 11 98765\u20134321\u202c', '+55 11 98765-4321'],
+    ['\u2066+5511987654321\u2069', '+5511987654321'],
+    ['\u200e+5511987654321\u200f', '+5511987654321'],
+    ['\ufeff+55\u200b11\u202f98765\u22124321\n', '+5511 98765-4321'],
+    ['\t+55\u200911\u300098765\u20144321\u2028', '+55 11 98765-4321'],
+    ['\uff0b\uff15\uff1511987654321', '+5511987654321'],
+    ['whatsapp:+5511987654321', '+5511987654321'],
+    ['tel:+55-11-98765-4321', '+55-11-98765-4321'],
+    ['wa.me/5511987654321', '+5511987654321'],
+    ['https://wa.me/+5511987654321?text=oi', '+5511987654321'],
+    ['https://api.whatsapp.com/send?phone=%2B5511987654321&text=oi', '+5511987654321'],
+    ['+55 11 98765-4321', '+55 11 98765-4321'],
+    ['ana@example.com', 'ana@example.com'],
+    ['5511987654321', '5511987654321'],
+  ])('%j is read as %s', (text, number) => {
+    expect(pastedNumber(text)).toBe(number);
   });
 });
 
@@ -231,6 +319,11 @@ describe('a country', () => {
   it.each(['ZZ', 'br', 'BRA', 'B', '', '001', 'Br', 'BR ', '__proto__'])('%j is none', (code) =>
     expect(isCountry(code)).toBe(false),
   );
+  it('is one of several where these share a calling code', () => {
+    expect(countriesOf('+44')).toEqual(['GB', 'GG', 'IM', 'JE']);
+    expect(countriesOf('+55')).toEqual(['BR']);
+    for (const none of ['44', '+', '+0', '+999', '+881', 'GB', '']) expect(countriesOf(none)).toEqual([]);
+  });
   it('is none where a number has no country, though the code has the form of one', () => {
     expect(NO_COUNTRY).toMatch(/^[A-Z]{2}$/);
     expect(isCountry(NO_COUNTRY)).toBe(false);

@@ -25,6 +25,8 @@ describe('trafficOf', () => {
     ['an acceptance after a loss', { status: 'sent', lostAt: at }, { lostAt: null }, ['accepted']],
     ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
     ['a failure before', { status: 'queued' }, { status: 'failed' }, ['failed']],
+    ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
+    ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
     ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at }, []],
   ])('of %s', (_, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);
@@ -65,8 +67,11 @@ describe('the breaker', () => {
     // Ten denials are a hundred unverified sends that few others outweigh.
     [60, 50, 4, false],
     [60, 50, 5, true],
-    [14, 14, 3, false],
-    [14, 14, 4, true],
+    // Where little is sent, people who deny it are no traffic.
+    [5, 5, 5, false],
+    [49, 49, 49, false],
+    [50, 40, 5, false],
+    [50, 40, 6, true],
     // A busy and honest account is not stopped by a few people with a grudge.
     [1000, 200, 50, false],
     [1000, 250, 722, false],

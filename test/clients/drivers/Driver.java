@@ -21,7 +21,7 @@ final class Driver {
         String sendId = given.get("sendId");
         switch (given.get("call")) {
             case "verify":
-                return client.verify(sendId, given.get("code"));
+                return client.verify(sendId, Onecode.normalizeCode(given.get("code")));
             case "status":
                 return client.status(sendId);
             case "send":

@@ -20,7 +20,7 @@ func run(given url.Values) (any, error) {
 	ctx := context.Background()
 	switch given.Get("call") {
 	case "verify":
-		return client.Verify(ctx, given.Get("sendId"), given.Get("code"))
+		return client.Verify(ctx, given.Get("sendId"), onecode.NormalizeCode(given.Get("code")))
 	case "status":
 		return client.Status(ctx, given.Get("sendId"))
 	case "send":

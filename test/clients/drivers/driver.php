@@ -7,7 +7,7 @@ ini_set('display_errors', 'stderr');
 function run(array $given): ?object
 {
     global $client;
-    if ($given['call'] === 'verify') return $client->verify($given['sendId'], $given['code']);
+    if ($given['call'] === 'verify') return $client->verify($given['sendId'], Onecode\Client::normalizeCode($given['code']));
     if ($given['call'] === 'status') return $client->status($given['sendId']);
     unset($given['call']);
     if (isset($given['to'])) return $client->send(...$given);

@@ -7,7 +7,7 @@ import traceback
 from urllib.parse import parse_qsl
 
 sys.path.insert(0, sys.argv[1])
-from onecode import Onecode
+from onecode import Onecode, normalize_code
 
 client = None
 
@@ -15,7 +15,7 @@ client = None
 def run(call, **given):
     global client
     if call == "verify":
-        return client.verify(given["sendId"], given["code"])
+        return client.verify(given["sendId"], normalize_code(given["code"]))
     if call == "status":
         return client.status(given["sendId"])
     if call == "send":

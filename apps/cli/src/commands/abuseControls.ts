@@ -51,8 +51,15 @@ export function addAbuseControlCommands(account: Command): void {
     .command('countries')
     .description('let an account send to some countries only')
     .argument('<id>', 'the account', id('the account'))
-    .requiredOption('--allow <list>', 'ISO 3166 codes with commas between them, or all', countries('--allow'))
-    .addHelpText('after', example(`account countries ID --allow BR,US`))
+    .requiredOption(
+      '--allow <list>',
+      'ISO 3166 codes or calling codes with commas between them, or all',
+      countries('--allow'),
+    )
+    .addHelpText(
+      'after',
+      `\nGB is the United Kingdom without Jersey, Guernsey and the Isle of Man; +44 is all four (GB,GG,IM,JE).\n${example('account countries ID --allow BR,US')}`,
+    )
     .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
       const changed = await withDatabase((database) =>
         allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),

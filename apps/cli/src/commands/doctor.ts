@@ -45,7 +45,7 @@ export function addDoctorCommand(program: Command): void {
         command,
         checks.map(({ check, ok, detail }) => ({ check, ok, detail })),
       );
-      if (checks.some(({ ok }) => !ok)) throw new NotOk();
+      if (checks.some(({ ok }) => ok === false)) throw new NotOk();
     });
 }
 

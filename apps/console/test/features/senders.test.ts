@@ -16,7 +16,7 @@ beforeAll(async () => {
 const TOKEN = 'EAAG-leaked-token-0123456789';
 const NEW = {
   phoneNumberId: '106540352249999',
-  number: '+1 555-078-9999',
+  number: '\u202a+1\u00a0555\u2011078\u20119999\u202c',
   token: TOKEN,
   template: 'verification_code',
   englishTemplateLanguage: 'en_US',
@@ -196,6 +196,7 @@ describe('senders', () => {
     [{ ...NEW, number: '+5511' }, { number: 'format' }],
     [{ ...NEW, phoneNumberId: 'x1' }, { phoneNumberId: 'pattern' }],
     [{ ...NEW, token: 'two words' }, { token: 'pattern' }],
+    [{ ...NEW, token: `"${TOKEN}"` }, { token: 'pattern' }],
     [{ ...NEW, template: 'Mine!' }, { template: 'pattern' }],
     [{ ...NEW, englishTemplateLanguage: 'fr' }, { englishTemplateLanguage: 'enum' }],
     [{ ...NEW, throughput: 1_001 }, { throughput: 'maximum' }],

@@ -1,5 +1,5 @@
 import { apiKeyHint } from '@onecode/domain';
-import { newId, newTryoutIdempotencyKey } from '@onecode/store';
+import { newId, newTryoutIdempotencyKey, readCallersVersion } from '@onecode/store';
 import { buildCaller, buildSend, closedPort, startTcpServer, type TestCaller } from '@onecode/testing';
 import type { CallView, TryoutSendView, TryoutView } from '../../src/features/tryout/view.js';
 import { useConsole } from '../console.js';
@@ -81,6 +81,14 @@ describe('trying an application', () => {
     ]);
   });
 
+  it('empties no API’s cache of callers', async () => {
+    const version = (): Promise<string> => readCallersVersion(server.db.database);
+    const [before, tried] = [await version(), await application()];
+    await trySend(tried);
+    await trySend(tried);
+    expect(await version()).toBe(before);
+  });
+
   it.each([
     ['live', { to: RECIPIENT }, { isLive: 'mode' }],
     ['test', { to: RECIPIENT, isLive: true }, { isLive: 'mode' }],
@@ -138,7 +146,11 @@ describe('what the page shows of a call', () => {
       expires_at: '2030-01-01T00:00:00.000Z',
     });
     answer = () => http('202 Accepted', body, 'Content-Type: application/json', 'X-Request-Id: 7');
-    const { call, send } = await trySend(await application(), { to: RECIPIENT, code: '4217', locale: 'en' });
+    const { call, send } = await trySend(await application(), {
+      to: `\u2066${RECIPIENT}\u2069`,
+      code: '4217',
+      locale: 'en',
+    });
     const [head, json] = arrived.split('\r\n\r\n');
     const key = /Bearer (\w+)/.exec(arrived)?.[1] ?? '';
     const [line, host, ...shown] = call.request.split('\n');

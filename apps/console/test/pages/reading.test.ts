@@ -182,7 +182,7 @@ describe('the pages of sends', () => {
 
       await open('sends', async (page, asked) => {
         await page.getByRole('link', { name: '+55 ••••• 7777' }).waitFor();
-        await page.getByLabel('Find a send').fill('+55 11 91234-5678');
+        await page.getByLabel('Find a send').fill('\u202a+55\u00a011 91234\u20115678\u202c');
         await page.getByRole('button', { name: 'Find' }).click();
         await page.getByText('Sends to the number you entered').waitFor();
         await page.getByRole('link', { name: '+55 ••••• 7777' }).waitFor({ state: 'detached' });

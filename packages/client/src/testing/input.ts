@@ -34,15 +34,13 @@ export function readIdempotencyKey({ headers }: IncomingMessage): string | null 
   return key === '' ? null : key;
 }
 
-/** @throws Problem `invalid_json` for a body that is too large or compressed */
+/** @throws Problem `invalid_json` for a body that is too large */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>)
     if ((bytes += chunk.length) <= BODY_BYTES_MAX) chunks.push(chunk);
   if (bytes > BODY_BYTES_MAX) throw unreadable(`The body is larger than ${BODY_BYTES_MAX} bytes.`);
-  if (!/^(?:identity)?$/i.test(request.headers['content-encoding'] ?? ''))
-    throw unreadable('The body is compressed.');
   return Buffer.concat(chunks);
 }
 

@@ -13,7 +13,7 @@ import { viewAt, type Service } from './service.js';
 import type { Application } from './types.js';
 
 /** Headers that may come once: of two, nobody knows which counts. */
-const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'content-encoding'];
+const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type'];
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @throws Problem, LostAnswer */

@@ -177,6 +177,13 @@ export function testCreation(open: () => ContractTarget): void {
       expect((await post(BODY, ['Content-Type', type])).status).toBe(202);
     });
 
+    it.each(['identity', 'utf-8', '', 'none', 'identity, identity', 'gzip'])(
+      'with the content coding "%s", where it is plain JSON',
+      async (coding) => {
+        expect((await post(BODY, ['Content-Encoding', coding])).status).toBe(202);
+      },
+    );
+
     it.each([
       ['labelled', [['Content-Encoding', 'gzip']]],
       ['not labelled', []],

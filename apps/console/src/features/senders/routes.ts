@@ -1,4 +1,10 @@
-import { parseRecipient, SENDER_PATTERNS, SENDER_THROUGHPUT } from '@onecode/domain';
+import {
+  ACCESS_TOKEN,
+  parseRecipient,
+  pastedNumber,
+  SENDER_PATTERNS,
+  SENDER_THROUGHPUT,
+} from '@onecode/domain';
 import {
   addSender,
   changeThroughput,
@@ -21,7 +27,7 @@ import { providerView } from './providerView.js';
 import { SENDER_RULES, senderView } from './view.js';
 
 const STRICT = { additionalProperties: false };
-const TOKEN = Type.String({ pattern: SENDER_PATTERNS.token.source });
+const TOKEN = Type.String({ pattern: ACCESS_TOKEN.source });
 const THROUGHPUT = Type.Integer({ minimum: SENDER_THROUGHPUT.min, maximum: SENDER_THROUGHPUT.max });
 
 /** Senders: the WhatsApp numbers that send the codes. */
@@ -67,7 +73,7 @@ export const senderRoutes: readonly Route[] = [
       {
         phoneNumberId: Type.String({ pattern: SENDER_PATTERNS.phoneNumberId.source }),
         businessAccountId: Type.Optional(Type.String({ pattern: SENDER_PATTERNS.businessAccountId.source })),
-        number: Type.String({ maxLength: 40 }),
+        number: Type.String({ maxLength: 1000 }),
         token: TOKEN,
         template: Type.String({ pattern: SENDER_PATTERNS.template.source }),
         englishTemplateLanguage: Type.Enum(['en', 'en_US']),
@@ -76,7 +82,7 @@ export const senderRoutes: readonly Route[] = [
       STRICT,
     ),
     async handle({ context, actor, body }) {
-      const number = parseRecipient(body.number);
+      const number = parseRecipient(pastedNumber(body.number));
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { number: 'format' } });
       const wanted = { ...body, number: number.e164 };

@@ -1,5 +1,6 @@
 import {
   isToldByProvider,
+  ACCESS_TOKEN,
   SENDER_PATTERNS,
   SENDER_TEMPLATE_INITIAL,
   SENDER_THROUGHPUT,
@@ -40,7 +41,7 @@ export const SENDER_RULES: SenderRulesView = {
     phoneNumberId: SENDER_PATTERNS.phoneNumberId.source,
     businessAccountId: SENDER_PATTERNS.businessAccountId.source,
     template: SENDER_PATTERNS.template.source,
-    token: SENDER_PATTERNS.token.source,
+    token: ACCESS_TOKEN.source,
   },
 };
 

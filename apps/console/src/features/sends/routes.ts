@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, isHeld, parseRecipient } from '@onecode/domain';
+import { DELIVERY_STATES, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
 import {
   findSendAccount,
   findSendDetails,
@@ -29,7 +29,7 @@ const FILTER = Type.Object(
 );
 
 const RECIPIENT_SEARCH = Type.Object(
-  { recipient: Type.String({ maxLength: 100 }), before: pageFields.before },
+  { recipient: Type.String({ maxLength: 1000 }), before: pageFields.before },
   { additionalProperties: false },
 );
 const SEARCH_LIMIT = 50;
@@ -54,7 +54,7 @@ export const sendRoutes: readonly Route[] = [
     access: 'viewer',
     body: RECIPIENT_SEARCH,
     async handle({ context, accountId, body: { recipient, before } }) {
-      const number = parseRecipient(recipient);
+      const number = parseRecipient(pastedNumber(recipient));
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };

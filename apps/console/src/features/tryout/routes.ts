@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { maskRecipient, parseRecipient, TEST_CODE } from '@onecode/domain';
+import { maskRecipient, parseRecipient, pastedNumber, TEST_CODE } from '@onecode/domain';
 import {
   logTriedSend,
   hasTriedSend,
@@ -60,7 +60,8 @@ export const tryoutRoutes: readonly Route[] = [
     ),
     async handle(call): Promise<TryoutSendView> {
       const { context, person, actor, accountId } = call;
-      const { isLive = false, ...body } = call.body;
+      const { isLive = false, ...wanted } = call.body;
+      const body = { ...wanted, to: pastedNumber(wanted.to) };
       const application = await applicationOf(call);
       const { mode } = application;
       if (isLive !== (mode === 'live'))

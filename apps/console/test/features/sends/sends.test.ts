@@ -324,7 +324,13 @@ describe('the search by phone number', () => {
     await build(foreign, { recipient });
     await build(live, { recipient: '+5521955554445' });
 
-    for (const written of [recipient, '+55 21 95555-4444', '+55 (21) 95555 4444']) {
+    for (const written of [
+      recipient,
+      '+55 21 95555-4444',
+      '+55 (21) 95555 4444',
+      '\u202a+55\u00a021 95555\u20114444\u202c',
+      'https://wa.me/5521955554444?text=oi',
+    ]) {
       const { status, body } = await viewer.post<SendsView>(`${path}/search`, { recipient: written });
       expect([status, idsOf(body)]).toEqual([200, [other, one]]);
     }
