@@ -1,10 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { UserError } from '../scripts/user-error.mjs';
 import { freePort } from '../scripts/services/ports.mjs';
 import { prepare, root, runNpm } from '../scripts/checkout.mjs';
+import { median } from './statistics.mjs';
 
 /**
  * @typedef {import('../scripts/processes/processes.mjs').Processes} Processes
@@ -33,20 +36,28 @@ const SHOWN_SETTINGS = [
   'shared_buffers',
 ];
 const START_MS_MAX = 20_000;
+/** Whose median is the time of a commit. */
+const COMMITS = 21;
 
 /**
  * Starts PostgreSQL and Redis, even where others are given: the benchmark writes millions of rows, and its results depend on known
  * settings.
  * @param {Processes} processes
+ * @param {number} flushMs that the disk takes longer to flush
  * @returns {Promise<Environment>}
  */
-export async function startEnvironment(processes) {
+export async function startEnvironment(processes, flushMs) {
+  const preload = flushMs === 0 ? {} : { LD_PRELOAD: buildSlowFlush(processes.folder, flushMs) };
   await prepare(processes);
   // These need the packages that `prepare` installs.
   const { startPostgres } = await import('../scripts/services/postgres.mjs');
   const { startRedis } = await import('../scripts/services/redis.mjs');
   const options = { processes, throwaway: false, log: console.log };
-  const postgres = await startPostgres({ ...options, settings: POSTGRES_SETTINGS });
+  const postgres = await startPostgres({
+    ...options,
+    settings: POSTGRES_SETTINGS,
+    env: { ...process.env, ...preload },
+  });
   const redis = await startRedis(options);
   const env = { ...process.env, DATABASE_URL: postgres.url };
   await runNpm(processes, ['run', '--silent', 'migrate'], { title: 'npm run migrate', env });
@@ -60,6 +71,24 @@ export async function startEnvironment(processes) {
 }
 
 /**
+ * Compiles the library that makes a disk slow to flush.
+ * @param {string} folder that PostgreSQL's account can enter
+ * @param {number} flushMs
+ * @returns {string} its path
+ */
+function buildSlowFlush(folder, flushMs) {
+  const library = join(folder, 'slowFlush.so');
+  const source = fileURLToPath(new URL('slowFlush.c', import.meta.url));
+  const flags = ['-shared', '-fPIC', `-DFLUSH_US=${Math.round(flushMs * 1000)}`];
+  try {
+    execFileSync('cc', [...flags, '-o', library, source], { stdio: 'pipe' });
+  } catch (error) {
+    throw new UserError(`--flush-ms needs Linux and a C compiler: ${/** @type {Error} */ (error).message}`);
+  }
+  return library;
+}
+
+/**
  * Describes the machine and PostgreSQL's settings.
  * @param {Environment} environment
  */
@@ -69,6 +98,12 @@ export async function describeMachine({ databaseUrl }) {
     'select name, current_setting(name) as value from unnest($1::text[]) name',
     [SHOWN_SETTINGS],
   );
+  const commits = [];
+  for (let count = 0; count < COMMITS; count++) {
+    const startedAt = performance.now();
+    await client.query(`select pg_logical_emit_message(true, 'bench', '')`);
+    commits.push(performance.now() - startedAt);
+  }
   await client.end();
   const settings = /** @type {Record<string, string>} */ (
     Object.fromEntries(rows.map(({ name, value }) => [name, value]))
@@ -80,10 +115,11 @@ export async function describeMachine({ databaseUrl }) {
     loadBefore: Number((loadavg()[0] ?? 0).toFixed(2)),
     node: process.version,
     postgres: settings,
+    commitMs: Number(median(commits).toFixed(1)),
   };
   const text =
     `${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB, load ${machine.loadBefore} before; Node ${machine.node}, ` +
-    `PostgreSQL ${settings['server_version']} with fsync ${settings['fsync']}, synchronous_commit ${settings['synchronous_commit']}.`;
+    `PostgreSQL ${settings['server_version']} with fsync ${settings['fsync']}, synchronous_commit ${settings['synchronous_commit']}; a commit takes ${machine.commitMs} ms.`;
   return { ...machine, text };
 }
 
@@ -174,9 +210,10 @@ export async function runSql(url, ...statements) {
 }
 
 /** @param {string} url */
-async function connect(url) {
+export async function connect(url) {
   const { default: pg } = await import('pg'); // installed by `prepare`
   const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {}); // an interrupt stops the services first
   await client.connect();
   return client;
 }

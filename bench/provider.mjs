@@ -1,43 +1,82 @@
 import { createServer } from 'node:http';
+import { request } from 'undici';
 import { monotonicMs } from './machine.mjs';
+import { RECEIPT_STATUSES, REPORTS_PER_POST, webhooks } from './targets/target.mjs';
 
 /**
  * A provider that accepts every message, at once or after a delay in milliseconds, and does nothing else. It listens on `PORT`.
  * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came, `GET /arrivals` when each
- * came, by recipient.
+ * came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each message to that API.
  */
 let delayMs = 0;
 /** @type {Map<string, number>} */
 let arrivals = new Map();
 let count = 0;
+/** @type {string | null} */
+let api = null;
+let secret = '';
+/** @type {import('./targets/target.mjs').Report[]} those that are to be posted */
+let reports = [];
+let isPosting = false;
 
 /** @param {string} body */
 function acceptMessage(body) {
   const at = monotonicMs();
-  const to = /"to":"([^"]+)"/.exec(body)?.[1] ?? '';
+  const { to, biz_opaque_callback_data: opaqueData } = JSON.parse(body);
   if (!arrivals.has(to)) arrivals.set(to, at);
   count += 1;
-  return { messaging_product: 'whatsapp', messages: [{ id: `wamid.${count}.${Date.now()}` }] };
+  const id = `wamid.${count}.${Date.now()}`;
+  if (api !== null) {
+    reports.push({ id, opaqueData, status: 'sent' });
+    if (!isPosting) void postReports(api);
+  }
+  return { messaging_product: 'whatsapp', messages: [{ id }] };
+}
+
+/**
+ * Posts reports as soon as they are there, up to 50 at a time; a message's next one when the one before it was answered.
+ * @param {string} url of the API
+ */
+async function postReports(url) {
+  isPosting = true;
+  while (reports.length > 0) {
+    const posted = reports.splice(0, REPORTS_PER_POST);
+    for (const { method, path, headers, body = '' } of webhooks(posted, REPORTS_PER_POST, secret)) {
+      const answer = await request(url + path, { method, headers, body });
+      await answer.body.dump();
+      if (answer.statusCode !== 200) throw new Error(`A webhook was answered ${answer.statusCode}.`);
+    }
+    for (const report of posted) {
+      const status = RECEIPT_STATUSES[RECEIPT_STATUSES.indexOf(report.status) + 1];
+      if (status !== undefined) reports.push({ ...report, status });
+    }
+  }
+  isPosting = false;
 }
 
 /** @param {URL} url */
 function control({ pathname, searchParams }) {
   if (pathname === '/count') return { count };
   if (pathname === '/arrivals') return Object.fromEntries(arrivals);
+  if (pathname !== '/reset') return {}; // a worker also asks about its numbers and templates
   delayMs = Number(searchParams.get('delay'));
+  api = searchParams.get('api');
+  secret = searchParams.get('secret') ?? '';
   arrivals = new Map();
+  reports = [];
   count = 0;
   return {};
 }
 
-createServer((request, response) => {
+createServer((incoming, response) => {
   let body = '';
-  request.setEncoding('utf8');
-  request.on('data', (part) => (body += part));
-  request.on('end', () => {
-    const isMessage = request.url?.endsWith('/messages') === true;
+  incoming.setEncoding('utf8');
+  incoming.on('data', (part) => (body += part));
+  incoming.on('end', () => {
+    const { url = '' } = incoming;
+    const isMessage = url.endsWith('/messages');
     const answer = JSON.stringify(
-      isMessage ? acceptMessage(body) : control(new URL(request.url ?? '', 'http://localhost')),
+      isMessage ? acceptMessage(body) : control(new URL(url, 'http://localhost')),
     );
     const reply = () => response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
     if (isMessage && delayMs > 0) setTimeout(reply, delayMs);

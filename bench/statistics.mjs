@@ -4,6 +4,8 @@
  * @property {number} medianMs NaN where the time of a single request is unknown
  * @property {number} p99Ms
  * @property {Record<string, number>} cpuMs of one request, by process
+ * @property {number} walBytes of one request, what PostgreSQL wrote to its write-ahead log
+ * @property {number[]} [inSecond] at full speed: how many requests were answered in each second
  *
  * @typedef {object} Candidate  one of those that are compared
  * @property {string} target
@@ -16,6 +18,7 @@
  * @property {number} medianMs
  * @property {number} p99Ms
  * @property {Record<string, number>} cpuMs
+ * @property {number} walBytes
  * @property {Measurement[]} rounds
  */
 
@@ -60,6 +63,7 @@ function rowOf(name, target, rounds) {
     cpuMs: Object.fromEntries(
       processes.map((process) => [process, medianOf(({ cpuMs }) => cpuMs[process] ?? 0)]),
     ),
+    walBytes: medianOf(({ walBytes }) => walBytes),
     rounds,
   };
 }
@@ -68,7 +72,7 @@ function rowOf(name, target, rounds) {
  * How one row compares with another: the median of each round's own ratio, since the loads of one round are close in time.
  * @param {Row} row
  * @param {Row} other measured in the same rounds
- * @param {'perSecond' | 'p99Ms'} [metric]
+ * @param {'perSecond' | 'medianMs' | 'p99Ms'} [metric]
  * @returns {number}
  */
 export function ratio(row, other, metric = 'perSecond') {

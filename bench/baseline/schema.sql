@@ -12,6 +12,8 @@ create table api_keys (
   account_id uuid not null references accounts
 );
 
+create type send_status as enum ('queued', 'sending', 'sent', 'delivered', 'read');
+
 create table sends (
   id uuid primary key,
   account_id uuid not null references accounts,
@@ -22,13 +24,15 @@ create table sends (
   charged_from text not null,
   code_hash bytea not null,
   sealed_code bytea,
-  status text not null default 'queued',
+  status send_status not null default 'queued',
   wrong_guesses smallint not null default 0,
   message_id text,
   next_enqueue_at timestamptz,
   created_at timestamptz not null,
   expires_at timestamptz not null,
   sent_at timestamptz,
+  delivered_at timestamptz,
+  read_at timestamptz,
   verified_at timestamptz
 );
 create unique index on sends (account_id, idempotency_key) where idempotency_key is not null;
@@ -47,7 +51,8 @@ create table ledger_entries (
 create table receipts (
   id bigint primary key generated always as identity,
   message_id text not null,
-  status text not null,
+  send_id uuid,
+  status send_status not null,
   occurred_at timestamptz not null,
   due_at timestamptz default now(),
   unique (message_id, status)

@@ -100,15 +100,19 @@ async function receipts({ headers, body }) {
   const given = Buffer.from(String(headers['x-hub-signature-256']).slice('sha256='.length), 'hex');
   if (given.length !== mac.length || !timingSafeEqual(given, mac)) return [401, {}];
   const statuses = JSON.parse(body.toString()).entry[0].changes[0].value.statuses;
-  await pool.query({
+  const { rows } = await pool.query({
     name: 'receipts',
-    text: `insert into receipts (message_id, status, occurred_at)
-      select r.id, r.status, to_timestamp(r.at) from unnest($1::text[], $2::text[], $3::bigint[]) as r (id, status, at)
-      order by 1, 2 on conflict (message_id, status) do nothing`,
-    values: ['id', 'status', 'timestamp'].map((name) =>
+    text: `insert into receipts (message_id, send_id, status, occurred_at)
+      select r.id, r.send_id, r.status, to_timestamp(r.at)
+      from unnest($1::text[], $2::uuid[], $3::send_status[], $4::bigint[]) as r (id, send_id, status, at)
+      order by 1, 3 on conflict (message_id, status) do nothing returning id`,
+    values: ['id', 'biz_opaque_callback_data', 'status', 'timestamp'].map((name) =>
       statuses.map((/** @type {any} */ status) => status[name]),
     ),
   });
+  void queue
+    .add('apply', { receiptIds: rows.map(({ id }) => id) }, { removeOnComplete: 1000 })
+    .catch(() => {});
   return [200, {}];
 }
 

@@ -1,37 +1,33 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { monotonicMs } from '../machine.mjs';
 import { roundRobin } from '../scheduling.mjs';
 import { percentile } from '../statistics.mjs';
 
 /**
- * `node generator.mjs URL CONNECTIONS SECONDS FILE [PER_SECOND]` sends the requests of a file in turn and prints the result as one
- * line of JSON. With a rate it keeps that rate whatever the answers do, and times count from when a request was due: a server that
- * stalls cannot hide behind requests that were never sent. Without a rate, each connection sends as fast as it is answered.
+ * `node generator.mjs FILE` sends the requests of a load in turn and prints the result as one line of JSON. With a rate it keeps that
+ * rate whatever the answers do, and times count from when a request was due: a server that stalls cannot hide behind requests that
+ * were never sent. With a database, requests create sends, and a number of them is kept under way until they are read. With neither,
+ * each connection sends as fast as it is answered.
  *
- * @typedef {object} Load
- * @property {string} url
- * @property {number} connections
- * @property {number} seconds
- * @property {import('./load.mjs').Request[]} requests
+ * @typedef {import('./load.mjs').Load & { connections: number }} Load
  *
  * @typedef {Omit<import('./load.mjs').LoadResult, 'requests' | 'medianMs' | 'p99Ms'> & { timesMs: number[] }} Outcome
  */
+
+/** Sends that are under way at a time: several times what API and worker have in hand at once, so neither runs out of work. */
+const UNDER_WAY_MAX = 400;
+const POLL_MS = 50;
+const SILENCE_MS_MAX = 10_000;
 
 if (isMainThread) await generate();
 else tick();
 
 async function generate() {
-  const [url = '', connections, seconds, file = '', perSecond] = process.argv.slice(2);
-  const load = {
-    url,
-    connections: Number(connections),
-    seconds: Number(seconds),
-    requests: JSON.parse(readFileSync(file, 'utf8')),
-  };
-  const { timesMs, ...rest } =
-    perSecond === undefined ? await runAtFullSpeed(load) : await runAtRate(load, Number(perSecond));
+  const load = /** @type {Load} */ (JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')));
+  const { timesMs, ...rest } = await run(load);
   const sorted = timesMs.toSorted((a, b) => a - b);
   console.log(
     JSON.stringify({
@@ -41,6 +37,13 @@ async function generate() {
       ...rest,
     }),
   );
+}
+
+/** @param {Load} load */
+function run(load) {
+  const { perSecond, databaseUrl } = load;
+  if (databaseUrl !== undefined) return runUntilRead(load, databaseUrl);
+  return perSecond === undefined ? runAtFullSpeed(load) : runAtRate(load, perSecond);
 }
 
 /** @param {NodeJS.CpuUsage} before */
@@ -60,6 +63,8 @@ async function runAtFullSpeed({ url, connections, seconds, requests }) {
   let failed = 0;
   /** @type {number[]} */
   const timesMs = [];
+  const inSecond = Array.from({ length: Math.ceil(seconds) }, () => 0);
+  const startedAt = monotonicMs();
   const { duration, errors, timeouts } = await new Promise((resolve, reject) => {
     const run = autocannon(
       {
@@ -72,12 +77,15 @@ async function runAtFullSpeed({ url, connections, seconds, requests }) {
     );
     run.on('response', (_client, status, _bytes, ms) => {
       timesMs.push(ms);
+      const second = Math.floor((monotonicMs() - startedAt) / 1000);
+      if (second < seconds) inSecond[second] = (inSecond[second] ?? 0) + 1;
       if (status >= 300) failed += 1;
     });
   });
   return {
     timesMs,
-    seconds: duration,
+    perSecond: timesMs.length / duration,
+    inSecond,
     failed: failed + errors + timeouts,
     exhausted: sent > requests.length,
     cpuMs: cpuMsSince(cpuBefore),
@@ -124,7 +132,7 @@ async function runAtRate({ url, connections, seconds, requests }, perSecond) {
   await Promise.all(sent);
   const outcome = {
     timesMs,
-    seconds: (monotonicMs() - startedAt) / 1000,
+    perSecond: total / ((monotonicMs() - startedAt) / 1000),
     failed,
     exhausted: total > requests.length,
     cpuMs: cpuMsSince(cpuBefore),
@@ -132,6 +140,82 @@ async function runAtRate({ url, connections, seconds, requests }, perSecond) {
   };
   await pool.close();
   return outcome;
+}
+
+/**
+ * Creates sends and keeps a number of them under way; a send ends when its row says that it was read. The rate is that of the time in
+ * which there were so many; the others, the last of them after that time, are counted and waited for all the same.
+ * @param {Load} load
+ * @param {string} databaseUrl
+ * @returns {Promise<Outcome>}
+ */
+async function runUntilRead({ url, connections, seconds, requests }, databaseUrl) {
+  const { Pool } = await import('undici');
+  const { openPool } = await import('../baseline/primitives.mjs');
+  const pool = new Pool(url, { connections, pipelining: 1 });
+  const database = openPool(databaseUrl);
+  const cpuBefore = process.cpuUsage();
+  const startedAt = monotonicMs();
+  const endsAt = startedAt + seconds * 1000;
+  /** @type {Map<string, number>} when each send that is under way was requested, by id */
+  const underWay = new Map();
+  /** @type {number[]} */
+  const timesMs = [];
+  let sent = 0;
+  let unanswered = 0;
+
+  const create = async () => {
+    const at = monotonicMs();
+    const { method, path, headers, body = '' } = roundRobin(requests, sent++);
+    unanswered += 1;
+    const answer = await pool.request({ method, path, headers, body });
+    const { id } = /** @type {{ id: string }} */ (await answer.body.json());
+    if (answer.statusCode !== 202) throw new Error(`A creation was answered ${answer.statusCode}.`);
+    unanswered -= 1;
+    underWay.set(id, at);
+  };
+
+  const polls = [{ at: startedAt, read: 0 }];
+  let readAt = startedAt;
+  for (;;) {
+    const missing = monotonicMs() < endsAt ? UNDER_WAY_MAX - unanswered - underWay.size : 0;
+    for (let count = 0; count < missing; count++) void create();
+    if (unanswered + underWay.size === 0) break;
+    await delay(POLL_MS);
+    const { rows } = await database.query({
+      name: 'read',
+      text: `select id from sends where id = any($1) and status = 'read'`,
+      values: [[...underWay.keys()]],
+    });
+    const at = monotonicMs();
+    for (const { id } of rows) {
+      timesMs.push(at - (underWay.get(id) ?? Number.NaN));
+      underWay.delete(id);
+    }
+    if (rows.length > 0) readAt = at;
+    if (at - readAt > SILENCE_MS_MAX) throw new Error(`${underWay.size} sends are not read.`);
+    polls.push({ at, read: timesMs.length });
+  }
+  const outcome = {
+    timesMs,
+    perSecond: steadyRateOf(polls.filter(({ at, read }) => read >= UNDER_WAY_MAX && at < endsAt)),
+    failed: 0,
+    exhausted: sent > requests.length,
+    cpuMs: cpuMsSince(cpuBefore),
+  };
+  await Promise.all([pool.close(), database.end()]);
+  return outcome;
+}
+
+/**
+ * @param {readonly { at: number, read: number }[]} polls
+ * @returns {number} a second
+ */
+function steadyRateOf(polls) {
+  const [from, to] = [polls.at(0), polls.at(-1)];
+  if (from === undefined || to === undefined || from === to)
+    throw new Error('The load ended before its rate was steady.');
+  return (to.read - from.read) / ((to.at - from.at) / 1000);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { connect } from '../environment.mjs';
 import { cpuMsOf } from '../machine.mjs';
 
 /**
@@ -16,21 +17,34 @@ import { cpuMsOf } from '../machine.mjs';
  * @property {string} url
  * @property {Record<string, number>} pids processes whose processor time is measured, by name
  *
- * @typedef {object} LoadResult
- * @property {number} requests answered
+ * @typedef {object} Load
+ * @property {string} url
  * @property {number} seconds
+ * @property {Request[]} requests
+ * @property {number} [perSecond] a steady rate
+ * @property {string} [databaseUrl] where the requests create sends, each of which is waited for until it was read
+ *
+ * @typedef {object} Usage
+ * @property {Record<string, number>} cpuMs processor time, by process
+ * @property {number} walBytes what PostgreSQL wrote to its write-ahead log
+ *
+ * @typedef {object} LoadResult
+ * @property {number} requests answered; with a database: sends that were read
+ * @property {number} perSecond
  * @property {number} medianMs
  * @property {number} p99Ms
  * @property {number} failed answered with another status than 2xx, or not at all
  * @property {boolean} exhausted there were fewer requests than answers, so that some were sent twice
  * @property {number} cpuMs processor time of the load generator
  * @property {number[]} [dueAt] at a steady rate: when each request was due, by `monotonicMs`
+ * @property {number[]} [inSecond] at full speed: how many were answered in each second
  */
 
 const CONNECTIONS = 32;
 /** Requests that are prepared for each second of the first load; later ones follow what the target reached. */
 const REQUESTS_PER_SECOND = 5_000;
 const FAILED_FRACTION_MAX = 0.001;
+const WAL_BYTES = `select pg_current_wal_insert_lsn() - '0/0' as bytes`;
 
 /**
  * A source of loads at full speed: 32 connections with one request in flight each. It prepares as many requests as the earlier loads
@@ -42,26 +56,35 @@ const FAILED_FRACTION_MAX = 0.001;
  * @param {boolean} [load.isRepeatable] whether a request may be sent more than once
  * @param {boolean} [load.isRefused] whether the target has to refuse each request
  * @param {number} [load.itemsPerRequest] how many of what is counted one request holds
+ * @param {string} [load.databaseUrl] as in `Load`
  * @param {() => Promise<void>} [load.after] called after each load
  * @returns {(seconds: number) => Promise<import('../statistics.mjs').Measurement>}
  */
 export function fullLoad(
   environment,
   endpoint,
-  { requests, isRepeatable = false, isRefused = false, itemsPerRequest = 1, after = async () => {} },
+  {
+    requests,
+    isRepeatable = false,
+    isRefused = false,
+    itemsPerRequest = 1,
+    databaseUrl,
+    after = async () => {},
+  },
 ) {
   let perSecond = REQUESTS_PER_SECOND / itemsPerRequest;
   return async (seconds) => {
     for (;;) {
       const prepared = await requests(Math.ceil(perSecond * seconds));
-      const { result: answered, cpuMs } = await withCpuTime(environment, endpoint.pids, () =>
-        runGenerator(environment, { url: endpoint.url, seconds, requests: prepared }),
+      const load = { url: endpoint.url, seconds, requests: prepared, ...(databaseUrl && { databaseUrl }) };
+      const { result: answered, usage } = await withUsage(environment, endpoint.pids, () =>
+        runGenerator(environment, load),
       );
       await after();
       const result = isRefused ? { ...answered, failed: answered.requests - answered.failed } : answered;
       if (!result.exhausted || isRepeatable) {
-        perSecond = Math.max(perSecond, (1.5 * result.requests) / result.seconds);
-        return measurementOf(result, cpuMs, itemsPerRequest);
+        perSecond = Math.max(perSecond, 1.5 * result.perSecond);
+        return measurementOf(result, usage, itemsPerRequest);
       }
       perSecond *= 2;
     }
@@ -75,46 +98,60 @@ export function fullLoad(
  * @param {{ requests: Request[], perSecond: number, seconds: number }} load
  */
 export async function steadyLoad(environment, endpoint, load) {
-  const { result, cpuMs } = await withCpuTime(environment, endpoint.pids, () =>
+  const { result, usage } = await withUsage(environment, endpoint.pids, () =>
     runGenerator(environment, { url: endpoint.url, ...load }),
   );
-  return { dueAt: result.dueAt ?? [], measurement: measurementOf(result, cpuMs, 1) };
+  return { dueAt: result.dueAt ?? [], measurement: measurementOf(result, usage, 1) };
 }
 
 /**
- * Runs a function and measures the processor time that processes, PostgreSQL and Redis use meanwhile.
+ * Runs a function and measures what processes, PostgreSQL and Redis use meanwhile.
  * @template T
  * @param {Environment} environment
  * @param {Record<string, number>} pids by name
  * @param {() => Promise<T>} work
- * @returns {Promise<{ result: T, cpuMs: Record<string, number> }>} milliseconds by name
+ * @returns {Promise<{ result: T, usage: Usage }>}
  */
-export async function withCpuTime({ postgres, redis }, pids, work) {
+export async function withUsage({ databaseUrl, postgres, redis }, pids, work) {
   const all = { ...pids, postgres, redis };
   const read = () => Object.entries(all).map(([name, pid]) => ({ name, cpuMs: cpuMsOf([pid]) }));
+  const client = await connect(databaseUrl);
+  const walBytes = async () => Number((await client.query(WAL_BYTES)).rows[0].bytes);
+  const walBefore = await walBytes();
   const before = read();
   const result = await work();
   const used = read().map(({ name, cpuMs }, index) => [name, cpuMs - (before[index]?.cpuMs ?? 0)]);
-  return { result, cpuMs: Object.fromEntries(used) };
+  const usage = { cpuMs: Object.fromEntries(used), walBytes: (await walBytes()) - walBefore };
+  await client.end();
+  return { result, usage };
 }
 
 /**
- * Runs the load generator, in a process of its own. Without a rate, each connection sends as fast as it is answered.
+ * What one of many things used.
+ * @param {Usage} usage of all
+ * @param {number} count
+ * @returns {Usage}
+ */
+export const usageOfOne = ({ cpuMs, walBytes }, count) => ({
+  cpuMs: Object.fromEntries(Object.entries(cpuMs).map(([name, ms]) => [name, ms / count])),
+  walBytes: walBytes / count,
+});
+
+/**
+ * Runs the load generator, in a process of its own.
  * @param {Environment} environment
- * @param {{ url: string, seconds: number, requests: Request[], perSecond?: number }} load
+ * @param {Load} load
  * @returns {Promise<LoadResult>}
  */
-async function runGenerator({ processes }, { url, seconds, requests, perSecond }) {
+async function runGenerator({ processes }, load) {
   const file = join(processes.folder, 'load');
-  writeFileSync(file, JSON.stringify(requests));
-  const script = fileURLToPath(new URL('generator.mjs', import.meta.url));
-  const args = [script, url, CONNECTIONS, seconds, file, ...(perSecond === undefined ? [] : [perSecond])];
+  writeFileSync(file, JSON.stringify({ connections: CONNECTIONS, ...load }), { mode: 0o600 });
   /** @type {string[]} */
   const lines = [];
   const { exited } = await processes.start({
     name: 'load',
     command: process.execPath,
-    args: args.map(String),
+    args: [fileURLToPath(new URL('generator.mjs', import.meta.url)), file],
     stage: 5,
     stop: [['SIGKILL', 500]],
     onLine: (line) => lines.push(line),
@@ -128,19 +165,19 @@ async function runGenerator({ processes }, { url, seconds, requests, perSecond }
 
 /**
  * @param {LoadResult} result
- * @param {Record<string, number>} cpuMs
+ * @param {Usage} usage
  * @param {number} itemsPerRequest
  * @returns {import('../statistics.mjs').Measurement}
  */
-function measurementOf({ requests, seconds, medianMs, p99Ms, failed, cpuMs: load }, cpuMs, itemsPerRequest) {
+function measurementOf(result, { cpuMs, walBytes }, itemsPerRequest) {
+  const { requests, perSecond, medianMs, p99Ms, failed, inSecond } = result;
   if (failed > requests * FAILED_FRACTION_MAX)
     throw new Error(`${failed} of ${requests} requests were refused or not answered.`);
-  const items = requests * itemsPerRequest;
-  const processes = Object.entries({ ...cpuMs, load });
   return {
-    perSecond: items / seconds,
+    perSecond: perSecond * itemsPerRequest,
     medianMs,
     p99Ms,
-    cpuMs: Object.fromEntries(processes.map(([name, ms]) => [name, ms / items])),
+    ...usageOfOne({ cpuMs: { ...cpuMs, load: result.cpuMs }, walBytes }, requests * itemsPerRequest),
+    ...(inSecond && { inSecond }),
   };
 }

@@ -1,15 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { steadyLoad } from '../load/load.mjs';
+import { fullLoad, steadyLoad } from '../load/load.mjs';
 import { residentMiBOf } from '../machine.mjs';
 import { median } from '../statistics.mjs';
+import { openOnecode, WORKING_TREE } from '../targets/onecode.mjs';
 import { creations } from '../targets/target.mjs';
 import { resetProvider } from './worker.mjs';
 
-/** What the processes and the database take: time to start, memory, bytes and rows. */
+/** What the processes and the database take: time to start and to become fast, memory, bytes and rows. */
 
 /** @typedef {import('./suite.mjs').Context} Context */
 
 const STARTS = 5;
+const FIRST_MINUTE_SECONDS = 60;
+const STEADY_SECONDS = 20;
+const WORST_SECONDS = 3;
 const CREATIONS_PER_SECOND = 500;
 /** The requests of a long load are sent again, so they have no idempotency keys. */
 const REQUESTS_MAX = 30_000;
@@ -44,6 +48,42 @@ export async function measureStart({ targets }) {
     starts.push({ target: name, startMs: median(times) });
   }
   return starts;
+}
+
+/**
+ * @typedef {object} FirstMinute
+ * @property {number} worstPerSecond the mean of the three worst seconds
+ * @property {number} steadyPerSecond the median of the last 20 seconds
+ * @property {number} sends in the database at the end
+ * @property {number[]} inSecond creations in each second
+ */
+
+/**
+ * Creations by a process that has just started, in a database that has just been migrated: nothing is compiled, and PostgreSQL knows
+ * nothing of the tables yet.
+ * @param {Context} context
+ * @returns {Promise<FirstMinute>}
+ */
+export async function measureFirstMinute({ environment, flushRedis }) {
+  const target = await openOnecode(environment, WORKING_TREE, 'onecode_first_minute', 0);
+  const { api, keys, pool } = target;
+  const load = fullLoad(
+    environment,
+    { url: api.url, pids: {} },
+    { requests: (count) => creations(keys, count, true), isRepeatable: true },
+  );
+  const { inSecond = [] } = await load(FIRST_MINUTE_SECONDS);
+  const { rows } = await pool.query('select count(*)::integer as sends from sends');
+  await api.stop();
+  await target.close();
+  await flushRedis();
+  const worst = inSecond.toSorted((a, b) => a - b).slice(0, WORST_SECONDS);
+  return {
+    worstPerSecond: worst.reduce((sum, count) => sum + count, 0) / WORST_SECONDS,
+    steadyPerSecond: median(inSecond.slice(-STEADY_SECONDS)),
+    sends: rows[0].sends,
+    inSecond,
+  };
 }
 
 /**

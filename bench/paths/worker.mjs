@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { steadyLoad, withCpuTime } from '../load/load.mjs';
+import { fullLoad, steadyLoad, usageOfOne, withUsage } from '../load/load.mjs';
 import { compare, percentile } from '../statistics.mjs';
-import { BASELINE, creations, webhooks } from '../targets/target.mjs';
+import { creations, RECEIPT_STATUSES, REPORTS_PER_POST, webhooks } from '../targets/target.mjs';
 
-/** What a worker does: deliveries and the application of stored receipts. */
+/** What a worker does: deliveries, the application of stored receipts, and both for sends that are created meanwhile. */
 
 /**
  * @typedef {import('./suite.mjs').Context} Context
@@ -12,21 +12,27 @@ import { BASELINE, creations, webhooks } from '../targets/target.mjs';
  * @typedef {import('../statistics.mjs').Measurement} Measurement
  */
 
+export const END_TO_END = 'end to end';
+const CREATIONS_PER_SECOND = 150;
+export const REQUEST_TO_PROVIDER = `request to provider, ${CREATIONS_PER_SECOND} a second`;
 const POLL_MS = 20;
 /** Sends that are prepared for each second of a load. */
 const DELIVERIES_PER_SECOND = 4_000;
 /** Calls before the measurement begins: after these, Node has compiled what a delivery uses. */
 const WARM_UP_CALLS = 8_000;
 const SILENCE_MS_MAX = 10_000;
-const CREATIONS_PER_SECOND = 200;
 /** Each round has a new worker. At this rate, Node needs so long to compile what is used often. */
 const WARM_UP_SECONDS = 30;
 /** In three seconds, a single pause of the machine of 30 ms would be the 99th percentile. */
 const STEADY_SECONDS_MIN = 15;
+/** Of sends whose receipts are all applied: as many as `WARM_UP_CALLS` on a common machine. */
+const END_TO_END_WARM_UP_SECONDS = 10;
+/** A send is under way for half a second. */
+const END_TO_END_SECONDS_MIN = 5;
 /** Receipts that are prepared for each second of a load. */
-const RECEIPTS_PER_SECOND = 4_000;
-const RECEIPT_STATUSES = ['sent', 'delivered', 'read'];
-const RECEIPTS_PER_POST = 500;
+const RECEIPTS_PER_SECOND = 10_000;
+/** Sends whose receipts of one status are stored before any of the next status: more than a worker takes at once. */
+const SENDS_REPORTED_TOGETHER = 500;
 
 const PROVIDERS = [
   { name: 'deliver, instant provider', delayMs: 0, concurrency: 50 },
@@ -70,12 +76,36 @@ export async function measureDelivery({ environment, options, targets, provider,
  */
 async function measureCalls(environment, provider, pid, total, seconds) {
   const first = await untilCalls(provider.url, WARM_UP_CALLS);
-  const { result: last, cpuMs } = await withCpuTime(
-    environment,
-    { worker: pid, provider: provider.pid },
-    () => untilCalls(provider.url, total - 100, first.at + seconds * 1000),
+  const { result: last, usage } = await withUsage(environment, { worker: pid, provider: provider.pid }, () =>
+    untilCalls(provider.url, total - 100, first.at + seconds * 1000),
   );
-  return throughputOf(last.count - first.count, last.at - first.at, cpuMs);
+  return throughputOf(last.count - first.count, last.at - first.at, usage);
+}
+
+/**
+ * Sends from their creation until the third of their receipts was applied, as many as API and worker manage together.
+ * @param {Context} context
+ */
+export function measureEndToEnd({ environment, options, targets, provider, flushRedis }) {
+  const candidates = targets.map((target) => ({
+    target: target.name,
+    load: async (/** @type {number} */ seconds) => {
+      await resetProvider(provider.url, 0, target);
+      const worker = await target.startWorker(provider.url, 50);
+      const pids = { api: target.api.pid, worker: worker.pid, provider: provider.pid };
+      const load = fullLoad(
+        environment,
+        { url: target.api.url, pids },
+        { requests: (count) => creations(target.keys, count, true), databaseUrl: target.databaseUrl },
+      );
+      await load(END_TO_END_WARM_UP_SECONDS);
+      const measurement = await load(Math.max(seconds, END_TO_END_SECONDS_MIN));
+      await worker.stop();
+      await flushRedis();
+      return measurement;
+    },
+  }));
+  return compare(END_TO_END, candidates, options);
 }
 
 /**
@@ -87,7 +117,6 @@ export function measureRequestToProvider({ environment, options, targets, provid
     target: target.name,
     load: async (/** @type {number} */ wantedSeconds) => {
       const seconds = Math.max(wantedSeconds, STEADY_SECONDS_MIN);
-      await target.clear();
       await resetProvider(provider.url, 0);
       const worker = await target.startWorker(provider.url, 50);
       const requests = creations(target.keys, CREATIONS_PER_SECOND * seconds, true);
@@ -109,7 +138,7 @@ export function measureRequestToProvider({ environment, options, targets, provid
       return { ...measurement, medianMs: percentile(times, 0.5), p99Ms: percentile(times, 0.99) };
     },
   }));
-  return compare('request to provider, 200 a second', candidates, options);
+  return compare(REQUEST_TO_PROVIDER, candidates, options);
 }
 
 /**
@@ -152,90 +181,101 @@ async function untilCalls(url, calls, until = Infinity) {
 /**
  * @param {string} url of the provider
  * @param {number} delayMs
+ * @param {import('../targets/target.mjs').Target} [reportsTo] whose messages are delivered and read
  */
-export async function resetProvider(url, delayMs) {
-  const { body } = await request(`${url}/reset?delay=${delayMs}`, { method: 'POST' });
+export async function resetProvider(url, delayMs, reportsTo) {
+  const query = new URLSearchParams({
+    delay: String(delayMs),
+    ...(reportsTo && { api: reportsTo.api.url, secret: reportsTo.secret }),
+  });
+  const { body } = await request(`${url}/reset?${query}`, { method: 'POST' });
   await body.dump();
 }
 
 /**
- * How fast a worker applies stored receipts: three for each of many sends. The baseline applies none.
+ * How fast a worker applies stored receipts: three for each of many sends.
  * @param {Context} context
  */
-export function measureReceiptApplication({ environment, options, targets, provider }) {
-  const candidates = targets
-    .filter(({ name }) => name !== BASELINE)
-    .map((target) => ({
-      target: target.name,
-      load: async (/** @type {number} */ seconds) => {
-        await target.clear();
-        const count = await storeReceipts(target, RECEIPTS_PER_SECOND * seconds);
-        const worker = await target.startWorker(provider.url, 50);
-        const measurement = await measureApplication(environment, target, worker.pid, count);
-        await worker.stop();
-        await target.clear();
-        return measurement;
-      },
-    }));
+export function measureReceiptApplication({ environment, options, targets, provider, flushRedis }) {
+  const candidates = targets.map((target) => ({
+    target: target.name,
+    load: async (/** @type {number} */ seconds) => {
+      await target.clear();
+      const sends = await storeReceipts(target, RECEIPTS_PER_SECOND * seconds);
+      const worker = await target.startWorker(provider.url, 50);
+      const measurement = await measureApplication(environment, target, worker.pid, sends);
+      await worker.stop();
+      await target.clear();
+      await flushRedis();
+      return measurement;
+    },
+  }));
   return compare('receipts, applied', candidates, options);
 }
 
 /**
- * Posts receipts of accepted sends.
+ * Posts receipts of accepted sends: for some at a time, first that they were sent, then delivered, then read.
  * @param {import('../targets/target.mjs').Target} target
  * @param {number} count at least
- * @returns {Promise<number>} how many were stored
+ * @returns {Promise<import('../targets/target.mjs').AcceptedSend[]>}
  */
 async function storeReceipts(target, count) {
-  const sends = await target.createAcceptedSends(Math.ceil(count / RECEIPT_STATUSES.length));
-  const reports = RECEIPT_STATUSES.flatMap((status) =>
-    sends.map(({ messageId, attemptId }) => ({ id: messageId, attemptId, status })),
-  );
-  for (const { path, headers, body } of webhooks(reports, RECEIPTS_PER_POST, target.secret)) {
+  const groups = Math.ceil(count / RECEIPT_STATUSES.length / SENDS_REPORTED_TOGETHER);
+  const sends = await target.createAcceptedSends(groups * SENDS_REPORTED_TOGETHER);
+  const reports = Array.from({ length: groups }, (_, group) =>
+    RECEIPT_STATUSES.flatMap((status) =>
+      sends
+        .slice(group * SENDS_REPORTED_TOGETHER, (group + 1) * SENDS_REPORTED_TOGETHER)
+        .map(({ messageId, opaqueData }) => ({ id: messageId, opaqueData, status })),
+    ),
+  ).flat();
+  for (const { path, headers, body } of webhooks(reports, REPORTS_PER_POST, target.secret)) {
     const options = { method: 'POST', headers, body: body ?? null };
     const answer = await request(target.api.url + path, options);
     await answer.body.dump();
     if (answer.statusCode !== 200) throw new Error(`A webhook was answered ${answer.statusCode}.`);
   }
-  return reports.length;
+  return sends;
 }
 
 /**
+ * Measures from when the first group of sends is read until only one is left.
  * @param {Environment} environment
  * @param {import('../targets/target.mjs').Target} target
  * @param {number} pid of the worker
- * @param {number} total
+ * @param {readonly import('../targets/target.mjs').AcceptedSend[]} sends
  * @returns {Promise<Measurement>}
  */
-async function measureApplication(environment, { pool }, pid, total) {
+async function measureApplication(environment, { pool }, pid, sends) {
   /** @param {number} count */
-  const untilAtMost = async (count) => {
+  const untilRead = async (count) => {
     for (;;) {
       const { rows } = await pool.query(
-        'select count(*)::integer as left from receipts where due_at is not null',
+        `select count(*)::integer as read from sends where id >= $1 and status = 'read'`,
+        [sends[0]?.id],
       );
-      if (rows[0].left <= count) return { left: rows[0].left, at: performance.now() };
+      if (rows[0].read >= count) return { read: rows[0].read, at: performance.now() };
       await delay(POLL_MS);
     }
   };
-  const first = await untilAtMost(total * 0.9);
-  const { result: last, cpuMs } = await withCpuTime(environment, { worker: pid }, () =>
-    untilAtMost(total * 0.05),
+  const first = await untilRead(SENDS_REPORTED_TOGETHER);
+  const { result: last, usage } = await withUsage(environment, { worker: pid }, () =>
+    untilRead(sends.length - SENDS_REPORTED_TOGETHER),
   );
-  return throughputOf(first.left - last.left, last.at - first.at, cpuMs);
+  return throughputOf((last.read - first.read) * RECEIPT_STATUSES.length, last.at - first.at, usage);
 }
 
 /**
  * @param {number} count
  * @param {number} ms
- * @param {Record<string, number>} cpuMs
+ * @param {import('../load/load.mjs').Usage} usage
  * @returns {Measurement}
  */
-function throughputOf(count, ms, cpuMs) {
+function throughputOf(count, ms, usage) {
   return {
     perSecond: count / (ms / 1000),
     medianMs: Number.NaN,
     p99Ms: Number.NaN,
-    cpuMs: Object.fromEntries(Object.entries(cpuMs).map(([name, used]) => [name, used / count])),
+    ...usageOfOne(usage, count),
   };
 }

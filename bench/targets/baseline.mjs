@@ -56,6 +56,7 @@ export async function openBaseline(environment) {
     api,
     startApi,
     secret,
+    databaseUrl: url,
     pool,
     keys: accounts.map(({ key }) => key),
     startWorker: (providerUrl, concurrency) =>
@@ -82,7 +83,11 @@ export async function openBaseline(environment) {
     },
     async createAcceptedSends(count) {
       const created = await createSends(count);
-      const accepted = created.map((send) => ({ ...send, messageId: `wamid.${send.id}` }));
+      const accepted = created.map((send) => ({
+        ...send,
+        messageId: `wamid.${send.id}`,
+        opaqueData: send.id,
+      }));
       await runConcurrently(Math.ceil(count / SETTLED_TOGETHER), WORKERS, async (index) => {
         const group = accepted.slice(index * SETTLED_TOGETHER, (index + 1) * SETTLED_TOGETHER);
         const ids = group.map(({ id }) => id);

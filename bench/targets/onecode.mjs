@@ -20,23 +20,15 @@ const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000
 const SENDS_CREATED_TOGETHER = 1_000;
 const WORKERS = 4;
 
-/** Keeps the sweeper away from sends while they are measured. */
-const POSTPONE = `update sends set next_enqueue_at = next_enqueue_at + interval '1 hour' where id = any($1)`;
-const CLAIM = `
-  with claimed as (
-    update sends s set status = 'sending', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1,
-      attempt_id = created.attempt_id, due_at = clock_timestamp() + interval '15 seconds',
-      next_enqueue_at = clock_timestamp() + interval '16 seconds', version = version + 1
-    from unnest($1::uuid[], $2::uuid[]) as created (id, attempt_id), (select id, number from senders order by id limit 1) r
-    where s.id = created.id returning s.id, s.sender_id, s.attempt_id
-  ) insert into attempts (id, send_id, sender_id) select attempt_id, id, sender_id from claimed`;
-const SETTLE = `
-  with settled as (
-    update sends s set status = 'sent', sealed_code = null, due_at = null, next_enqueue_at = null, sent_at = clock_timestamp(),
-      version = version + 1
-    from unnest($1::uuid[]) as created (id) where s.id = created.id
-  ) update attempts a set outcome = 'accepted', message_id = created.message_id, finished_at = clock_timestamp()
-    from unnest($2::uuid[], $3::text[]) as created (attempt_id, message_id) where a.id = created.attempt_id`;
+/** Leaves sends as a worker would whose messages the provider has accepted. */
+const ACCEPT = `
+  with accepted as (
+    update sends s set status = 'sent', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1, attempt_number = 1,
+      due_at = null, sent_at = clock_timestamp(), version = version + 2
+    from unnest($1::uuid[], $2::text[]) as created (id, message_id), (select id, number from senders order by id limit 1) r
+    where s.id = created.id returning s.id, s.sender_id, created.message_id
+  ) insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+    select id, 1, sender_id, 'accepted', message_id, clock_timestamp(), clock_timestamp() from accepted`;
 
 /**
  * @typedef {import('../environment.mjs').Environment} Environment
@@ -141,7 +133,6 @@ export async function openOnecode(environment, release, database, rows, accounts
   const deliveryQueue = runtime.openDeliveryQueue({
     redisUrl: environment.redisUrl,
     prefix,
-    deliveryAttempts: 5,
     onError: () => {},
   });
 
@@ -150,6 +141,7 @@ export async function openOnecode(environment, release, database, rows, accounts
     api,
     startApi,
     secret,
+    databaseUrl: url,
     pool,
     keys: callers.map(({ key }) => key),
     startWorker: (providerUrl, concurrency) =>
@@ -167,7 +159,7 @@ export async function openOnecode(environment, release, database, rows, accounts
     async createEnqueuedSends(count) {
       const created = await sends.createSends(count);
       for (let start = 0; start < count; start += JOBS_MAX) {
-        const jobs = created.slice(start, start + JOBS_MAX).map(({ id }) => ({ sendId: id, version: 0 }));
+        const jobs = created.slice(start, start + JOBS_MAX).map(({ id }) => ({ sendId: id }));
         if (!(await deliveryQueue.enqueue('deliver', jobs))) throw new Error('Redis did not take the jobs.');
       }
     },
@@ -232,7 +224,6 @@ function sendsOf(pool, handle, callers, { store, testing }) {
       });
       created.push(...(await Promise.all(group)));
     }
-    await pool.query(POSTPONE, [created.map(({ id }) => id)]);
     return created;
   };
   return {
@@ -240,14 +231,12 @@ function sendsOf(pool, handle, callers, { store, testing }) {
     async createAcceptedSends(count) {
       const accepted = (await createSends(count)).map((send) => ({
         ...send,
-        attemptId: store.newId(),
+        opaqueData: `${send.id}.1`,
         messageId: `wamid.${send.id}`,
       }));
       await runConcurrently(Math.ceil(count / SETTLED_TOGETHER), WORKERS, async (index) => {
         const group = accepted.slice(index * SETTLED_TOGETHER, (index + 1) * SETTLED_TOGETHER);
-        const [ids, attemptIds] = [group.map(({ id }) => id), group.map(({ attemptId }) => attemptId)];
-        await pool.query(CLAIM, [ids, attemptIds]);
-        await pool.query(SETTLE, [ids, attemptIds, group.map(({ messageId }) => messageId)]);
+        await pool.query(ACCEPT, [group.map(({ id }) => id), group.map(({ messageId }) => messageId)]);
       });
       return accepted;
     },
@@ -256,8 +245,7 @@ function sendsOf(pool, handle, callers, { store, testing }) {
         create temporary table if not exists deleted (id uuid);
         truncate deleted;
         insert into deleted select id from sends where id > '${first}';
-        delete from receipts where due_at is not null
-          or attempt_id in (select a.id from deleted join attempts a on a.send_id = deleted.id);
+        delete from receipts;
         delete from ledger_entries where send_id in (select id from deleted);
         delete from attempts where send_id in (select id from deleted);
         delete from sends where id in (select id from deleted)`);

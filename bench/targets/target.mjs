@@ -9,7 +9,9 @@ import { roundRobin } from '../scheduling.mjs';
  * @property {string} id
  * @property {string} key of its account
  *
- * @typedef {CreatedSend & { messageId: string, attemptId?: string }} AcceptedSend  `attemptId` where attempts are rows
+ * @typedef {CreatedSend & { messageId: string, opaqueData: string }} AcceptedSend  `opaqueData` went out with its message
+ *
+ * @typedef {{ id: string, opaqueData?: string, status: string }} Report  on the message `id`; `opaqueData` came with it
  *
  * @typedef {object} Target  a service that does the whole job: Onecode or the baseline
  * @property {string} name
@@ -17,6 +19,7 @@ import { roundRobin } from '../scheduling.mjs';
  * @property {() => Promise<Service>} startApi starts another API process
  * @property {string} secret signs webhooks
  * @property {string[]} keys one of each account
+ * @property {string} databaseUrl
  * @property {import('pg').Pool} pool
  * @property {(providerUrl: string, concurrency: number) => Promise<Service>} startWorker
  * @property {(count: number) => Promise<CreatedSend[]>} createSends without jobs; their code is `CODE`
@@ -32,6 +35,10 @@ export const BASELINE = 'baseline';
 export const ACCOUNTS = 1_000;
 /** How many sends a busy Onecode worker claims, or settles, in one statement. */
 export const SETTLED_TOGETHER = 12;
+/** What the provider reports on a message that was read, in this order. */
+export const RECEIPT_STATUSES = ['sent', 'delivered', 'read'];
+/** The provider's usual number of reports in one webhook under load. */
+export const REPORTS_PER_POST = 50;
 export const CODE = '123456';
 export const WRONG_CODE = '654321';
 export const PROVIDER_PATH = '/v25.0';
@@ -102,7 +109,7 @@ export const guesses = (sends, code) =>
 
 /**
  * Signed webhooks in Meta's format.
- * @param {readonly { id: string, attemptId?: string | undefined, status: string }[]} reports  `attemptId` for a message of the target's own
+ * @param {readonly Report[]} reports
  * @param {number} size reports in each webhook
  * @param {string} secret
  * @returns {Request[]}
@@ -110,9 +117,9 @@ export const guesses = (sends, code) =>
 export function webhooks(reports, size, secret) {
   const timestamp = String(Math.floor(Date.now() / 1000));
   return Array.from({ length: Math.ceil(reports.length / size) }, (_, post) => {
-    const statuses = reports.slice(post * size, (post + 1) * size).map(({ id, attemptId, status }) => ({
+    const statuses = reports.slice(post * size, (post + 1) * size).map(({ id, opaqueData, status }) => ({
       id,
-      biz_opaque_callback_data: attemptId,
+      biz_opaque_callback_data: opaqueData,
       status,
       timestamp,
       recipient_id: '5511987654321',

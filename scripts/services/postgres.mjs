@@ -40,7 +40,7 @@ const stop = /** @type {[NodeJS.Signals, number][]} */ ([
  * @param {import('./services.mjs').ServiceOptions} options
  * @returns {Promise<import('./services.mjs').Service>} url: of a database "onecode", as a user who may create others
  */
-export async function startPostgres({ processes, port: portBefore, throwaway, settings = [], log }) {
+export async function startPostgres({ processes, port: portBefore, throwaway, settings = [], env, log }) {
   const account = postgresAccount(log);
   const programs = postgresPrograms(account, log);
   const dataDir = dataFolder(processes.folder, account, log);
@@ -58,6 +58,7 @@ export async function startPostgres({ processes, port: portBefore, throwaway, se
       command: join(programs, 'bin', 'postgres'),
       args: ['-D', dataDir, '-p', String(port), ...flags],
       cwd: '/',
+      ...(env && { env }),
       account,
       output: processes.logs.open('postgres'),
       stage: 1,

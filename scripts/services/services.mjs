@@ -13,6 +13,7 @@ import { startRedis } from './redis.mjs';
  * @property {number} [port]  the port that it had last time
  * @property {boolean} throwaway  its data need not survive a crash of the machine: faster
  * @property {readonly string[]} [settings]  further settings of PostgreSQL, `name=value`
+ * @property {NodeJS.ProcessEnv} [env]  PostgreSQL's environment
  * @property {(line: string) => void} log
  *
  * A service of our own. `restart` starts it again after it has ended, at the same address and with the same data.
