@@ -5,7 +5,11 @@ create type active_holds as (all_live boolean, countries text[], accounts uuid[]
 
 create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, application_number bigint);
 
+create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
+
 create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hash bytea, recipient text, canonical_recipient text, country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
+
+create type next_turn as (id uuid, account_id uuid, starts_at double precision, ends_at double precision, opens_at timestamp with time zone);
 
 create type rate_window as (quota integer, remaining integer, more_at timestamp with time zone);
 
@@ -103,22 +107,22 @@ CREATE INDEX applications_account_id_idx ON public.applications USING btree (acc
 CREATE TRIGGER applications_raise_callers_version AFTER UPDATE OF account_id, mode ON public.applications FOR EACH STATEMENT EXECUTE FUNCTION raise_callers_version();
 
 create table attempts (
-  id uuid not null,
   send_id uuid not null,
+  number smallint not null,
   sender_id uuid,
-  outcome text,
+  outcome text not null,
   error_code integer,
   message_id text,
-  started_at timestamp(3) with time zone default clock_timestamp() not null,
-  finished_at timestamp(3) with time zone,
-  constraint attempts_pkey PRIMARY KEY (id),
-  constraint attempts_send_id_fkey FOREIGN KEY (send_id) REFERENCES sends(id),
-  constraint attempts_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id),
-  constraint attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'retry'::text, 'unknown'::text, 'sender'::text, 'recipient'::text, 'config'::text])),
-  constraint outcome_says_when CHECK ((outcome IS NULL) = (finished_at IS NULL))
+  started_at timestamp(3) with time zone not null,
+  finished_at timestamp(3) with time zone not null,
+  reported_at timestamp(3) with time zone,
+  reported_code integer,
+  constraint attempts_pkey PRIMARY KEY (send_id, number),
+  constraint attempts_number_check CHECK (number > 0),
+  constraint attempts_outcome_check CHECK (outcome = ANY (ARRAY['accepted'::text, 'retry'::text, 'unknown'::text, 'sender'::text, 'recipient'::text, 'config'::text]))
 );
+CREATE INDEX attempts_finished_at_idx ON public.attempts USING btree (finished_at);
 CREATE INDEX attempts_message_id_idx ON public.attempts USING btree (message_id) WHERE (message_id IS NOT NULL);
-CREATE INDEX attempts_send_id_idx ON public.attempts USING btree (send_id);
 
 create table audit_entries (
   id bigint generated always as identity not null,
@@ -170,12 +174,6 @@ create table code_erasure (
   up_to uuid not null,
   constraint code_erasure_pkey PRIMARY KEY (id),
   constraint code_erasure_id_check CHECK (id)
-);
-
-create table counted_messages (
-  attempt_id uuid not null,
-  is_delivery boolean not null,
-  constraint counted_messages_pkey PRIMARY KEY (attempt_id, is_delivery)
 );
 
 create table counted_tries (
@@ -248,7 +246,7 @@ create unlogged table heartbeats (
   worker_id uuid not null,
   ran_at timestamp(3) with time zone default clock_timestamp() not null,
   constraint heartbeats_pkey PRIMARY KEY (loop, worker_id),
-  constraint heartbeats_loop_check CHECK (loop = ANY (ARRAY['sweep'::text, 'wake'::text, 'breaker'::text, 'clean_up'::text]))
+  constraint heartbeats_loop_check CHECK (loop = ANY (ARRAY['sweep'::text, 'deliver'::text, 'breaker'::text, 'clean_up'::text]))
 ) with (fillfactor=50);
 
 create table holds (
@@ -335,7 +333,6 @@ create table message_costs (
   billable boolean not null,
   pricing_model text not null,
   messages bigint not null,
-  delivered bigint not null,
   free_sends bigint not null,
   credits bigint not null,
   constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model)
@@ -382,25 +379,19 @@ CREATE INDEX provider_changes_received_at ON public.provider_changes USING btree
 
 create table receipts (
   id bigint generated always as identity not null,
+  send_id uuid,
+  attempt smallint,
   message_id text not null,
-  attempt_id uuid,
   status text not null,
   occurred_at timestamp(3) with time zone not null,
   failure jsonb,
-  received_at timestamp(3) with time zone default now() not null,
-  due_at timestamp(3) with time zone default now(),
-  tries integer default 0 not null,
-  result text,
   pricing jsonb,
   identity_hash text,
+  due_at timestamp(3) with time zone default now() not null,
+  tries smallint default 0 not null,
   constraint receipts_pkey PRIMARY KEY (id),
-  constraint receipts_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text, 'unmatched'::text])),
-  constraint receipts_status_check CHECK (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'read'::text, 'failed'::text])),
-  constraint result_when_done CHECK ((due_at IS NULL) = (result IS NOT NULL))
-);
-CREATE UNIQUE INDEX receipts_by_attempt ON public.receipts USING btree (attempt_id, message_id, status) NULLS NOT DISTINCT;
-CREATE INDEX receipts_due_at ON public.receipts USING btree (due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX receipts_received_at ON public.receipts USING btree (received_at);
+  constraint receipts_status_check CHECK (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'read'::text, 'failed'::text]))
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000);
 
 create table refused_requests (
   request_id uuid not null,
@@ -441,15 +432,13 @@ create table send_identities (
   has_changed boolean not null,
   seen_at timestamp(3) with time zone default now() not null,
   constraint send_identities_pkey PRIMARY KEY (send_id),
-  constraint send_identities_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id),
-  constraint send_identities_send_id_fkey FOREIGN KEY (send_id) REFERENCES sends(id)
+  constraint send_identities_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id)
 );
 CREATE INDEX send_identities_recipient ON public.send_identities USING btree (application_id, canonical_recipient, seen_at);
 
 create unlogged table send_slots (
   sender_id uuid not null,
-  free_at timestamp(6) with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone not null,
-  promised_to timestamp(6) with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone not null,
+  free_at timestamp(6) with time zone not null,
   constraint send_slots_pkey PRIMARY KEY (sender_id),
   constraint send_slots_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
 ) with (fillfactor=50);
@@ -556,12 +545,12 @@ create table sends (
   from_number text,
   sender_id uuid,
   attempts smallint default 0 not null,
-  attempt_id uuid,
+  attempt_number smallint default 0 not null,
+  claimed_at timestamp(3) with time zone,
+  claimed_until timestamp(3) with time zone,
   receipt_until timestamp(3) with time zone,
   awaiting_sender boolean default false not null,
-  promised_until timestamp(3) with time zone,
   due_at timestamp(3) with time zone,
-  next_enqueue_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
   lost_at timestamp(3) with time zone,
@@ -575,17 +564,16 @@ create table sends (
   version integer default 0 not null,
   request_id uuid not null,
   traceparent text,
+  pricing jsonb,
   constraint sends_pkey PRIMARY KEY (id),
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
-  constraint sends_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id),
   constraint sends_are_valid CHECK (send_is_valid(sends.*))
-);
-CREATE INDEX sends_awaiting_sender ON public.sends USING btree (created_at) WHERE awaiting_sender;
+) with (fillfactor=75);
 CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE awaiting_sender;
+CREATE INDEX sends_due_at ON public.sends USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE (failed_at IS NOT NULL);
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX sends_locked ON public.sends USING btree (application_id, id) WHERE (locked_at IS NOT NULL);
-CREATE INDEX sends_next_enqueue_at ON public.sends USING btree (next_enqueue_at) WHERE (next_enqueue_at IS NOT NULL);
 CREATE INDEX sends_of_application ON public.sends USING btree (application_id, id);
 CREATE INDEX sends_to_recipient ON public.sends USING btree (account_id, mode, canonical_recipient, created_at);
 
@@ -628,7 +616,6 @@ create table throttles (
   throttled_at timestamp(3) with time zone not null,
   recovered_at timestamp(3) with time zone,
   free_at timestamp(6) with time zone not null,
-  promised_to timestamp(6) with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone not null,
   constraint throttles_pkey PRIMARY KEY (scope, subject),
   constraint recovered_says_when CHECK ((refusals = 0) = (recovered_at IS NOT NULL)),
   constraint throttles_rate_check CHECK (rate > 0::double precision),

@@ -29,12 +29,11 @@ begin
   )
   insert into sends (
     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at, next_enqueue_at,
+    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at,
     created_at, expires_at, request_id, traceparent
   ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
-    case when awaiting_sender then expires_at else p_now end,
-    case when awaiting_sender then expires_at else p_now end + interval '2 seconds', p_now, expires_at, request_id, traceparent
+    case when awaiting_sender then expires_at else p_now end, p_now, expires_at, request_id, traceparent
   from created;
 end
 $$;

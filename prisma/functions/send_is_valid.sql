@@ -12,7 +12,8 @@ declare
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
     when not (send.canonical_recipient ~ '^\+[1-9][0-9]{4,14}$') then 'canonical_recipient_is_a_number'
-    when not ((send.due_at is null) = (send.next_enqueue_at is null)) then 'due_is_enqueued'
+    when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
+      then 'claim_is_of_an_attempt'
     when not (
       (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
     ) then 'failed_says_why'
@@ -58,8 +59,8 @@ declare
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
     when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
-    -- No waiting send that nothing would ever enqueue again.
-    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'waiting_is_enqueued'
+    -- No waiting send that nobody would ever take again.
+    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'undelivered_is_due'
   end;
 begin
   if v_broken is not null then

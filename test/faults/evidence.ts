@@ -57,7 +57,8 @@ export interface Rows {
   sends: SendRow[];
   attempts: AttemptRow[];
   ledger: LedgerRow[];
-  receipts: ReceiptRow[];
+  /** Reports that are stored and not applied. */
+  receiptsLeft: number;
 }
 
 export interface SendRow {
@@ -74,10 +75,11 @@ export interface SendRow {
   verification: string;
   wrongGuesses: number;
   attempts: number;
-  attemptId: string | null;
+  /** How many calls were claimed. */
+  attemptNumber: number;
+  isClaimed: boolean;
   awaitingSender: boolean;
   dueAt: number | null;
-  nextEnqueueAt: number | null;
   /** Since when the send has to go out again, because its message was lost. */
   lostAt: number | null;
   createdAt: number;
@@ -92,6 +94,7 @@ export interface SendRow {
 }
 
 export interface AttemptRow {
+  /** What its message carries as opaque data. */
   id: string;
   sendId: string;
   senderId: string | null;
@@ -101,6 +104,8 @@ export interface AttemptRow {
   startedAt: number;
   /** When its outcome was last written. */
   finishedAt: number | null;
+  /** When a report said that its message was not delivered. */
+  reportedAt: number | null;
 }
 
 export interface LedgerRow {
@@ -109,14 +114,6 @@ export interface LedgerRow {
   kind: 'granted' | 'reserved' | 'returned';
   bucket: 'free_quota' | 'credit';
   units: number;
-}
-
-export interface ReceiptRow {
-  messageId: string;
-  attemptId: string | null;
-  status: 'sent' | 'delivered' | 'read' | 'failed';
-  /** Null while it is stored but not processed. */
-  result: 'applied' | 'ignored' | 'unmatched' | null;
 }
 
 /** Every request to the provider and every message that it accepted. Its clock is the machine's, as is the database's. */

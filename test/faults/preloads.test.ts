@@ -5,7 +5,7 @@ import { crashPoints } from './cluster/crashPoints.mjs';
 
 const PRELOAD = new URL('cluster/crashPoints.mjs', import.meta.url).pathname;
 const CLOCK = new URL('cluster/clockOffset.mjs', import.meta.url).pathname;
-const POINT = 'worker sweep after wake';
+const POINT = 'worker after taking';
 
 /** This worker has no configuration, so it ends as soon as all modules are loaded. */
 function startWorker(env: Record<string, string>) {

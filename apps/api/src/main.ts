@@ -57,7 +57,6 @@ await runProcess('api', async () => {
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
     prefix: config.QUEUE_PREFIX,
-    deliveryAttempts: config.DELIVERY_ATTEMPTS,
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
   const keyUsage = createKeyUsageTracker(database);

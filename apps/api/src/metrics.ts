@@ -5,7 +5,7 @@ export interface ApiMetrics {
   requests: Histogram<'route' | 'method' | 'status'>;
   creations: Counter<'mode' | 'outcome'>;
   verifications: Counter<'verification' | 'valid'>;
-  webhookReceipts: Counter<'kind'>;
+  webhookReceipts: Counter;
   refusedRequests: Counter<'result'>;
 }
 
@@ -34,7 +34,6 @@ export function apiMetrics(registry: Registry): ApiMetrics {
     webhookReceipts: new Counter({
       name: 'onecode_webhook_receipts_total',
       help: 'Receipts in webhooks, new ones and repeats',
-      labelNames: ['kind'],
       registers,
     }),
     refusedRequests: new Counter({

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { applyReceipt, claim, settle, simulate, unseal, type Outcome, type Receipt } from '@onecode/domain';
 import {
   changeReportedSend,
@@ -107,24 +106,23 @@ async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Pr
   const { database } = db;
   if (status === 'queued') return;
   const [sender = await buildSender(database)] = await listSenderDetails(database);
-  const attemptId = randomUUID();
   await changeSend(database, { id }, (send, now) =>
-    claim(send, now, { attemptId, leaseMs: 30_000, policy: POLICY, slot: { sender, waitMs: 0 } }),
+    claim(send, now, { leaseMs: 30_000, policy: POLICY, slot: { sender, waitMs: 0 } }),
   );
   if (status === 'sending') return;
   const messageId = `wamid.${id}`;
   const outcome: Outcome = status === 'failed' ? REJECTED : { kind: 'accepted', messageId };
-  await changeSend(database, { id }, (send, now) => settle(send, now, attemptId, outcome, POLICY, 0));
+  await changeSend(database, { id }, (send, now) => settle(send, now, 1, outcome, POLICY, 0));
   for (const reported of RECEIPTS[status]) {
     const receipt: Receipt = {
       messageId,
-      attemptId,
+      attempt: { sendId: id, number: 1 },
       status: reported,
       occurredAt: new Date(),
       failure: null,
     };
-    await changeReportedSend(database, { attemptId, messageId }, (send, now, attempt) =>
-      applyReceipt(send, now, receipt, attempt, { policy: POLICY, claimMsMax: 30_000 }, 0),
+    await changeReportedSend(database, receipt, (send, now, attempt) =>
+      applyReceipt(send, now, receipt, attempt, POLICY, 0),
     );
   }
 }

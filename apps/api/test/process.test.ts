@@ -99,10 +99,9 @@ describe('a running process', () => {
       for (const path of ['/livez', '/readyz']) expect((await fetch(`${base}${path}`)).status).toBe(200);
     const created = await create(port);
     expect(created).toMatchObject({ status: 202, json: { status: 'queued' } });
-    const [row] = await environment.db.sql(
-      'select next_enqueue_at is not null as "isDue" from sends where id = $1',
-      [created.json['id']],
-    );
+    const [row] = await environment.db.sql('select due_at is not null as "isDue" from sends where id = $1', [
+      created.json['id'],
+    ]);
     expect(row).toEqual({ isDue: true });
 
     await proxy.open();

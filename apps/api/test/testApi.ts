@@ -73,7 +73,6 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   const deliveryQueue = openDeliveryQueue({
     redisUrl: config.REDIS_URL,
     prefix,
-    deliveryAttempts: 5,
     onError: () => {},
   });
   const database = options.database ?? db.database;

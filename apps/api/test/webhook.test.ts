@@ -38,8 +38,7 @@ const textOf = (...statuses: object[]): string => JSON.stringify(webhook(statuse
 
 const stored = (messageId: string): Promise<Record<string, unknown>[]> =>
   api.db.sql(
-    `select message_id, attempt_id, status, occurred_at, failure, result, due_at is not null as waits
-     from receipts where message_id = $1 order by id`,
+    `select message_id, send_id, attempt, status, occurred_at, failure from receipts where message_id = $1 order by id`,
     [messageId],
   );
 async function storedCount(): Promise<number> {
@@ -179,8 +178,9 @@ describe('what people write back', () => {
     const caller = await buildCaller(api.db.database, 'live', { credits: 1 });
     const sendId = await buildSend(api.db.database, caller);
     await api.db.sql(
-      `insert into attempts (id, send_id, outcome, message_id, finished_at) values ($1, $2, 'accepted', $3, now())`,
-      [randomUUID(), sendId, messageId],
+      `insert into attempts (send_id, number, outcome, message_id, started_at, finished_at)
+       values ($1, 1, 'accepted', $2, now(), now())`,
+      [sendId, messageId],
     );
     for (let n = 0; n < 3; n += 1) expect((await postSigned(deny(messageId))).status).toBe(200);
     expect(await denials(messageId)).toEqual([
@@ -213,18 +213,17 @@ describe('what people write back', () => {
 describe('a signed post', () => {
   it('is stored unchanged before it is answered, for the worker to apply', async () => {
     const id = newMessageId();
-    const attemptId = randomUUID();
-    const answer = await postSigned(textOf(status(id, { biz_opaque_callback_data: attemptId })));
+    const sendId = randomUUID();
+    const answer = await postSigned(textOf(status(id, { biz_opaque_callback_data: `${sendId}.3` })));
     expect(answer).toMatchObject({ status: 200, body: 'ok' });
     expect(await stored(id)).toEqual([
       {
         message_id: id,
-        attempt_id: attemptId,
+        send_id: sendId,
+        attempt: 3,
         status: 'delivered',
         occurred_at: new Date(1_767_225_600_000),
         failure: null,
-        result: null,
-        waits: true,
       },
     ]);
   });
@@ -256,13 +255,15 @@ describe('a signed post', () => {
     for (const id of ids) expect(await stored(id)).toHaveLength(1);
   });
 
-  it('is harmless when it comes again, or twice at once, or repeats itself', async () => {
+  it('is stored each time, also when it comes twice at once, because its application is harmless', async () => {
     const id = newMessageId();
     const body = textOf(status(id), status(id, { timestamp: '1767225700' }), status(id, { status: 'read' }));
     for (let round = 0; round < 2; round++) expect((await postSigned(body)).status).toBe(200);
     const answers = await Promise.all(Array.from({ length: 10 }, () => postSigned(body)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    expect(await stored(id)).toMatchObject([{ status: 'delivered' }, { status: 'read' }]);
+    const statuses = (await stored(id)).map(({ status: name }) => name);
+    expect(statuses).toHaveLength(36);
+    expect(statuses.filter((name) => name === 'read')).toHaveLength(12);
   });
 
   it('in any order is stored, one row for each status', async () => {
@@ -308,7 +309,7 @@ describe('a signed post', () => {
   it('for an unknown message is stored too, since it may arrive before our own record of the message', async () => {
     const id = newMessageId();
     expect((await postSigned(textOf(status(id, { biz_opaque_callback_data: 'not ours' })))).status).toBe(200);
-    expect(await stored(id)).toMatchObject([{ attempt_id: null, waits: true }]);
+    expect(await stored(id)).toMatchObject([{ send_id: null, attempt: null }]);
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
-import { coolDownSender, newId } from '@onecode/store';
+import { coolDownSender } from '@onecode/store';
 import { buildSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
 
@@ -118,7 +118,7 @@ describe('senders', () => {
 
   it('are shown with how long a rest lasts and why, and as active once it is over', async () => {
     const { id } = await buildSender(store.database);
-    const fault = { senderId: id, attemptId: newId(), isOfBusiness: false, source: 'answer' } as const;
+    const fault = { senderId: id, startedAt: new Date(), isOfBusiness: false, source: 'answer' } as const;
     await coolDownSender(store.database, fault, {
       failuresBefore: 0,
       seconds: 600,

@@ -1,13 +1,13 @@
-import { applyReceipt, claim, hashesOf, settle, type Outcome, type Receipt } from '@onecode/domain';
 import {
-  changeReportedSend,
-  changeSend,
-  newId,
-  storeReceipts,
-  verifySend,
-  type Database,
-  type Sender,
-} from '@onecode/store';
+  applyReceipt,
+  claim,
+  hashesOf,
+  settle,
+  type AttemptName,
+  type Outcome,
+  type Receipt,
+} from '@onecode/domain';
+import { changeReportedSend, changeSend, verifySend, type Database, type Sender } from '@onecode/store';
 import { TEST_PEPPER } from '@onecode/testing';
 
 const POLICY = { attemptsMax: 5, backoffMs: 0 };
@@ -19,28 +19,28 @@ export async function attempt(
   sendId: string,
   sender: Sender | null,
   outcome: Outcome,
-): Promise<string> {
-  const attemptId = newId();
+): Promise<AttemptName> {
   const slot = sender && { sender, waitMs: 0 };
-  const offer = { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot };
-  await changeSend(database, { id: sendId }, (send, now) => claim({ ...send, dueAt: null }, now, offer));
+  const offer = { leaseMs: LEASE_MS, policy: POLICY, slot };
+  const number = await changeSend(database, { id: sendId }, (send, now) => ({
+    ...claim({ ...send, dueAt: null }, now, offer),
+    result: send.attemptNumber + 1,
+  }));
+  if (number === null) throw new Error('there is no such send');
   if (sender !== null)
-    await changeSend(database, { id: sendId }, (send, now) =>
-      settle(send, now, attemptId, outcome, POLICY, 0),
-    );
-  return attemptId;
+    await changeSend(database, { id: sendId }, (send, now) => settle(send, now, number, outcome, POLICY, 0));
+  return { sendId, number };
 }
 
-/** What the provider reports on a message, stored and applied. */
+/** What the provider reports on a message. */
 export async function report(
   database: Database,
-  attemptId: string,
+  which: AttemptName,
   receipt: Pick<Receipt, 'messageId' | 'status' | 'failure'>,
 ): Promise<void> {
-  const whole: Receipt = { ...receipt, attemptId, occurredAt: new Date() };
-  await storeReceipts(database, [whole]);
+  const whole: Receipt = { ...receipt, attempt: which, occurredAt: new Date() };
   await changeReportedSend(database, whole, (send, now, reported) =>
-    applyReceipt(send, now, whole, reported, { policy: POLICY, claimMsMax: LEASE_MS }, 0),
+    applyReceipt(send, now, whole, reported, POLICY, 0),
   );
 }
 

@@ -1,4 +1,4 @@
-import { DelayedError, UnrecoverableError, type Job, type Processor } from 'bullmq';
+import { UnrecoverableError, type Job, type Processor } from 'bullmq';
 import {
   checkRedis,
   connectRedis,
@@ -12,7 +12,7 @@ import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { applyDueDenials } from './denials.js';
 import { deliver } from './deliver.js';
-import { jobEnd, jobText } from './jobEnd.js';
+import { jobEnd } from './jobEnd.js';
 import { applyDueProviderChanges } from './providerChanges.js';
 import { applyDueReceipts } from './receipts.js';
 import { simulate } from './simulate.js';
@@ -20,18 +20,6 @@ import { simulate } from './simulate.js';
 /** After this, another worker takes the job of one that died. The send's own lease may end later. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
-const BACKOFF_MS_MAX = 30_000;
-
-/** Tells BullMQ to retry later: it shows the job as delayed, with this message as the reason. */
-class RetryLater extends Error {
-  override readonly name = 'RetryLater';
-  constructor(
-    readonly delayMs: number,
-    why: string,
-  ) {
-    super(why);
-  }
-}
 
 /**
  * An error that Redis and the queue board may keep: its kind and code. The original's message may quote parameters.
@@ -50,7 +38,7 @@ export interface Consumers {
 
 /** Starts the consumers of all queues. They wait for Redis, and reconnect after any outage. */
 export function startConsumers(context: WorkerContext, config: WorkerConfig): Consumers {
-  const { log, policy } = context;
+  const { log } = context;
   const prefix = keyPrefix(config.REDIS_URL, config.QUEUE_PREFIX);
   const source = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
   const connection = connectRedis(source, 'consume', (error) =>
@@ -65,12 +53,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
       try {
         return await round;
       } catch (error) {
-        if (
-          error instanceof DelayedError ||
-          error instanceof RetryLater ||
-          error instanceof UnrecoverableError
-        )
-          throw error;
+        if (error instanceof UnrecoverableError) throw error;
         log.error({ err: error, queue, send_id: job.data.sendId }, 'a job failed');
         throw withoutText(error);
       } finally {
@@ -84,23 +67,17 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
       concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_CHECK_MS,
-      settings: {
-        backoffStrategy: (attemptsMade, _type, error) =>
-          error instanceof RetryLater
-            ? error.delayMs
-            : Math.min(BACKOFF_MS_MAX, policy.backoffMs * 2 ** (attemptsMade - 1)),
-      },
     });
     worker.on('error', (error) => log.debug({ err: error, queue }, 'the queue is not reachable'));
     return worker;
   };
 
   const workers = [
-    consume('deliver', config.DELIVERY_CONCURRENCY, (job, token) => deliverJob(context, job, token)),
+    consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, sendIdOf(job))),
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => simulate(context, sendIdOf(job))),
     consume('receipts', 1, async () => {
       await Promise.all([
-        applyDueReceipts(context),
+        applyDueReceipts(context, false),
         applyDueDenials(context),
         applyDueProviderChanges(context),
       ]);
@@ -125,36 +102,14 @@ function lost(connection: RedisConnection): Promise<void> {
   });
 }
 
-/** A round of delivery for BullMQ: it shows waits as delayed jobs, retries as failed attempts, and what somebody should look at as failed jobs. */
-async function deliverJob(context: WorkerContext, job: Job<JobData>, token?: string): Promise<string> {
-  const round = await deliver(context, sendIdOf(job));
+/** A round of delivery for BullMQ, which keeps its end for the queue board. What somebody should look at is a failed job. */
+async function deliverJob(context: WorkerContext, sendId: string): Promise<string> {
+  const round = await deliver(context, sendId);
   const { end } = round;
   context.metrics.deliveries.inc({ end: end.kind === 'failed' ? end.reason : end.kind });
-  if (end.kind === 'retry') throw new RetryLater(end.delayMs, jobText(round));
-  if (end.kind === 'not_due') return delayJob(context, job, end.waitMs, token);
-  // Due at once: for another worker if this one is stopping and takes no more jobs.
-  if (end.kind === 'released') return delayJob(context, job, 0, token);
   const { isFailure, text } = jobEnd(round);
   if (isFailure) throw new UnrecoverableError(text);
   return text;
-}
-
-/**
- * Delays a job. Its lock may be lost, with Redis or to a worker that took this one for dead. That does no harm: the sweeper enqueues
- * the send again.
- */
-async function delayJob(
-  { log }: WorkerContext,
-  job: Job<JobData>,
-  ms: number,
-  token: string | undefined,
-): Promise<never> {
-  try {
-    await job.moveToDelayed(Date.now() + ms, token);
-  } catch (error) {
-    log.warn({ err: error, send_id: job.data.sendId }, 'a job could not be delayed');
-  }
-  throw new DelayedError();
 }
 
 function sendIdOf(job: Job<JobData>): string {

@@ -1,6 +1,6 @@
 import type { Keyring, RetryPolicy } from '@onecode/domain';
 import type { DeliveryQueue, Logger } from '@onecode/runtime';
-import type { Database, TrafficCounter } from '@onecode/store';
+import type { Database, Deliveries, TrafficCounter } from '@onecode/store';
 import type { CloudApi } from '@onecode/whatsapp/client';
 import type { Identities } from './identities.js';
 import type { WorkerMetrics } from './metrics.js';
@@ -12,6 +12,7 @@ export const LEASE_MARGIN_MS = 5_000;
 /** What the worker's consumers and loops need. */
 export interface WorkerContext {
   database: Database;
+  deliveries: Deliveries;
   deliveryQueue: DeliveryQueue;
   cloudApi: CloudApi;
   senders: SenderPool;

@@ -9,11 +9,16 @@ import {
   type Keyring,
   type Outcome,
   type Send,
-  type SendSlot,
   type Settlement,
 } from '@onecode/domain';
 import { inSpan, markFailed, OWN_FAULTS, recordSpan, type OwnFault } from '@onecode/runtime';
-import { changeSendSnapshot, changeRoutedSend, newId, type SendSnapshot } from '@onecode/store';
+import {
+  changeSend,
+  changeSendSnapshot,
+  findSendDetails,
+  type ClaimedSend,
+  type TakenSend,
+} from '@onecode/store';
 import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senderFaults.js';
@@ -35,32 +40,56 @@ export interface DeliveryRound {
   fault: Fault | null;
 }
 
-/** A call that did not succeed. `own`: it was not made, because one of our keys does not open what it needs. */
+/** What kept a message from being accepted. `own`: the call was not made, because one of our keys does not open what it needs. */
 interface Fault {
-  outcome: Exclude<Outcome, { kind: 'accepted' }>;
+  outcome: Pick<Exclude<Outcome, { kind: 'accepted' }>, 'kind' | 'errorCode'>;
   own: OwnFault | null;
 }
 
-/** A round ends after so many senders in turn, so that a job does not go on for ever; the next round comes soon. */
+/** A round ends after so many senders in turn, so that it does not go on for ever; the next round comes soon. */
 const REASSIGNMENTS_MAX = 20;
-const NEXT_ROUND_MS = 1_000;
 /** A call that begins later than this after the time of its slot might outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
-/**
- * One round of delivery of a live send: claims it with a send slot, waits for the time of the slot (a second at most), calls the
- * provider and writes the outcome. After a fault of the sender, the send goes to another one at once.
- *
- * @throws Error only for failures of our own, such as a database that does not answer
- */
+/** One round of delivery of the send that a job names. @throws Error only for failures of our own, such as a database that does not answer */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryRound> {
+  return deliverTaken(context, sendId, await take(context, sendId));
+}
+
+/**
+ * One round of delivery of a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and
+ * writes the outcome. After a fault of the sender, the send goes to another one at once. A send that may not go out comes to its end, if
+ * its time has come.
+ *
+ * @throws as `deliver`
+ */
+export async function deliverTaken(
+  context: WorkerContext,
+  sendId: string,
+  first: Taken | undefined,
+): Promise<DeliveryRound> {
   let fault: Fault | null = null;
+  let taken = first;
   for (let reassignments = 0; reassignments < REASSIGNMENTS_MAX; reassignments++) {
-    const { end, fault: next } = await attempt(context, sendId);
+    const { end, fault: next } = await attempt(context, sendId, taken);
     fault = next ?? fault;
     if (end.kind !== 'reassign') return { end, fault };
+    taken = await take(context, sendId);
   }
-  return { end: { kind: 'not_due', waitMs: NEXT_ROUND_MS }, fault };
+  return { end: { kind: 'not_due' }, fault };
+}
+
+/** A send that was taken, and when that began, by `performance.now()`. */
+export interface Taken {
+  taken: TakenSend;
+  beganAt: number;
+}
+
+async function take({ deliveries }: WorkerContext, sendId: string): Promise<Taken | undefined> {
+  const beganAt = performance.now();
+  // crash point: worker before claim
+  const taken = await deliveries.take(sendId);
+  return taken && { taken, beganAt };
 }
 
 interface AttemptEnd {
@@ -70,77 +99,93 @@ interface AttemptEnd {
 
 const withoutCall = (end: AttemptEnd['end']): AttemptEnd => ({ end, fault: null });
 
-async function attempt(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
-  const { database, policy, leaseMs } = context;
-  const attemptId = newId();
-  const beganAt = performance.now();
-  // crash point: worker before claim
-  const changed = await changeRoutedSend(database, sendId, (send, now, slot) => {
-    const decision = claim(send, now, { attemptId, leaseMs, policy, slot });
-    const decidedAt = performance.now();
-    const slotAt = decidedAt + (slot?.waitMs ?? 0);
-    const expiresAt = decidedAt + send.expiresAt.getTime() - now.getTime();
-    return { ...decision, result: { claimed: decision.result, send, now, slot, slotAt, expiresAt } };
-  });
-  if (changed === null) return withoutCall({ kind: 'gone' });
-  const { id, requestId, traceparent: parent } = changed.result.send;
+async function attempt(
+  context: WorkerContext,
+  sendId: string,
+  found: Taken | undefined,
+): Promise<AttemptEnd> {
+  if (found === undefined) return endDelivery(context, sendId);
+  const { taken, beganAt } = found;
+  if (taken.outcome === 'waits') return withoutCall({ kind: 'no_sender' });
+  if (taken.outcome !== 'claimed') return endDelivery(context, sendId);
+  const slotAt = performance.now() + taken.waitMs;
+  const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
   const attributes = {
     'onecode.send_id': id,
     'onecode.request_id': requestId,
-    'onecode.attempt_id': attemptId,
+    'onecode.attempt': attemptNumber,
   };
   return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
     recordSpan('claim', { beganAt });
-    const end = await afterClaim(context, changed.snapshot, { ...changed.result, attemptId });
+    const end = await afterClaim(context, taken, slotAt);
     span.setAttribute('onecode.end', end.end.kind);
     return end;
   });
 }
 
-/** What a claim led to; times are by `performance.now()` except `now`, the database's. */
-interface ClaimEnd {
-  claimed: Claim;
-  attemptId: string;
-  send: Send;
-  now: Date;
-  slot: SendSlot | null;
-  slotAt: number;
-  expiresAt: number;
+/**
+ * Fails a send whose deadline has come or whose code is settled, and ends what else has no time left. Of a send that failed before, it
+ * says why: somebody may look for that at its job.
+ */
+async function endDelivery(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
+  const { database, policy, leaseMs, log } = context;
+  const beganAt = performance.now();
+  // crash point: worker before giving up
+  const ended = await changeSend(database, { id: sendId }, (send, now) => {
+    const decision = claim(send, now, { leaseMs, policy, slot: null });
+    return { ...decision, result: { end: decision.result, send } };
+  });
+  if (ended === null) return withoutCall({ kind: 'gone' });
+  const { end, send } = ended;
+  if (end.kind === 'claimed') throw new Error('a send was claimed without a slot');
+  if (end.kind === 'settled' && send.status === 'failed' && send.failureReason !== null)
+    return { end: { kind: 'failed', reason: send.failureReason }, fault: await lastFault(context, send) };
+  if (end.kind === 'failed') {
+    const attributes = { 'onecode.send_id': sendId, 'onecode.end': end.reason };
+    log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'a send failed');
+    recordSpan('give up', { parent: send.traceparent, beganAt, attributes });
+  }
+  return withoutCall(end);
 }
 
-async function afterClaim(
-  context: WorkerContext,
-  snapshot: SendSnapshot,
-  { claimed, attemptId, send, now: claimedAt, slot, slotAt, expiresAt }: ClaimEnd,
-): Promise<AttemptEnd> {
+async function lastFault({ database }: WorkerContext, { accountId, id }: Send): Promise<Fault | null> {
+  const last = (await findSendDetails(database, accountId, id))?.attempts.at(-1);
+  if (!last?.outcome || last.outcome === 'accepted') return null;
+  return { outcome: { kind: last.outcome, errorCode: last.errorCode }, own: null };
+}
+
+async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: number): Promise<AttemptEnd> {
   const { database, policy, senders, metrics } = context;
-  if (claimed.kind !== 'claimed') return withoutCall(claimed);
-  if (slot === null) throw new Error('a send was claimed without a slot');
+  const { send } = taken;
+  const { attemptNumber: number, senderId, claimedAt } = send;
+  if (senderId === null || claimedAt === null) throw new Error('a send was taken without a claim');
+  const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
   // crash point: worker after claim
   const [hasSlot, identityHash] = await Promise.all([
     waitUntil(slotAt, context.releaseClaims),
     context.identities.of(send),
   ]);
-  const sender = await senders.open(slot.sender.id);
+  const sender = await senders.open(senderId);
+  const release = (): Promise<string | null> =>
+    changeSendSnapshot(database, taken, (current, now) => releaseClaim(current, now, number));
   // The last check before the call: a process that was frozen may have lost its claim, or the code may have expired.
-  if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt)) {
-    const released = await changeSendSnapshot(database, snapshot, (current, now) =>
-      releaseClaim(current, now, attemptId),
-    );
-    return withoutCall({ kind: released ?? 'gone' });
-  }
+  if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt))
+    return withoutCall({ kind: (await release()) === 'released' ? 'released' : 'stale' });
   // Stopped between the claim and the call, by another message's answer or an operator.
   const stops = [sender.stoppedAt, sender.languageStops[send.locale]?.stoppedAt];
   if (stops.some((stoppedAt) => stoppedAt && stoppedAt > claimedAt)) {
-    await changeSendSnapshot(database, snapshot, (current, now) => releaseClaim(current, now, attemptId));
+    await release();
     return withoutCall({ kind: 'reassign' });
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const { outcome, own } = await call(context, send, sender, { attemptId, identityHash });
+  const { outcome, own } = await call(context, send, sender, {
+    attempt: { sendId: send.id, number },
+    identityHash,
+  });
   // crash point: worker after call
   const seconds = endTimer({ outcome: outcome.kind });
-  const at: SenderAttempt = { senderId: sender.id, attemptId, source: 'answer' };
+  const at: SenderAttempt = { senderId, startedAt: claimedAt, source: 'answer' };
   if (isNotOfThisSend(outcome)) {
     await recordSenderFailure(context, at, send, outcome);
     // crash point: worker after pause
@@ -148,8 +193,8 @@ async function afterClaim(
 
   // Only a receipt, a guess or another worker changes a claimed send, so the snapshot is most likely still current.
   const settlement = await inSpan('settle', {}, () =>
-    changeSendSnapshot(database, snapshot, (current, now) =>
-      settle(current, now, attemptId, outcome, policy, Math.random()),
+    changeSendSnapshot(database, taken, (current, now) =>
+      settle(current, now, number, outcome, policy, Math.random()),
     ),
   );
   // crash point: worker after settle
@@ -157,9 +202,8 @@ async function afterClaim(
   const facts = {
     send_id: send.id,
     request_id: send.requestId,
-    attempt_id: attemptId,
-    attempt: claimed.attempt,
-    sender_id: sender.id,
+    attempt: number,
+    sender_id: senderId,
   };
   logAttempt(context, facts, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
@@ -185,7 +229,7 @@ async function call(
   context: WorkerContext,
   send: Send,
   sender: OpenSender,
-  { attemptId, identityHash }: Pick<AuthenticationMessage, 'attemptId' | 'identityHash'>,
+  { attempt, identityHash }: Pick<AuthenticationMessage, 'attempt' | 'identityHash'>,
 ): Promise<{ outcome: Outcome; own: OwnFault | null }> {
   const code = openCode(context.secretKey, send);
   if (code === null)
@@ -214,7 +258,7 @@ async function call(
   const attributes = {
     'http.request.method': 'POST',
     'peer.service': 'whatsapp',
-    'onecode.attempt_id': attemptId,
+    'onecode.attempt': attempt.number,
     'onecode.sender_id': sender.id,
   };
   const outcome = await inSpan('POST messages', { kind: 'client', attributes }, async (span) => {
@@ -225,7 +269,7 @@ async function call(
         code,
         template: sender.template,
         language: templateLanguage(send.locale, sender.englishTemplateLanguage),
-        attemptId,
+        attempt,
         identityHash,
       },
     );

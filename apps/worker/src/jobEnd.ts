@@ -21,7 +21,7 @@ export function jobEnd(round: DeliveryRound): JobEnd {
 }
 
 /** How the round ended and the fault that it met, if any: our word for the end, then the provider's code and its meaning. */
-export function jobText({ end, fault }: DeliveryRound): string {
+function jobText({ end, fault }: DeliveryRound): string {
   const word = end.kind === 'failed' ? end.reason : end.kind;
   // An accepted message leaves nothing to say about the senders that were tried before.
   if (fault === null || word === 'accepted') return word;

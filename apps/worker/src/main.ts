@@ -22,6 +22,7 @@ import {
   createPresence,
   createTrafficCounter,
   openDatabase,
+  openDeliveries,
   pingDatabase,
   refuseUnusableDatabase,
 } from '@onecode/store';
@@ -30,6 +31,7 @@ import { createGraphReader } from '@onecode/whatsapp/graph';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
+import { createDueDeliveries } from './dueDeliveries.js';
 import { createIdentities } from './identities.js';
 import { startLoops } from './loops.js';
 import { workerMetrics } from './metrics.js';
@@ -66,20 +68,22 @@ await runProcess('worker', async () => {
   const releaseClaims = new AbortController();
   // Each call under way has a listener.
   setMaxListeners(0, releaseClaims.signal);
+  const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
+  const leaseMs = config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS;
   const context: WorkerContext = {
     database,
+    deliveries: openDeliveries(database, { policy, leaseMs }),
     deliveryQueue: openDeliveryQueue({
       ...redis,
       prefix: config.QUEUE_PREFIX,
-      deliveryAttempts: config.DELIVERY_ATTEMPTS,
       onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, config.SECRET_KEY),
     identities: createIdentities(database),
     secretKey: config.SECRET_KEY,
-    policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
-    leaseMs: config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
+    policy,
+    leaseMs,
     releaseClaims: releaseClaims.signal,
     traffic,
     log,
@@ -90,7 +94,8 @@ await runProcess('worker', async () => {
     baseUrl: config.WHATSAPP_API_URL,
     timeoutMs: config.PROVIDER_TIMEOUT_MS,
   });
-  const loops = startLoops(context, graph, presence.id);
+  const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
+  const loops = startLoops(context, dueDeliveries, graph, presence.id);
   const checks: ReadinessChecks = {
     database: () => pingDatabase(database),
     redis: () => consumers.isReady(),

@@ -20,7 +20,7 @@ export interface WorkerMetrics {
   denials: Counter<'application_id' | 'country'>;
   /** Recipients of applications that check identities whose number has changed hands. */
   identityChanges: Counter<'application_id'>;
-  enqueues: Counter<'queue'>;
+  dueDeliveries: Counter;
   /** Raised once for each account and country that the fraud breaker stops. */
   breakerTrips: Counter<'country'>;
 }
@@ -89,10 +89,9 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       labelNames: ['application_id'],
       registers,
     }),
-    enqueues: new Counter({
-      name: 'onecode_sweeper_enqueues_total',
-      help: 'Sends that the sweeper enqueued',
-      labelNames: ['queue'],
+    dueDeliveries: new Counter({
+      name: 'onecode_due_deliveries_total',
+      help: 'Sends that were taken without a job: tried again, waiting for a sender before, or without one from Redis',
       registers,
     }),
     breakerTrips: new Counter({

@@ -1,24 +1,15 @@
-import {
-  applyReceipt,
-  isLost,
-  isNotOfThisSend,
-  SLOT_WAIT_MS_MAX,
-  type Receipt,
-  type ReceiptEnd,
-  type ReportedAttempt,
-} from '@onecode/domain';
+import { applyReceipt, isLost, isNotOfThisSend, type Receipt, type Send } from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
 import {
+  applyReceipts,
   changeReportedSend,
-  countMessageCosts,
+  deleteReceipt,
   findReportedSend,
-  finishReceipts,
   postponeReceipt,
+  readReceipts,
   recordIdentities,
-  takeDueReceipts,
-  type Changed,
-  type ReceiptResult,
-  type SendSnapshot,
+  releaseReceipt,
+  type AppliedReceipts,
   type StoredReceipt,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
@@ -26,108 +17,149 @@ import { recordSenderFailure, recordSenderSuccess } from './senderFaults.js';
 import { recordReceipt } from './traffic.js';
 
 const BATCH = 200;
-/** About five minutes with the waits below. The write of an attempt never comes that much later than its receipt. */
+/** About five minutes with the waits of `postponeReceipt`. The write of an attempt never comes that much later than its receipt. */
 const TRIES_MAX = 10;
-const WAIT_SECONDS_MAX = 60;
 
 /**
- * Applies the stored receipts that are due, until none is. A receipt that matches no attempt yet is tried again later, and finally
- * marked as unmatched: another application may use the same number.
+ * Applies the stored receipts that are due, until none is, and deletes them. A receipt that matches no attempt yet is tried again later,
+ * and finally dropped: another application may use the same number.
  *
- * @returns how many receipts were handled
+ * @param isSweep whether to look also for those that were left by others
  */
-export async function applyDueReceipts(context: WorkerContext): Promise<number> {
-  let handled = 0;
+export async function applyDueReceipts(context: WorkerContext, isSweep: boolean): Promise<void> {
+  const { database } = context;
   for (;;) {
-    const batch = await takeDueReceipts(context.database, BATCH);
-    await applyBatch(context, batch);
-    handled += batch.length;
-    if (batch.length < BATCH) return handled;
+    const beganAt = performance.now();
+    // crash point: worker before receipt
+    const { applied, others } = await applyReceipts(database, BATCH, isSweep);
+    // crash point: worker after receipt
+    for (const one of applied) await tell(context, one, beganAt);
+    const ended = await Promise.allSettled(
+      (await readReceipts(database, others)).map((one) => applyOrPostpone(context, one)),
+    );
+    // One that cannot be written holds up no other.
+    const failed = ended.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
+    const isLast = applied.reduce((sum, { statuses }) => sum + statuses.length, others.length) < BATCH;
+    const released = ended.some((end) => end.status === 'fulfilled' && end.value === 'released');
+    if (isLast && !released) return;
   }
 }
 
-async function applyBatch(context: WorkerContext, batch: readonly StoredReceipt[]): Promise<void> {
-  const { database, metrics } = context;
-  const done: Record<ReceiptResult, bigint[]> = { applied: [], ignored: [], unmatched: [] };
-  // A message's receipts are applied in order, messages concurrently, so that they share round trips.
-  const messages = groupByMessage(batch).map(async (receipts) => {
-    for (const stored of receipts) {
-      const result = await applyOne(context, stored);
-      if (result !== 'later') done[result].push(stored.id);
-    }
-  });
-  const ended = await Promise.allSettled(messages);
-  // Before they are finished: a receipt that is handled again counts nothing twice.
-  const known = [...done.applied, ...done.ignored];
-  const [changes] = await Promise.all([
-    recordIdentities(database, known),
-    countMessageCosts(database, known),
-  ]);
-  for (const { applicationId } of changes) metrics.identityChanges.inc({ application_id: applicationId });
-  for (const [result, ids] of Object.entries(done) as [ReceiptResult, bigint[]][]) {
-    await finishReceipts(database, ids, result);
-    metrics.receipts.inc({ result }, ids.length);
-  }
-  // A receipt that cannot be written holds up no other; it is due again when its lease ends.
-  const failed = ended.find(({ status }) => status === 'rejected');
-  if (failed?.status === 'rejected') throw failed.reason;
-}
-
-/** Applies one receipt, or postpones it. */
-async function applyOne(context: WorkerContext, stored: StoredReceipt): Promise<ReceiptResult | 'later'> {
-  const { database, leaseMs, policy, traffic } = context;
-  const { receipt } = stored;
-  const beganAt = performance.now();
-  // Before the send is due again: it must not go out by what has just failed.
-  await recordReportedFailure(context, receipt);
-  // crash point: worker before receipt
-  const terms = { policy, claimMsMax: SLOT_WAIT_MS_MAX + leaseMs };
-  const changed = await changeReportedSend(database, receipt, (send, now, attempt) => {
-    const decision = applyReceipt(send, now, receipt, attempt, terms, Math.random());
-    return { ...decision, result: { end: decision.result, attempt } };
-  });
-  // crash point: worker after receipt
-  const end = changed?.result.end ?? null;
-  if (end === 'later' || (end === null && stored.tries < TRIES_MAX)) {
-    await postponeReceipt(database, stored.id, Math.min(WAIT_SECONDS_MAX, 2 ** (stored.tries - 1)));
-    return 'later';
-  }
-  recordReceipt(traffic, receipt, changed?.snapshot.send ?? null);
-  if (changed === null) return 'unmatched';
-  if (end === 'applied' || end === 'redelivers') logApplied(context, receipt, changed, beganAt);
-  if (end === 'redelivers') await enqueue(context, changed.snapshot);
-  const { id: attemptId, senderId } = changed.result.attempt;
-  if (receipt.status !== 'failed' && senderId !== null)
-    await recordSenderSuccess(context, { senderId, attemptId, source: 'receipt' }, changed.snapshot.send);
-  return end === 'redelivers' ? 'applied' : (end ?? 'unmatched');
-}
-
-/** Writes a log line and a span of a receipt that changed something. @param beganAt by `performance.now()` */
-function logApplied(
-  { log }: WorkerContext,
-  { status, failure }: Receipt,
-  { result: { end, attempt }, snapshot: { send } }: Changed<{ end: ReceiptEnd; attempt: ReportedAttempt }>,
+/** Counts receipts that were applied together, and writes a log line and a span if they changed something. */
+async function tell(
+  context: WorkerContext,
+  { attempt, senderId, startedAt, statuses, before, after, ...send }: AppliedReceipts,
   beganAt: number,
+): Promise<void> {
+  const { metrics, traffic } = context;
+  for (const status of statuses) recordReceipt(traffic, { status, failure: null }, after);
+  const isNews = before.status !== after.status;
+  metrics.receipts.inc({ result: isNews ? 'applied' : 'ignored' }, statuses.length);
+  if (isNews)
+    logReceipt(
+      context,
+      { id: attempt.sendId, status: after.status, ...send },
+      { number: attempt.number, senderId, status: after.status, beganAt },
+    );
+  await recordSenderSuccess(context, { senderId, startedAt, source: 'receipt' }, send);
+}
+
+interface Report {
+  /** The attempt's. */
+  number: number;
+  senderId: string | null;
+  status: string;
+  /** By `performance.now()`. */
+  beganAt: number;
+}
+
+function logReceipt(
+  { log }: WorkerContext,
+  send: Pick<Send, 'id' | 'status' | 'requestId' | 'traceparent'>,
+  { number, senderId, status, beganAt }: Report,
+  more: object = {},
 ): void {
   log.info(
     {
       send_id: send.id,
       request_id: send.requestId,
-      attempt_id: attempt.id,
-      sender_id: attempt.senderId,
+      attempt: number,
+      sender_id: senderId,
       status,
       send_status: send.status,
-      ...(failure !== null && { error_code: failure.errorCode, reason: failure.reason }),
-      ...(end === 'redelivers' && { redelivers: true }),
+      ...more,
     },
     'receipt',
   );
-  const attributes = {
-    'onecode.send_id': send.id,
-    'onecode.attempt_id': attempt.id,
-    'onecode.status': status,
-  };
+  const attributes = { 'onecode.send_id': send.id, 'onecode.attempt': number, 'onecode.status': status };
   recordSpan('apply receipt', { kind: 'consumer', parent: send.traceparent, beganAt, attributes });
+}
+
+/** What became of a receipt: `released` is for `applyReceipts` now. */
+type ReceiptEnd = 'done' | 'postponed' | 'released';
+
+async function applyOrPostpone(context: WorkerContext, stored: StoredReceipt): Promise<ReceiptEnd> {
+  try {
+    return await applyOne(context, stored);
+  } catch (error) {
+    await postponeReceipt(context.database, stored.id);
+    throw error;
+  }
+}
+
+/**
+ * Applies a receipt by itself: one of a failure, of a message that we do not know as accepted, of a send that is not on its way, or with
+ * an identity.
+ */
+async function applyOne(context: WorkerContext, { id, receipt, tries }: StoredReceipt): Promise<ReceiptEnd> {
+  const { database, policy, metrics, traffic } = context;
+  const beganAt = performance.now();
+  // Before the send is due again: it must not go out by what has just failed.
+  await recordReportedFailure(context, receipt);
+  // crash point: worker before failed receipt
+  const changed = await changeReportedSend(database, receipt, (send, now, attempt) => {
+    const decision = applyReceipt(send, now, receipt, attempt, policy, Math.random());
+    return { ...decision, result: { end: decision.result, attempt } };
+  });
+  if (changed?.result.end === 'later' || (changed === null && tries < TRIES_MAX)) {
+    await postponeReceipt(database, id);
+    return 'postponed';
+  }
+  if (changed === null) {
+    recordReceipt(traffic, receipt, null);
+    metrics.receipts.inc({ result: 'unmatched' });
+    await deleteReceipt(database, id);
+    return 'done';
+  }
+  const { end, attempt } = changed.result;
+  const { send } = changed.snapshot;
+  const { status, failure, identityHash } = receipt;
+  const { number, senderId, startedAt } = attempt;
+  if (end !== 'ignored')
+    logReceipt(
+      context,
+      send,
+      { number, senderId, status, beganAt },
+      {
+        ...(failure !== null && { error_code: failure.errorCode, reason: failure.reason }),
+        ...(end === 'redelivers' && { redelivers: true }),
+      },
+    );
+  if (identityHash !== undefined)
+    for (const { applicationId } of await recordIdentities(database, [{ sendId: send.id, identityHash }]))
+      metrics.identityChanges.inc({ application_id: applicationId });
+  const isAccepted = end === 'applied' || attempt.outcome === 'accepted';
+  if (status !== 'failed' && isAccepted && send.status !== 'failed' && send.lostAt === null) {
+    await releaseReceipt(database, id, { sendId: send.id, number });
+    return 'released';
+  }
+  recordReceipt(traffic, receipt, send);
+  metrics.receipts.inc({ result: end === 'ignored' ? 'ignored' : 'applied' });
+  if (status !== 'failed' && senderId !== null)
+    await recordSenderSuccess(context, { senderId, startedAt, source: 'receipt' }, send);
+  await deleteReceipt(database, id);
+  return 'done';
 }
 
 /** Stops or throttles what a failed message says, as the answer to a call does. */
@@ -137,22 +169,7 @@ async function recordReportedFailure(context: WorkerContext, receipt: Receipt): 
   const reported = await findReportedSend(context.database, receipt);
   if (reported === null || isLost(reported.attempt)) return;
   const { attempt, send } = reported;
-  const { senderId, id: attemptId } = attempt;
+  const { senderId, startedAt } = attempt;
   if (senderId !== null)
-    await recordSenderFailure(context, { senderId, attemptId, source: 'receipt' }, send, failure);
-}
-
-/** Without Redis, the sweeper enqueues the send. */
-async function enqueue({ deliveryQueue }: WorkerContext, { send, version }: SendSnapshot): Promise<void> {
-  if (deliveryQueue.isReady()) await deliveryQueue.enqueue('deliver', [{ sendId: send.id, version }]);
-}
-
-function groupByMessage(batch: readonly StoredReceipt[]): StoredReceipt[][] {
-  const groups = new Map<string, StoredReceipt[]>();
-  for (const stored of batch) {
-    const group = groups.get(stored.receipt.messageId);
-    if (group === undefined) groups.set(stored.receipt.messageId, [stored]);
-    else group.push(stored);
-  }
-  return [...groups.values()];
+    await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
 }

@@ -1,5 +1,6 @@
 import {
   coolDownSeconds,
+  NO_COUNTRY,
   SHARED_COOL_DOWN_SECONDS,
   throttleWaitsMs,
   windowWaitsMs,
@@ -28,7 +29,7 @@ type Throttle = Extract<Outcome, { kind: 'retry' }>;
 type Context = Pick<WorkerContext, 'database' | 'senders' | 'metrics' | 'log'>;
 
 /** The attempt that met a failure or succeeded, and how we know. */
-export type SenderAttempt = Pick<SenderFault, 'senderId' | 'attemptId' | 'source'>;
+export type SenderAttempt = Pick<SenderFault, 'senderId' | 'startedAt' | 'source'>;
 
 /**
  * Stops what a failure outside of its send is about, so that the send goes out by another sender, or waits: lets the sender cool down,
@@ -50,8 +51,8 @@ export function recordSenderFailure(
  */
 export async function recordSenderSuccess(
   { database, senders }: Context,
-  { senderId, attemptId, source }: SenderAttempt,
-  { locale }: Send,
+  { senderId, startedAt, source }: SenderAttempt,
+  { locale }: Pick<Send, 'locale'>,
 ): Promise<void> {
   const { consecutiveFailures, pauseSource, isThrottled, languageStops } = await senders.open(senderId);
   const stopped = languageStops[locale];
@@ -61,7 +62,7 @@ export async function recordSenderSuccess(
   const templateHasRecovered = (stopped?.consecutiveFailures ?? 0) > 0 && isProof(stopped?.source);
   if (hasRecovered) await recoverSender(database, senderId);
   if (templateHasRecovered) await recoverLanguage(database, senderId, locale);
-  if (isThrottled) await easeThrottles(database, senderId, attemptId);
+  if (isThrottled) await easeThrottles(database, senderId, startedAt);
   if (hasRecovered || templateHasRecovered || isThrottled) senders.forget();
 }
 
@@ -92,10 +93,10 @@ async function stopWhatIsNamed(
   const { database, senders } = context;
   const { errorCode, reason } = fault;
   const scope = fault.kind === 'config' ? fault.scope : null;
-  if (scope === 'country' && send.country !== null)
+  if (scope === 'country')
     return blockCountry(database, {
       senderId: at.senderId,
-      country: send.country,
+      country: send.country ?? NO_COUNTRY,
       seconds: COUNTRY_BLOCK_SECONDS,
       errorCode,
     });

@@ -1,4 +1,11 @@
-import { hasArrived, NO_COUNTRY, trafficOf, type Receipt, type Send } from '@onecode/domain';
+import {
+  hasArrived,
+  NO_COUNTRY,
+  trafficOf,
+  type DeliveryFacts,
+  type Receipt,
+  type Send,
+} from '@onecode/domain';
 import type { TrafficCounter } from '@onecode/store';
 import type { WorkerMetrics } from './metrics.js';
 
@@ -6,8 +13,8 @@ import type { WorkerMetrics } from './metrics.js';
 export function recordDelivery(
   counter: TrafficCounter,
   { acceptance, delivery }: Pick<WorkerMetrics, 'acceptance' | 'delivery'>,
-  before: Send,
-  after: Send,
+  before: DeliveryFacts,
+  after: DeliveryFacts,
 ): void {
   for (const key of trafficOf(before, after)) counter.count(key);
   if (after.mode !== 'live') return;

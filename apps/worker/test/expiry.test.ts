@@ -15,7 +15,7 @@ describe('a code that has expired or soon will', () => {
 
   it('is never sent: the send fails, and its unit is refunded', async () => {
     const id = await oldSend(VALIDITY_SECONDS);
-    await t.enqueue('live', id, 0);
+    await t.enqueue('live', id);
     expect(await t.until(id, 'failed')).toMatchObject({
       failure_reason: 'expired_before_delivery',
       sealed_code: null,
@@ -60,7 +60,7 @@ describe.each([
     await t.sql('truncate sender_recipient_windows');
     const id = await buildSend(t.database, t.caller);
     await guess(id, isRight);
-    await t.enqueue('live', id, 1);
+    await t.enqueue('live', id);
     const row = await t.until(id, 'failed');
     expect(row).toMatchObject({ ...FAILED, channel: null, attempts: 0 });
     expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
@@ -73,10 +73,10 @@ describe.each([
   it('is not retried, and its send ends before the back-off does', async () => {
     t.simulator.rules.add({ fault: { error: 131000, retryAfter: 300 }, times: 1 });
     const id = await t.send(t.caller);
-    await t.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
+    await t.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
     await guess(id, isRight);
     expect(await t.until(id, 'failed')).toMatchObject({ ...FAILED, attempts: 1 });
-    expect(await t.calls(id)).toHaveLength(1);
+    expect(t.calls(id)).toHaveLength(1);
     expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
   });
 });

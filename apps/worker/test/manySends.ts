@@ -23,9 +23,9 @@ export async function makeSends(
   await environment.db.sql(
     `with made as (
        insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
-         locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
+         locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
        select id, gen_random_uuid(), $1, $2, 'live', n, number, number, 'BR', 'pt-BR', 'credit', hash, box, $4,
-         due, due + interval '10 seconds', now(), now() + interval '10 minutes'
+         due, now(), now() + interval '10 minutes'
        from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
          lateral (select case when $4 then now() + interval '10 minutes' else now() end as due,
            coalesce($3, '+55119' || (70000000 + n)) as number) as d
@@ -51,12 +51,10 @@ export async function makeSends(
 
 /** Enqueues all of them at once. */
 export async function enqueueAll(environment: WorkerEnvironment, ids: readonly string[]): Promise<void> {
-  await Promise.all(ids.map((id) => environment.enqueue('live', id, 0)));
+  await Promise.all(ids.map((id) => environment.enqueue('live', id)));
 }
 
 /** Whether no send is due any more. Tests ask often, so an index answers it. */
 export async function allSettled(environment: WorkerEnvironment): Promise<boolean> {
-  return (
-    (await environment.db.sql('select from sends where next_enqueue_at is not null limit 1')).length === 0
-  );
+  return (await environment.db.sql('select from sends where due_at is not null limit 1')).length === 0;
 }

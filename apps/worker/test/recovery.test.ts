@@ -1,5 +1,5 @@
 import { claim } from '@onecode/domain';
-import { changeSend, listSenderDetails, newId, type SenderDetails } from '@onecode/store';
+import { changeSend, listSenderDetails, type SenderDetails } from '@onecode/store';
 import {
   buildSend,
   buildSender,
@@ -12,7 +12,6 @@ import {
   type TcpProxy,
   type TestCaller,
 } from '@onecode/testing';
-import { cleanUp } from '../src/sweeper.js';
 import { startWorker, useWorker, type TestWorker, type TestWorkerOptions } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
@@ -50,14 +49,14 @@ describe('after Redis was flushed', () => {
     await work();
     await environment.until(live, 'delivered');
     await environment.until(test, 'read');
-    expect(await environment.calls(live)).toHaveLength(1);
+    expect(environment.calls(live)).toHaveLength(1);
   });
 
-  it('sends that waited for a retry are enqueued again', async () => {
+  it('sends that waited for a retry go out', async () => {
     await work();
     environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 1 }, times: 1 });
     const id = await environment.send(caller);
-    await environment.until(id, ({ attempts, attempt_id }) => attempts === 1 && attempt_id === null);
+    await environment.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
     await flush();
     expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
   });
@@ -66,10 +65,10 @@ describe('after Redis was flushed', () => {
     await work();
     environment.simulator.rules.add({ fault: { latencyMs: 300 } });
     const id = await environment.send(caller);
-    await until('a call', async () => (await environment.calls(id)).length === 1);
+    await until('a call', () => environment.calls(id).length === 1);
     await flush();
     await environment.until(id, 'delivered');
-    expect(await environment.calls(id)).toHaveLength(1);
+    expect(environment.calls(id)).toHaveLength(1);
     const next = await environment.send(await environment.newCaller(), { recipient: '+5511987650002' });
     await environment.until(next, 'delivered');
   });
@@ -89,29 +88,15 @@ describe('after Redis was flushed', () => {
   });
 });
 
-describe('a sweep', () => {
-  it('enqueues a send once, however many sweeps run at once', async () => {
+describe('a send whose job was lost', () => {
+  it('goes out once, however many workers find it at once', async () => {
     const worker = await work({ sweepPauseMs: null });
     const id = await buildSend(environment.db.database, caller);
     await environment.age(id, 60);
     await Promise.all([worker.sweep(), worker.sweep(), worker.sweep()]);
-    expect(await worker.count('onecode_sweeper_enqueues_total', { queue: 'deliver' })).toBe(1);
-  });
-});
-
-describe('cleaning up', () => {
-  it('deletes receipts that were settled more than eight days ago, and no others', async () => {
-    const { database } = environment.db;
-    await environment.db.sql('truncate receipts');
-    await environment.db.sql(
-      `insert into receipts (message_id, status, occurred_at, received_at, due_at, result) values
-         ('old', 'sent', now(), now() - interval '9 days', null, 'applied'),
-         ('old but open', 'sent', now(), now() - interval '9 days', now(), null),
-         ('young', 'sent', now(), now() - interval '7 days', null, 'ignored')`,
-    );
-    await cleanUp({ database });
-    const left = await environment.db.sql('select message_id from receipts order by id');
-    expect(left).toEqual([{ message_id: 'old but open' }, { message_id: 'young' }]);
+    await environment.until(id, 'delivered');
+    expect(environment.calls(id)).toHaveLength(1);
+    expect(await worker.count('onecode_due_deliveries_total')).toBe(1);
   });
 });
 
@@ -122,29 +107,25 @@ describe('a Redis that freezes and recovers', () => {
   });
   afterAll(() => proxy.close());
 
-  it('only delays sends, and counts none as enqueued meanwhile', async () => {
-    const worker = await work({ env: { REDIS_URL: proxy.url } });
+  it('holds up no send for long', async () => {
+    await work({ env: { REDIS_URL: proxy.url } });
     caller = await environment.newCaller('live', { credits: 5 });
     await environment.until(await environment.send(caller), 'delivered');
     proxy.freeze();
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(await environment.send(caller, { recipient: `+551198765003${n}` }));
-    for (const id of ids) await environment.age(id, 60);
-    const enqueued = () => worker.count('onecode_sweeper_enqueues_total', { queue: 'deliver' });
-    const before = await enqueued();
-    await worker.sweep();
-    // What Redis did not take was not enqueued.
-    expect(await enqueued()).toBe(before);
+    for (const id of ids) await environment.until(id, 'delivered');
+    ids.push(await environment.send(caller, { recipient: '+5511987650034' }));
     // The data that the proxy held back is lost.
     proxy.cut();
     await proxy.open();
     for (const id of ids) await environment.until(id, 'delivered');
-    expect(environment.tap.requests).toHaveLength(4);
+    expect(environment.tap.requests).toHaveLength(5);
   });
 });
 
 describe('without Redis', () => {
-  it('expired sends still fail, and the others stay due until it returns', async () => {
+  it('expired sends fail, and the others go out', async () => {
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const worker = await work({
       env: { REDIS_URL: proxy.url },
@@ -154,8 +135,6 @@ describe('without Redis', () => {
     const expired = await buildSend(environment.db.database, caller);
     const waiting = await buildSend(environment.db.database, caller, { recipient: '+5511987650002' });
     await environment.age(expired, 605);
-    await environment.age(waiting, 5);
-    const before = await environment.row(waiting);
 
     await worker.sweep();
     expect(await environment.row(expired)).toMatchObject({
@@ -167,12 +146,11 @@ describe('without Redis', () => {
       free_quota: 1,
       returned: ['free_quota'],
     });
-    expect(await environment.row(waiting)).toEqual(before);
-
-    await proxy.open();
-    await until('Redis', () => worker.context.deliveryQueue.isReady());
-    await worker.sweep();
-    await environment.until(waiting, 'delivered');
+    await environment.until(waiting, 'sent');
+    await until('its receipt', async () => {
+      await worker.sweep();
+      return (await environment.row(waiting)).status === 'delivered';
+    });
     await worker.stop();
     workers.splice(0);
     await proxy.close();
@@ -189,7 +167,6 @@ describe('the lease of an attempt', () => {
     const { policy } = t.context;
     const claimed = await changeSend(t.database, { id }, (send, now) =>
       claim(send, now, {
-        attemptId: newId(),
         leaseMs: 60_000,
         policy,
         slot: { sender: sender as SenderDetails, waitMs: 0 },
@@ -202,7 +179,7 @@ describe('the lease of an attempt', () => {
   it('keeps other workers from the send while it lasts', async () => {
     const id = await claimedByDeadWorker();
     const before = await t.row(id);
-    await t.enqueue('live', id, 0);
+    await t.enqueue('live', id);
     await until(
       'a job that found its send not due',
       async () => (await t.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
@@ -215,7 +192,7 @@ describe('the lease of an attempt', () => {
   it('ends with a take-over: the same code again, and one charge', async () => {
     const id = await claimedByDeadWorker();
     await t.makeDue(id);
-    const row = await t.until(id, ({ status, attempt_id }) => status === 'delivered' && !attempt_id);
+    const row = await t.until(id, ({ status, claimed_until }) => status === 'delivered' && !claimed_until);
     expect(row).toMatchObject({ attempts: 2, receipt_until: expect.any(Date) });
     expect(await t.attempts(id)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'accepted' }]);
     expect(t.simulator.messages()).toMatchObject([{ code: '042913' }]);
@@ -243,13 +220,13 @@ describe('a worker that continues after its lease has ended', () => {
     await buildSender(environment.db.database);
     const caller = await environment.newCaller();
     const id = await environment.send(caller);
-    await until('the slow call', async () => (await environment.calls(id)).length === 1);
+    await until('the slow call', () => environment.calls(id).length === 1);
     await environment.makeDue(id);
 
     const other = await startWorker(environment);
     const after = await environment.until(
       id,
-      ({ status, attempt_id }) => status === 'delivered' && attempt_id === null,
+      ({ status, claimed_until }) => status === 'delivered' && claimed_until === null,
     );
     expect(after).toMatchObject({ attempts: 2 });
     answerNow();
@@ -269,65 +246,63 @@ describe('a send that waits for the time of its send slot', () => {
   /** Moves the sender's next send slot almost as far away as a worker waits for one. */
   const slotsAreTaken = (): Promise<object[]> =>
     environment.db.sql(
-      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '970 milliseconds' from senders
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '450 milliseconds' from senders
        on conflict (sender_id) do update set free_at = excluded.free_at`,
     );
 
-  /** A send that waited for such a slot and was woken for it. */
-  async function wokenSend(): Promise<string> {
+  /** A send whose account has the next turn. */
+  async function waitingSend(): Promise<string> {
     const id = await buildSend(environment.db.database, caller);
-    await environment.db.sql(`update sends set promised_until = now() + interval '1 minute'`);
-    await environment.enqueue('live', id, 0);
+    await environment.db.sql(`update sends set awaiting_sender = true, due_at = expires_at where id = $1`, [
+      id,
+    ]);
     return id;
   }
 
   it('is claimed for longer than the wait, and goes out at the time of the slot', async () => {
     await work({ leaseMs: 10_000 });
     await slotsAreTaken();
-    const id = await wokenSend();
-    const claimed = await environment.until(id, (row) => row.attempt_id !== null);
+    const id = await waitingSend();
+    const claimed = await environment.until(id, (row) => row.claimed_until !== null);
     expect(environment.tap.requests).toEqual([]);
     await environment.until(id, 'delivered');
     expect(environment.tap.requests).toHaveLength(1);
     const [attempt, ...others] = await environment.attempts(id);
     expect(others).toEqual([]);
-    expect(claimed.due_at!.getTime()).toBeGreaterThan(attempt!.finished_at!.getTime());
+    expect(claimed.claimed_until!.getTime()).toBeGreaterThan(attempt!.finished_at!.getTime());
   });
 
   it('is released when its worker stops, uses up no attempt, and another worker sends it', async () => {
     const first = await work();
     await slotsAreTaken();
-    const id = await wokenSend();
-    await environment.until(id, (row) => row.attempt_id !== null);
+    const id = await waitingSend();
+    await environment.until(id, (row) => row.claimed_until !== null);
     await first.stop();
     workers.splice(0);
     expect(await environment.row(id)).toMatchObject({
       status: 'sending',
       attempts: 0,
-      attempt_id: null,
+      claimed_until: null,
       receipt_until: null,
     });
     expect(environment.tap.requests).toEqual([]);
 
     await work();
     expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await environment.attempts(id)).toMatchObject([
-      { outcome: 'retry', error_code: null, message_id: null },
-      { outcome: 'accepted' },
-    ]);
+    expect(await environment.attempts(id)).toMatchObject([{ number: 1, outcome: 'accepted' }]);
     expect(environment.tap.requests).toHaveLength(1);
     expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
   it('is released without a call when its worker is delayed long past that time', async () => {
     const id = await buildSend(environment.db.database, caller);
-    // The worker takes the slot, and cannot write the claim while this connection holds the row.
+    // The worker has claimed the send, and cannot read whether its application checks identities while this connection holds the table.
     const holder = await environment.db.connect();
     await holder.query('begin');
-    await holder.query('select from sends where id = $1 for no key update', [id]);
-    await work({ sweepPauseMs: null });
-    await environment.enqueue('live', id, 0);
-    await until('a claim that waits for longer than a call may be late', async () => {
+    await holder.query('lock table applications in access exclusive mode');
+    await work();
+    await environment.enqueue('live', id);
+    await until('a read that waits for longer than a call may be late', async () => {
       // Within a transaction, PostgreSQL repeats its first snapshot of the activity unless it is cleared.
       await holder.query('select pg_stat_clear_snapshot()');
       const { rows } = await holder.query(
@@ -340,10 +315,9 @@ describe('a send that waits for the time of its send slot', () => {
     await holder.end();
 
     expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    const [late, inTime] = await environment.attempts(id);
-    expect([late?.outcome, inTime?.outcome]).toEqual(['retry', 'accepted']);
+    expect(await environment.attempts(id)).toMatchObject([{ number: 1, outcome: 'accepted' }]);
     expect(environment.tap.requests).toHaveLength(1);
-    expect(environment.tap.requests[0]!.body).toContain(inTime!.id);
+    expect(environment.tap.requests[0]!.body).toContain(`${id}.1`);
   });
 
   it('waits in its row rather than in the worker when no slot is that near', async () => {

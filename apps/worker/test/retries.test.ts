@@ -15,7 +15,7 @@ const pausesMs = (attempts: AttemptRow[]): number[] =>
 
 describe('an answer that says "not now"', () => {
   // Without sweeps, which would enqueue as well: the queue itself makes the retries.
-  const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS) }, sweepPauseMs: null });
+  const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS) }, sweepPauseMs: 10 });
   let queue: Queue;
   beforeAll(() => {
     queue = new Queue('deliver', { connection: t.redis, prefix: t.prefix });
@@ -37,7 +37,7 @@ describe('an answer that says "not now"', () => {
       { outcome: 'retry', error_code: 131000 },
       { outcome: 'accepted', error_code: null },
     ]);
-    expect(t.simulator.messages()).toMatchObject([{ code: '042913', opaque: attempts[2]!.id }]);
+    expect(t.simulator.messages()).toMatchObject([{ code: '042913', opaque: `${id}.3` }]);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
@@ -53,16 +53,18 @@ describe('an answer that says "not now"', () => {
       failure_reason: 'attempts_exhausted',
       sealed_code: null,
       due_at: null,
-      next_enqueue_at: null,
+
       attempts: 5,
     });
     expect(await t.units(caller.accountId)).toEqual(units);
-    await t.enqueue('live', id, 99);
-    await until('a settled job', async () => (await jobsOf(id)).some((job) => job.returnvalue === 'settled'));
-    expect(await t.calls(id)).toHaveLength(5);
+    await t.enqueue('live', id);
+    await until('a job that names the end', async () =>
+      (await jobsOf(id)).some((job) => job.failedReason?.startsWith('attempts_exhausted')),
+    );
+    expect(t.calls(id)).toHaveLength(5);
   });
 
-  it('is followed by ever longer waits, and the board shows each attempt', async () => {
+  it('is followed by ever longer waits, and the board shows the end', async () => {
     t.simulator.rules.add({ fault: { error: 2 } });
     const id = await t.send(await t.newCaller());
     await until('a second attempt', async () => (await t.attempts(id)).length === 2);
@@ -72,12 +74,9 @@ describe('an answer that says "not now"', () => {
     expect(pauses).toHaveLength(4);
     for (const [index, pauseMs] of pauses.entries())
       expect(pauseMs).toBeGreaterThanOrEqual(BACKOFF_MS * 2 ** index - ROUNDING_MS);
-    // The queue wakes up to the millisecond, not at the next whole second.
-    expect(Math.min(...pauses)).toBeLessThan(900);
-    const failed = await until('a failed job', async () =>
-      (await jobsOf(id)).find((job) => job.failedReason?.startsWith('attempts_exhausted')),
+    await until('a failed job', async () =>
+      (await jobsOf(id)).some((job) => job.failedReason?.startsWith('attempts_exhausted')),
     );
-    expect(failed.attemptsMade).toBe(5);
   });
 });
 
@@ -138,7 +137,7 @@ describe('an unknown outcome without a receipt', () => {
       });
       const attempts = await t.attempts(id);
       expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(5).fill('unknown'));
-      const calls = await t.calls(id);
+      const calls = t.calls(id);
       expect(calls).toHaveLength(5);
       for (const { body } of calls) expect(body.split(`"text":"${code}"`)).toHaveLength(3);
       const lastEnd = Math.max(...attempts.map(({ finished_at }) => finished_at!.getTime()));
@@ -162,12 +161,12 @@ describe('a receipt with our opaque data', () => {
     // The two receipts may be applied in either order; the later one still fills its time.
     const row = await t.until(
       id,
-      ({ status, attempt_id, sent_at }) => status === 'delivered' && !attempt_id && sent_at !== null,
+      ({ status, claimed_until, sent_at }) => status === 'delivered' && !claimed_until && sent_at !== null,
     );
     expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
     const [message] = t.simulator.messages();
     expect(await t.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
-    expect(await t.calls(id)).toHaveLength(1);
+    expect(t.calls(id)).toHaveLength(1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
@@ -181,10 +180,10 @@ describe('a receipt with our opaque data', () => {
       t.simulator.rules.add({ fault: { wrongBody: 'no_id' } });
       const id = await buildSend(t.database, t.caller);
       await t.sql('update sends set attempts = 4 where id = $1', [id]);
-      await t.enqueue('live', id, 0);
+      await t.enqueue('live', id);
       const waiting = await t.until(
         id,
-        ({ receipt_until, attempt_id }) => receipt_until !== null && attempt_id === null,
+        ({ receipt_until, claimed_until }) => receipt_until !== null && claimed_until === null,
       );
       expect(waiting).toMatchObject({ status: 'sending', failed_at: null });
       expect(await t.units(t.caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });

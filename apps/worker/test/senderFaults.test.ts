@@ -1,6 +1,6 @@
 import type { Send } from '@onecode/domain';
 import type { Fault } from '@onecode/simulator';
-import { createSend, listSenderDetails, newId, pauseSender, resumeSender, type Sender } from '@onecode/store';
+import { createSend, listSenderDetails, pauseSender, resumeSender, type Sender } from '@onecode/store';
 import { buildSender, newSend, TEST_ACTOR, until } from '@onecode/testing';
 import { recordSenderFailure } from '../src/senderFaults.js';
 import { startWorker, useWorker } from './testWorker.js';
@@ -148,7 +148,7 @@ describe('a fault of the sender', () => {
       country: 'US',
     });
     if (abroad.outcome !== 'created') throw new Error(abroad.outcome);
-    await t.enqueue('live', abroad.send.id, 0);
+    await t.enqueue('live', abroad.send.id);
     expect(await t.until(abroad.send.id, 'delivered')).toMatchObject({ sender_id: blockedId });
     expect(await t.row(waiting)).toMatchObject({ status: 'queued', attempts: 0 });
 
@@ -312,7 +312,7 @@ describe('an accepted message that a receipt reports as lost', () => {
         { outcome: kind, error_code: code, sender_id: first.id },
         { outcome: 'accepted', sender_id: second.id },
       ]);
-      const calls = await t.calls(id);
+      const calls = t.calls(id);
       expect(calls).toHaveLength(2);
       expect(await stops()).toMatchObject([{ id: first.id, pause_source: 'receipt' }]);
       if (scope !== null)
@@ -361,7 +361,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     await resumeSender(t.database, TEST_ACTOR, first.id);
     await recordSenderFailure(
       t.context,
-      { senderId: first.id, attemptId: attempt!.id, source: 'receipt' },
+      { senderId: first.id, startedAt: attempt!.started_at, source: 'receipt' },
       {} as never,
       { kind: 'sender', errorCode: 131048, reason: 'limited' },
     );
@@ -405,7 +405,7 @@ describe('the sender pool', () => {
           ...asked,
           recordSenderFailure(
             context,
-            { senderId: sender.id, attemptId: newId(), source: 'answer' },
+            { senderId: sender.id, startedAt: new Date(), source: 'answer' },
             { country: 'BR' } as Send,
             fault,
           ),

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { createLog, createRegistry, openDeliveryQueue, startLoop, type Registry } from '@onecode/runtime';
-import { createTrafficCounter, type Database } from '@onecode/store';
+import { createTrafficCounter, openDeliveries, type Database } from '@onecode/store';
 import {
   buildSender,
   TEST_SECRET_KEY,
@@ -13,10 +13,11 @@ import { createCloudApi } from '@onecode/whatsapp/client';
 import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
+import { createDueDeliveries } from '../src/dueDeliveries.js';
 import { createIdentities } from '../src/identities.js';
 import { workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senderPool.js';
-import { sweep, wake } from '../src/sweeper.js';
+import { sweep } from '../src/sweeper.js';
 import { recordDelivery } from '../src/traffic.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
@@ -75,20 +76,22 @@ export async function startWorker(
     ...environment.db.database,
     onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   };
+  const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
+  const leaseMs = options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS;
   const context: WorkerContext = {
     database,
+    deliveries: openDeliveries(database, { policy, leaseMs }),
     deliveryQueue: openDeliveryQueue({
       redisUrl: config.REDIS_URL,
       prefix: config.QUEUE_PREFIX,
-      deliveryAttempts: config.DELIVERY_ATTEMPTS,
       onError: () => {},
     }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, TEST_SECRET_KEY),
     identities: createIdentities(database),
     secretKey: config.SECRET_KEY,
-    policy: { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS },
-    leaseMs: options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS,
+    policy,
+    leaseMs,
     releaseClaims: release.signal,
     traffic,
     log,
@@ -97,9 +100,15 @@ export async function startWorker(
   const consumers = startConsumers(context, config);
   const pauseMs = options.sweepPauseMs === undefined ? SWEEP_PAUSE_MS : options.sweepPauseMs;
   const failures: unknown[] = [];
-  const onError = (error: unknown): void => void failures.push(error);
+  const onError = (error: unknown): void => {
+    if (process.env['SHOW']) console.error(error);
+    failures.push(error);
+  };
+  const due = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const loops =
-    pauseMs === null ? [] : [sweep, wake].map((work) => startLoop(() => work(context), pauseMs, onError));
+    pauseMs === null
+      ? []
+      : [() => sweep(context), () => due.round()].map((round) => startLoop(round, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
     await until('a ready delivery queue', () => context.deliveryQueue.isReady());
 
@@ -109,11 +118,16 @@ export async function startWorker(
       await environment.reset();
       context.senders = createSenderPool(database, TEST_SECRET_KEY);
     },
-    sweep: () => sweep(context),
+    async sweep() {
+      await sweep(context);
+      await due.round();
+      await due.ended();
+    },
     count: (metric, labels) => countOf(registry, metric, labels),
     async stop() {
       release.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
+      await due.ended();
       await context.deliveryQueue.close();
       if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
     },

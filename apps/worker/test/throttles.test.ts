@@ -21,7 +21,7 @@ describe('a limit of the provider', () => {
       `select scope, refusals, (extract(epoch from free_at - throttled_at) * 1000)::integer as wait_ms from throttles`,
     );
   const endWaits = async (): Promise<void> => {
-    await t.sql(`update throttles set free_at = now(), promised_to = 'epoch'`);
+    await t.sql(`update throttles set free_at = now()`);
     await t.sql('update sender_recipient_windows set free_at = now()');
   };
   const isWaiting = (id: string) =>
@@ -61,7 +61,7 @@ describe('a limit of the provider', () => {
     expect(attempts).toMatchObject([{ outcome: 'retry', error_code: 131056 }, { outcome: 'accepted' }]);
     const { from_number } = await t.row(id);
     expect([one.number, other.number]).toContain(from_number);
-    const calls = await t.calls(id);
+    const calls = t.calls(id);
     expect(calls).toHaveLength(2);
     expect(await throttles()).toEqual([]);
   });

@@ -117,7 +117,7 @@ describe('behind a flood', () => {
 
       const id = await buildSend(database, quiet, { recipient: '+5521987654321' });
       // On a machine that stalls for longer than slots are promised ahead, it may go out at once.
-      if (!(await environment.row(id)).awaiting_sender) await environment.enqueue('live', id, 0);
+      if (!(await environment.row(id)).awaiting_sender) await environment.enqueue('live', id);
       const before = environment.simulator.requests().length;
       await environment.until(id, (row) => row.sent_at !== null);
       const position = environment.simulator.requests().findIndex(({ to }) => to === '+5521987654321');

@@ -30,7 +30,7 @@ import { parseWebhook, signatureMatches } from '@onecode/whatsapp';
 const APP_SECRET = 'test-app-secret';
 
 export interface AttemptRow {
-  id: string;
+  number: number;
   sender_id: string | null;
   outcome: string | null;
   error_code: number | null;
@@ -55,11 +55,12 @@ export interface SendRecord {
   sender_id: string | null;
   sealed_code: Buffer | null;
   attempts: number;
-  attempt_id: string | null;
+  attempt_number: number;
+  claimed_at: Date | null;
+  claimed_until: Date | null;
   receipt_until: Date | null;
   awaiting_sender: boolean;
   due_at: Date | null;
-  next_enqueue_at: Date | null;
   created_at: Date;
   expires_at: Date;
   sent_at: Date | null;
@@ -86,7 +87,6 @@ export class WorkerEnvironment extends TestEnvironment {
     this.#deliveryQueue = openDeliveryQueue({
       redisUrl: testRedisUrl(),
       prefix: this.prefix,
-      deliveryAttempts: 5,
       onError: () => {},
     });
   }
@@ -147,7 +147,7 @@ export class WorkerEnvironment extends TestEnvironment {
     this.tap.requests.length = 0;
     await this.db.sql(
       `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
-         attempt_id = null, lost_at = null, awaiting_sender = false, due_at = null, next_enqueue_at = null, version = version + 1
+         claimed_at = null, claimed_until = null, lost_at = null, awaiting_sender = false, due_at = null, version = version + 1
        where status in ('queued', 'sending', 'sent') and mode = 'live'`,
     );
     await this.db.sql('delete from throttles');
@@ -163,15 +163,13 @@ export class WorkerEnvironment extends TestEnvironment {
   /** Creates a send as the API does: inserts the row, then enqueues it. @returns its id */
   send = async (caller: TestCaller, options: SendOptions = {}): Promise<string> => {
     const id = await buildSend(this.db.database, caller, options);
-    await this.enqueue(caller.mode, id, 0);
+    await this.enqueue(caller.mode, id);
     return id;
   };
 
-  /** Enqueues the job of a send at this version of its row. */
-  enqueue = async (mode: Mode, sendId: string, version: number): Promise<void> => {
-    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [
-      { sendId, version: version },
-    ]);
+  /** Enqueues the job of a send. */
+  enqueue = async (mode: Mode, sendId: string): Promise<void> => {
+    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [{ sendId }]);
   };
 
   row = async (id: string): Promise<SendRecord> => {
@@ -207,14 +205,17 @@ export class WorkerEnvironment extends TestEnvironment {
   age = async (id: string, seconds: number): Promise<void> => {
     await this.db.sql(
       `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
-         due_at = due_at - $2::interval, next_enqueue_at = next_enqueue_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
+         due_at = due_at - $2::interval, sent_at = sent_at - $2::interval where id = $1`,
       [id, `${seconds} seconds`],
     );
   };
 
-  /** Makes a send due now: its back-off or its lease is over, and the sweeper may enqueue it. */
+  /** Makes a send due now: its back-off or its lease is over. */
   makeDue = async (id: string): Promise<void> => {
-    await this.db.sql('update sends set due_at = now(), next_enqueue_at = now() where id = $1', [id]);
+    await this.db.sql(
+      'update sends set due_at = now(), claimed_until = case when claimed_until is not null then now() end where id = $1',
+      [id],
+    );
   };
 
   sender = async (id: string): Promise<SenderRecord> => {
@@ -230,14 +231,13 @@ export class WorkerEnvironment extends TestEnvironment {
   /** The attempts of a send, oldest first. */
   attempts = (id: string): Promise<AttemptRow[]> =>
     this.db.sql<AttemptRow>(
-      'select id, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts where send_id = $1 order by started_at, id',
+      'select number, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts where send_id = $1 order by number',
       [id],
     );
 
   /** The requests to the provider for this send. */
-  calls = async (id: string): Promise<TappedRequest[]> => {
-    const ids = (await this.attempts(id)).map((attempt) => attempt.id);
-    return this.tap.requests.filter(({ body }) => ids.some((attemptId) => body.includes(attemptId)));
+  calls = (id: string): TappedRequest[] => {
+    return this.tap.requests.filter(({ body }) => body.includes(id));
   };
 
   /** The units that an account has left, and the bucket of each refund. */

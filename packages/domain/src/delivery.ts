@@ -2,6 +2,8 @@ import type { Outcome } from './outcome.js';
 import { retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
 import {
   isUndelivered,
+  isUnderWay,
+  UNCLAIMED,
   type AttemptChange,
   type Decision,
   type FailureReason,
@@ -23,7 +25,7 @@ export function failure(reason: FailureReason, now: Date): SendChange {
     failureReason: reason,
     failedAt: now,
     sealedCode: null,
-    attemptId: null,
+    ...UNCLAIMED,
     lostAt: null,
     awaitingSender: false,
     dueAt: null,
@@ -60,7 +62,7 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 export function stopDelivery(send: Send, now: Date): SendChange {
   if (send.mode !== 'live') return {};
   if (!isUndelivered(send)) return send.sealedCode === null ? {} : { sealedCode: null };
-  if (send.attemptId !== null) return {};
+  if (send.claimedUntil !== null) return {};
   const { receiptUntil } = send;
   return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };
 }
@@ -87,13 +89,12 @@ export type Claim =
   /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
   | { kind: 'settled' }
   /** Another worker's lease or the back-off has not ended. */
-  | { kind: 'not_due'; waitMs: number }
+  | { kind: 'not_due' }
   | { kind: 'no_sender' }
   | { kind: 'failed'; reason: FailureReason };
 
-/** What a claim needs besides the send: a send slot, or null without one, and the attempt that would begin. */
+/** What a claim needs besides the send: a send slot, or null without one. */
 export interface ClaimOffer {
-  attemptId: string;
   /** From the time of the slot. */
   leaseMs: number;
   policy: RetryPolicy;
@@ -105,7 +106,7 @@ type Eligibility = 'eligible' | 'settled' | 'not_due' | 'expired' | 'exhausted' 
 
 function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
   if (!isUndelivered(send)) return 'settled';
-  if (send.dueAt !== null && send.dueAt > now) return 'not_due';
+  if (Number(send.dueAt) > Number(now) || Number(send.claimedUntil) > Number(now)) return 'not_due';
   if (now >= send.expiresAt) return 'expired';
   if (send.attempts >= policy.attemptsMax) return 'exhausted';
   if (send.verification !== 'pending') return 'code_settled';
@@ -123,20 +124,9 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
   const state = eligibility(send, now, offer.policy);
   if (state === 'settled') return { result: { kind: 'settled' } };
-  if (state === 'not_due') return { result: { kind: 'not_due', waitMs: Number(send.dueAt) - now.getTime() } };
+  if (state === 'not_due') return { result: { kind: 'not_due' } };
 
-  const lapsed: AttemptChange[] =
-    send.attemptId === null
-      ? []
-      : [
-          {
-            id: send.attemptId,
-            senderId: send.senderId,
-            outcome: 'unknown',
-            errorCode: null,
-            messageId: null,
-          },
-        ];
+  const lapsed = send.claimedUntil === null ? [] : [ended(send, { outcome: 'unknown' })];
   const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(offer.policy)) : send.receiptUntil;
 
   if (state === 'expired' || state === 'code_settled') return giveUp('expired_before_delivery');
@@ -154,15 +144,13 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
       from: slot.sender.number,
       senderId: slot.sender.id,
       attempts: send.attempts + 1,
-      attemptId: offer.attemptId,
+      attemptNumber: send.attemptNumber + 1,
+      claimedAt: now,
+      claimedUntil: after(slotAt, offer.leaseMs),
       receiptUntil,
       awaitingSender: false,
-      dueAt: after(slotAt, offer.leaseMs),
     },
-    attempts: [
-      ...lapsed,
-      { id: offer.attemptId, senderId: slot.sender.id, outcome: null, errorCode: null, messageId: null },
-    ],
+    attempts: lapsed,
   };
 
   function giveUp(reason: FailureReason): Decision<Claim> {
@@ -170,22 +158,38 @@ export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim>
     return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
   }
   function postpone(change: SendChange, kind: 'settled' | 'no_sender'): Decision<Claim> {
-    return { result: { kind }, change: { ...change, receiptUntil, attemptId: null }, attempts: lapsed };
+    return { result: { kind }, change: { ...change, receiptUntil, ...UNCLAIMED }, attempts: lapsed };
   }
+}
+
+/** The attempt under way, as it ended. */
+function ended(
+  send: Send,
+  {
+    outcome,
+    errorCode = null,
+    messageId = null,
+  }: Pick<AttemptChange, 'outcome'> & Partial<Pick<AttemptChange, 'errorCode' | 'messageId'>>,
+): AttemptChange {
+  const { attemptNumber: number, senderId, claimedAt } = send;
+  if (claimedAt === null) throw new Error('no attempt is under way');
+  return { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
 }
 
 /**
  * Releases a claim whose message was certainly not sent, as when the worker stops before the time of the slot. The send is due now, for
- * any worker, and the attempt does not count.
+ * any worker, and there was no attempt.
  */
-export function releaseClaim(send: Send, now: Date, attemptId: string): Decision<'released' | 'stale'> {
-  if (send.attemptId !== attemptId) return { result: 'stale' };
+export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {
+  if (!isUnderWay(send, attempt)) return { result: 'stale' };
   return {
     result: 'released',
-    change: { attemptId: null, attempts: send.attempts - 1, ...(isUndelivered(send) && { dueAt: now }) },
-    attempts: [
-      { id: attemptId, senderId: send.senderId, outcome: 'retry', errorCode: null, messageId: null },
-    ],
+    change: {
+      ...UNCLAIMED,
+      attemptNumber: attempt - 1,
+      attempts: send.attempts - 1,
+      ...(isUndelivered(send) && { dueAt: now }),
+    },
   };
 }
 
@@ -227,24 +231,16 @@ export type Settlement =
 export function settle(
   send: Send,
   now: Date,
-  attemptId: string,
+  attempt: number,
   outcome: Outcome,
   policy: RetryPolicy,
   random: number,
 ): Decision<Settlement> {
-  if (send.attemptId !== attemptId) return { result: { kind: 'stale' } };
-  const attempts: AttemptChange[] = [
-    {
-      id: attemptId,
-      senderId: send.senderId,
-      outcome: outcome.kind,
-      errorCode: outcome.kind === 'accepted' ? null : outcome.errorCode,
-      messageId: outcome.kind === 'accepted' ? outcome.messageId : null,
-    },
-  ];
+  if (!isUnderWay(send, attempt)) return { result: { kind: 'stale' } };
+  const attempts = [ended(send, { ...outcome, outcome: outcome.kind })];
   const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
     result,
-    change: { attemptId: null, ...change },
+    change: { ...UNCLAIMED, ...change },
     attempts,
   });
   const failed = (reason: FailureReason): Decision<Settlement> =>
@@ -255,7 +251,7 @@ export function settle(
     const sentAt = send.sentAt ?? send.deliveredAt ?? send.readAt ?? now;
     return {
       result: { kind: 'accepted' },
-      change: { attemptId: null, ...(send.sentAt === null && { sentAt }) },
+      change: { ...UNCLAIMED, ...(send.sentAt === null && { sentAt }) },
       attempts: outcome.kind === 'accepted' ? attempts : [],
     };
   }

@@ -90,7 +90,7 @@ const KINDS = {
     severities: EITHER,
     sentence: 'Redis responds slowly.',
     remedy:
-      'Check its memory and load, and whether something else uses it. You can restart it, even empty: the sweeper enqueues every send again.',
+      'Check its memory and load, and whether something else uses it. You can restart it, even empty: the workers take every send without a job.',
   },
   no_worker: {
     check: 'loops',

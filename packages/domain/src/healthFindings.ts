@@ -34,9 +34,9 @@ interface Thresholds {
 const ANSWER_MS: Thresholds = { degraded: 200, failing: 1_000 };
 /** Shares of the connections that PostgreSQL allows. */
 const CONNECTIONS: Thresholds = { degraded: 0.8, failing: 0.95 };
-/** A worker sweeps about every second. */
+/** A worker looks for due deliveries four times a second, and sweeps about every second. */
 const SWEEP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
-/** A due send is enqueued within a second, and again after three. */
+/** A due send is taken within moments, a new one whose job was lost after two seconds. */
 const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };
 /** The provider answers in less than a second; workers give up after ten. */
 const LATENCY_SECONDS: Thresholds = { degraded: 3, failing: 8 };
@@ -113,9 +113,11 @@ const redis: Check = ({ redisMs, redisRefusal: refusal, queues }) => {
 
 function sweeper({ loops }: HealthStatistics): Finding | null {
   if (loops === null) return null;
-  const ages = loops.filter(({ loop }) => loop === 'sweep').map(({ secondsAgo }) => secondsAgo);
-  if (ages.length === 0) return found('no_worker', 'failing');
-  return found('sweeper_stopped', severityOf(Math.min(...ages), SWEEP_SECONDS));
+  const ages = ['deliver', 'sweep'].map((name) =>
+    Math.min(...loops.filter(({ loop }) => loop === name).map(({ secondsAgo }) => secondsAgo)),
+  );
+  if (!ages.every(Number.isFinite)) return found('no_worker', 'failing');
+  return found('sweeper_stopped', severityOf(Math.max(...ages), SWEEP_SECONDS));
 }
 
 const queue: Check = ({ queues }) =>

@@ -26,6 +26,5 @@ export * from './send.js';
 export * from './senders.js';
 export * from './throttle.js';
 export * from './traffic.js';
-export * from './turns.js';
 export * from './verification.js';
 export * from './waiting.js';

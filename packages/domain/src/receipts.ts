@@ -3,7 +3,10 @@ import type { Outcome } from './outcome.js';
 import { retryDelayMs, type RetryPolicy } from './retry.js';
 import {
   isUndelivered,
+  isUnderWay,
+  UNCLAIMED,
   type AttemptChange,
+  type AttemptOutcome,
   type Decision,
   type DeliveryState,
   type Send,
@@ -14,8 +17,8 @@ import {
 export interface Receipt {
   /** The provider's message id. Personal data: it encodes the phone number. */
   messageId: string;
-  /** The attempt id that we sent as opaque data; null when it is missing or not an id of ours. */
-  attemptId: string | null;
+  /** The attempt that we named as opaque data; null when it is missing or not ours. */
+  attempt: AttemptName | null;
   status: 'sent' | 'delivered' | 'read' | 'failed';
   occurredAt: Date;
   /** With `failed`: what the provider's error means for the message; null otherwise. */
@@ -24,6 +27,13 @@ export interface Receipt {
   pricing?: Pricing;
   /** Stands for the person who has the recipient's number; left out where the sender does not ask for it. */
   identityHash?: string;
+}
+
+/** An attempt's name for the provider. */
+export interface AttemptName {
+  sendId: string;
+  /** From 1 in its send. */
+  number: number;
 }
 
 /** What the provider charges for a message, in its own words: `authentication`, `regular`, `PMP` for example. */
@@ -36,14 +46,13 @@ export interface Pricing {
 
 /** The attempt that a receipt reports on, and what is known of the send's other attempts. */
 export interface ReportedAttempt {
-  id: string;
+  number: number;
   senderId: string | null;
   startedAt: Date;
-  outcome: AttemptChange['outcome'];
+  /** Null while it is under way. */
+  outcome: AttemptOutcome | null;
   /** Whether the provider accepted another message, which may still arrive. */
   otherIsAccepted: boolean;
-  /** When the attempt under way was claimed, if it is another one; null without one. */
-  otherClaimedAt: Date | null;
 }
 
 /**
@@ -51,13 +60,6 @@ export interface ReportedAttempt {
  * attempt has ended.
  */
 export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
-
-/** How deliveries are attempted. */
-export interface DeliveryTerms {
-  policy: RetryPolicy;
-  /** How long an attempt may be under way. */
-  claimMsMax: number;
-}
 
 /** The states that receipts report, in order. The states before them have index -1. */
 const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
@@ -77,11 +79,11 @@ export function applyReceipt(
   now: Date,
   receipt: Receipt,
   attempt: ReportedAttempt,
-  terms: DeliveryTerms,
+  policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
   return receipt.status === 'failed'
-    ? applyFailure(send, now, receipt, attempt, terms, random)
+    ? applyFailure(send, now, receipt, attempt, policy, random)
     : applyProgress(send, now, receipt, receipt.status, attempt);
 }
 
@@ -106,15 +108,7 @@ function applyProgress(
   const attempts: AttemptChange[] =
     attempt.outcome === 'accepted'
       ? []
-      : [
-          {
-            id: attempt.id,
-            senderId: attempt.senderId,
-            outcome: 'accepted',
-            errorCode: null,
-            messageId: receipt.messageId,
-          },
-        ];
+      : [endedBy(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
   if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
   return { result: 'applied', change, attempts };
 }
@@ -130,6 +124,14 @@ function progress(
   return { status: reported, sealedCode: null, lostAt: null, dueAt: null, awaitingSender: false };
 }
 
+/** The attempt, as a receipt says that it ended. */
+function endedBy(
+  { number, senderId, startedAt }: ReportedAttempt,
+  end: Omit<AttemptChange, 'number' | 'senderId' | 'startedAt'>,
+): AttemptChange {
+  return { number, senderId, startedAt, ...end };
+}
+
 /** Whether it is known already that the attempt's message was not delivered. */
 export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
   return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
@@ -140,31 +142,41 @@ function applyFailure(
   now: Date,
   receipt: Receipt,
   attempt: ReportedAttempt,
-  terms: DeliveryTerms,
+  policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
-  const reported = receipt.failure;
-  if (reported === null || (!isUndelivered(send) && send.status !== 'sent')) return { result: 'ignored' };
+  const lost = receipt.failure;
+  if (lost === null) return { result: 'ignored' };
+  const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: lost.errorCode };
+  // A right code proves that the message arrived.
+  if ((!isUndelivered(send) && send.status !== 'sent') || send.verification === 'verified') {
+    const { outcome } = attempt;
+    if (outcome === null) return { result: 'ignored' };
+    return {
+      result: 'ignored',
+      attempts: [endedBy(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],
+    };
+  }
   // A repeat must not send the message that replaced the lost one again.
-  if (isLost(attempt) && reported.kind !== 'recipient') return { result: 'ignored' };
+  if (isLost(attempt) && lost.kind !== 'recipient') return { result: 'ignored' };
   // An undelivered send is claimed again when the other attempt's lease ends; a `sent` one is not, so its receipt has to wait.
   const otherMayBeUnderWay =
-    attempt.otherClaimedAt !== null &&
-    (isUndelivered(send) || now.getTime() < attempt.otherClaimedAt.getTime() + terms.claimMsMax);
+    send.claimedUntil !== null &&
+    send.attemptNumber !== attempt.number &&
+    (isUndelivered(send) || now < send.claimedUntil);
   if (otherMayBeUnderWay && !isUndelivered(send)) return { result: 'later' };
   const attempts: AttemptChange[] = [
-    {
-      id: attempt.id,
-      senderId: attempt.senderId,
-      outcome: reported.kind,
-      errorCode: reported.errorCode,
+    endedBy(attempt, {
+      outcome: lost.kind,
+      errorCode: lost.errorCode,
       messageId: receipt.messageId,
-    },
+      report,
+    }),
   ];
   if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
-  const isBeforeNext = isUndelivered(send) && attempt.id !== send.attemptId && reported.kind !== 'recipient';
+  const isBeforeNext = isUndelivered(send) && !isUnderWay(send, attempt.number) && lost.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
-  const change = redelivery(send, now, reported, terms.policy, random);
+  const change = redelivery(send, now, lost, policy, random);
   return change === null
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
     : { result: 'redelivers', change, attempts };
@@ -183,10 +195,10 @@ function redelivery(
   if (lost.kind === 'retry' && lost.throttled === 'none') {
     if (send.attempts >= policy.attemptsMax) return null;
     const retryAt = new Date(now.getTime() + retryDelayMs(policy, send.attempts, lost, random));
-    return { lostAt, attemptId: null, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
+    return { lostAt, ...UNCLAIMED, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
   }
   if (!isNotOfThisSend(lost)) return null;
-  return { lostAt, attemptId: null, attempts: Math.max(0, send.attempts - 1), dueAt: now };
+  return { lostAt, ...UNCLAIMED, attempts: Math.max(0, send.attempts - 1), dueAt: now };
 }
 
 /**

@@ -40,8 +40,11 @@ export interface Send {
   sealedCode: Uint8Array | null;
   /** Calls to the provider that count against the limit. */
   attempts: number;
-  /** The attempt under way, whose lease ends at `dueAt`. */
-  attemptId: string | null;
+  /** The number of the latest call; 0 before the first. */
+  attemptNumber: number;
+  /** Since when that call is under way, and how long nobody else may act; null when none is. */
+  claimedAt: Date | null;
+  claimedUntil: Date | null;
   /** Until when a receipt of an attempt of unknown outcome is waited for; null without such an attempt. */
   receiptUntil: Date | null;
   awaitingSender: boolean;
@@ -69,7 +72,9 @@ export type SendChange = Partial<
     | 'senderId'
     | 'sealedCode'
     | 'attempts'
-    | 'attemptId'
+    | 'attemptNumber'
+    | 'claimedAt'
+    | 'claimedUntil'
     | 'receiptUntil'
     | 'awaitingSender'
     | 'dueAt'
@@ -82,16 +87,20 @@ export type SendChange = Partial<
   >
 >;
 
-/** How an attempt ended; `null` while it is under way. */
+/** How an attempt ended. */
 export type AttemptOutcome = 'accepted' | 'retry' | 'unknown' | 'sender' | 'recipient' | 'config';
 
-/** What a decision writes about an attempt, in the same statement as the send. */
+/** What a decision writes about an attempt that has ended, in the same statement as the send. */
 export interface AttemptChange {
-  id: string;
+  /** From 1 in its send. */
+  number: number;
   senderId: string | null;
-  outcome: AttemptOutcome | null;
+  startedAt: Date;
+  outcome: AttemptOutcome;
   errorCode: number | null;
   messageId: string | null;
+  /** What a receipt says of a message that was not delivered, whether or not it counts. */
+  report?: { at: Date; errorCode: number | null };
 }
 
 /** What a pure rule decides: a result for the caller and, unless nothing changes, what to write. */
@@ -108,3 +117,11 @@ export interface Decision<R> {
 export function isUndelivered(send: Pick<Send, 'status' | 'lostAt'>): boolean {
   return send.status === 'queued' || send.status === 'sending' || send.lostAt !== null;
 }
+
+/** Whether this attempt of the send is under way. */
+export function isUnderWay(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
+  return send.claimedUntil !== null && send.attemptNumber === attempt;
+}
+
+/** What ends the claim of the attempt under way. */
+export const UNCLAIMED = { claimedAt: null, claimedUntil: null } as const;

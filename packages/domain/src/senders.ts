@@ -10,7 +10,10 @@ export interface SendSlot {
 }
 
 /** How far ahead a slot may lie. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
-export const SLOT_WAIT_MS_MAX = 1_000;
+export const SLOT_WAIT_MS_MAX = 500;
+
+/** How many turns an account may have for one of another; the first is what it has unless an operator sets more. */
+export const WEIGHT_BOUNDS = { min: 1, max: 100 } as const;
 
 const COOL_DOWN_SECONDS_MIN = 60;
 const COOL_DOWN_SECONDS_MAX = 3600;

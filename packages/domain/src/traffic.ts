@@ -21,6 +21,22 @@ export type TrafficEvent = (typeof TRAFFIC_EVENTS)[number];
 export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
 export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 
+/** What is counted of a send's delivery. */
+export type DeliveryFacts = Pick<
+  Send,
+  | 'mode'
+  | 'status'
+  | 'verification'
+  | 'country'
+  | 'senderId'
+  | 'failureReason'
+  | 'lostAt'
+  | 'createdAt'
+  | 'sentAt'
+  | 'deliveredAt'
+  | 'readAt'
+>;
+
 /** One thing to count. Texts are empty where they say nothing; there are few values of each, and no phone number among them. */
 export interface TrafficKey {
   event: TrafficEvent;
@@ -39,7 +55,7 @@ export interface TrafficCount extends TrafficKey {
  * What a change of a live send's delivery adds to the counts, each event once in the life of a message or a send. A send whose code was
  * settled before its message arrived failed by nobody's fault.
  */
-export function trafficOf(before: Send, after: Send): TrafficKey[] {
+export function trafficOf(before: DeliveryFacts, after: DeliveryFacts): TrafficKey[] {
   if (after.mode !== 'live') return [];
   const key = (event: TrafficEvent, reason = ''): TrafficKey => ({
     event,

@@ -46,7 +46,7 @@ describe('a delivery', () => {
           delays.push(due - Number(real.now));
           real.now = new Date(due);
           runClaim(model, real, 0);
-          runAnswer(model, real, real.send.attemptId!, retryable({ retryAfterSeconds }), random);
+          runAnswer(model, real, real.send.attemptNumber, retryable({ retryAfterSeconds }), random);
         }
         expect(real.send).toMatchObject({ status: 'failed', failureReason: 'attempts_exhausted' });
         expect(model.calls).toBe(5);

@@ -4,6 +4,7 @@ import {
   releaseClaim,
   settle,
   simulate,
+  UNCLAIMED,
   type Outcome,
   type Send,
 } from '@onecode/domain';
@@ -33,6 +34,9 @@ import {
 } from './sendFixtures.js';
 
 const noSlot = { slot: null };
+/** The first attempt, as its end is written. */
+const FIRST = { number: 1, senderId: 'sender-1', startedAt: CREATED_AT, errorCode: null, messageId: null };
+const CLAIMED = { claimedAt: CREATED_AT, claimedUntil: ms(CREATED_AT, LEASE_MS) };
 
 describe('whether a send is still worth sending', () => {
   it.each([
@@ -59,17 +63,18 @@ describe('a claim', () => {
         from: '+15550001',
         senderId: 's',
         attempts: 1,
-        attemptId: 'attempt-new',
+        attemptNumber: 1,
+        claimedAt: NOW,
+        claimedUntil: ms(NOW, LEASE_MS),
         receiptUntil: null,
         awaitingSender: false,
-        dueAt: ms(NOW, LEASE_MS),
       },
-      attempts: [{ id: 'attempt-new', senderId: 's', outcome: null, errorCode: null, messageId: null }],
+      attempts: [],
     });
   });
 
   it('may change the sender of a send that waited for its retry', () => {
-    const waiting = sendingSend({ attemptId: null, attempts: 2 });
+    const waiting = sendingSend({ ...UNCLAIMED, attempts: 2 });
     const after = written(
       waiting,
       claim(waiting, NOW, offer({ slot: slot({ id: 's2', number: '+15550002' }) })),
@@ -79,25 +84,22 @@ describe('a claim', () => {
 
   it('waits while another worker holds the lease, to the millisecond', () => {
     const send = sendingSend();
-    expect(claim(send, at(14.999), offer())).toEqual({ result: { kind: 'not_due', waitMs: 1 } });
+    expect(claim(send, at(14.999), offer())).toEqual({ result: { kind: 'not_due' } });
     expect(claim(send, at(15), offer()).result).toEqual({ kind: 'claimed', attempt: 2 });
   });
 
   it('takes an attempt over whose lease has ended, and calls its outcome unknown', () => {
     const decision = claim(sendingSend(), NOW, offer());
     expect(decision.change).toMatchObject({
-      attemptId: 'attempt-new',
+      attemptNumber: 2,
       attempts: 2,
       receiptUntil: ms(NOW, 32_000),
     });
-    expect(decision.attempts).toEqual([
-      { id: 'attempt-1', senderId: 'sender-1', outcome: 'unknown', errorCode: null, messageId: null },
-      { id: 'attempt-new', senderId: 'sender-1', outcome: null, errorCode: null, messageId: null },
-    ]);
+    expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'unknown' }]);
   });
 
   it('remembers until when a receipt of an earlier attempt may come', () => {
-    const send = sendingSend({ attemptId: null, receiptUntil: at(40) });
+    const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(40) });
     expect(claim(send, NOW, offer()).change).toMatchObject({ receiptUntil: at(40) });
   });
 
@@ -124,7 +126,7 @@ describe('a claim', () => {
   });
 
   it('without a sender keeps a send that was routed before as sending', () => {
-    const send = sendingSend({ attemptId: null, dueAt: NOW });
+    const send = sendingSend({ ...UNCLAIMED, dueAt: NOW });
     expect(written(send, claim(send, NOW, offer(noSlot)))).toMatchObject({
       status: 'sending',
       awaitingSender: true,
@@ -150,7 +152,7 @@ describe('a claim', () => {
   });
 
   it('after the last attempt and its wait fails with attempts_exhausted', () => {
-    const send = sendingSend({ attempts: 5, attemptId: null, receiptUntil: NOW });
+    const send = sendingSend({ attempts: 5, ...UNCLAIMED, receiptUntil: NOW });
     const decision = claim(send, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason: 'attempts_exhausted' });
     expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
@@ -163,11 +165,11 @@ describe('a claim', () => {
     const after = written(send, decision);
     expect(after).toMatchObject({
       status: 'sending',
-      attemptId: null,
+      ...UNCLAIMED,
       receiptUntil: ms(NOW, 32_000),
       dueAt: ms(NOW, 32_000),
     });
-    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'unknown' }]);
+    expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'unknown' }]);
     expect(claim(after, ms(NOW, 32_000), offer()).result).toEqual({
       kind: 'failed',
       reason: 'attempts_exhausted',
@@ -185,8 +187,8 @@ describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => 
 
   it.each([
     ['that waits for a worker', liveSend(code)],
-    ['that waits for its next attempt', sendingSend({ ...code, attemptId: null, attempts: 3, dueAt: NOW })],
-    ['that may have gone, and no receipt came', sendingSend({ ...code, attemptId: null, receiptUntil: NOW })],
+    ['that waits for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
+    ['that may have gone, and no receipt came', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
   ])('fails one %s, without a call, though a slot is there', (__, send) => {
     const decision = claim(send, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason });
@@ -197,12 +199,12 @@ describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => 
   it('waits for the receipt of an attempt whose lease has ended', () => {
     const send = sendingSend(code);
     const waiting = written(send, claim(send, NOW, offer()));
-    expect(waiting).toMatchObject({ status: 'sending', attemptId: null, dueAt: ms(NOW, 32_000) });
+    expect(waiting).toMatchObject({ status: 'sending', ...UNCLAIMED, dueAt: ms(NOW, 32_000) });
     expect(claim(waiting, ms(NOW, 32_000), offer()).result).toEqual({ kind: 'failed', reason });
   });
 
   it('leaves a call under way unchanged', () => {
-    expect(claim(sendingSend(code), at(14.999), offer()).result).toEqual({ kind: 'not_due', waitMs: 1 });
+    expect(claim(sendingSend(code), at(14.999), offer()).result).toEqual({ kind: 'not_due' });
   });
 
   it('leaves an accepted message unchanged', () => {
@@ -213,7 +215,7 @@ describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => 
 describe('a claim for a future send slot', () => {
   it('holds until its lease ends, counted from the slot', () => {
     const decision = claim(liveSend(), NOW, offer({ slot: slot({}, 700) }));
-    expect(decision.change).toMatchObject({ attemptId: 'attempt-new', dueAt: ms(NOW, LEASE_MS + 700) });
+    expect(decision.change).toMatchObject({ claimedUntil: ms(NOW, LEASE_MS + 700) });
   });
 
   it('fails when too little time will be left then: the send waits for its deadline', () => {
@@ -233,27 +235,26 @@ describe('a claim for a future send slot', () => {
 describe('a send that is released before its message was written', () => {
   it('is due now, as if there had been no attempt', () => {
     const send = sendingSend({ attempts: 3, receiptUntil: at(40) });
-    const decision = releaseClaim(send, NOW, 'attempt-1');
+    const decision = releaseClaim(send, NOW, 1);
     expect(decision.result).toBe('released');
     const after = written(send, decision);
-    expect(after).toEqual({ ...send, attempts: 2, attemptId: null, dueAt: NOW });
-    expect(decision.attempts).toEqual([
-      { id: 'attempt-1', senderId: 'sender-1', outcome: 'retry', errorCode: null, messageId: null },
-    ]);
+    expect(after).toEqual({ ...send, ...UNCLAIMED, attempts: 2, attemptNumber: 0, dueAt: NOW });
+    expect(decision.attempts).toBeUndefined();
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 3 });
   });
 
   it('is unchanged when another worker has claimed it', () => {
-    expect(releaseClaim(sendingSend({ attemptId: 'another' }), NOW, 'attempt-1')).toEqual({
+    expect(releaseClaim(sendingSend({ attemptNumber: 2 }), NOW, 1)).toEqual({
       result: 'stale',
     });
   });
 
   it('is not due again when there was a receipt of an earlier attempt', () => {
-    const send = sentSend({ status: 'delivered', attemptId: 'attempt-1', attempts: 2 });
-    expect(written(send, releaseClaim(send, NOW, 'attempt-1'))).toEqual({
+    const send = sentSend({ status: 'delivered', ...CLAIMED, attemptNumber: 2, attempts: 2 });
+    expect(written(send, releaseClaim(send, NOW, 2))).toEqual({
       ...send,
-      attemptId: null,
+      ...UNCLAIMED,
+      attemptNumber: 1,
       attempts: 1,
     });
   });
@@ -261,7 +262,7 @@ describe('a send that is released before its message was written', () => {
 
 describe('the deadline of a send whose message may have gone', () => {
   it('gives a receipt time when the lease ends with it', () => {
-    const send = sendingSend({ dueAt: at(LIFE_SECONDS) });
+    const send = sendingSend({ claimedUntil: at(LIFE_SECONDS) });
     const waiting = written(send, claim(send, at(LIFE_SECONDS), offer()));
     expect(waiting).toMatchObject({ status: 'sending', dueAt: at(LIFE_SECONDS + 32) });
     expect(claim(waiting, at(LIFE_SECONDS + 32), offer()).result).toEqual({
@@ -272,7 +273,7 @@ describe('the deadline of a send whose message may have gone', () => {
 
   it('gives what is left of that time when an attempt became unknown shortly before', () => {
     const send = sendingSend({
-      attemptId: null,
+      ...UNCLAIMED,
       receiptUntil: at(LIFE_SECONDS + 10),
       dueAt: at(LIFE_SECONDS),
     });
@@ -282,7 +283,7 @@ describe('the deadline of a send whose message may have gone', () => {
   });
 
   it('gives no more when the receipt has had its time', () => {
-    const send = sendingSend({ attemptId: null, receiptUntil: at(LIFE_SECONDS), dueAt: at(590) });
+    const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(LIFE_SECONDS), dueAt: at(590) });
     expect(claim(send, at(LIFE_SECONDS), offer()).result).toEqual({
       kind: 'failed',
       reason: 'expired_before_delivery',
@@ -293,7 +294,7 @@ describe('the deadline of a send whose message may have gone', () => {
     ['too little life is left', {}, at(590)],
     ['no sender is there', noSlot, at(500)],
   ])('is waited for when %s for another attempt', (_, slots, now) => {
-    const send = sendingSend({ attemptId: null, receiptUntil: at(595), dueAt: now });
+    const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(595), dueAt: now });
     expect(claim(send, now, offer(slots)).change).toMatchObject({
       dueAt: at(LIFE_SECONDS),
       receiptUntil: at(595),
@@ -301,8 +302,8 @@ describe('the deadline of a send whose message may have gone', () => {
   });
 
   it('gives a receipt time when the last call ends just before it', () => {
-    const send = sendingSend({ dueAt: at(610) });
-    const waiting = written(send, settle(send, at(599.5), 'attempt-1', UNKNOWN, POLICY, 0));
+    const send = sendingSend({ claimedUntil: at(610) });
+    const waiting = written(send, settle(send, at(599.5), 1, UNKNOWN, POLICY, 0));
     expect(waiting.dueAt).toEqual(at(LIFE_SECONDS));
     expect(written(waiting, claim(waiting, at(LIFE_SECONDS), offer()))).toMatchObject({
       status: 'sending',
@@ -312,15 +313,14 @@ describe('the deadline of a send whose message may have gone', () => {
 });
 
 describe('the outcome of an attempt', () => {
-  const settled = (send: Send, outcome: Outcome, random = 0) =>
-    settle(send, NOW, 'attempt-1', outcome, POLICY, random);
+  const settled = (send: Send, outcome: Outcome, random = 0) => settle(send, NOW, 1, outcome, POLICY, random);
 
   it('accepted: sent, with the code until it ends', () => {
     const { sealedCode } = sendingSend();
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
       change: {
-        attemptId: null,
+        ...UNCLAIMED,
         status: 'sent',
         sentAt: NOW,
         lostAt: null,
@@ -328,36 +328,26 @@ describe('the outcome of an attempt', () => {
         sealedCode,
         dueAt: null,
       },
-      attempts: [
-        {
-          id: 'attempt-1',
-          senderId: 'sender-1',
-          outcome: 'accepted',
-          errorCode: null,
-          messageId: 'wamid.1',
-        },
-      ],
+      attempts: [{ ...FIRST, outcome: 'accepted', messageId: 'wamid.1' }],
     });
   });
 
   it('retry: stays sending with the code, due after the back-off, certain', () => {
     const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
-    expect(decision.change).toEqual({ attemptId: null, receiptUntil: null, dueAt: ms(NOW, 5000) });
-    expect(decision.attempts).toEqual([
-      { id: 'attempt-1', senderId: 'sender-1', outcome: 'retry', errorCode: 131000, messageId: null },
-    ]);
+    expect(decision.change).toEqual({ ...UNCLAIMED, receiptUntil: null, dueAt: ms(NOW, 5000) });
+    expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'retry', errorCode: 131000 }]);
   });
 
   it('unknown: as retry, but the message may have gone', () => {
     const decision = settled(sendingSend(), UNKNOWN);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 1000 });
     expect(decision.change).toEqual({
-      attemptId: null,
+      ...UNCLAIMED,
       receiptUntil: ms(NOW, 32_000),
       dueAt: ms(NOW, 1000),
     });
-    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'unknown' }]);
+    expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'unknown' }]);
   });
 
   it.each([
@@ -372,7 +362,7 @@ describe('the outcome of an attempt', () => {
     const decision = settled(send, outcome);
     expect(decision.result).toEqual({ kind: 'reassign' });
     const after = written(send, decision);
-    expect(after).toMatchObject({ status: 'sending', attempts: 4, attemptId: null, dueAt: NOW });
+    expect(after).toMatchObject({ status: 'sending', attempts: 4, ...UNCLAIMED, dueAt: NOW });
     expect(decision.attempts).toMatchObject([{ outcome: kind }]);
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 5 });
   });
@@ -399,7 +389,7 @@ describe('the outcome of an attempt', () => {
   ])('on the last attempt, %s: waits for a receipt', (_, outcome, before, receiptUntil) => {
     const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
-    expect(decision.change).toEqual({ attemptId: null, receiptUntil, dueAt: receiptUntil });
+    expect(decision.change).toEqual({ ...UNCLAIMED, receiptUntil, dueAt: receiptUntil });
   });
 
   it('on the last attempt, retry after an unknown one whose receipt had its time: failed at once', () => {
@@ -435,19 +425,19 @@ describe('the outcome of an attempt', () => {
 
   it('after the deadline makes the send due at once', () => {
     const late = at(LIFE_SECONDS + 5);
-    const decision = settle(sendingSend(), late, 'attempt-1', retryable(), POLICY, 0);
+    const decision = settle(sendingSend(), late, 1, retryable(), POLICY, 0);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 0 });
     expect(decision.change).toMatchObject({ dueAt: late });
   });
 
   it('of a worker without the claim changes nothing', () => {
     for (const outcome of [ACCEPTED, UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT])
-      for (const send of [sendingSend({ attemptId: 'attempt-2' }), sentSend(), liveSend()])
+      for (const send of [sendingSend({ attemptNumber: 2 }), sentSend(), liveSend()])
         expect(settled(send, outcome)).toEqual({ result: { kind: 'stale' } });
   });
 
   it('still counts after the lease has ended, as long as no other worker has taken over', () => {
-    expect(settle(sendingSend(), at(500), 'attempt-1', ACCEPTED, POLICY, 0).result.kind).toBe('accepted');
+    expect(settle(sendingSend(), at(500), 1, ACCEPTED, POLICY, 0).result.kind).toBe('accepted');
   });
 
   it('never makes a send wait beyond its deadline, even if the provider asks for more time', () => {
@@ -468,18 +458,18 @@ describe('the outcome of an attempt', () => {
     it('ends the claim and fills in when it was sent, not after it was delivered', () => {
       const decision = settled(delivered(), ACCEPTED);
       expect(decision.result).toEqual({ kind: 'accepted' });
-      expect(decision.change).toEqual({ attemptId: null, sentAt: at(10) });
+      expect(decision.change).toEqual({ ...UNCLAIMED, sentAt: at(10) });
       expect(decision.attempts).toMatchObject([{ outcome: 'accepted', messageId: 'wamid.1' }]);
     });
 
     it('is not after it was read either', () => {
       const read = { ...delivered(), status: 'read', deliveredAt: null, readAt: at(12) } as const;
-      expect(settled(read, ACCEPTED).change).toEqual({ attemptId: null, sentAt: at(12) });
+      expect(settled(read, ACCEPTED).change).toEqual({ ...UNCLAIMED, sentAt: at(12) });
     });
 
     it('keeps the time that a receipt gave', () => {
       const sent = { ...delivered(), status: 'sent', deliveredAt: null, sentAt: at(9) } as const;
-      expect(settled(sent, ACCEPTED).change).toEqual({ attemptId: null });
+      expect(settled(sent, ACCEPTED).change).toEqual({ ...UNCLAIMED });
     });
 
     it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(

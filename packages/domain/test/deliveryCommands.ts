@@ -2,11 +2,11 @@ import { applyReceipt, GUESSES_MAX, type Outcome, type Receipt } from '@onecode/
 import fc from 'fast-check';
 import {
   check,
+  nextAt,
   runAnswer,
   runClaim,
   runGuess,
   runRelease,
-  SLOT_WAIT_MS,
   write,
   type Model,
   type Real,
@@ -14,7 +14,6 @@ import {
 import {
   ACCEPTED,
   CONFIG_FAULT,
-  LEASE_MS,
   POLICY,
   RECIPIENT_FAULT,
   REQUEST_FAULT,
@@ -22,8 +21,6 @@ import {
   SENDER_FAULT,
   UNKNOWN,
 } from './sendFixtures.js';
-
-const CLAIM_MS_MAX = LEASE_MS + SLOT_WAIT_MS;
 
 type Command = fc.Command<Model, Real>;
 
@@ -40,9 +37,9 @@ const PROVIDER_SAYS: Outcome[] = [
 ];
 
 /** The nth attempt, modulo their number, or null while there is none. */
-function attemptAt(real: Real, index: number): string | null {
-  const ids = [...real.attempts.keys()];
-  return ids[index % ids.length] ?? null;
+function attemptAt(real: Real, index: number): number | null {
+  const numbers = [...real.attempts.keys()];
+  return numbers[index % numbers.length] ?? null;
 }
 
 const claims = (index: number | null): Command => ({
@@ -53,7 +50,7 @@ const claims = (index: number | null): Command => ({
 
 const answers = (index: number, outcome: Outcome, random: number): Command => ({
   check: () => true,
-  run: (model, real) => runAnswer(model, real, attemptAt(real, index) ?? 'attempt-0', outcome, random),
+  run: (model, real) => runAnswer(model, real, attemptAt(real, index) ?? 0, outcome, random),
   toString: () => `answer ${index}: ${outcome.kind}`,
 });
 
@@ -61,9 +58,9 @@ const answers = (index: number, outcome: Outcome, random: number): Command => ({
 const delivers = (outcome: Outcome, random: number): Command => ({
   check: () => true,
   run(model, real) {
-    real.now = new Date(Math.max(Number(real.now), Number(real.send.dueAt ?? 0)));
+    real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));
     runClaim(model, real, 0);
-    if (real.send.attemptId !== null) runAnswer(model, real, real.send.attemptId, outcome, random);
+    if (real.send.claimedUntil !== null) runAnswer(model, real, real.send.attemptNumber, outcome, random);
   },
   toString: () => `delivery: ${outcome.kind}`,
 });
@@ -88,28 +85,27 @@ const reports = (
 ): Command => ({
   check: () => true,
   run(model, real) {
-    const id = attemptAt(real, index);
-    if (id === null) return;
-    const others = [...real.attempts].filter(([other]) => other !== id);
+    const number = attemptAt(real, index);
+    if (number === null) return;
+    const others = [...real.attempts].filter(([other]) => other !== number);
     const decision = applyReceipt(
       real.send,
       real.now,
       {
-        messageId: `wamid.${id}`,
-        attemptId: id,
+        messageId: `wamid.${number}`,
+        attempt: { sendId: real.send.id, number },
         status,
         occurredAt: new Date(real.now.getTime() - lateMs),
         failure: status === 'failed' && failure.kind !== 'accepted' ? failure : null,
       },
       {
-        id,
-        senderId: real.attempts.get(id)!.senderId,
-        startedAt: real.attempts.get(id)!.claimedAt,
-        outcome: real.attempts.get(id)!.outcome,
+        number,
+        senderId: real.attempts.get(number)!.senderId,
+        startedAt: real.attempts.get(number)!.claimedAt,
+        outcome: real.attempts.get(number)!.outcome,
         otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),
-        otherClaimedAt: others.find(([other]) => other === real.send.attemptId)?.[1].claimedAt ?? null,
       },
-      { policy: POLICY, claimMsMax: CLAIM_MS_MAX },
+      POLICY,
       random,
     );
     if (decision.result === 'redelivers') model.reassignments += 1;
@@ -147,7 +143,7 @@ const passesUntil = (field: 'dueAt' | 'expiresAt', offsetMs: number): Command =>
   toString: () => `time passes until ${field} ${offsetMs} ms`,
 });
 
-/** A sender has become available: the sweeper makes waiting sends due. */
+/** Something makes a waiting send due. */
 const wakes: Command = {
   check: () => true,
   run(model, real) {

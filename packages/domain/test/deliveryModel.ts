@@ -2,6 +2,7 @@ import {
   claim,
   releaseClaim,
   isUndelivered,
+  isUnderWay,
   isWorthSending,
   judge,
   settle,
@@ -28,13 +29,14 @@ export interface Model {
 export interface Real {
   now: Date;
   send: Send;
-  attempts: Map<string, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
+  /** By number, those under way too. */
+  attempts: Map<number, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
   refunds: number;
 }
 
 const RANK: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
 /** The longest wait for a send slot. */
-export const SLOT_WAIT_MS = 1000;
+const SLOT_WAIT_MS = 1000;
 const SLOTS = [
   slot({ id: 's1', number: '+15550000' }),
   slot({ id: 's2', number: '+15550001' }, SLOT_WAIT_MS),
@@ -53,13 +55,17 @@ export function write(real: Real, decision: Decision<unknown>): void {
   const before = real.send;
   real.send = { ...before, ...decision.change };
   if (before.status !== 'failed' && real.send.status === 'failed') real.refunds += 1;
-  for (const attempt of decision.attempts ?? [])
-    real.attempts.set(attempt.id, {
-      senderId: attempt.senderId,
-      outcome: attempt.outcome,
-      claimedAt: real.attempts.get(attempt.id)?.claimedAt ?? real.now,
-    });
+  for (const { number, senderId, outcome, startedAt } of decision.attempts ?? [])
+    real.attempts.set(number, { senderId, outcome, claimedAt: startedAt });
+  const { attemptNumber, senderId, claimedAt } = real.send;
+  if (attemptNumber < before.attemptNumber) real.attempts.delete(before.attemptNumber);
+  if (claimedAt !== null && attemptNumber > before.attemptNumber)
+    real.attempts.set(attemptNumber, { senderId, outcome: null, claimedAt });
 }
+
+/** When somebody may act on the delivery next; 0 where nothing is left to do. */
+export const nextAt = ({ dueAt, claimedUntil }: Send): number =>
+  Math.max(Number(dueAt), Number(claimedUntil));
 
 /** A bare comparison: `expect` would take most of the time of these thousands of checks. */
 export function must(isSo: boolean, rule: string): void {
@@ -102,15 +108,14 @@ export function check(model: Model, real: Real): void {
   );
   const wait = Math.max(LEASE_MS + SLOT_WAIT_MS, settleDelayMs(POLICY));
   const furthest = Math.max(Number(send.expiresAt), Number(real.now) + wait);
-  must(Number(send.dueAt ?? 0) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
+  must(nextAt(send) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
 }
 
 export function runClaim(model: Model, real: Real, index: number | null): void {
   const before = real.send;
   const now = Number(real.now);
-  const attemptId = `attempt-${real.attempts.size + 1}`;
   const taken = index === null ? null : (SLOTS[index] ?? null);
-  const decision = claim(before, real.now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot: taken });
+  const decision = claim(before, real.now, { leaseMs: LEASE_MS, policy: POLICY, slot: taken });
   write(real, decision);
   const { result } = decision;
   if (decision.attempts?.some((attempt) => attempt.outcome === 'unknown') === true) model.unknownSince = now;
@@ -121,7 +126,7 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
     const slotAt = new Date(now + (taken?.waitMs ?? 0));
     must(isWorthSending(before, slotAt), 'no claim with too little life left at the time of the slot');
     must(isUndelivered(before), 'no claim on a settled send');
-    must(Number(before.dueAt) <= now, 'no claim before it is due');
+    must(nextAt(before) <= now, 'no claim before it is due');
     must(now < Number(before.expiresAt), 'no claim after the deadline');
     must(before.attempts < POLICY.attemptsMax, 'no claim beyond the last attempt');
     must(before.verification === 'pending', 'no claim once the code was verified or locked');
@@ -140,21 +145,20 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
 
 /** A person enters a code. */
 export function runGuess(model: Model, real: Real, isRight: boolean): void {
-  const { attemptId, status } = real.send;
+  const { claimedUntil, status } = real.send;
   write(
     real,
     judge(real.send, real.now, () => isRight),
   );
-  must(real.send.attemptId === attemptId && real.send.status === status, 'a guess leaves a call alone');
+  must(real.send.claimedUntil === claimedUntil && real.send.status === status, 'a guess leaves a call alone');
   check(model, real);
 }
 
 /** The worker stops before the time of the send slot. */
 export function runRelease(model: Model, real: Real): void {
   const before = real.send;
-  const { attemptId } = before;
-  if (attemptId === null) return;
-  write(real, releaseClaim(before, real.now, attemptId));
+  if (before.claimedUntil === null) return;
+  write(real, releaseClaim(before, real.now, before.attemptNumber));
   must(real.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
   model.calls -= 1;
   check(model, real);
@@ -167,9 +171,9 @@ function mustHaveHadItsReceipt(model: Model, now: number): void {
   );
 }
 
-export function runAnswer(model: Model, real: Real, id: string, outcome: Outcome, random: number): void {
-  const isStale = real.send.attemptId !== id;
-  const decision = settle(real.send, real.now, id, outcome, POLICY, random);
+export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome, random: number): void {
+  const isStale = !isUnderWay(real.send, attempt);
+  const decision = settle(real.send, real.now, attempt, outcome, POLICY, random);
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
   if (!isStale && outcome.kind === 'unknown') {
     model.unknownSince = Number(real.now);
@@ -193,7 +197,7 @@ export function abandon(model: Model, real: Real): void {
     2 * settleDelayMs(POLICY);
   for (let round = 0; isUndelivered(real.send); round++) {
     must(round < 50, 'every send comes to its end');
-    real.now = new Date(Math.max(Number(real.now), Number(real.send.dueAt)));
+    real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));
     runClaim(model, real, round % 2);
   }
   must(Number(real.now) <= end, 'every send comes to its end in time');

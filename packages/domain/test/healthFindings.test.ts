@@ -19,7 +19,7 @@ const template = (serving: number): StoppedTemplate => ({
 });
 const none = { count: 0, oldestSeconds: null };
 const sweptSecondsAgo = (...ages: number[]): Read['loops'] =>
-  ages.map((secondsAgo) => ({ loop: 'sweep', secondsAgo }));
+  ages.flatMap((secondsAgo) => ['deliver', 'sweep'].map((loop) => ({ loop, secondsAgo })));
 
 const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic'> = {
   postgresqlMs: 2,
@@ -123,7 +123,12 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     { redisMs: null, redisRefusal: 'unfit', queues: null },
     ['redis redis_unfit failing'],
   ],
-  ['only other loops run', { loops: [{ loop: 'wake', secondsAgo: 1 }] }, ['us no_worker failing']],
+  ['only other loops run', { loops: [{ loop: 'clean_up', secondsAgo: 1 }] }, ['us no_worker failing']],
+  [
+    'only one of the two loops runs',
+    { loops: [...sweptSecondsAgo(900), { loop: 'sweep', secondsAgo: 1 }] },
+    ['us sweeper_stopped failing'],
+  ],
   ['one of two workers is gone', { loops: sweptSecondsAgo(1, 900) }, []],
   [
     'no worker runs while PostgreSQL and Redis are slow',

@@ -1,9 +1,17 @@
-import { applyReceipt, type Outcome, type Receipt, type ReportedAttempt, type Send } from '@onecode/domain';
+import {
+  applyReceipt,
+  UNCLAIMED,
+  type Outcome,
+  type Receipt,
+  type ReportedAttempt,
+  type Send,
+} from '@onecode/domain';
 import fc from 'fast-check';
 import {
   at,
   CONFIG_FAULT,
   LIFE_SECONDS,
+  ms,
   POLICY,
   RECIPIENT_FAULT,
   REQUEST_FAULT,
@@ -16,12 +24,13 @@ import {
 } from './sendFixtures.js';
 
 const NOW = at(60);
-const TERMS = { policy: POLICY, claimMsMax: 16_000 };
+/** The second attempt is under way. */
+const NEXT = { attemptNumber: 2, claimedAt: at(40), claimedUntil: ms(NOW, 1) };
 
 function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome = RECIPIENT_FAULT): Receipt {
   return {
     messageId: 'wamid.1',
-    attemptId: 'attempt-1',
+    attempt: { sendId: sentSend().id, number: 1 },
     status,
     occurredAt,
     failure: status === 'failed' && failure.kind !== 'accepted' ? failure : null,
@@ -29,17 +38,16 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
 }
 
 const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
-  id: 'attempt-1',
+  number: 1,
   senderId: 'sender-1',
   startedAt: at(0),
   outcome: 'accepted',
   otherIsAccepted: false,
-  otherClaimedAt: null,
   ...fields,
 });
 
 const apply = (send: Send, receipt: Receipt, which = attempt()) =>
-  applyReceipt(send, NOW, receipt, which, TERMS, 0);
+  applyReceipt(send, NOW, receipt, which, POLICY, 0);
 const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
   written(send, apply(send, receipt, which));
 
@@ -76,7 +84,7 @@ describe('a report of progress', () => {
   it.each(['sent', 'delivered', 'read'] as const)(
     '%s settles a send whose answer was never heard, and names its attempt',
     (reported) => {
-      const send = sendingSend({ attemptId: null, receiptUntil: at(30), awaitingSender: true });
+      const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30), awaitingSender: true });
       const decision = apply(send, report(reported), attempt({ outcome: 'unknown' }));
       expect(decision.result).toBe('applied');
       expect(written(send, decision)).toMatchObject({
@@ -88,8 +96,9 @@ describe('a report of progress', () => {
       });
       expect(decision.attempts).toEqual([
         {
-          id: 'attempt-1',
+          number: 1,
           senderId: 'sender-1',
+          startedAt: at(0),
           outcome: 'accepted',
           errorCode: null,
           messageId: 'wamid.1',
@@ -99,7 +108,9 @@ describe('a report of progress', () => {
   );
 
   it('leaves the claim to the worker that waits for its answer', () => {
-    expect(after(sendingSend(), report('delivered'), attempt({ outcome: null })).attemptId).toBe('attempt-1');
+    expect(after(sendingSend(), report('delivered'), attempt({ outcome: null })).claimedUntil).toEqual(
+      sendingSend().claimedUntil,
+    );
   });
 
   it('does not bring a failed send back, nor give it a time', () => {
@@ -160,9 +171,7 @@ describe('a report of failure', () => {
         sealedCode: null,
         dueAt: null,
       });
-      expect(decision.attempts).toMatchObject([
-        { id: 'attempt-1', outcome: failure.kind, messageId: 'wamid.1' },
-      ]);
+      expect(decision.attempts).toMatchObject([{ number: 1, outcome: failure.kind, messageId: 'wamid.1' }]);
     }
   });
 
@@ -170,7 +179,7 @@ describe('a report of failure', () => {
     expect(after(sendingSend(), report('failed'), attempt({ outcome: null }))).toMatchObject({
       status: 'failed',
       failureReason: 'rejected_by_provider',
-      attemptId: null,
+      ...UNCLAIMED,
       dueAt: null,
       sealedCode: null,
     });
@@ -181,7 +190,7 @@ describe('a report of failure', () => {
     expect(passing.result).toBe('redelivers');
     expect(written(sendingSend(), passing)).toMatchObject({
       status: 'sending',
-      attemptId: null,
+      ...UNCLAIMED,
       attempts: 1,
       lostAt: null,
       dueAt: at(61),
@@ -189,14 +198,24 @@ describe('a report of failure', () => {
     const ofSender = apply(sendingSend(), report('failed', at(30), SENDER_FAULT), attempt({ outcome: null }));
     expect(written(sendingSend(), ofSender)).toMatchObject({
       status: 'sending',
-      attemptId: null,
+      ...UNCLAIMED,
       attempts: 0,
       dueAt: NOW,
     });
   });
 
-  it.each(['delivered', 'read', 'failed'] as const)('is ignored once a send is %s', (status) => {
-    expect(apply(sentSend({ status }), report('failed'))).toEqual({ result: 'ignored' });
+  it.each([
+    ['delivered', { status: 'delivered' }],
+    ['read', { status: 'read' }],
+    ['failed', { status: 'failed' }],
+    ['verified', { verification: 'verified', sealedCode: null }],
+  ] as const)('is recorded and changes nothing once a send is %s', (_, fields) => {
+    const decision = apply(sentSend(fields), report('failed'));
+    expect(decision).toMatchObject({
+      result: 'ignored',
+      attempts: [{ number: 1, outcome: 'accepted', report: { at: at(30), errorCode: 131026 } }],
+    });
+    expect(decision.change).toBeUndefined();
   });
 
   it('that does not say why is ignored', () => {
@@ -204,30 +223,32 @@ describe('a report of failure', () => {
   });
 
   it('waits while another attempt of a send that is sent may be under way, and not for a worker that died', () => {
-    const send = sentSend({ attemptId: 'attempt-2' });
-    const claimed = (seconds: number): ReportedAttempt => attempt({ otherClaimedAt: at(seconds) });
-    expect(apply(send, report('failed'), claimed(44.001))).toEqual({ result: 'later' });
-    expect(after(send, report('failed'), claimed(44))).toMatchObject({ status: 'failed', attemptId: null });
+    const send = sentSend(NEXT);
+    expect(apply(send, report('failed'))).toEqual({ result: 'later' });
+    expect(after({ ...send, claimedUntil: NOW }, report('failed'))).toMatchObject({
+      status: 'failed',
+      ...UNCLAIMED,
+    });
   });
 
   it('does not wait for the other attempt of an undelivered send, whose lease decides', () => {
-    const send = sendingSend({ attemptId: 'attempt-2' });
-    const decision = apply(send, report('failed'), attempt({ otherClaimedAt: at(-60) }));
+    const send = sendingSend({ ...NEXT, claimedUntil: at(30) });
+    const decision = apply(send, report('failed'));
     expect(written(send, decision)).toEqual(send);
     expect(decision).toMatchObject({
       result: 'applied',
-      attempts: [{ id: 'attempt-1', outcome: 'recipient' }],
+      attempts: [{ number: 1, outcome: 'recipient' }],
     });
   });
 
   it('only marks its attempt while another message of the send may still arrive', () => {
     const decision = apply(sentSend(), report('failed'), attempt({ otherIsAccepted: true }));
     expect(written(sentSend(), decision)).toEqual(sentSend());
-    expect(decision.attempts).toMatchObject([{ id: 'attempt-1', outcome: 'recipient' }]);
+    expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'recipient' }]);
   });
 
   it('of an earlier attempt leaves a retry its chance, unless nobody can reach the recipient', () => {
-    const waiting = sendingSend({ attemptId: null, attempts: 2, receiptUntil: at(30) });
+    const waiting = sendingSend({ ...UNCLAIMED, attempts: 2, receiptUntil: at(30) });
     const passing = apply(waiting, report('failed', at(30), retryable()), attempt({ outcome: 'unknown' }));
     expect(passing.result).toBe('applied');
     expect(written(waiting, passing)).toEqual(waiting);
@@ -252,7 +273,7 @@ describe('a message that is reported as lost', () => {
     const decision = lost(failure);
     expect(decision).toMatchObject({
       result: 'redelivers',
-      attempts: [{ id: 'attempt-1', outcome: failure.kind, messageId: 'wamid.1' }],
+      attempts: [{ number: 1, outcome: failure.kind, messageId: 'wamid.1' }],
     });
     expect(written(sentSend(), decision)).toEqual(sentSend({ lostAt: NOW, dueAt: NOW, attempts: 0 }));
   });
@@ -269,7 +290,6 @@ describe('a message that is reported as lost', () => {
   });
 
   it.each([
-    ['was verified', { verification: 'verified', sealedCode: null }],
     ['was locked', { verification: 'locked', sealedCode: null }],
     ['has too little life left', { createdAt: at(-600), expiresAt: at(85) }],
   ] as const)('fails with its unit when its code %s', (_how, fields) => {
@@ -285,7 +305,7 @@ describe('a message that is reported as lost', () => {
     'goes out once, however often it is reported: %s',
     (outcome) => {
       expect(lost(SENDER_FAULT, sentSend(), attempt({ outcome }))).toEqual({ result: 'ignored' });
-      const replaced = sentSend({ lostAt: NOW, attemptId: 'attempt-2' });
+      const replaced = sentSend({ lostAt: NOW, ...NEXT });
       expect(lost(SENDER_FAULT, replaced, attempt({ outcome }))).toEqual({ result: 'ignored' });
     },
   );
@@ -303,10 +323,10 @@ describe('a message that is reported as lost', () => {
   });
 
   it('is replaced by the next one, whose time counts', () => {
-    const send = sentSend({ lostAt: at(40), attemptId: 'attempt-2', dueAt: at(70) });
-    const next = attempt({ id: 'attempt-2', outcome: null });
+    const send = sentSend({ lostAt: at(40), ...NEXT, dueAt: at(40) });
+    const next = attempt({ number: 2, outcome: null });
     expect(after(send, report('sent', at(50)), next)).toEqual(
-      sentSend({ attemptId: 'attempt-2', sentAt: at(50), lostAt: null }),
+      sentSend({ ...NEXT, sentAt: at(50), lostAt: null }),
     );
   });
 });

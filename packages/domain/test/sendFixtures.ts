@@ -1,4 +1,12 @@
-import type { ClaimOffer, Decision, Outcome, RetryPolicy, Send, SendSlot } from '@onecode/domain';
+import {
+  UNCLAIMED,
+  type ClaimOffer,
+  type Decision,
+  type Outcome,
+  type RetryPolicy,
+  type Send,
+  type SendSlot,
+} from '@onecode/domain';
 
 /** The moment at which every send of these tests is created. */
 export const CREATED_AT = new Date('2026-03-01T12:00:00.000Z');
@@ -35,7 +43,9 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     senderId: null,
     sealedCode: new Uint8Array(40),
     attempts: 0,
-    attemptId: null,
+    attemptNumber: 0,
+    claimedAt: null,
+    claimedUntil: null,
     receiptUntil: null,
     awaitingSender: false,
     dueAt: CREATED_AT,
@@ -57,7 +67,7 @@ export function testSend(fields: Partial<Send> = {}): Send {
   return liveSend({ mode: 'test', chargedFrom: null, sealedCode: null, ...fields });
 }
 
-/** A live send whose attempt `attempt-1` is under way, with a lease from second 0. */
+/** A live send whose first attempt is under way, with a lease from second 0. */
 export function sendingSend(fields: Partial<Send> = {}): Send {
   return liveSend({
     status: 'sending',
@@ -65,8 +75,9 @@ export function sendingSend(fields: Partial<Send> = {}): Send {
     from: '+15550783881',
     senderId: 'sender-1',
     attempts: 1,
-    attemptId: 'attempt-1',
-    dueAt: new Date(CREATED_AT.getTime() + LEASE_MS),
+    attemptNumber: 1,
+    claimedAt: CREATED_AT,
+    claimedUntil: new Date(CREATED_AT.getTime() + LEASE_MS),
     ...fields,
   });
 }
@@ -76,7 +87,7 @@ export function sentSend(fields: Partial<Send> = {}): Send {
   const isOver = fields.status !== undefined && fields.status !== 'sent';
   return sendingSend({
     status: 'sent',
-    attemptId: null,
+    ...UNCLAIMED,
     dueAt: null,
     ...(isOver && { sealedCode: null }),
     sentAt: at(1),
@@ -89,7 +100,7 @@ export function slot(sender: Partial<SendSlot['sender']> = {}, waitMs = 0): Send
 }
 
 export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
-  return { attemptId: 'attempt-new', leaseMs: LEASE_MS, policy: POLICY, slot: slot(), ...fields };
+  return { leaseMs: LEASE_MS, policy: POLICY, slot: slot(), ...fields };
 }
 
 /** The change of a send that fails at `NOW`, without the reason. */
@@ -97,7 +108,7 @@ export const FAILED = {
   status: 'failed',
   failedAt: NOW,
   sealedCode: null,
-  attemptId: null,
+  ...UNCLAIMED,
   lostAt: null,
   awaitingSender: false,
   dueAt: null,

@@ -1,4 +1,12 @@
-import { DELIVERY_STATES, guessCost, GUESSES_MAX, judge, verificationAt, type Send } from '@onecode/domain';
+import {
+  DELIVERY_STATES,
+  guessCost,
+  GUESSES_MAX,
+  judge,
+  UNCLAIMED,
+  verificationAt,
+  type Send,
+} from '@onecode/domain';
 import fc from 'fast-check';
 import {
   at,
@@ -84,12 +92,12 @@ describe('a guess', () => {
           dueAt: NOW,
           awaitingSender: false,
         });
-      const backingOff = sendingSend({ wrongGuesses, attemptId: null, dueAt: at(300) });
+      const backingOff = sendingSend({ wrongGuesses, ...UNCLAIMED, dueAt: at(300) });
       expect(judged(backingOff)).toMatchObject({ status: 'sending', dueAt: NOW });
     });
 
     it('makes a send whose message may have been sent wait for its receipt', () => {
-      const send = sendingSend({ wrongGuesses, attemptId: null, receiptUntil: at(40), dueAt: at(300) });
+      const send = sendingSend({ wrongGuesses, ...UNCLAIMED, receiptUntil: at(40), dueAt: at(300) });
       expect(judged(send)).toMatchObject({ dueAt: at(40) });
     });
 

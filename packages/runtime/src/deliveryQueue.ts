@@ -9,22 +9,16 @@ import { readRedisHealth } from './redis/health.js';
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
-/** No caller waits longer for Redis: a job only wakes a worker, and the sweeper enqueues again what was lost. */
+/** No caller waits longer for Redis: a job only wakes a worker, and a send is taken without one soon. */
 const ENQUEUE_MS_MAX = ANSWER_MS_MAX;
 /** The most jobs on their way to Redis, so that a frozen Redis does not fill our memory. */
 const ENQUEUES_MAX = 2_000;
 
-/** A send to enqueue, with its row's version. A send that has changed has another version and may be enqueued again. */
+/** A send to enqueue. */
 export interface SendToEnqueue {
   sendId: string;
-  version: number;
-  /** Whose send it is, for one that may stand behind other accounts' (`JobPriorities`); none for one whose turn it is. */
+  /** Whose send it is, for one that may stand behind other accounts' (`JobPriorities`). */
   accountId?: string;
-}
-
-interface DeliveryQueueOptions extends QueuesOptions {
-  /** Attempts after which the queue board shows a job as failed. */
-  deliveryAttempts: number;
 }
 
 /** Jobs that wake workers for sends and receipts. Redis may be down: a lost job costs a few seconds, never a send. */
@@ -32,15 +26,13 @@ export interface DeliveryQueue {
   /** Whether Redis can be reached now. */
   isReady(): boolean;
   /**
-   * Enqueues a job for each of these sends, or one for the stored receipts. A send whose job of the same version still waits or is
-   * active gets no second one. What is enqueued in one turn of the event loop goes to Redis in one round trip.
+   * Enqueues a job for each of these sends, or one for the stored receipts. A send whose job still waits or is active gets no second
+   * one. What is enqueued in one turn of the event loop goes to Redis in one round trip.
    *
    * @returns whether Redis accepted the jobs; false is no error
    */
   enqueue(queue: 'deliver' | 'simulate', sends: readonly SendToEnqueue[]): Promise<boolean>;
   enqueue(queue: 'receipts'): Promise<boolean>;
-  /** How many jobs of a queue wait for a consumer, without those that stand behind others; infinitely many when Redis does not answer. */
-  countWaitingJobs(queue: QueueName): Promise<number>;
   /** As `Queues.ping`. */
   ping(): Promise<void>;
   readHealth(): ReturnType<typeof readRedisHealth>;
@@ -53,7 +45,7 @@ interface Batch {
 }
 
 /** Opens the delivery queue. It connects in the background, and so succeeds while Redis is down. */
-export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueueOptions): DeliveryQueue {
+export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   const queues = openQueues(options);
   let jobsUnderWay = 0;
   /** The sends of this turn of the event loop, and whether Redis accepts their jobs. */
@@ -69,7 +61,7 @@ export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueu
     return { sends, accepted };
   };
   const add = (name: QueueName, sends: readonly SendToEnqueue[]): Promise<boolean> => {
-    const jobs = jobsOf(name, sends, deliveryAttempts, priorityOf);
+    const jobs = jobsOf(name, sends, priorityOf);
     jobsUnderWay += jobs.length;
     const queue = queues.of(name);
     const [first, ...others] = jobs;
@@ -97,11 +89,6 @@ export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueu
       batch.sends.push(...sends);
       return batch.accepted;
     },
-    countWaitingJobs: (name) =>
-      queues
-        .of(name)
-        .getWaitingCount()
-        .catch(() => Infinity),
     ping: () => queues.ping(),
     readHealth: () => readRedisHealth(queues),
     close: () => queues.close(),
@@ -111,20 +98,17 @@ export function openDeliveryQueue({ deliveryAttempts, ...options }: DeliveryQueu
 function jobsOf(
   name: QueueName,
   sends: readonly SendToEnqueue[],
-  deliveryAttempts: number,
   priorityOf: JobPriorities,
 ): { name: string; data: JobData; opts: JobsOptions }[] {
   const common: JobsOptions = {
-    attempts: deliveryAttempts,
-    backoff: { type: 'custom' },
     removeOnComplete: KEPT_COMPLETED,
     removeOnFail: KEPT_FAILED,
   };
   if (name === 'receipts')
     // A job that comes while receipts are applied must not be lost: it asks for another round.
     return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
-  return sends.map(({ sendId, version, accountId }) => {
-    const deduplication = { id: `${sendId}-${version}` };
+  return sends.map(({ sendId, accountId }) => {
+    const deduplication = { id: sendId };
     // Jobs without a priority stand before all that have one.
     const priority = accountId === undefined ? {} : { priority: priorityOf(accountId, performance.now()) };
     return { name, data: { sendId }, opts: { ...common, deduplication, ...priority } };

@@ -42,7 +42,6 @@ export function openTestQueues(): TestQueues {
       const deliveryQueue = openDeliveryQueue({
         redisUrl: other ?? url,
         prefix,
-        deliveryAttempts: 5,
         onError: () => {},
       });
       opened.push(deliveryQueue);

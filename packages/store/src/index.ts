@@ -71,10 +71,8 @@ export * from './senders/senderTokens.js';
 export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
-export * from './sends/awaitingSends.js';
 export * from './sends/deleteOldReports.js';
 export * from './sends/denials.js';
-export { takeDueSends, type DueSend } from './sends/dueSends.js';
 export * from './sends/eraseCodes.js';
 export {
   listExhaustedRecipients,
@@ -83,9 +81,9 @@ export {
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';
 export * from './sends/identities.js';
-export * from './sends/messageCosts.js';
 export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
+export * from './sends/takeDeliveries.js';
 export * from './sends/verifySend.js';
 export * from './users/invitations.js';
 export * from './users/members.js';

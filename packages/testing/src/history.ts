@@ -13,7 +13,7 @@ export interface History {
 }
 
 /**
- * Writes an account's past: sends with every final status, with the attempts, receipts and ledger entries that the service would
+ * Writes an account's past: sends with every final status, with the attempts and ledger entries that the service would
  * have left. Credits, granted at the start, pay for them.
  */
 export async function fillHistory(databaseUrl: string, history: History): Promise<void> {
@@ -34,7 +34,7 @@ export async function fillHistory(databaseUrl: string, history: History): Promis
           .replaceAll(':sender', client.escapeLiteral(history.senderId)),
       );
     await client.query('commit');
-    await client.query('analyze sends, attempts, receipts, ledger_entries');
+    await client.query('analyze sends, attempts, ledger_entries');
   } finally {
     await client.end();
   }
@@ -60,7 +60,7 @@ const DRAW_SENDS = `
       random() as reader, ceil(power(random(), 2) * cardinality($3::text[]))::integer as choice, random() as pace
     from kept
   )
-  select ${idAt('at')} as id, ${idAt('at')} as attempt_id, at, number,
+  select ${idAt('at')} as id, at, number,
     ($3::text[])[choice]::uuid as application_id, ($4::text[])[choice] as mode,
     row_number() over (partition by choice order by at) as application_number,
     case when ($4::text[])[choice] = 'test' then 'read' when fate < 0.05 then 'failed' when fate < 0.09 then 'sent'
@@ -83,7 +83,7 @@ const INSERTS: readonly string[] = [
 
   `insert into sends (
      id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country, locale, charged_from, code_hash,
-     status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, created_at, expires_at,
+     status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, attempt_number, created_at, expires_at,
      sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version, request_id
    )
    select d.id, :account, application_id, mode, application_number, recipient, recipient, country, locale,
@@ -91,7 +91,8 @@ const INSERTS: readonly string[] = [
      case verification when 'locked' then 5 else 0 end,
      case verification when 'locked' then array(select at + make_interval(secs => 20 + 6 * n) from generate_series(1, 5) n) end,
      case mode when 'live' then 'whatsapp' else 'sandbox' end, case mode when 'live' then r.number end,
-     case mode when 'live' then r.id end, case mode when 'live' then 1 else 0 end, at, at + interval '10 minutes',
+     case mode when 'live' then r.id end, case mode when 'live' then 1 else 0 end,
+     case mode when 'live' then 1 else 0 end, at, at + interval '10 minutes',
      case when mode = 'test' then at + interval '40 milliseconds' when status <> 'failed' then sent_at end,
      case when mode = 'test' then at + interval '40 milliseconds' when status in ('delivered', 'read') then delivered_at end,
      case when mode = 'test' then at + interval '40 milliseconds' when status = 'read' then read_at end,
@@ -100,20 +101,11 @@ const INSERTS: readonly string[] = [
    from drawn d cross join senders r where r.id = :sender
    order by d.number`,
 
-  `insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, started_at, finished_at)
-   select attempt_id, id, :sender, case status when 'failed' then 'recipient' else 'accepted' end,
+  `insert into attempts (send_id, number, sender_id, outcome, error_code, message_id, started_at, finished_at)
+   select id, 1, :sender, case status when 'failed' then 'recipient' else 'accepted' end,
      case status when 'failed' then 131026 end, case when status <> 'failed' then 'wamid.' || md5(id::text) end,
      at + interval '60 milliseconds', sent_at
    from drawn where mode = 'live' order by number`,
-
-  // The worker deletes receipts after eight days.
-  `insert into receipts (message_id, attempt_id, status, occurred_at, received_at, due_at, result)
-   select 'wamid.' || md5(id::text), attempt_id, r.status, date_trunc('second', r.occurred_at), r.occurred_at, null, 'applied'
-   from drawn d cross join lateral (
-     values ('sent', d.sent_at), ('delivered', d.delivered_at), ('read', d.read_at)
-   ) as r (status, occurred_at)
-   where mode = 'live' and d.at > now() - interval '8 days'
-     and array_position(array['sent', 'delivered', 'read'], r.status) <= array_position(array['sent', 'delivered', 'read'], d.status)`,
 
   `insert into ledger_entries (account_id, send_id, kind, bucket, units, created_at)
    select :account, id, kind, 'credit', 1, entry_at

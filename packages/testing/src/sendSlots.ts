@@ -1,8 +1,11 @@
 import type { Locale, Send } from '@onecode/domain';
-import type { Database } from '@onecode/store';
+import { newId, type Database } from '@onecode/store';
+import { buildCaller } from './builders.js';
 
 /** The message that a send slot is for. */
-export type SlotRequest = Pick<Send, 'accountId' | 'recipient' | 'country'> & {
+export type SlotRequest = Pick<Send, 'recipient' | 'country'> & {
+  /** An account with a live application; any one unless given. */
+  accountId?: string;
   /** `pt-BR` unless given. */
   locale?: Locale;
 };
@@ -12,10 +15,12 @@ export interface TakenSlot {
   senderId: string;
   /** Milliseconds from the database's now until the message may go. */
   waitMs: number;
+  /** That time, by the database's clock. */
+  atMs: number;
 }
 
 /**
- * Takes a send slot for each request, in their order, through `take_send_slots`. The answer is null where the request is
+ * Takes a send slot for a new send of each request, in their order, through `take_send_slots`. The answer is null where the request is
  * held, or where no sender that may serve it has a slot within the horizon.
  */
 export async function takeSlots(
@@ -23,12 +28,27 @@ export async function takeSlots(
   requests: readonly SlotRequest[],
   horizonMs: number,
 ): Promise<(TakenSlot | null)[]> {
-  const rows = await database.sql.query<{ sender_id: string | null; wait_ms: number }[]>`
-    select sender_id, wait_ms from take_send_slots(
-      ${requests.map(({ accountId }) => accountId)}::uuid[], ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[],
-      ${requests.map(({ locale = 'pt-BR' }) => locale)}::text[], ${horizonMs}::integer, false
-    ) order by ordinal`;
-  return rows.map((row) =>
-    row.sender_id === null ? null : { senderId: row.sender_id, waitMs: row.wait_ms },
-  );
+  const anyCaller = await buildCaller(database, 'live');
+  const ids = requests.map(() => newId());
+  return database.transaction(async ({ sql }) => {
+    await sql.execute`
+      insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
+        locale, charged_from, code_hash, sealed_code, due_at, created_at, expires_at)
+      select r.id, r.id, a.account_id, a.id, 'live', 0, r.recipient, r.recipient, r.country, r.locale, 'credit',
+        decode(repeat('01', 33), 'hex'), 'x', 'infinity', now(), now() + interval '10 minutes'
+      from unnest(
+        ${ids}::uuid[], ${requests.map(({ accountId }) => accountId ?? anyCaller.accountId)}::uuid[],
+        ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[],
+        ${requests.map(({ locale = 'pt-BR' }) => locale)}::text[]
+      ) as r (id, account_id, recipient, country, locale) join applications a on a.account_id = r.account_id and a.mode = 'live'`;
+    const rows = await sql.query<{ id: string; sender_id: string; wait_ms: number; at_ms: number }[]>`
+      select t.id, t.sender_id, ceil(extract(epoch from t.slot_at - n.now) * 1000)::integer as wait_ms,
+        extract(epoch from t.slot_at)::float8 * 1000 as at_ms
+      from (select pg_advisory_xact_lock(7165203), clock_timestamp() as now offset 0) n
+      cross join lateral take_send_slots(${ids}::uuid[], n.now, make_interval(secs => ${horizonMs} / 1000.0)) t`;
+    const taken = new Map(
+      rows.map((row) => [row.id, { senderId: row.sender_id, waitMs: row.wait_ms, atMs: row.at_ms }]),
+    );
+    return ids.map((id) => taken.get(id) ?? null);
+  });
 }

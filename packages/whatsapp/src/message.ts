@@ -1,11 +1,14 @@
+import type { AttemptName } from '@onecode/domain';
+import { opaqueDataOf } from './opaqueData.js';
+
 /** One code to one recipient. `to` is E.164 with `+`; `language` is the template's, `pt_BR` for example. */
 export interface AuthenticationMessage {
   to: string;
   code: string;
   template: string;
   language: string;
-  /** Our attempt's UUID, which comes back in receipts as opaque data. */
-  attemptId: string;
+  /** Comes back in receipts as opaque data. */
+  attempt: AttemptName;
   /** The message is delivered only to this person; null delivers it to whoever has the number. */
   identityHash: string | null;
 }
@@ -32,7 +35,7 @@ export function messageBody(message: AuthenticationMessage) {
         { type: 'button', sub_type: 'url', index: '0', parameters },
       ],
     },
-    biz_opaque_callback_data: message.attemptId,
+    biz_opaque_callback_data: opaqueDataOf(message.attempt),
   };
 }
 

@@ -2,9 +2,8 @@ import type { Pricing, Receipt } from '@onecode/domain';
 import { classifyError } from './errors.js';
 import { elements, errorNumber, isAbsentOr, members } from './json.js';
 import { isMessageId } from './messageId.js';
+import { attemptNameOf } from './opaqueData.js';
 import { timeOf } from './timestamp.js';
-
-const CANONICAL_UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /** The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id. */
 export function receiptOf(status: Record<string, unknown>): Receipt | null {
@@ -17,7 +16,7 @@ export function receiptOf(status: Record<string, unknown>): Receipt | null {
     ...(price !== null && { pricing: price }),
     ...(isIdentityHash(identityHash) && { identityHash }),
     messageId: id,
-    attemptId: typeof opaque === 'string' && CANONICAL_UUID.test(opaque) ? opaque : null,
+    attempt: attemptNameOf(opaque),
     status: name,
     occurredAt: timeOf(timestamp),
     failure: name === 'failed' ? failureOf(elements(errors)[0]) : null,

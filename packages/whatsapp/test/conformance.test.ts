@@ -14,7 +14,7 @@ const MESSAGE = {
   code: '042913',
   template: 'verification_code',
   language: 'pt_BR',
-  attemptId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+  attempt: { sendId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab', number: 2 },
   identityHash: null,
 };
 
@@ -45,7 +45,7 @@ describe('the body of a message', () => {
           { type: 'button', sub_type: 'url', index: '0', parameters: [{ type: 'text', text: '042913' }] },
         ],
       },
-      biz_opaque_callback_data: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+      biz_opaque_callback_data: '0190a6f2-5c1d-7b3e-9f00-1234567890ab.2',
     });
   });
 
@@ -83,7 +83,8 @@ describeWithReference("the provider's own schema", () => {
     const sample = JSON.parse(reference('samples/send-request.pt_BR.biz-opaque.json')) as Body;
     expect(faults(sample)).toEqual([]);
     expect(faults(JSON.parse(reference('samples/send-request.copy-code.json')) as Body)).toEqual([]);
-    expect(messageBody({ ...MESSAGE, attemptId: 'att_01J9ZK' })).toEqual(sample);
+    const ours = `${MESSAGE.attempt.sendId}.2`;
+    expect(messageBody(MESSAGE)).toEqual({ ...sample, biz_opaque_callback_data: ours });
   });
 
   it('is a judge that bites', () => {

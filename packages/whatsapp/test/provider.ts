@@ -64,7 +64,7 @@ export const MESSAGE: AuthenticationMessage = {
   code: '042913',
   template: 'verification_code',
   language: 'pt_BR',
-  attemptId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab',
+  attempt: { sendId: '0190a6f2-5c1d-7b3e-9f00-1234567890ab', number: 2 },
   identityHash: null,
 };
 export const ACCEPTED = { messages: [{ id: 'wamid.ABC=' }] };

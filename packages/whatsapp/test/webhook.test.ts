@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { parseWebhook, reportOf, UnreadableWebhook } from '../src/index.js';
 
 describe('receipts', () => {
-  const ATTEMPT = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
+  const SEND = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
+  const ATTEMPT = `${SEND}.2`;
   const STATUS = {
     id: 'wamid.ABC=',
     status: 'delivered',
@@ -25,7 +26,7 @@ describe('receipts', () => {
       expect(parse(post(STATUS))).toEqual([
         {
           messageId: 'wamid.ABC=',
-          attemptId: ATTEMPT,
+          attempt: { sendId: SEND, number: 2 },
           status: 'delivered',
           occurredAt: new Date('2025-11-20T09:00:03Z'),
           failure: null,
@@ -94,9 +95,14 @@ describe('receipts', () => {
     });
   });
 
-  describe('the attempt id', () => {
+  describe('the attempt', () => {
     it.each<unknown>([
       ATTEMPT.toUpperCase(),
+      SEND,
+      `${SEND}.0`,
+      `${SEND}.02`,
+      `${SEND}.32768`,
+      `${SEND}.-1`,
       `{${ATTEMPT}}`,
       ATTEMPT.replaceAll('-', ''),
       `${ATTEMPT}\n`,
@@ -107,7 +113,7 @@ describe('receipts', () => {
       undefined,
       { toString: 1 },
     ])('is null when the opaque data is %j', (biz_opaque_callback_data) => {
-      expect(parseOne({ biz_opaque_callback_data })).toMatchObject({ messageId: STATUS.id, attemptId: null });
+      expect(parseOne({ biz_opaque_callback_data })).toMatchObject({ messageId: STATUS.id, attempt: null });
     });
   });
 

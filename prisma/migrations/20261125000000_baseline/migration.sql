@@ -214,8 +214,7 @@ create index sender_readings_due_at on sender_readings (due_at);
 -- What was sent lately may be forgotten in a crash of the database: unlogged, so that a send slot costs no write-ahead log.
 create unlogged table send_slots (
   sender_id uuid primary key references senders on delete cascade,
-  free_at timestamptz(6) not null default 'epoch',
-  promised_to timestamptz(6) not null default 'epoch'
+  free_at timestamptz(6) not null
 ) with (fillfactor = 50);
 
 -- No reference to `senders`: its check would lock, and so write, a logged row for each message.
@@ -244,7 +243,6 @@ create table throttles (
   throttled_at timestamptz(3) not null,
   recovered_at timestamptz(3),
   free_at timestamptz(6) not null,
-  promised_to timestamptz(6) not null default 'epoch',
   primary key (scope, subject),
   constraint recovered_says_when check ((refusals = 0) = (recovered_at is not null))
 );
@@ -273,14 +271,14 @@ create table sends (
   wrong_guess_times timestamptz(3)[],
   channel text,
   from_number text,
-  sender_id uuid references senders,
+  sender_id uuid,
   attempts smallint not null default 0,
-  attempt_id uuid,
+  attempt_number smallint not null default 0,
+  claimed_at timestamptz(3),
+  claimed_until timestamptz(3),
   receipt_until timestamptz(3),
   awaiting_sender boolean not null default false,
-  promised_until timestamptz(3),
   due_at timestamptz(3),
-  next_enqueue_at timestamptz(3),
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
   lost_at timestamptz(3),
@@ -294,13 +292,14 @@ create table sends (
   version integer not null default 0,
   request_id uuid not null,
   traceparent text,
+  pricing jsonb,
   foreign key (application_id, account_id, mode) references applications (id, account_id, mode)
-);
+  -- Room for what a claim and receipts change, on the page of the row: no index has to hear of it.
+) with (fillfactor = 75);
 create unique index sends_idempotency_key on sends (application_id, idempotency_key) where idempotency_key is not null;
 create index sends_of_application on sends (application_id, id);
 create index sends_to_recipient on sends (account_id, mode, canonical_recipient, created_at);
-create index sends_next_enqueue_at on sends (next_enqueue_at) where next_enqueue_at is not null;
-create index sends_awaiting_sender on sends (created_at) where awaiting_sender;
+create index sends_due_at on sends (due_at) where due_at is not null;
 create index sends_failed on sends (application_id, id) where failed_at is not null;
 create index sends_locked on sends (application_id, id) where locked_at is not null;
 -- Apart by what decides which senders may serve them; first the one whose code lives longest.
@@ -316,7 +315,8 @@ declare
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
     when not (send.canonical_recipient ~ '^\+[1-9][0-9]{4,14}$') then 'canonical_recipient_is_a_number'
-    when not ((send.due_at is null) = (send.next_enqueue_at is null)) then 'due_is_enqueued'
+    when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
+      then 'claim_is_of_an_attempt'
     when not (
       (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
     ) then 'failed_says_why'
@@ -362,8 +362,8 @@ declare
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
     when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
-    -- No waiting send that nothing would ever enqueue again.
-    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'waiting_is_enqueued'
+    -- No waiting send that nobody would ever take again.
+    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'undelivered_is_due'
   end;
 begin
   if v_broken is not null then
@@ -376,38 +376,37 @@ end
 $$;
 alter table sends add constraint sends_are_valid check (send_is_valid(sends));
 
+-- An attempt is written when it has ended. No references, whose checks would lock, and so write, the send's row.
 create table attempts (
-  id uuid primary key,
-  send_id uuid not null references sends,
-  sender_id uuid references senders,
-  outcome text check (outcome in ('accepted', 'retry', 'unknown', 'sender', 'recipient', 'config')),
+  send_id uuid not null,
+  number smallint not null check (number > 0),
+  sender_id uuid,
+  outcome text not null check (outcome in ('accepted', 'retry', 'unknown', 'sender', 'recipient', 'config')),
   error_code integer,
   message_id text,
-  started_at timestamptz(3) not null default clock_timestamp(),
-  finished_at timestamptz(3),
-  constraint outcome_says_when check ((outcome is null) = (finished_at is null))
+  started_at timestamptz(3) not null,
+  finished_at timestamptz(3) not null,
+  reported_at timestamptz(3),
+  reported_code integer,
+  primary key (send_id, number)
 );
-create index attempts_send_id_idx on attempts (send_id);
 create index attempts_message_id_idx on attempts (message_id) where message_id is not null;
+create index attempts_finished_at_idx on attempts (finished_at);
 
+-- A row dies as soon as it is applied.
 create table receipts (
   id bigint primary key generated always as identity,
+  send_id uuid,
+  attempt smallint,
   message_id text not null,
-  attempt_id uuid,
   status text not null check (status in ('sent', 'delivered', 'read', 'failed')),
   occurred_at timestamptz(3) not null,
   failure jsonb,
-  received_at timestamptz(3) not null default now(),
-  due_at timestamptz(3) default now(),
-  tries integer not null default 0,
-  result text check (result in ('applied', 'ignored', 'unmatched')),
   pricing jsonb,
   identity_hash text,
-  constraint result_when_done check ((due_at is null) = (result is not null))
-);
-create unique index receipts_by_attempt on receipts (attempt_id, message_id, status) nulls not distinct;
-create index receipts_due_at on receipts (due_at) where due_at is not null;
-create index receipts_received_at on receipts (received_at);
+  due_at timestamptz(3) not null default now(),
+  tries smallint not null default 0
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 create table code_erasure (
   id boolean primary key default true check (id),
@@ -416,7 +415,7 @@ create table code_erasure (
 insert into code_erasure (up_to) values ('00000000-0000-0000-0000-000000000000');
 
 create table send_identities (
-  send_id uuid primary key references sends,
+  send_id uuid primary key,
   application_id uuid not null references applications,
   canonical_recipient text not null,
   identity_hash text,
@@ -524,17 +523,9 @@ create table message_costs (
   billable boolean not null,
   pricing_model text not null,
   messages bigint not null,
-  delivered bigint not null,
   free_sends bigint not null,
   credits bigint not null,
   primary key (day, country, category, type, billable, pricing_model)
-);
-
--- Their receipts repeat for seven days.
-create table counted_messages (
-  attempt_id uuid not null,
-  is_delivery boolean not null,
-  primary key (attempt_id, is_delivery)
 );
 
 -- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -625,13 +616,13 @@ language sql immutable return case p_scope
 end;
 
 create or replace function active_throttles(p_now timestamptz)
-returns table (scope text, subject text, free_at timestamptz, promised_to timestamptz, spacing interval, rate double precision)
+returns table (scope text, subject text, free_at timestamptz, spacing interval, rate double precision)
 language sql stable
 begin atomic
-  select w.scope, w.subject, w.free_at, w.promised_to,
+  select w.scope, w.subject, w.free_at,
     case when w.refusals > 0 then interval '5 seconds' else make_interval(secs => 1 / w.rate) end, w.rate
   from (
-    select t.scope, t.subject, t.free_at, t.promised_to, t.refusals, f.rate as full_rate,
+    select t.scope, t.subject, t.free_at, t.refusals, f.rate as full_rate,
       case when t.refusals > 0 then t.rate else t.rate + f.rate / 20 * extract(epoch from p_now - t.recovered_at) end as rate
     from throttles t cross join lateral (
       select sum(r.throughput) * 0.9::double precision as rate from senders r
@@ -647,16 +638,17 @@ language sql immutable as $$ select 250 $$;
 create or replace function slots_are_taken() returns boolean
 language sql as $$
   select coalesce(bool_and(
-    coalesce(greatest(s.free_at, s.promised_to, t.free_at, t.promised_to), '-infinity')
-      > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+    coalesce(greatest(s.free_at, t.free_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
   ), false)
   from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
-    select max(a.free_at) as free_at, max(a.promised_to) as promised_to from active_throttles(clock_timestamp()) a
+    select max(a.free_at) as free_at from active_throttles(clock_timestamp()) a
     where a.subject = sender_throttle_subject(a.scope, r.id, r.business_account_id)
   ) t
   where r.paused_at is null or r.paused_until <= clock_timestamp()
 $$;
 
+create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
+create type next_turn as (id uuid, account_id uuid, starts_at double precision, ends_at double precision, opens_at timestamptz);
 create type new_send as (
   ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hash bytea, recipient text,
   canonical_recipient text, country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer,
@@ -786,12 +778,11 @@ begin
   )
   insert into sends (
     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at, next_enqueue_at,
+    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at,
     created_at, expires_at, request_id, traceparent
   ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
     canonical_recipient, country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
-    case when awaiting_sender then expires_at else p_now end,
-    case when awaiting_sender then expires_at else p_now end + interval '2 seconds', p_now, expires_at, request_id, traceparent
+    case when awaiting_sender then expires_at else p_now end, p_now, expires_at, request_id, traceparent
   from created;
 end
 $$;
@@ -832,6 +823,180 @@ $$;
 create or replace function first_id_at(at timestamptz) returns uuid
 language sql immutable as $$
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
+$$;
+
+create or replace function is_worth_sending(created_at timestamptz, expires_at timestamptz, at timestamptz) returns boolean
+language sql stable as $$ select expires_at - least(interval '30 seconds', (expires_at - created_at) * 0.1::double precision) > at $$;
+
+create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
+returns setof next_turn
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+begin
+  return query with recursive held as materialized (
+    select active_holds() as holds
+  ), available as materialized (
+    select r.id, array(
+        select b.country from sender_country_blocks b where b.sender_id = r.id and b.blocked_until > p_now
+      ) as closed_countries, array(
+        select l.locale from sender_language_stops l where l.sender_id = r.id and coalesce(l.stopped_until, 'infinity') > p_now
+      ) as closed_locales
+    from senders r left join send_slots s on s.sender_id = r.id
+    where (r.paused_at is null or r.paused_until <= p_now) and coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
+      select from active_throttles(p_now) t
+      where t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id) and t.free_at > p_now + p_horizon
+    )
+  ), groups as (
+    (
+      select w.account_id, coalesce(w.country, 'ZZ') as country, w.locale, is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
+      from sends w
+      where (select count(*) from available) > 0 and not (select (holds).all_live from held) and w.awaiting_sender
+      order by w.account_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
+    ) union all
+    select n.* from groups g cross join lateral (
+      select w.account_id, coalesce(w.country, 'ZZ') as country, w.locale, is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
+      from sends w
+      where w.awaiting_sender and (w.account_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.country, g.locale)
+      order by w.account_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
+    ) n
+  ), served as materialized (
+    select g.account_id, g.country, g.locale from groups g cross join held
+    where g.is_worth and not is_held(held.holds, g.account_id, g.country)
+      and exists (select from available a where not (g.country = any (a.closed_countries) or g.locale = any (a.closed_locales)))
+  ), accounts_in_turn as materialized (
+    select c.id as account_id, 1.0::double precision / c.weight as lasts, t.ends_at as busy_until, greatest(v.now, t.ends_at) as starts_at
+    from accounts c
+    left join account_turns t on t.account_id = c.id
+    cross join (select coalesce(max(starts_at), 0) as now from account_turns) v
+    where c.id = any (array(select account_id from served))
+    order by greatest(v.now, t.ends_at), t.ends_at nulls first, c.id limit p_limit
+  ), turns as materialized (
+    select account_id, starts_at + n * lasts as starts_at, starts_at + (n + 1) * lasts as ends_at, n + 1 as nth,
+      row_number() over (order by starts_at + n * lasts, case when n = 0 then busy_until else starts_at + n * lasts end nulls first, account_id)
+        as position
+    from accounts_in_turn cross join generate_series(0, p_limit - 1) n
+    order by position limit p_limit
+  ), longest as materialized (
+    select w.* from served g join (select account_id, count(*) as turns from turns group by account_id) t using (account_id)
+    cross join lateral (
+      select w.id, w.account_id, w.country, w.locale, w.canonical_recipient as recipient, w.expires_at from sends w
+      where w.awaiting_sender and w.account_id = g.account_id and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
+        -- The first condition is for the index, which then ends before what has expired.
+        and w.expires_at > p_now + p_horizon and is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon)
+      order by w.expires_at desc limit t.turns for no key update skip locked
+    ) w
+  ), judged as materialized (
+    select w.*, (
+      -- When the first of these senders may write to the recipient.
+      select min(coalesce(p.free_at, '-infinity')) from available a
+      left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
+      where not (coalesce(w.country, 'ZZ') = any (a.closed_countries) or w.locale = any (a.closed_locales))
+    ) as window_at from longest w
+  ), ranked as (
+    select *, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from judged
+    where window_at <= p_now + p_horizon
+  )
+  select u.id, u.account_id, u.starts_at, u.ends_at, u.opens_at from (
+    select r.id, r.account_id, t.starts_at, t.ends_at, null::timestamptz as opens_at, t.position
+    from ranked r join turns t on t.account_id = r.account_id and t.nth = r.nth
+    union all
+    -- One after the other, as the window lets them through.
+    select j.id, j.account_id, null, null, least(j.expires_at, j.window_at + recipient_window_spacing() * (
+      row_number() over (partition by j.recipient order by j.expires_at desc, j.id desc) - 1
+    )), null
+    from judged j where j.window_at > p_now + p_horizon
+  ) u order by u.position;
+end
+$$;
+
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms)
+returns table (outcome text, send sends, wait_ms integer)
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
+    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon))
+    update sends s set
+      status = case when s.lost_at is null then 'sending' else s.status end, channel = 'whatsapp', from_number = t.number,
+      sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
+      claimed_until = t.slot_at + make_interval(secs => p_terms.lease_ms / 1000.0),
+      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.settle_ms / 1000.0) end,
+      due_at = case when s.awaiting_sender then p_now else s.due_at end, awaiting_sender = false, version = s.version + 1
+    from taken t
+    where s.id = any (array(select taken.id from taken)) and s.id = t.id
+    returning 'claimed', s, ceil(extract(epoch from t.slot_at - p_now) * 1000)::integer;
+end
+$$;
+
+create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
+returns table (outcome text, send sends, wait_ms integer)
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+declare
+  v_now timestamptz;
+  v_direct interval := make_interval(secs => direct_slot_wait_ms() / 1000.0);
+  v_horizon interval := make_interval(secs => p_terms.slot_wait_ms / 1000.0);
+  v_ids uuid[];
+  v_open uuid[];
+  v_lapsed uuid[];
+  v_turns next_turn[];
+begin
+  perform pg_advisory_xact_lock(7165203);
+  -- After the lock, in statements that see what its last holder has changed. Times have milliseconds.
+  v_now := date_trunc('milliseconds', clock_timestamp());
+  v_ids := coalesce(p_ids, array(
+    select s.id from sends s
+    where s.due_at <= statement_timestamp() and coalesce(s.claimed_until <= v_now, true)
+      -- A new send's job comes first.
+      and (s.attempt_number > 0 or s.created_at <= v_now - make_interval(secs => p_terms.job_wait_ms / 1000.0))
+    order by s.due_at limit p_limit
+  ));
+  select coalesce(array_agg(o.id order by o.ordinal), '{}'), array_agg(o.id) filter (where o.claimed_until is not null)
+    into v_open, v_lapsed
+  from (
+    select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
+      select id, claimed_until from sends
+      -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
+      where id = u.id and (
+        mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and verification = 'pending' and due_at <= v_now
+        and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
+        and is_worth_sending(created_at, expires_at, v_now + v_direct)
+      ) is true
+      -- Whoever holds the lock above waits for nobody.
+      for no key update skip locked
+    ) s
+  ) o;
+
+  if v_lapsed is not null then
+    -- Their workers died, or come too late.
+    insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
+      select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_lapsed)
+      on conflict do nothing;
+  end if;
+  if cardinality(v_open) > 0 then
+    return query select * from claim_sends(v_open, v_now, v_direct, p_terms);
+    return query
+      update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
+        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
+      where s.id = any (v_open) and coalesce(s.claimed_until <= v_now, true)
+      returning 'waits', s, null::integer;
+  end if;
+  if p_ids is not null then
+    return;
+  end if;
+  return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_open);
+
+  if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
+    v_turns := array(select t from next_turns(p_limit - cardinality(v_ids), v_now, v_horizon) t);
+    return query select * from claim_sends(
+      array(select t.id from unnest(v_turns) t where t.opens_at is null), v_now, v_horizon, p_terms
+    );
+    insert into account_turns as t (account_id, starts_at, ends_at)
+      select n.account_id, max(n.starts_at), max(n.ends_at) from unnest(v_turns) n join sends s on s.id = n.id and s.claimed_at = v_now
+      group by n.account_id
+      on conflict (account_id) do update set starts_at = excluded.starts_at, ends_at = excluded.ends_at;
+    update sends s set awaiting_sender = false, due_at = n.opens_at, version = s.version + 1
+      from unnest(v_turns) n where s.id = n.id and n.opens_at is not null and s.awaiting_sender;
+  end if;
+end
 $$;
 
 create or replace function create_sends(p_sends new_send[], p_wait_ms integer) returns table (
@@ -1056,22 +1221,16 @@ language sql immutable return interval '6 seconds';
 create or replace function recipient_window_burst() returns interval
 language sql immutable return 43 * recipient_window_spacing();
 
-create or replace function take_send_slots(
-  p_account_ids uuid[],
-  p_recipients text[],
-  p_countries text[],
-  p_locales text[],
-  p_horizon_ms integer,
-  p_promise boolean
-) returns table (ordinal integer, sender_id uuid, wait_ms integer, slot_at timestamptz)
+create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
+returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
 language plpgsql
 -- Planned once for each connection: to plan anew takes longer than to choose a sender.
 set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz;
-  v_end timestamptz;
+  v_end timestamptz := p_now + p_horizon;
   v_ids uuid[];
+  v_numbers text[];
   v_start timestamptz[];
   v_free timestamptz[];
   v_spacing interval[];
@@ -1087,60 +1246,43 @@ declare
   v_throttle integer;
   v_pick integer;
   v_at timestamptz;
-  v_hash bigint;
-  v_holds active_holds;
+  v_holds active_holds := active_holds();
+  w record;
 begin
-  if coalesce(cardinality(p_recipients), 0) = 0 then
-    return;
-  end if;
-  insert into send_slots (sender_id)
-    select r.id from senders r where not exists (select from send_slots s where s.sender_id = r.id)
-    order by r.id on conflict do nothing;
-  perform from send_slots s order by s.sender_id for update;
-
-  -- After the lock: time, pauses of a sender and holds may have moved on while this call waited.
-  v_now := clock_timestamp();
-  v_end := v_now + make_interval(secs => p_horizon_ms / 1000.0);
   perform from throttles t order by t.scope, t.subject for update;
   if found then
-    select array_agg(t.scope), array_agg(t.subject), array_agg(t.spacing),
-      array_agg(greatest(t.free_at, case when p_promise then t.promised_to end, v_now))
+    select array_agg(t.scope), array_agg(t.subject), array_agg(t.spacing), array_agg(greatest(t.free_at, p_now))
       into v_scopes, v_subjects, v_throttle_spacing, v_throttle_start
-    from active_throttles(v_now) t;
+    from active_throttles(p_now) t;
     v_throttle_free := v_throttle_start;
     v_app := array_position(v_scopes, 'app');
   end if;
-  select array_agg(a.id), array_agg(a.spacing), array_agg(greatest(
-      a.free_at, case when p_promise then a.promised_to end, v_now - a.spacing * greatest(0, a.burst - 1)
-    )), array_agg(a.own), array_agg(a.business) into v_ids, v_spacing, v_start, v_own, v_business
+  select array_agg(a.id), array_agg(a.number), array_agg(a.spacing),
+    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.burst - 1))), array_agg(a.own), array_agg(a.business)
+    into v_ids, v_numbers, v_spacing, v_start, v_own, v_business
   from (
-    select r.id, s.free_at, s.promised_to, t.own, t.business,
+    select r.id, r.number, s.free_at, t.own, t.business,
       case when r.paused_at is null then ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' else interval '1 second' end as spacing,
       case when r.paused_at is null then r.throughput / 10.0 else 0 end as burst
-    from send_slots s join senders r on r.id = s.sender_id cross join lateral (
+    from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
       select max(u.position) filter (where u.scope = 'sender') as own, max(u.position) filter (where u.scope = 'business') as business
       from unnest(v_scopes, v_subjects) with ordinality as u (scope, subject, position)
       where u.subject = sender_throttle_subject(u.scope, r.id, r.business_account_id)
     ) t
-    where r.paused_at is null or r.paused_until <= v_now
+    where r.paused_at is null or r.paused_until <= p_now
   ) a;
   v_free := v_start;
-  v_holds := active_holds();
 
-  for v_ordinal in 1 .. cardinality(p_recipients) loop
-    ordinal := v_ordinal;
-    if is_held(v_holds, p_account_ids[v_ordinal], p_countries[v_ordinal]) then
-      sender_id := null;
-      slot_at := null;
-      wait_ms := null;
-      return next;
-      continue;
-    end if;
-    v_hash := hashtextextended(p_recipients[v_ordinal], 0);
+  for w in
+    select s.id, s.country, s.locale, hashtextextended(s.canonical_recipient, 0) as recipient_hash,
+      is_held(v_holds, s.account_id, s.country) as is_held
+    from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id order by p.ordinal
+  loop
+    continue when w.is_held;
     select c.position, c.at into v_pick, v_at
     from (
       select a.id, a.position, random() as chance, greatest(
-        a.free_at, v_now, v_throttle_free[v_own[a.position]], v_throttle_free[v_business[a.position]], v_throttle_free[v_app]
+        a.free_at, p_now, v_throttle_free[v_own[a.position]], v_throttle_free[v_business[a.position]], v_throttle_free[v_app]
       ) as at
       from unnest(v_ids, v_free) with ordinality as a (id, free_at, position)
       order by at, chance
@@ -1148,45 +1290,38 @@ begin
     where c.at <= v_end
       -- Look-ups by key, one sender after the other until one is able. No planner turns them into a join, not even one that
       -- planned while the tables were empty.
-      and coalesce(v_now >= (
-        select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = p_countries[v_ordinal]
+      and coalesce(p_now >= (
+        select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = coalesce(w.country, 'ZZ')
       ), true)
-      and coalesce(v_now >= (
-        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l
-        where l.sender_id = c.id and l.locale = p_locales[v_ordinal]
+      and coalesce(p_now >= (
+        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l where l.sender_id = c.id and l.locale = w.locale
       ), true)
       and coalesce(c.at >= (
-        select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = v_hash
+        select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = w.recipient_hash
       ), true)
     order by c.at, c.chance limit 1;
+    continue when v_pick is null;
+    id := w.id;
     sender_id := v_ids[v_pick];
+    number := v_numbers[v_pick];
     slot_at := v_at;
-    wait_ms := ceil(extract(epoch from v_at - v_now) * 1000);
     return next;
 
-    if v_pick is not null then
-      v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
-      foreach v_throttle in array array_remove(array[v_own[v_pick], v_business[v_pick], v_app], null) loop
-        v_throttle_free[v_throttle] := v_at + v_throttle_spacing[v_throttle];
-      end loop;
-      if not p_promise then
-        insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
-          values (v_ids[v_pick], v_hash, v_at - recipient_window_burst() + recipient_window_spacing())
-          on conflict (sender_id, recipient_hash) do update
-          set free_at = greatest(p.free_at, v_at - recipient_window_burst()) + recipient_window_spacing();
-      end if;
-    end if;
+    v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
+    foreach v_throttle in array array_remove(array[v_own[v_pick], v_business[v_pick], v_app], null) loop
+      v_throttle_free[v_throttle] := v_at + v_throttle_spacing[v_throttle];
+    end loop;
+    insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
+      values (sender_id, w.recipient_hash, v_at - recipient_window_burst() + recipient_window_spacing())
+      on conflict (sender_id, recipient_hash) do update
+      set free_at = greatest(p.free_at, v_at - recipient_window_burst()) + recipient_window_spacing();
   end loop;
 
-  update send_slots s set
-    free_at = case when p_promise then s.free_at else a.free_at end,
-    promised_to = case when p_promise then a.free_at else s.promised_to end
-  from unnest(v_ids, v_start, v_free) as a (id, start, free_at)
-  where s.sender_id = a.id and a.free_at > a.start;
+  insert into send_slots as s (sender_id, free_at)
+    select a.id, a.free_at from unnest(v_ids, v_start, v_free) as a (id, start, free_at) where a.free_at > a.start
+    on conflict (sender_id) do update set free_at = excluded.free_at;
   if v_throttle_free is not null then
-    update throttles t set
-      free_at = case when p_promise then t.free_at else a.free_at end,
-      promised_to = case when p_promise then a.free_at else t.promised_to end
+    update throttles t set free_at = a.free_at
     from unnest(v_scopes, v_subjects, v_throttle_start, v_throttle_free) as a (scope, subject, start, free_at)
     where t.scope = a.scope and t.subject = a.subject and a.free_at > a.start;
   end if;
@@ -1215,7 +1350,7 @@ create table health_readings (
 
 -- Both may be forgotten in a crash of the database, so they cost no write-ahead log: the next rounds say it again.
 create unlogged table heartbeats (
-  loop text not null check (loop in ('sweep', 'wake', 'breaker', 'clean_up')),
+  loop text not null check (loop in ('sweep', 'deliver', 'breaker', 'clean_up')),
   worker_id uuid not null,
   ran_at timestamptz(3) not null default clock_timestamp(),
   primary key (loop, worker_id)

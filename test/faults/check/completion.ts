@@ -3,8 +3,6 @@ import type { SendRow } from '../evidence.js';
 
 /** How long a send may be overdue at the end of a run: longer than any sweep takes. */
 const OVERDUE_MS = 10_000;
-/** A next enqueue that is later than this after the due time will not happen in this run. */
-const NEXT_ENQUEUE_MS_MAX = 60_000;
 /** The longest delay that a provider may ask for (`packages/domain/src/retry.ts`). */
 const DELAY_MS_MAX = 900_000;
 
@@ -13,15 +11,12 @@ const isUndelivered = ({ status, lostAt }: SendRow): boolean =>
   status === 'queued' || status === 'sending' || lostAt !== null;
 
 export const COMPLETION: Invariants = {
-  /** An undelivered send will be enqueued again soon after it is due; any other send has nothing due. */
-  'waiting-is-enqueued': ofEachSend(({ row }, { rows: { now } }) => {
-    const { dueAt, nextEnqueueAt, status } = row;
-    if (!isUndelivered(row))
-      return [(dueAt !== null || nextEnqueueAt !== null) && `${status}, and something is due`];
-    if (dueAt === null || nextEnqueueAt === null) return [`${status}, and no next enqueue`];
+  /** An undelivered send is due, and any other send is not. */
+  'undelivered-is-due': ofEachSend(({ row }, { rows: { now } }) => {
+    const { dueAt, status } = row;
+    if (!isUndelivered(row)) return [dueAt !== null && `${status}, and something is due`];
+    if (dueAt === null) return [`${status}, and never due`];
     return [
-      nextEnqueueAt > Math.max(dueAt, now) + NEXT_ENQUEUE_MS_MAX &&
-        `${status}, and its next enqueue is long after it is due`,
       dueAt > Math.max(row.expiresAt, now) + DELAY_MS_MAX &&
         `${status}, and due only long after its deadline`,
     ];
@@ -49,7 +44,7 @@ export const COMPLETION: Invariants = {
       !(failed ? isExplained : isUnexplained) &&
         `${row.status}, failed at ${row.failedAt}, reason ${row.failureReason}`,
       failed &&
-        (row.attemptId !== null || row.awaitingSender) &&
+        (row.isClaimed || row.awaitingSender) &&
         'failed, and an attempt is open or it waits for a sender',
     ];
   }),
@@ -67,21 +62,7 @@ export const COMPLETION: Invariants = {
         `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its sealed code`,
     ];
   }),
-  /** At the end of a run, every stored receipt has been processed, and every one of our messages was matched. */
-  'receipts-dealt-with': ({ rows, settled, provider }) => {
-    if (!settled) return [];
-    const attemptIds = new Set(rows.attempts.map(({ id }) => id));
-    const ours = new Set(
-      provider.messages.filter(({ opaque }) => attemptIds.has(opaque ?? '')).map(({ id }) => id),
-    );
-    const due = rows.receipts.filter(({ result }) => result === null).length;
-    const unmatched = rows.receipts.filter(
-      ({ result, messageId, attemptId }) =>
-        result === 'unmatched' && (attemptIds.has(attemptId ?? '') || ours.has(messageId)),
-    ).length;
-    return [
-      ...(due > 0 ? [`${due} receipts were not processed`] : []),
-      ...(unmatched > 0 ? [`${unmatched} receipts of our messages were not matched`] : []),
-    ];
-  },
+  /** At the end of a run, every stored report has been applied. */
+  'receipts-dealt-with': ({ rows: { receiptsLeft }, settled }) =>
+    settled && receiptsLeft > 0 ? [`${receiptsLeft} receipts were not applied`] : [],
 };

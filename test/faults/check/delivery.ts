@@ -32,20 +32,13 @@ export const DELIVERY: Invariants = {
       row.attempts > attemptsMax && `${row.attempts} attempts in the row`,
     ];
   }),
-  /**
-   * At most one attempt of a send is open, and it is the one that the row of an undelivered send names. A receipt can settle a
-   * send while a later attempt is open. If that attempt's worker dies then, nothing closes it, so a sent send may keep one open
-   * attempt.
-   */
-  'one-attempt-at-a-time': ofEachSend(({ row, attempts }) => {
-    const open = attempts.filter(({ outcome }) => outcome === null).map(({ id }) => id);
-    const undelivered = row.status === 'queued' || row.status === 'sending';
-    return [
-      open.length > 1 && `${open.length} open attempts`,
-      undelivered && open.length === 1 && open[0] !== row.attemptId && 'an attempt is open without a claim',
-      undelivered && row.attemptId !== null && open.length === 0 && 'it is claimed, and no attempt is open',
-    ];
-  }),
+  /** A claim is of the latest call, whose number the row has: no earlier call is open. */
+  'one-attempt-at-a-time': ofEachSend(({ row, attempts }) => [
+    attempts.length > row.attemptNumber && `${attempts.length} attempts, numbered to ${row.attemptNumber}`,
+    !row.isClaimed &&
+      attempts.some(({ outcome }) => outcome === null) &&
+      'an attempt is open without a claim',
+  ]),
   /**
    * No attempt begins after its send has failed. One statement writes a claim and its attempt, guarded by the row's version: no
    * race permits a later one.
@@ -89,44 +82,35 @@ export const DELIVERY: Invariants = {
       `${row.status} with an accepted attempt`,
   ]),
   /**
-   * Every report of the provider that was answered with 200 is stored. After our 200 the provider never repeats a report, so none
-   * of them may be missing.
+   * Every report of the provider that was answered with 200 shows in the send: in its status and in the time of each step. After our 200
+   * the provider never repeats a report, so none of them may be missing.
    */
-  'receipts-are-kept': ofEachSend(({ messages, receipts }, { settled, provider }) => {
-    if (!settled || provider.webhooksUnanswered > 0) return [];
-    const stored = new Set(receipts.map(({ messageId, status }) => `${messageId} ${status}`));
-    const reports = messages.flatMap(({ id, sentAt, deliveredAt, readAt, failedAt }) =>
-      Object.entries({ sent: sentAt, delivered: deliveredAt, read: readAt, failed: failedAt })
-        .filter(([, at]) => at !== null)
-        .map(([status]) => ({ status, isStored: stored.has(`${id} ${status}`) })),
-    );
-    return reports.map(({ status, isStored }) => !isStored && `a report “${status}” is not stored`);
-  }),
-  /** Every processed receipt shows in the send: in its status and in the time of each step. */
-  'receipts-count': ofEachSend(({ row, receipts }) => {
+  'receipts-count': ofEachSend(({ row, messages, attempts }, { settled, provider }) => {
     const { status } = row;
-    if (status === 'failed') return [];
+    if (!settled || provider.webhooksUnanswered > 0 || status === 'failed') return [];
     const reached = RANK[status as keyof typeof RANK];
     const times = { sent: row.sentAt, delivered: row.deliveredAt, read: row.readAt };
-    return receipts.map(({ status: reported, result }) => {
-      if (result === null || result === 'unmatched' || reported === 'failed') return false;
-      return (
-        (RANK[reported] > reached || times[reported] === null) && `${status} after a report “${reported}”`
-      );
-    });
+    return messages.flatMap(({ sentAt, deliveredAt, readAt, failedAt, opaque }) => [
+      ...Object.entries({ sent: sentAt, delivered: deliveredAt, read: readAt })
+        .filter(([, at]) => at !== null)
+        .map(([name]) => name as keyof typeof times)
+        .map(
+          (reported) =>
+            (RANK[reported] > reached || times[reported] === null) &&
+            `${status} after a report “${reported}”`,
+        ),
+      failedAt !== null &&
+        attempts.find(({ id }) => id === opaque)?.reportedAt === null &&
+        'a report “failed” is not recorded',
+    ]);
   }),
   /** A send has failed if the provider reported the failure, and no delivery, of all its messages. */
   'reported-failure-counts': ofEachSend((send, { settled }) => {
-    const { row, messages, receipts } = send;
-    const reported = new Set(
-      receipts
-        .filter(({ result, status }) => status === 'failed' && (result === 'applied' || result === 'ignored'))
-        .map(({ messageId }) => messageId),
-    );
+    const { row, messages } = send;
     const isDead =
       messages.length > 0 &&
       messages.every(
-        ({ id, deliveredAt, readAt }) => reported.has(id) && deliveredAt === null && readAt === null,
+        ({ failedAt, deliveredAt, readAt }) => failedAt !== null && deliveredAt === null && readAt === null,
       );
     const isOver = settled && row.status === 'sent' && row.lostAt === null;
     return [isOver && isDead && 'sent, and every message has failed'];

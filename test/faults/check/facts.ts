@@ -1,6 +1,6 @@
 import type { Message, RequestRecord } from '@onecode/simulator';
 import type { SendView } from '@onecode/testing';
-import type { AttemptRow, Creation, Evidence, Guess, LedgerRow, ReceiptRow, SendRow } from '../evidence.js';
+import type { AttemptRow, Creation, Evidence, Guess, LedgerRow, SendRow } from '../evidence.js';
 
 /** Promises of the service by their names, each with what finds its violations: a line for each, ids and states only. */
 export type Invariants = Readonly<Record<string, (facts: Facts) => string[]>>;
@@ -22,7 +22,6 @@ export interface SendFacts {
   messages: Message[];
   /** The requests to the provider that name one. */
   requests: RequestRecord[];
-  receipts: ReceiptRow[];
   /** Answered with this send. */
   creations: Creation[];
   /** Ordered by the start of their requests. */
@@ -48,10 +47,6 @@ export function factsOf(evidence: Evidence): Facts {
   const sendIdOf = (opaque: string | null): string => sendIdByAttempt.get(opaque ?? '') ?? '';
   const messages = groupBy(provider.messages, ({ opaque }) => sendIdOf(opaque));
   const requests = groupBy(provider.requests, ({ opaque }) => sendIdOf(opaque));
-  const attemptByMessage = new Map(provider.messages.map(({ id, opaque }) => [id, opaque]));
-  const receipts = groupBy(rows.receipts, (receipt) =>
-    sendIdOf(receipt.attemptId ?? attemptByMessage.get(receipt.messageId) ?? null),
-  );
 
   const creations = history.filter((event) => event.kind === 'create');
   const answered = groupBy(creations, ({ reply }) => (reply.kind === 'answer' ? reply.body.id : ''));
@@ -73,7 +68,6 @@ export function factsOf(evidence: Evidence): Facts {
       ledger: ledger.get(row.id) ?? [],
       messages: messages.get(row.id) ?? [],
       requests: requests.get(row.id) ?? [],
-      receipts: receipts.get(row.id) ?? [],
       observations: [...own.creations, ...(statusRequests.get(row.id) ?? []), ...own.guesses]
         .flatMap(observationOf)
         .toSorted((one, other) => one.startedAt - other.startedAt),

@@ -42,15 +42,18 @@ async function readRows(database: Sources['database']): Promise<Rows> {
        'accounts', array(select to_json(a) from (select id, free_quota, credits from accounts) a),
        'sends', array(select to_json(s) from (
          select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, charged_from,
-           sealed_code is not null as has_sealed_code, status, verification, wrong_guesses, attempts, attempt_id, awaiting_sender,
-           due_at, next_enqueue_at, lost_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
+           sealed_code is not null as has_sealed_code, status, verification, wrong_guesses, attempts, attempt_number,
+           claimed_until is not null as is_claimed, awaiting_sender, due_at, lost_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
          from sends order by created_at, id) s),
        'attempts', array(select to_json(a) from (
-         select id, send_id, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts order by started_at, id) a),
+         select send_id || '.' || number as id, send_id, sender_id, outcome, error_code, message_id, started_at, finished_at, reported_at from attempts
+         union all
+         select s.id || '.' || attempt_number, s.id, sender_id, null, null, null, claimed_at, null, null from sends s
+         where claimed_at is not null and not exists (select from attempts a where a.send_id = s.id and a.number = s.attempt_number)
+         order by started_at, id) a),
        'ledger', array(select to_json(l) from (
          select account_id, send_id, kind, bucket, units from ledger_entries order by id) l),
-       'receipts', array(select to_json(r) from (
-         select message_id, attempt_id, status, result from receipts order by id) r)
+       'receipts_left', (select count(*) from receipts)
      ) as rows`,
   );
   const { nowAt, ...rows } = toCamelCase(read?.rows) as Omit<Rows, 'now'> & { nowAt: number };

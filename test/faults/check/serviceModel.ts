@@ -1,6 +1,6 @@
 import type { Message } from '@onecode/simulator';
 import type { SendView } from '@onecode/testing';
-import type { ClientEvent, Evidence, Judgement, ReceiptRow, Reply, SendRow } from '../evidence.js';
+import type { ClientEvent, Evidence, Judgement, Reply, SendRow } from '../evidence.js';
 import { viewOf } from './views.js';
 
 /** Evidence that can still be changed. */
@@ -37,7 +37,7 @@ export class ServiceModel {
   readonly #codes = new Map<string, string>();
   readonly draft: Draft = {
     history: [],
-    rows: { now: 0, accounts: [], sends: [], attempts: [], ledger: [], receipts: [] },
+    rows: { now: 0, accounts: [], sends: [], attempts: [], ledger: [], receiptsLeft: 0 },
     provider: { requests: [], messages: [], webhooksUnanswered: 0 },
     attemptsMax: ATTEMPTS_MAX,
     clockStart: CLOCK_START,
@@ -74,10 +74,10 @@ export class ServiceModel {
       verification: 'pending',
       wrongGuesses: 0,
       attempts: 0,
-      attemptId: null,
+      attemptNumber: 0,
+      isClaimed: false,
       awaitingSender: false,
       dueAt: at,
-      nextEnqueueAt: at + 2_000,
       lostAt: null,
       createdAt: at,
       expiresAt: at + VALIDITY_MS,
@@ -221,28 +221,33 @@ export class ServiceModel {
     const knownMessageId = known === 'accepted' ? messageId : null;
     const errorCode = outcome === 'retry' ? 131000 : null;
     const finished = { outcome: known, errorCode, messageId: knownMessageId, finishedAt: this.#time() };
-    this.draft.rows.attempts.push({ id, sendId: row.id, senderId: '1', startedAt, ...finished });
+    this.draft.rows.attempts.push({
+      id,
+      sendId: row.id,
+      senderId: '1',
+      startedAt,
+      reportedAt: null,
+      ...finished,
+    });
+    row.attemptNumber += 1;
     if (outcome !== 'sender') row.attempts += 1;
     if (outcome === 'accepted') this.#finish(row, 'sent', { sentAt: this.#time() });
     else
       Object.assign(row, {
         status: 'sending',
         dueAt: this.#time() + 1_000,
-        nextEnqueueAt: this.#time() + 2_000,
       });
   }
 
   /** The provider reports a status of a message, once, and the service applies it. */
-  report(message: Message, status: ReceiptRow['status']): void {
+  report(message: Message, status: 'sent' | 'delivered' | 'read' | 'failed'): void {
     const attempt = this.draft.rows.attempts.find(({ id }) => id === message.opaque)!;
     const row = this.draft.rows.sends.find(({ id }) => id === attempt.sendId)!;
     const field = `${status}At` as const;
     this.now += 1;
     message[field] = new Date(this.#time()).toISOString();
-    const receipt = { messageId: message.id, attemptId: attempt.id, status, result: 'applied' } as const;
-    this.draft.rows.receipts.push(receipt);
     if (status === 'failed') {
-      Object.assign(attempt, { outcome: 'recipient', finishedAt: this.#time() });
+      Object.assign(attempt, { outcome: 'recipient', finishedAt: this.#time(), reportedAt: this.#time() });
       this.#fail(row, 'rejected_by_provider');
       return;
     }
@@ -260,7 +265,6 @@ export class ServiceModel {
     Object.assign(row, {
       awaitingSender: true,
       dueAt: row.expiresAt,
-      nextEnqueueAt: row.expiresAt + 1_000,
     });
   }
 
@@ -305,7 +309,7 @@ export class ServiceModel {
 
   #finish(row: SendRow, status: string, change: Partial<SendRow>): void {
     const hasSealedCode = row.hasSealedCode && status === 'sent' && row.verification === 'pending';
-    const nothingDue = { hasSealedCode, dueAt: null, nextEnqueueAt: null, awaitingSender: false };
+    const nothingDue = { hasSealedCode, dueAt: null, awaitingSender: false };
     Object.assign(row, nothingDue, { status }, change);
   }
 

@@ -104,25 +104,19 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
   ],
   'refused-only-when-empty': [(run) => void (refusedCreation(run, 402).accountId = run.accountId)],
 
-  'waiting-is-enqueued': [
-    ({ waiting }) => void (waiting.nextEnqueueAt = null),
+  'undelivered-is-due': [
+    ({ waiting }) => void (waiting.dueAt = null),
     ({ delivered, draft }) => void (delivered.dueAt = draft.rows.now),
-    ({ waiting }) => void (waiting.nextEnqueueAt = waiting.dueAt! + 2 * MINUTE_MS),
-    ({ waiting }) => {
-      waiting.dueAt = waiting.expiresAt + 2 * VALIDITY_MS;
-      waiting.nextEnqueueAt = waiting.dueAt;
-    },
+    ({ waiting }) => void (waiting.dueAt = waiting.expiresAt + 2 * VALIDITY_MS),
   ],
   'nothing-is-left': [
-    ({ waiting, draft }) => {
-      const dueAt = draft.rows.now - MINUTE_MS;
-      Object.assign(waiting, { awaitingSender: false, dueAt, nextEnqueueAt: draft.rows.now });
-    },
+    ({ waiting, draft }) =>
+      void Object.assign(waiting, { awaitingSender: false, dueAt: draft.rows.now - MINUTE_MS }),
   ],
   'settled-code-awaits-nobody': [({ waiting }) => void (waiting.lockedAt = waiting.createdAt + 1)],
   'failed-says-why': [
     ({ failedUnseen }) => void (failedUnseen.failureReason = null),
-    ({ failedUnseen }) => void (failedUnseen.attemptId = UNKNOWN_ID),
+    ({ failedUnseen }) => void (failedUnseen.isClaimed = true),
   ],
   'sealed-code-while-needed': [
     ({ delivered }) => void (delivered.hasSealedCode = true),
@@ -130,10 +124,7 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
     ({ locked }) => void Object.assign(locked, { hasSealedCode: true }),
     ({ waiting }) => void (waiting.hasSealedCode = false),
   ],
-  'receipts-dealt-with': [
-    ({ draft }) => void (draft.rows.receipts[0]!.result = null),
-    ({ draft }) => Object.assign(draft.rows.receipts[0]!, { attemptId: null, result: 'unmatched' }),
-  ],
+  'receipts-dealt-with': [({ draft }) => void (draft.rows.receiptsLeft = 1)],
 
   'status-moves-forward': [(run) => changeView(statusRequestsOf(run, run.verified)[2], { status: 'sent' })],
   'verification-moves-forward': [
@@ -229,11 +220,8 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
     ({ waiting }) => void (waiting.attempts = 6),
   ],
   'one-attempt-at-a-time': [
-    (run) => {
-      for (let count = 0; count < 2; count++) addAttempt(run, run.delivered, null, run.delivered.createdAt);
-    },
+    (run) => addAttempt(run, run.delivered, 'retry', run.delivered.createdAt, run.delivered.createdAt + 1, 0),
     (run) => addAttempt(run, run.waiting, null, run.waiting.createdAt),
-    ({ waiting }) => void (waiting.attemptId = UNKNOWN_ID),
   ],
   'no-call-after-failure': [(run) => addAttempt(run, run.failed, 'retry', run.failed.failedAt! + 1)],
   'no-call-once-accepted': [
@@ -255,16 +243,13 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
     },
   ],
   'accepted-is-sent': [(run) => addAttempt(run, run.waiting, 'accepted', run.waiting.createdAt)],
-  'receipts-are-kept': [
-    (run) => {
-      const [message] = messagesOf(run, run.locked);
-      const { receipts } = run.draft.rows;
-      run.draft.rows.receipts = receipts.filter(({ messageId }) => messageId !== message!.id);
-    },
-  ],
   'receipts-count': [
     ({ locked }) => void Object.assign(locked, { status: 'sent', deliveredAt: null }),
     ({ locked }) => void (locked.deliveredAt = null),
+    (run) => {
+      const [message] = messagesOf(run, run.delivered);
+      message!.failedAt = message!.deliveredAt;
+    },
   ],
   'a-sender-fault-fails-no-send': [(run) => failByCode(run, 131042), (run) => failByCode(run, 132015)],
   'a-throttle-fails-no-send': [
@@ -338,11 +323,10 @@ function failByCode(run: GoodRun, failureCode: number): void {
 
 /** A send with a message fails although its only call was throttled. */
 function failByThrottle(run: GoodRun, answer: { code: number | null; http: number }): void {
-  const { provider, rows } = run.draft;
+  const { provider } = run.draft;
   const [message] = messagesOf(run, run.failedUnseen);
   Object.assign(requestOf(run, message!.id), { messageId: null, outcome: 'refused', ...answer });
   provider.messages = provider.messages.filter((one) => one !== message);
-  rows.receipts = rows.receipts.filter(({ messageId }) => messageId !== message!.id);
   for (const attempt of attemptsOf(run, run.failedUnseen))
     Object.assign(attempt, { outcome: 'retry', messageId: null });
   Object.assign(run.failedUnseen, { sentAt: null, failureReason: 'attempts_exhausted' });
@@ -350,21 +334,24 @@ function failByThrottle(run: GoodRun, answer: { code: number | null; http: numbe
 
 function addAttempt(
   { draft }: GoodRun,
-  { id }: SendRow,
+  row: SendRow,
   outcome: string | null,
   startedAt: number,
   finishedAt = outcome === null ? null : startedAt + 1,
+  calls = 1,
 ): void {
+  row.attemptNumber += calls;
   const attemptId = `${UNKNOWN_ID.slice(0, -6)}${String(draft.rows.attempts.length).padStart(6, '0')}`;
   const attempt = {
     id: attemptId,
-    sendId: id,
+    sendId: row.id,
     senderId: '1',
     outcome,
     errorCode: null,
     messageId: null,
     startedAt,
     finishedAt,
+    reportedAt: null,
   };
   draft.rows.attempts.push(attempt);
 }

@@ -81,10 +81,7 @@ async function triggerRareWork(cluster: FaultCluster): Promise<void> {
       { quality },
     );
   await cluster.db.sql('update sender_readings set due_at = clock_timestamp()');
-  for (const change of [
-    'expires_at = clock_timestamp()',
-    'awaiting_sender = true, due_at = expires_at, next_enqueue_at = expires_at',
-  ])
+  for (const change of ['expires_at = clock_timestamp()', 'awaiting_sender = true, due_at = expires_at'])
     await cluster.db.sql(
       `update sends set ${change}, version = version + 1 where id = $1 and status = 'queued'`,
       [await buildSend(cluster.db.database, cluster.probeCaller)],

@@ -117,7 +117,7 @@ export function createSendRoute({
       case 'created':
         // A send that waits for a sender needs no job: it is woken at its account's turn.
         if (creation.send.awaitingSender) break;
-        // Not awaited: the row is committed, and the sweeper enqueues it if this fails.
+        // Not awaited: the row is committed, and a worker takes it without a job if this fails.
         void enqueue(deliveryQueue, creation.send);
     }
     // crash point: api create before answer
@@ -131,7 +131,7 @@ async function enqueue(
 ): Promise<void> {
   const queue = mode === 'test' ? 'simulate' : 'deliver';
   await inSpan(`publish ${queue}`, { kind: 'producer', parent: traceparent }, async (span) => {
-    const isAccepted = await deliveryQueue.enqueue(queue, [{ sendId: id, version: 0, accountId }]);
+    const isAccepted = await deliveryQueue.enqueue(queue, [{ sendId: id, accountId }]);
     span.setAttributes({ 'onecode.send_id': id, 'onecode.accepted': isAccepted });
   });
 }

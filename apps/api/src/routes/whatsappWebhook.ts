@@ -86,16 +86,15 @@ function createTaker({
       return readReports(body);
     });
     // crash point: api webhook before store
-    const [stored, newDenials, newChanges] = await Promise.all([
+    const [, newDenials, newChanges] = await Promise.all([
       storeReceipts(database, receipts),
       storeDenials(database, denials),
       storeProviderChanges(database, changes),
       learn(businessAccounts),
     ]);
     // crash point: api webhook after store
-    metrics.webhookReceipts.inc({ kind: 'received' }, receipts.length);
-    metrics.webhookReceipts.inc({ kind: 'duplicate' }, receipts.length - stored.length);
-    if (stored.length > 0 || newDenials > 0 || newChanges > 0) void deliveryQueue.enqueue('receipts');
+    metrics.webhookReceipts.inc(receipts.length);
+    if (receipts.length > 0 || newDenials > 0 || newChanges > 0) void deliveryQueue.enqueue('receipts');
   };
 }
 

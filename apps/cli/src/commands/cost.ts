@@ -15,7 +15,6 @@ const rowOf = ({ pricingModel, freeSends, ...cost }: MessageCost): Row => ({
   billable: cost.billable,
   pricing_model: pricingModel,
   messages: cost.messages,
-  delivered: cost.delivered,
   free_sends: freeSends,
   credits: cost.credits,
 });

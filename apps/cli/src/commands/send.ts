@@ -62,7 +62,7 @@ function rowOf(send: SendDetails, account: { id: string; name: string }, holds: 
     denied_at: send.deniedAt.map((at) => at.toISOString()),
     identity_changed_at: timeOf(send.identityChangedAt),
     attempts: send.attempts.map((attempt) => ({
-      id: attempt.id,
+      number: attempt.number,
       started_at: attempt.startedAt.toISOString(),
       finished_at: timeOf(attempt.finishedAt),
       outcome: attempt.outcome,
@@ -70,8 +70,7 @@ function rowOf(send: SendDetails, account: { id: string; name: string }, holds: 
       sender: attempt.senderNumber,
     })),
     receipts: send.receipts.map((receipt) => ({
-      attempt_id: receipt.attemptId,
-      received_at: receipt.receivedAt.toISOString(),
+      attempt: receipt.attempt,
       occurred_at: receipt.occurredAt.toISOString(),
       status: receipt.status,
       error_code: receipt.errorCode,

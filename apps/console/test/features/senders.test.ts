@@ -1,5 +1,5 @@
 import { unseal, type SenderReading } from '@onecode/domain';
-import { applySenderReading, listAuditEntries, newId } from '@onecode/store';
+import { applySenderReading, listAuditEntries } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/testing';
 import type { SendersView, SenderView } from '../../src/features/senders/view.js';
 import { useConsole } from '../console.js';
@@ -111,16 +111,15 @@ describe('senders', () => {
     const { id } = await buildSender(server.db.database);
     const caller = await buildCaller(server.db.database, 'live', { credits: 9 });
     const send = await buildSend(server.db.database, caller);
-    for (const [outcome, code] of [
-      ['accepted', null],
-      ['config', 132001],
-      ['config', 132001],
-      [null, null],
+    for (const [number, outcome, code] of [
+      [1, 'accepted', null],
+      [2, 'config', 132001],
+      [3, 'config', 132001],
     ])
       await server.db.sql(
-        `insert into attempts (id, send_id, sender_id, outcome, error_code, finished_at)
-         values ($1, $2, $3, $4, $5, case when $4::text is not null then now() end)`,
-        [newId(), send, id, outcome, code],
+        `insert into attempts (send_id, number, sender_id, outcome, error_code, started_at, finished_at)
+         values ($1, $2, $3, $4, $5, now(), now())`,
+        [send, number, id, outcome, code],
       );
     await server.db.sql(
       `insert into sender_country_blocks (sender_id, country, blocked_until, error_code)

@@ -34,7 +34,8 @@ describeInBrowser('the health page', () => {
     await shows('No worker has run');
     await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
 
-    await recordHeartbeat(server.db.database, 'sweep', newId());
+    for (const loop of ['deliver', 'sweep'] as const)
+      await recordHeartbeat(server.db.database, loop, newId());
     await shows('All clear');
 
     await server.db.sql('alter table user_sessions rename to away');

@@ -13,7 +13,7 @@ export interface Account {
   credits: number;
   /** The creation limit in force: the account's own, or else the setting. */
   ratePerMinute: number;
-  /** How many turns it gets for one of another account while sends wait for the senders (`nextTurns`). */
+  /** How many turns it gets for one of another account while sends wait for the senders (`next_turns`). */
   weight: number;
   /** Null unless the account is suspended: then its keys are not valid. */
   suspendedAt: Date | null;

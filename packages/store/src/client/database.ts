@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Send } from '@onecode/domain';
+import type { DeliveryFacts } from '@onecode/domain';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
@@ -35,7 +35,7 @@ export interface Database extends Connection {
   /** What `closeDatabase` closes. */
   readonly pools: readonly pg.Pool[];
   readonly servers: Servers;
-  readonly onDelivery: (before: Send, after: Send) => void;
+  readonly onDelivery: (before: DeliveryFacts, after: DeliveryFacts) => void;
 }
 
 export interface DatabaseOptions {
@@ -57,7 +57,7 @@ export interface DatabaseOptions {
    */
   timeouts?: Timeouts;
   /** Called for each committed change of a send's delivery by this process. */
-  onDelivery?: (before: Send, after: Send) => void;
+  onDelivery?: (before: DeliveryFacts, after: DeliveryFacts) => void;
   /** Called for a connection that broke while idle; the pool replaces it by itself. */
   onConnectionError?: (error: Error) => void;
 }

@@ -21,7 +21,7 @@ export interface HeldSends {
 /** Further sends are not counted. */
 const COUNTED_MAX = 10_000;
 
-/** The holds in force, with the numbers of waiting sends among the ten thousand oldest. */
+/** The holds in force, with the numbers of waiting sends among ten thousand. */
 export async function readHeldSends(database: Connection): Promise<HeldSends> {
   const [holds, counts] = await Promise.all([listHolds(database), countWaiting(database)]);
   const names = await accountNames(database, holds);
@@ -49,7 +49,7 @@ function countWaiting(database: Connection): Promise<WaitingCount[]> {
   return database.sql.query<WaitingCount[]>`
     select w.account_id as "accountId", w.country, count(*)::integer as sends
     from (
-      select account_id, country from sends where awaiting_sender order by created_at limit ${COUNTED_MAX + 1}::integer
+      select account_id, country from sends where awaiting_sender limit ${COUNTED_MAX + 1}::integer
     ) w
     group by 1, 2`;
 }

@@ -45,7 +45,7 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
 async function readKeyVersions({ sql }: Database): Promise<number[]> {
   const rows = await sql.query<{ version: number }[]>`
     select get_byte(sealed_token, 0) as version from senders
-    union select get_byte(sealed_code, 0) from sends where next_enqueue_at is not null and sealed_code is not null
+    union select get_byte(sealed_code, 0) from sends where due_at is not null and sealed_code is not null
     order by version`;
   return rows.map(({ version }) => version);
 }

@@ -1,6 +1,5 @@
 import type { AttemptOutcome } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
-import { CLOCKS_APART_MS, firstIdAt } from '../client/ids.js';
 
 /** The sends that are not over yet. Ages are in seconds, and null when there is no such send. */
 export interface WaitingSends {
@@ -21,12 +20,14 @@ export async function readWaitingSends(database: Connection): Promise<WaitingSen
   const [row] = await database.sql.query<[WaitingRow]>`
     with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
       select case
-          when not s.awaiting_sender then case when s.due_at <= now.at then 'due' else 'under_way' end
+          when not s.awaiting_sender then case
+            when s.due_at <= now.at and coalesce(s.claimed_until <= now.at, true) then 'due' else 'under_way'
+          end
           when is_held(now.holds, s.account_id, s.country) then 'held'
           else 'for_sender'
         end as waits,
-        extract(epoch from now.at - case when s.awaiting_sender then s.created_at else s.due_at end)::float8 as seconds
-      from sends s, now where s.next_enqueue_at is not null
+        extract(epoch from now.at - case when s.awaiting_sender then s.created_at else greatest(s.due_at, s.claimed_until) end)::float8 as seconds
+      from sends s, now where s.due_at is not null
     )
     select count(*) filter (where waits = 'due')::integer as due, max(seconds) filter (where waits = 'due') as due_seconds,
       count(*) filter (where waits = 'for_sender')::integer as for_sender,
@@ -52,39 +53,31 @@ interface WaitingRow {
   under_way: number;
 }
 
-/**
- * A lower bound for the ids of the attempts that began in the last minutes: an id begins with the time at which it was made, so that
- * a span of time is a range of the primary key.
- */
-function firstIdOf(minutes: number): string {
-  return firstIdAt(new Date(Date.now() - minutes * 60_000 - CLOCKS_APART_MS));
-}
-
-/** The calls to the provider that began in one minute, by their outcome. */
+/** The calls to the provider that ended in one minute, by their outcome. */
 export interface AttemptMinute {
   minute: Date;
-  /** `none`: not answered yet, or the worker died. */
-  outcomes: Partial<Record<AttemptOutcome | 'none', number>>;
+  outcomes: Partial<Record<AttemptOutcome, number>>;
 }
 
 /** The calls of the last minutes, oldest minute first and without gaps; the last minute is not over yet. */
 export async function readAttemptMinutes(database: Connection, minutes: number): Promise<AttemptMinute[]> {
   return database.sql.query<AttemptMinute[]>`
-    with span as materialized (
-      select date_trunc('minute', clock_timestamp()) - make_interval(mins => ${minutes - 1}::integer) as begins
-    ), counted as (
-      select date_trunc('minute', a.started_at) as minute, coalesce(a.outcome, 'none') as outcome, count(*)::integer as calls
-      from attempts a where a.id >= ${firstIdOf(minutes)}::uuid and a.started_at >= (select begins from span)
+    with counted as (
+      select date_trunc('minute', a.finished_at) as minute, a.outcome, count(*)::integer as calls
+      from attempts a
+      where a.finished_at >= date_trunc('minute', statement_timestamp()) - make_interval(mins => ${minutes - 1}::integer)
       group by 1, 2
     )
     select minute, coalesce(jsonb_object_agg(c.outcome, c.calls) filter (where c.outcome is not null), '{}') as outcomes
-    from span, generate_series(span.begins, clock_timestamp(), interval '1 minute') minute left join counted c using (minute)
+    from generate_series(
+      date_trunc('minute', statement_timestamp()) - make_interval(mins => ${minutes - 1}::integer), statement_timestamp(), interval '1 minute'
+    ) minute left join counted c using (minute)
     group by minute order by minute`;
 }
 
 /** The provider's answers to recent calls. */
 export interface ProviderAnswers {
-  /** Calls that began within the span. */
+  /** Calls that ended within the span. */
   calls: number;
   accepted: number;
   /** Failures of the provider itself, and calls without an answer in time. */
@@ -98,24 +91,23 @@ export interface ProviderAnswers {
   secondsP95: number | null;
 }
 
-/** The provider's answers to the calls that began in the last minutes. */
+/** The provider's answers to the calls that ended in the last minutes. */
 export async function readProviderAnswers(database: Connection, minutes: number): Promise<ProviderAnswers> {
   const [row] = await database.sql.query<[ProviderAnswers & { seconds: [number, number] | null }]>`
-    with span as materialized (select clock_timestamp() - make_interval(mins => ${minutes}::integer) as begins)
     select count(*)::integer as calls, count(*) filter (where outcome = 'accepted')::integer as accepted,
       count(*) filter (where outcome in ('retry', 'unknown'))::integer as failing,
       count(*) filter (where outcome = 'config')::integer as config,
       count(*) filter (where outcome = 'sender')::integer as sender,
       percentile_cont(array[0.5, 0.95]) within group (order by extract(epoch from finished_at - started_at)::float8)
         as seconds
-    from attempts a where a.id >= ${firstIdOf(minutes)}::uuid and a.started_at >= (select begins from span)`;
+    from attempts a where a.finished_at >= statement_timestamp() - make_interval(mins => ${minutes}::integer)`;
   const { seconds, ...counts } = row;
   return { ...counts, secondsMedian: seconds?.[0] ?? null, secondsP95: seconds?.[1] ?? null };
 }
 
 /** Recent receipts. */
 export interface ReceiptStatistics {
-  /** Received within the last minute, and within the last ten. */
+  /** Applied within the last minute, and within the last ten. */
   lastMinute: number;
   lastTenMinutes: number;
   /** Stored and due, but not applied yet. */
@@ -124,13 +116,13 @@ export interface ReceiptStatistics {
   oldestDueSeconds: number | null;
 }
 
-/** How many receipts arrived, and how many wait to be applied. */
+/** How many receipts were applied, and how many wait for it. */
 export async function readReceiptStatistics(database: Connection): Promise<ReceiptStatistics> {
   const [row] = await database.sql.query<[ReceiptStatistics]>`
     with received as (
-      select count(*) filter (where received_at > statement_timestamp() - interval '1 minute')::integer as "lastMinute",
-        count(*)::integer as "lastTenMinutes"
-      from receipts where received_at > statement_timestamp() - interval '10 minutes'
+      select coalesce(sum(count) filter (where began_at > statement_timestamp() - interval '1 minute'), 0)::integer as "lastMinute",
+        coalesce(sum(count), 0)::integer as "lastTenMinutes"
+      from traffic_counts where began_at > statement_timestamp() - interval '10 minutes' and starts_with(event, 'receipt_')
     ), waiting as (
       select count(*)::integer as due, extract(epoch from clock_timestamp() - min(due_at))::float8 as "oldestDueSeconds"
       from receipts where due_at <= statement_timestamp()

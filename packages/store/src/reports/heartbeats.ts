@@ -1,7 +1,7 @@
 import type { Connection } from '../client/database.js';
 
 /** The loops of a worker, which run whether there is work or not. */
-export type LoopName = 'sweep' | 'wake' | 'breaker' | 'clean_up';
+export type LoopName = 'deliver' | 'sweep' | 'breaker' | 'clean_up';
 
 /** When a worker last completed a round of a loop. */
 export interface Heartbeat {

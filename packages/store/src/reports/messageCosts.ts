@@ -1,6 +1,6 @@
 import type { Database } from '../client/database.js';
 
-/** The messages of a day (UTC) to a country that the provider prices alike, beside what customers paid for them. */
+/** The delivered messages of a day (UTC) to a country that the provider prices alike, beside what customers paid for them. */
 export interface MessageCost {
   /** `2026-11-23`. */
   day: string;
@@ -9,12 +9,11 @@ export interface MessageCost {
   /** The provider's words: `authentication`, `regular`, `PMP` for example. */
   category: string;
   type: string;
-  /** Whether the provider charges for them. It charges for delivered messages. */
+  /** Whether the provider charges for them. */
   billable: boolean;
   pricingModel: string;
   messages: number;
-  delivered: number;
-  /** Delivered messages of sends that took a free send or a credit. */
+  /** Those of sends that took a free send or a credit. */
   freeSends: number;
   credits: number;
 }
@@ -23,7 +22,7 @@ export interface MessageCost {
 export async function listMessageCosts(database: Database, days: number): Promise<MessageCost[]> {
   return database.sql.query<MessageCost[]>`
     select to_char(day, 'YYYY-MM-DD') as day, country, category, type, billable, pricing_model as "pricingModel",
-      messages::float8 as messages, delivered::float8 as delivered, free_sends::float8 as "freeSends", credits::float8 as credits
+      messages::float8 as messages, free_sends::float8 as "freeSends", credits::float8 as credits
     from message_costs
     where day > (statement_timestamp() at time zone 'UTC')::date - ${days}::integer
     order by message_costs.day desc, country, category, type, billable, pricing_model`;

@@ -4,7 +4,8 @@ import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from '.
 
 /** One call to the provider. */
 export interface AttemptDetails {
-  id: string;
+  /** From 1 in its send. */
+  number: number;
   startedAt: Date;
   /** Null while the call is under way. */
   finishedAt: Date | null;
@@ -15,14 +16,13 @@ export interface AttemptDetails {
   senderNumber: string | null;
 }
 
-/** One status report of the provider; kept for eight days. */
+/** What the provider reported of a message after its answer. */
 export interface ReceiptDetails {
-  /** The attempt whose message it reports on. */
-  attemptId: string;
-  status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** The number of the attempt whose message it reports on; null where that is not known. */
+  attempt: number | null;
+  status: 'delivered' | 'read' | 'failed';
   /** The provider's time, in whole seconds. */
   occurredAt: Date;
-  receivedAt: Date;
   errorCode: number | null;
 }
 
@@ -81,8 +81,7 @@ interface DetailsRow extends SummaryRow {
   traceparent: string | null;
   lists: {
     wrong_guess_times: string[];
-    attempts: Serialized<AttemptDetails>[];
-    receipts: Serialized<ReceiptDetails>[];
+    attempts: (Serialized<AttemptDetails> & { reportedAt: string | null; reportedCode: number | null })[];
     units: Serialized<UnitDetails>[];
     denied_at: string[];
     identity_changed_at: string | null;
@@ -102,17 +101,18 @@ export async function findSendDetails(
     select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.lost_at,
       s.sent_at, s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses, s.request_id, s.traceparent,
       jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
-        select coalesce(jsonb_agg(jsonb_build_object('id', c.id, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
-          'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number) order by c.started_at, c.id), '[]')
-        from attempts c left join senders on senders.id = c.sender_id where c.send_id = s.id
-      ), 'receipts', (
-        select coalesce(jsonb_agg(jsonb_build_object('attemptId', c.id, 'status', r.status, 'occurredAt', r.occurred_at,
-          'receivedAt', r.received_at, 'errorCode', (r.failure ->> 'errorCode')::integer) order by r.received_at, r.id), '[]')
-        from attempts c cross join lateral (
-          select * from receipts where attempt_id = c.id
+        select coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
+          'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number, 'reportedAt', c.reported_at,
+          'reportedCode', c.reported_code) order by c.number), '[]')
+        from (
+          select number, sender_id, started_at, finished_at, outcome, error_code, reported_at, reported_code from attempts
+          where send_id = s.id
           union all
-          select * from receipts where attempt_id is null and message_id = c.message_id
-        ) r where c.send_id = s.id
+          -- The one under way, unless a receipt came before its answer.
+          select s.attempt_number, s.sender_id, s.claimed_at, null, null, null, null, null
+          where s.claimed_at is not null
+            and not exists (select from attempts where send_id = s.id and number = s.attempt_number)
+        ) c left join senders on senders.id = c.sender_id
       ), 'units', (
         select coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'bucket', l.bucket, 'at', l.created_at) order by l.id), '[]')
         from ledger_entries l where l.send_id = s.id
@@ -142,22 +142,37 @@ function detailsOf(row: DetailsRow): SendDetails {
     failedAt: row.failed_at,
     wrongGuesses: row.wrong_guesses,
     wrongGuessTimes: lists.wrong_guess_times.map((at) => new Date(at)),
-    attempts: lists.attempts.map((attempt) => ({
+    attempts: lists.attempts.map(({ reportedAt: _at, reportedCode: _code, ...attempt }) => ({
       ...attempt,
       startedAt: new Date(attempt.startedAt),
       finishedAt: attempt.finishedAt === null ? null : new Date(attempt.finishedAt),
     })),
-    receipts: lists.receipts.map((receipt) => ({
-      ...receipt,
-      occurredAt: new Date(receipt.occurredAt),
-      receivedAt: new Date(receipt.receivedAt),
-    })),
+    receipts: receiptsOf(row),
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
     deniedAt: lists.denied_at.map((at) => new Date(at)),
     identityChangedAt: lists.identity_changed_at === null ? null : new Date(lists.identity_changed_at),
     requestId: row.request_id,
     traceparent: row.traceparent,
   };
+}
+
+function receiptsOf({
+  lists,
+  channel,
+  delivered_at: deliveredAt,
+  read_at: readAt,
+}: DetailsRow): ReceiptDetails[] {
+  const receipts = lists.attempts.flatMap(({ number, reportedAt, reportedCode }): ReceiptDetails[] =>
+    reportedAt === null
+      ? []
+      : [{ attempt: number, status: 'failed', occurredAt: new Date(reportedAt), errorCode: reportedCode }],
+  );
+  if (channel !== 'whatsapp') return receipts;
+  const attempt = lists.attempts.findLast(({ outcome }) => outcome === 'accepted')?.number ?? null;
+  if (deliveredAt !== null)
+    receipts.push({ attempt, status: 'delivered', occurredAt: deliveredAt, errorCode: null });
+  if (readAt !== null) receipts.push({ attempt, status: 'read', occurredAt: readAt, errorCode: null });
+  return receipts.toSorted((one, other) => one.occurredAt.getTime() - other.occurredAt.getTime());
 }
 
 /** The account of a send; null when there is no such send. For the staff only: everybody else names their account. */

@@ -79,14 +79,14 @@ function deliveryOf(send: SendDetails): Dated[] {
   const [first] = attempts;
   const events: Dated[] = [{ kind: 'created', time: createdAt, chargedFrom: send.chargedFrom }];
   if (first !== undefined) events.push({ kind: 'routed', time: first.startedAt, sender: first.senderNumber });
-  for (const [n, attempt] of attempts.entries()) events.push(attemptEvent(send, attempt, n + 1));
+  for (const attempt of attempts) events.push(attemptEvent(send, attempt));
   if (channel === 'sandbox' && readAt !== null) events.push({ kind: 'simulated', time: readAt });
   if (failedAt !== null) events.push({ kind: 'failed', time: failedAt, reason: failureReason });
   return events;
 }
 
-function attemptEvent(send: SendDetails, attempt: AttemptDetails, number: number): Dated {
-  const { startedAt, finishedAt, outcome, errorCode } = asAnswered(send, attempt);
+function attemptEvent(send: SendDetails, attempt: AttemptDetails): Dated {
+  const { number, startedAt, finishedAt, outcome, errorCode } = asAnswered(send, attempt);
   return {
     kind: 'attempt',
     time: startedAt,
@@ -101,44 +101,21 @@ function attemptEvent(send: SendDetails, attempt: AttemptDetails, number: number
 /** Undoes what a later `failed` receipt wrote into its attempt: the provider had accepted the call itself. */
 function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails): AttemptDetails {
   const isReported = receipts.some(
-    ({ status, attemptId }) => status === 'failed' && attemptId === attempt.id,
+    (receipt) => receipt.status === 'failed' && receipt.attempt === attempt.number,
   );
   return isReported && sentAt !== null && sentAt >= attempt.startedAt && attempt.outcome !== 'accepted'
     ? { ...attempt, outcome: 'accepted', errorCode: null }
     : attempt;
 }
 
-/** Returns each reported status of a message once. The send's own times stand for receipts that have been deleted. */
 function receiptsOf(send: SendDetails): Dated[] {
-  if (send.channel === 'sandbox') return [];
-  const kept = { sent: send.sentAt, delivered: send.deliveredAt, read: send.readAt };
-  const current = send.attempts.findLast(({ outcome }) => outcome === 'accepted')?.id;
-  const events = new Map<string, Dated>();
-  for (const receipt of send.receipts) {
-    const { status, attemptId } = receipt;
-    const isOfCurrent = current === undefined || attemptId === current;
-    const time = (isOfCurrent && status !== 'failed' ? kept[status] : null) ?? reportedAt(send, receipt);
-    events.set(`${status} ${attemptId}`, {
-      kind: 'receipt',
-      time,
-      status,
-      errorCode: receipt.errorCode,
-      ...failureOf(send, receipt),
-    });
-  }
-  for (const status of ['delivered', 'read'] as const) {
-    const time = kept[status];
-    if (time === null || send.receipts.some((receipt) => receipt.status === status)) continue;
-    const event = {
-      kind: 'receipt',
-      status,
-      errorCode: null,
-      outcome: null,
-      isSentAgain: false,
-    } as const;
-    events.set(status, { ...event, time });
-  }
-  return [...events.values()];
+  return send.receipts.map((receipt) => ({
+    kind: 'receipt',
+    time: reportedAt(send, receipt),
+    status: receipt.status,
+    errorCode: receipt.errorCode,
+    ...failureOf(send, receipt),
+  }));
 }
 
 const identityOf = ({ identityChangedAt: time }: SendDetails): Dated[] =>
@@ -151,20 +128,20 @@ function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
 }
 
 /** The provider's clock counts whole seconds and may run ahead or behind: never before what must have come before. */
-function reportedAt(send: SendDetails, { attemptId, occurredAt, status }: ReceiptDetails): Date {
-  const attempt = send.attempts.find(({ id }) => id === attemptId);
-  const accepted = attempt?.finishedAt ?? send.sentAt;
-  const earliest = (status === 'failed' ? accepted : attempt?.startedAt) ?? send.createdAt;
+function reportedAt(send: SendDetails, { attempt: number, occurredAt, status }: ReceiptDetails): Date {
+  if (status !== 'failed') return occurredAt;
+  const attempt = send.attempts.find((one) => one.number === number);
+  const earliest = attempt?.finishedAt ?? send.sentAt ?? send.createdAt;
   return occurredAt < earliest ? earliest : occurredAt;
 }
 
 /** Why a message was lost, and whether its send goes out again. */
 function failureOf(
   { attempts, lostAt }: SendDetails,
-  { status, attemptId }: ReceiptDetails,
+  { status, attempt: number }: ReceiptDetails,
 ): { outcome: Exclude<AttemptOutcome, 'accepted'> | null; isSentAgain: boolean } {
   if (status !== 'failed') return { outcome: null, isSentAgain: false };
-  const index = attempts.findIndex(({ id }) => id === attemptId);
+  const index = attempts.findIndex((attempt) => attempt.number === number);
   const outcome = attempts[index]?.outcome ?? 'recipient';
   return {
     outcome: outcome === 'accepted' ? 'recipient' : outcome,

@@ -1,6 +1,5 @@
 import type { AttemptOutcome } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
-import { firstIdAt } from '../client/ids.js';
 
 /** A sender's calls with the same outcome and error. */
 export interface SenderError {
@@ -28,7 +27,6 @@ export interface BlockedCountry {
   errorCode: number | null;
 }
 
-const SPAN_MS = 3_600_000;
 /** Of a busier hour, only the latest calls are read. */
 const ATTEMPTS_MAX = 20_000;
 const ERRORS_MAX = 5;
@@ -42,8 +40,7 @@ interface CountedOutcome {
 }
 
 /**
- * Each sender's calls of the last hour, out of the latest 20,000 of all senders. The ids of attempts begin with their times (UUID
- * version 7), so an hour is a range of the primary key.
+ * Each sender's calls of the last hour, out of the latest 20,000 of all senders.
  */
 export async function readSenderActivity(database: Connection): Promise<SenderActivity[]> {
   const counted = await database.sql.query<CountedOutcome[]>`
@@ -51,10 +48,9 @@ export async function readSenderActivity(database: Connection): Promise<SenderAc
       count(*)::integer as times, max(c.started_at) as "lastAt"
     from (
       select sender_id, outcome, error_code, started_at from attempts
-      where id >= ${firstIdAt(new Date(Date.now() - SPAN_MS))}::uuid
-      order by id desc limit ${ATTEMPTS_MAX}::integer
+      where finished_at > statement_timestamp() - interval '1 hour' order by finished_at desc limit ${ATTEMPTS_MAX}::integer
     ) c
-    where c.sender_id is not null and c.outcome is not null
+    where c.sender_id is not null
     group by 1, 2, 3 order by "lastAt" desc`;
   const senders = new Map<string, SenderActivity>();
   for (const { senderId, outcome, ...rest } of counted) {

@@ -66,7 +66,8 @@ interface LanguageStopRow {
 /** A fault that stops a sender, as an attempt met it. */
 export interface SenderFault {
   senderId: string;
-  attemptId: string;
+  /** When the attempt began that met it. */
+  startedAt: Date;
   /** Whether it stops all senders of the sender's business account. */
   isOfBusiness: boolean;
   source: 'answer' | 'receipt';
@@ -83,18 +84,18 @@ export interface SenderFault {
  */
 export async function coolDownSender(
   database: Database,
-  { senderId, attemptId, isOfBusiness, source }: SenderFault,
+  { senderId, startedAt, isOfBusiness, source }: SenderFault,
   coolDown: { failuresBefore: number; seconds: number; sharedSeconds: readonly number[]; reason: string },
 ): Promise<boolean> {
   const written = await database.sql.execute`
-    update senders r set consecutive_failures = consecutive_failures + 1, paused_at = clock_timestamp(), faulted_at = clock_timestamp(),
+    update senders set consecutive_failures = consecutive_failures + 1, paused_at = clock_timestamp(), faulted_at = clock_timestamp(),
       paused_until = clock_timestamp() + make_interval(secs => case when id = ${senderId}::uuid then ${coolDown.seconds}::integer
         else (${[...coolDown.sharedSeconds]}::integer[])[least(consecutive_failures + 1, ${coolDown.sharedSeconds.length})] end),
       pause_reason = ${coolDown.reason}, pause_source = ${source}
     where (id = ${senderId}::uuid and consecutive_failures = ${coolDown.failuresBefore}::integer or ${isOfBusiness} and id <> ${senderId}::uuid
         and business_account_id = (select business_account_id from senders where id = ${senderId}::uuid))
       and (paused_at is null or paused_until <= clock_timestamp())
-      and not exists (select from attempts a where a.id = ${attemptId}::uuid and a.started_at <= r.faulted_at)`;
+      and coalesce(faulted_at < ${startedAt}, true)`;
   return written > 0;
 }
 

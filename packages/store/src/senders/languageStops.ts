@@ -3,7 +3,7 @@ import type { Database } from '../client/database.js';
 import type { SenderFault } from './coolDown.js';
 
 /** A fault of a sender's template in one language, as an attempt met it. */
-export type TemplateFault = Pick<SenderFault, 'senderId' | 'attemptId' | 'source'> & { locale: Locale };
+export type TemplateFault = Pick<SenderFault, 'senderId' | 'startedAt' | 'source'> & { locale: Locale };
 
 /**
  * Stops a sender for a language after a fault of its template there. Faults that arrive together count once, and so does one of a message
@@ -14,7 +14,7 @@ export type TemplateFault = Pick<SenderFault, 'senderId' | 'attemptId' | 'source
  */
 export async function stopLanguage(
   database: Database,
-  { senderId, attemptId, source, locale }: TemplateFault,
+  { senderId, startedAt, source, locale }: TemplateFault,
   stop: { failuresBefore: number; seconds: number; errorCode: number | null; reason: string },
 ): Promise<boolean> {
   const written = await database.sql.execute`
@@ -25,7 +25,7 @@ export async function stopLanguage(
     on conflict (sender_id, locale) do update set code = excluded.code, source = excluded.source, reason = excluded.reason,
       consecutive_failures = l.consecutive_failures + 1, stopped_at = excluded.stopped_at, stopped_until = excluded.stopped_until
     where l.consecutive_failures = ${stop.failuresBefore}::integer and l.stopped_until <= clock_timestamp()
-      and not exists (select from attempts a where a.id = ${attemptId}::uuid and a.started_at <= l.stopped_at)`;
+      and l.stopped_at < ${startedAt}`;
   return written === 1;
 }
 

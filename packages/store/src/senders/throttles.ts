@@ -4,7 +4,8 @@ import type { Database } from '../client/database.js';
 /** A refusal of the provider because a limit was reached, as an attempt met it. */
 export interface Refusal {
   senderId: string;
-  attemptId: string;
+  /** When the attempt began that met it. */
+  startedAt: Date;
   /** Milliseconds to wait after the first, second and further refusals in a row; the last one counts for all that follow. */
   waitsMs: readonly number[];
 }
@@ -18,12 +19,11 @@ export interface Refusal {
 export async function recordThrottle(
   database: Database,
   scope: Exclude<ThrottleScope, 'recipient_window'>,
-  { senderId, attemptId, waitsMs }: Refusal,
+  { senderId, startedAt, waitsMs }: Refusal,
 ): Promise<boolean> {
   const [written] = await database.sql.query<{ refusals: number }[]>`
     with refused as (
-      select sender_throttle_subject(${scope}, r.id, r.business_account_id) as subject, ${[...waitsMs]}::integer[] as waits,
-        (select a.started_at from attempts a where a.id = ${attemptId}::uuid) as started_at
+      select sender_throttle_subject(${scope}, r.id, r.business_account_id) as subject, ${[...waitsMs]}::integer[] as waits
       from senders r where r.id = ${senderId}::uuid
     ), covered as (
       select refused.*, (
@@ -41,20 +41,20 @@ export async function recordThrottle(
       rate = case when t.refusals > 0 then t.rate else greatest(1, least(
         excluded.rate, (t.rate + excluded.rate / 10 * extract(epoch from clock_timestamp() - t.recovered_at)) / 2
       )) end,
-      throttled_at = excluded.throttled_at, recovered_at = null, promised_to = 'epoch',
+      throttled_at = excluded.throttled_at, recovered_at = null,
       free_at = clock_timestamp() + (select waits[least(t.refusals + 1, cardinality(waits))] from covered) * interval '1 millisecond'
-    where t.throttled_at < coalesce((select started_at from covered), clock_timestamp())
+    where t.throttled_at < ${startedAt}
     returning refusals`;
   return written?.refusals === 1;
 }
 
 /** Lets what covers a sender speed up again: the provider has accepted a message of it that was begun after the last refusal. */
-export async function easeThrottles(database: Database, senderId: string, attemptId: string): Promise<void> {
+export async function easeThrottles(database: Database, senderId: string, startedAt: Date): Promise<void> {
   await database.sql.execute`
-    update throttles t set refusals = 0, recovered_at = clock_timestamp(), free_at = clock_timestamp(), promised_to = 'epoch'
+    update throttles t set refusals = 0, recovered_at = clock_timestamp(), free_at = clock_timestamp()
     from senders r
     where r.id = ${senderId}::uuid and t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id) and t.refusals > 0
-      and t.throttled_at < (select a.started_at from attempts a where a.id = ${attemptId}::uuid)`;
+      and t.throttled_at < ${startedAt}`;
 }
 
 /** Closes a sender–recipient window that the provider found full: 4^n seconds and more for the nth refusal in a row. */

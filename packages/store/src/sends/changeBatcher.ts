@@ -61,7 +61,7 @@ export function updateSends(changes: readonly Change[], { records, returning }: 
       select * from json_to_recordset(${json}::json)
         as c (id uuid, version integer, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
     ), ${isAlone ? Prisma.empty : LOCKED} changed as (
-      update sends s set ${assignments('c')}, next_enqueue_at = c.due_at + interval '1 second', version = s.version + 1
+      update sends s set ${assignments('c')}, version = s.version + 1
       from changes c
       where s.id = any(array(select id from ${isAlone ? CHANGES : LOCKED_CHANGES})) and c.id = s.id and c.version = s.version
       returning ${returning}

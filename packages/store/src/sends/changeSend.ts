@@ -1,18 +1,10 @@
-import {
-  type AttemptOutcome,
-  type Decision,
-  type ReportedAttempt,
-  type Send,
-  type SendSlot,
-} from '@onecode/domain';
+import { type Decision, type ReportedAttempt, type Send } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import {
   readReportedSend,
-  readRoutedSend,
   readSend,
   type ReadRow,
   type ReportedRow,
-  type RoutedRow,
   type WhichReport,
   type WhichSend,
 } from './readSend.js';
@@ -46,29 +38,6 @@ export interface SendSnapshot {
   version: number;
   /** The database's clock, by `performance.now()`. */
   now: () => Date;
-}
-
-/**
- * `changeSend` for a send that may go out now: `decide` gets a send slot if a sender has one, exact for any number of callers (see
- * `take_send_slots`).
- *
- * @returns the result with a snapshot for `changeSendSnapshot`, or null when there is no such send
- */
-export async function changeRoutedSend<R>(
-  database: Database,
-  id: string,
-  decide: (send: Send, now: Date, slot: SendSlot | null) => Decision<R>,
-): Promise<Changed<R> | null> {
-  return repeatUntilWritten(
-    database,
-    () => readRoutedSend(database, id),
-    (send, now, row) => decide(send, now, slotOf(row)),
-  );
-}
-
-function slotOf(row: RoutedRow): SendSlot | null {
-  const { slot_sender_id: id, slot_sender_number: number, slot_wait_ms: waitMs } = row;
-  return id === null || number === null || waitMs === null ? null : { sender: { id, number }, waitMs };
 }
 
 /**
@@ -114,12 +83,11 @@ export async function findReportedSend(
 
 function reportedAttemptOf(row: ReportedRow): ReportedAttempt {
   return {
-    id: row.reported_id,
+    number: row.reported_number,
     senderId: row.reported_sender_id,
     startedAt: row.reported_started_at,
-    outcome: row.reported_outcome as AttemptOutcome | null,
+    outcome: row.reported_outcome,
     otherIsAccepted: row.other_is_accepted,
-    otherClaimedAt: row.other_claimed_at,
   };
 }
 

@@ -3,7 +3,6 @@ import { Prisma } from '../generated/prisma/client.js';
 
 /** What the provider reported and nobody needs any more, by table: its key, and which rows are finished. */
 const REPORTS = {
-  receipts: ['id', 'due_at is null'],
   provider_changes: ['id', 'due_at is null'],
   /** The others stay with their sends. */
   denials: ['message_id', 'send_id is null'],

@@ -6,34 +6,34 @@ export interface IdentityChange {
   applicationId: string;
 }
 
+/** The identity of a send's recipient, as a receipt tells it. */
+export interface ReportedIdentity {
+  sendId: string;
+  identityHash: string;
+}
+
 /**
- * Keeps the recipients' identities that these receipts tell, one for each send, of applications that check identities. Each is compared
+ * Keeps the recipients' identities that receipts tell, one for each send, of applications that check identities. Each is compared
  * with that of the last send whose code its recipient verified: whoever verified it is the person whom the application knows.
  *
+ * @param reports oldest first
  * @returns the changes that are new
  */
 export async function recordIdentities(
   database: Database,
-  receiptIds: readonly bigint[],
+  reports: readonly ReportedIdentity[],
 ): Promise<IdentityChange[]> {
-  if (receiptIds.length === 0) return [];
+  if (reports.length === 0) return [];
   return database.sql.query<IdentityChange[]>`
     with reports as materialized (
-      select s.id as send_id, s.application_id, s.canonical_recipient, r.identity_hash, r.occurred_at
-      from unnest(${[...receiptIds]}::bigint[]) as given (id)
-      cross join lateral (
-        select * from receipts where id = given.id and identity_hash is not null and status <> 'failed' limit 1
-      ) r
-      cross join lateral (
-        select * from attempts where id = coalesce(
-          (select id from attempts where id = r.attempt_id),
-          (select id from attempts where message_id = r.message_id order by started_at limit 1)
-        ) limit 1
-      ) a
-      cross join lateral (select * from sends where id = a.send_id limit 1) s
+      select s.id as send_id, s.application_id, s.canonical_recipient, r.identity_hash, r.ordinal
+      from unnest(
+        ${reports.map(({ sendId }) => sendId)}::uuid[], ${reports.map(({ identityHash }) => identityHash)}::text[]
+      ) with ordinality as r (send_id, identity_hash, ordinal)
+      cross join lateral (select * from sends where id = r.send_id limit 1) s
       join applications p on p.id = s.application_id and p.identity_check <> 'off'
     ), first_reports as (
-      select distinct on (send_id) * from reports order by send_id, occurred_at
+      select distinct on (send_id) * from reports order by send_id, ordinal
     ), recorded as (
       insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
       select f.send_id, f.application_id, f.canonical_recipient, f.identity_hash, coalesce(known.identity_hash <> f.identity_hash, false)

@@ -1,97 +1,269 @@
-import type { Receipt } from '@onecode/domain';
+import {
+  NO_COUNTRY,
+  type AttemptName,
+  type DeliveryFacts,
+  type Locale,
+  type Receipt,
+  type Send,
+} from '@onecode/domain';
+import { oncePerClient } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 
-/** A stored receipt that waits to be applied. */
-export interface StoredReceipt {
-  id: bigint;
-  receipt: Receipt;
-  tries: number;
-}
-
-/**
- * Stores receipts in one statement, for the worker to apply. Leaves out those that are stored already.
- *
- * @returns the ids of the new ones
- */
-export async function storeReceipts(database: Database, receipts: readonly Receipt[]): Promise<bigint[]> {
-  if (receipts.length === 0) return [];
+/** Stores receipts in one statement, for the worker to apply. */
+export async function storeReceipts(database: Database, receipts: readonly Receipt[]): Promise<void> {
+  if (receipts.length === 0) return;
   const records = receipts.map((receipt) => ({
+    send_id: receipt.attempt?.sendId,
+    attempt: receipt.attempt?.number,
     message_id: receipt.messageId,
-    attempt_id: receipt.attemptId,
     status: receipt.status,
-    occurred_at: receipt.occurredAt.toISOString(),
+    occurred_at: receipt.occurredAt,
     failure: receipt.failure,
     pricing: receipt.pricing,
     identity_hash: receipt.identityHash,
   }));
-  const rows = await database.sql.query<{ id: bigint }[]>`
-    insert into receipts (message_id, attempt_id, status, occurred_at, failure, pricing, identity_hash)
-    select r.message_id, r.attempt_id, r.status, r.occurred_at, r.failure, r.pricing, r.identity_hash
-    from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-      as r (message_id text, attempt_id uuid, status text, occurred_at timestamptz, failure jsonb, pricing jsonb, identity_hash text)
-    -- In one order for everybody: simultaneous posts with the same receipts would wait for each other without end.
-    order by r.message_id, r.status, r.attempt_id
-    on conflict (attempt_id, message_id, status) do nothing
-    returning id`;
-  return rows.map((row) => row.id);
+  await database.sql.execute`
+    insert into receipts (send_id, attempt, message_id, status, occurred_at, failure, pricing, identity_hash, due_at)
+    -- Rounded, the time would be in the future half of the time.
+    select r.*, date_trunc('milliseconds', now()) from jsonb_to_recordset(${JSON.stringify(records)}::jsonb) as r (
+      send_id uuid, attempt smallint, message_id text, status text, occurred_at timestamptz, failure jsonb, pricing jsonb,
+      identity_hash text
+    )`;
 }
 
-/** Seconds after which a taken receipt that was not finished is due again. */
-const LEASE_SECONDS = 15;
+/** Receipts of one message that were applied together. */
+export interface AppliedReceipts {
+  attempt: AttemptName;
+  senderId: string;
+  /** When the attempt began. */
+  startedAt: Date;
+  /** What they report, in the order in which they came. */
+  statuses: readonly Receipt['status'][];
+  /** The send before and after. */
+  before: DeliveryFacts;
+  after: DeliveryFacts;
+  locale: Locale;
+  requestId: string;
+  traceparent: string | null;
+}
+
+interface AppliedRow {
+  id: string;
+  attempt: number;
+  attempt_sender_id: string;
+  started_at: Date;
+  statuses: Receipt['status'][];
+  status: Send['status'];
+  sent_at: Date | null;
+  delivered_at: Date | null;
+  read_at: Date | null;
+  status_before: Send['status'];
+  sent_before: Date | null;
+  delivered_before: Date | null;
+  read_before: Date | null;
+  verification: Send['verification'];
+  country: string | null;
+  sender_id: string | null;
+  created_at: Date;
+  locale: Locale;
+  request_id: string;
+  traceparent: string | null;
+}
+
+/** Receipts that are stored at the same time become visible in another order than that of their ids, but no further apart. */
+const OVERTAKEN_MAX = 1_000n;
+/** The id after which a client looks for new receipts: an index is walked over rows that were deleted lately. */
+const positionOf = oncePerClient((_database: Database) => ({ after: 0n }));
 
 /**
- * Takes receipts that are due, oldest first. Each goes to one caller, and is due again later if that caller dies. Compares with
- * `statement_timestamp()`, because no index can be searched by the volatile `clock_timestamp()`.
+ * Applies receipts that are due, oldest first, and deletes them: those that report how far messages have come that we know as accepted.
+ * All of one send make one change, as `applyReceipt` would make it of them in the order of the states; the status only moves forward, so
+ * that repeats are harmless. A delivered message's price is counted once, with its send. Several callers get different ones.
+ *
+ * @param isSweep whether to look also where this client has read before
+ * @returns what was applied, also where it says nothing new, and the ids of the due receipts that `applyReceipt` has to judge
  */
-export async function takeDueReceipts(database: Database, limit: number): Promise<StoredReceipt[]> {
+export async function applyReceipts(
+  database: Database,
+  limit: number,
+  isSweep: boolean,
+): Promise<{ applied: AppliedReceipts[]; others: bigint[] }> {
+  const position = positionOf(database);
+  const rows = await database.sql.query<(AppliedRow & { last: bigint; others: string[] | null })[]>`
+    with due as materialized (
+      select * from receipts where id > ${isSweep ? 0n : position.after} and due_at <= statement_timestamp()
+      order by id limit ${limit} for update skip locked
+    ), folded as materialized (
+      select d.send_id, max(d.attempt) as attempt, array_agg(d.id) as receipt_ids, array_agg(d.status order by d.id) as statuses,
+        max(a.sender_id::text)::uuid as attempt_sender_id, max(a.started_at) as started_at,
+        max(case d.status when 'sent' then 1 when 'delivered' then 2 else 3 end) as rank,
+        min(d.occurred_at) filter (where d.status = 'sent') as sent, min(d.occurred_at) filter (where d.status = 'delivered') as delivered,
+        min(d.occurred_at) filter (where d.status = 'read') as read, min(d.occurred_at) filter (where d.status <> 'sent') as arrived,
+        (array_agg(d.pricing) filter (where d.pricing is not null))[1] as pricing
+      from due d cross join lateral (
+        select sender_id, started_at from attempts where send_id = d.send_id and number = d.attempt and outcome = 'accepted' limit 1
+      ) a
+      where d.status <> 'failed' and d.identity_hash is null
+      group by d.send_id
+    ), locked as materialized (
+      -- In the order of the ids, as everybody locks sends. Times have milliseconds.
+      select f.*, s.*, array_position(array['sent', 'delivered', 'read'], s.status) as rank_before,
+        date_trunc('milliseconds', clock_timestamp()) as now
+      from (select * from folded order by send_id) f cross join lateral (
+        select id, status, verification, country, sender_id, locale, charged_from, created_at, sent_at, delivered_at, read_at, request_id, traceparent,
+          pricing is not null as is_priced
+        from sends where id = f.send_id and status in ('sent', 'delivered', 'read') and lost_at is null for no key update
+      ) s
+    ), timed as materialized (
+      select l.*, greatest(l.rank, l.rank_before) as rank_after, t.*, d.*, r.*, case
+          when not l.is_priced and greatest(l.rank, l.rank_before) > 1 then l.pricing
+        end as price
+      from locked l
+      cross join lateral (
+        select coalesce(l.sent_at, greatest(l.created_at, least(l.sent, coalesce(l.delivered_at, l.read_at, l.now)))) as sent_after
+      ) t cross join lateral (
+        select coalesce(l.delivered_at, case when l.delivered is not null then
+          greatest(t.sent_after, l.created_at, least(l.delivered, coalesce(l.read_at, l.now)))
+        end) as delivered_after
+      ) d cross join lateral (
+        select coalesce(l.read_at, case when l.read is not null then
+          greatest(coalesce(d.delivered_after, t.sent_after, l.created_at), least(l.read, l.now))
+        end) as read_after
+      ) r
+    ), written as (
+      update sends s set status = (array['sent', 'delivered', 'read'])[t.rank_after], sent_at = t.sent_after,
+        delivered_at = t.delivered_after, read_at = t.read_after, sealed_code = case when t.rank_after = 1 then s.sealed_code end,
+        pricing = coalesce(s.pricing, t.price), version = s.version + 1
+      from timed t
+      where s.id = any (array(select id from timed)) and s.id = t.id and (
+        t.rank > t.rank_before or t.price is not null or t.sent_at is null
+        or (t.delivered_after, t.read_after) is distinct from (t.delivered_at, t.read_at)
+      )
+    ), deleted as (
+      delete from receipts where id = any (array(select unnest(receipt_ids) from locked))
+    ), priced as (
+      insert into message_costs as m (day, country, category, type, billable, pricing_model, messages, free_sends, credits)
+      select (coalesce(arrived, now) at time zone 'UTC')::date, coalesce(country, ${NO_COUNTRY}), price ->> 'category', price ->> 'type',
+        (price ->> 'billable')::boolean, price ->> 'model', count(*), count(*) filter (where charged_from = 'free_quota'),
+        count(*) filter (where charged_from = 'credit')
+      from timed where price is not null
+      -- In one order for everybody: simultaneous callers would wait for each other without end.
+      group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+      on conflict (day, country, category, type, billable, pricing_model) do update set
+        messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits
+    ), ends as materialized (
+      select max(id) as last, array(
+        select id::text from due except select unnest(receipt_ids)::text from locked
+      ) as others from due
+    )
+    select ends.*, t.id, t.attempt, t.attempt_sender_id, t.started_at, t.statuses,
+      (array['sent', 'delivered', 'read'])[t.rank_after] as status, t.sent_after as sent_at, t.delivered_after as delivered_at,
+      t.read_after as read_at, t.status as status_before, t.sent_at as sent_before, t.delivered_at as delivered_before,
+      t.read_at as read_before, t.verification, t.country, t.sender_id, t.created_at, t.locale, t.request_id, t.traceparent
+    from ends left join timed t on true`;
+  const [first] = rows;
+  if (first?.last != null && first.last - OVERTAKEN_MAX > position.after)
+    position.after = first.last - OVERTAKEN_MAX;
+  const applied = rows.flatMap((row) => (row.id === null ? [] : [appliedOf(row)]));
+  for (const { before, after } of applied) database.onDelivery(before, after);
+  return { applied, others: (first?.others ?? []).map(BigInt) };
+}
+
+function appliedOf(row: AppliedRow): AppliedReceipts {
+  const common = {
+    mode: 'live',
+    verification: row.verification,
+    country: row.country,
+    senderId: row.sender_id,
+    failureReason: null,
+    lostAt: null,
+    createdAt: row.created_at,
+  } as const;
+  return {
+    attempt: { sendId: row.id, number: row.attempt },
+    senderId: row.attempt_sender_id,
+    startedAt: row.started_at,
+    statuses: row.statuses,
+    before: {
+      ...common,
+      status: row.status_before,
+      sentAt: row.sent_before,
+      deliveredAt: row.delivered_before,
+      readAt: row.read_before,
+    },
+    after: {
+      ...common,
+      status: row.status,
+      sentAt: row.sent_at,
+      deliveredAt: row.delivered_at,
+      readAt: row.read_at,
+    },
+    locale: row.locale,
+    requestId: row.request_id,
+    traceparent: row.traceparent,
+  };
+}
+
+/** A stored receipt. */
+export interface StoredReceipt {
+  id: bigint;
+  receipt: Receipt;
+  /** How often it was postponed. */
+  tries: number;
+}
+
+/** The stored receipts with these ids that are still there, oldest first. */
+export async function readReceipts(database: Database, ids: readonly bigint[]): Promise<StoredReceipt[]> {
+  if (ids.length === 0) return [];
   const rows = await database.sql.query<
     {
       id: bigint;
+      send_id: string | null;
+      attempt: number | null;
       message_id: string;
-      attempt_id: string | null;
       status: Receipt['status'];
       occurred_at: Date;
       failure: Receipt['failure'];
+      pricing: NonNullable<Receipt['pricing']> | null;
+      identity_hash: string | null;
       tries: number;
     }[]
   >`
-    with due as materialized (
-      select id from receipts where due_at <= statement_timestamp() order by due_at, id limit ${limit} for update skip locked
-    )
-    update receipts set due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}), tries = tries + 1
-    where id in (select id from due)
-    returning id, message_id, attempt_id, status, occurred_at, failure, tries`;
-  return rows
-    .toSorted((a, b) => Number(a.id - b.id))
-    .map((row) => ({
-      id: row.id,
-      tries: row.tries,
-      receipt: {
-        messageId: row.message_id,
-        attemptId: row.attempt_id,
-        status: row.status,
-        occurredAt: row.occurred_at,
-        failure: row.failure,
-      },
-    }));
+    select id, send_id, attempt, message_id, status, occurred_at, failure, pricing, identity_hash, tries
+    from receipts where id = any (${[...ids]}::bigint[]) order by id`;
+  return rows.map(({ id, tries, send_id: sendId, attempt: number, ...row }) => ({
+    id,
+    tries,
+    receipt: {
+      messageId: row.message_id,
+      attempt: sendId === null || number === null ? null : { sendId, number },
+      status: row.status,
+      occurredAt: row.occurred_at,
+      failure: row.failure,
+      ...(row.pricing !== null && { pricing: row.pricing }),
+      ...(row.identity_hash !== null && { identityHash: row.identity_hash }),
+    },
+  }));
 }
 
-/** The result of a finished receipt. */
-export type ReceiptResult = 'applied' | 'ignored' | 'unmatched';
-
-/** Marks receipts as finished. */
-export async function finishReceipts(
-  database: Database,
-  ids: readonly bigint[],
-  result: ReceiptResult,
-): Promise<void> {
-  if (ids.length === 0) return;
+/**
+ * Notes that a receipt's attempt and identity are dealt with, so that `applyReceipts` does the rest.
+ *
+ * @param attempt that it reports on, whether or not it named it
+ */
+export async function releaseReceipt(database: Database, id: bigint, attempt: AttemptName): Promise<void> {
   await database.sql.execute`
-    update receipts set due_at = null, result = ${result} where id = any(${[...ids]}::bigint[])`;
+    update receipts set send_id = ${attempt.sendId}::uuid, attempt = ${attempt.number}::smallint, identity_hash = null where id = ${id}`;
 }
 
-/** Postpones a receipt that cannot be judged yet. */
-export async function postponeReceipt(database: Database, id: bigint, delaySeconds: number): Promise<void> {
+/** Deletes a receipt that changes nothing any more. */
+export async function deleteReceipt(database: Database, id: bigint): Promise<void> {
+  await database.sql.execute`delete from receipts where id = ${id}`;
+}
+
+/** Postpones a receipt that cannot be judged yet, or that the database refuses: a second, then longer, a minute at most. */
+export async function postponeReceipt(database: Database, id: bigint): Promise<void> {
   await database.sql.execute`
-    update receipts set due_at = clock_timestamp() + make_interval(secs => ${delaySeconds}) where id = ${id}`;
+    update receipts set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = least(tries + 1, 1000)
+    where id = ${id}`;
 }

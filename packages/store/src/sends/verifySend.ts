@@ -27,7 +27,7 @@ export interface JudgedGuess extends Judgement {
 const ENDS = Prisma.raw(`(j.is_right or s.wrong_guesses = ${GUESSES_MAX - 1})`);
 /** Whether the send `s` is still ours to deliver, and whether it waits. */
 const UNDELIVERED = Prisma.raw(`(s.status in ('queued', 'sending') or s.lost_at is not null)`);
-const WAITING = Prisma.sql`(s.mode = 'live' and ${UNDELIVERED} and s.attempt_id is null)`;
+const WAITING = Prisma.sql`(s.mode = 'live' and ${UNDELIVERED} and s.claimed_until is null)`;
 /** Guesses in one batch: their sends are locked while it lasts. */
 const BATCH_MAX = 100;
 /** Sends of which a process knows that the database refuses a guess. */
@@ -145,10 +145,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
         wrong_guess_times = case when j.is_wrong then array_append(s.wrong_guess_times, j.now) else s.wrong_guess_times end,
         sealed_code = case when ${ENDS} and not ${UNDELIVERED} then null else s.sealed_code end,
         awaiting_sender = s.awaiting_sender and not (${ENDS} and ${WAITING}),
-        due_at = case when ${ENDS} and ${WAITING} then greatest(j.now, s.receipt_until) else s.due_at end,
-        next_enqueue_at = case
-          when ${ENDS} and ${WAITING} then greatest(j.now, s.receipt_until) + interval '1 second' else s.next_enqueue_at
-        end
+        due_at = case when ${ENDS} and ${WAITING} then greatest(j.now, s.receipt_until) else s.due_at end
       from judged j
       where s.id = any (array(select id from judged where is_right or is_wrong)) and s.id = j.id and s.verification = 'pending'
       returning s.id, s.wrong_guesses

@@ -22,29 +22,40 @@ const isFailure = ({ before, after }: Change): boolean =>
 const ATTEMPT_RECORDS = {
   columns: Prisma.sql`attempt_records json`,
   valuesOf: ({ attempts }: Change) => ({
-    attempt_records: attempts.map(({ id, senderId, outcome, errorCode, messageId }) => ({
-      id,
-      sender_id: senderId,
-      outcome,
-      error_code: errorCode,
-      message_id: messageId,
-    })),
+    attempt_records: attempts.map(
+      ({ number, senderId, startedAt, outcome, errorCode, messageId, report = null }) => ({
+        number,
+        sender_id: senderId,
+        started_at: startedAt,
+        outcome,
+        error_code: errorCode,
+        message_id: messageId,
+        reported_at: report?.at,
+        reported_code: report?.errorCode,
+      }),
+    ),
   }),
 };
 
 /** The step that writes the attempts of `changed`. */
 const ATTEMPTED = Prisma.sql`
   attempted as (
-    insert into attempts (id, send_id, sender_id, outcome, error_code, message_id, finished_at)
-    select a.id, changed.id, a.sender_id, a.outcome, a.error_code, a.message_id,
-      case when a.outcome is not null then clock_timestamp() end
-    from changed, json_to_recordset(changed.attempt_records)
-      as a (id uuid, sender_id uuid, outcome text, error_code integer, message_id text)
-    on conflict (id) do update set
-      outcome = excluded.outcome, error_code = excluded.error_code,
+    insert into attempts (
+      send_id, number, sender_id, started_at, outcome, error_code, message_id, reported_at, reported_code, finished_at
+    )
+    select changed.id, a.*, clock_timestamp()
+    from changed, json_to_recordset(changed.attempt_records) as a (
+      number smallint, sender_id uuid, started_at timestamptz, outcome text, error_code integer, message_id text,
+      reported_at timestamptz, reported_code integer
+    )
+    on conflict (send_id, number) do update set
+      outcome = excluded.outcome,
+      error_code = case when excluded.outcome = attempts.outcome then coalesce(excluded.error_code, attempts.error_code) else excluded.error_code end,
       -- The call itself ended when it was accepted, also if its message is lost later.
       finished_at = case when attempts.outcome = 'accepted' then attempts.finished_at else excluded.finished_at end,
-      message_id = coalesce(excluded.message_id, attempts.message_id)
+      message_id = coalesce(excluded.message_id, attempts.message_id),
+      reported_at = coalesce(attempts.reported_at, excluded.reported_at),
+      reported_code = coalesce(attempts.reported_code, excluded.reported_code)
   )`;
 
 const ATTEMPTED_SENDS = {

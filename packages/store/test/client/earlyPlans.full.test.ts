@@ -1,14 +1,18 @@
-import { applyReceipt, claim, hashApiKey, settle } from '@onecode/domain';
+import { applyReceipt, hashApiKey, settle } from '@onecode/domain';
 import {
-  changeSendSnapshot,
+  applyReceipts,
   changeReportedSend,
-  changeRoutedSend,
+  changeSendSnapshot,
   closeDatabase,
   createSend,
   findCaller,
   findSend,
   newId,
   openDatabase,
+  openDeliveries,
+  readReceipts,
+  releaseReceipt,
+  storeReceipts,
   type Database,
   type Sender,
 } from '@onecode/store';
@@ -47,29 +51,29 @@ async function live(caller: TestCaller): Promise<void> {
   const { id, accountId } = creation.send;
   expect(await findSend(early, accountId, id)).not.toBeNull();
 
-  const attemptId = newId();
-  const claimed = await changeRoutedSend(early, id, (send, now, slot) => {
-    expect(slot).toMatchObject({ sender: { id: sender.id, number: sender.number } });
-    return claim(send, now, { attemptId, leaseMs: LEASE_MS, policy: POLICY, slot });
-  });
+  const deliveries = openDeliveries(early, { policy: POLICY, leaseMs: LEASE_MS });
+  const taken = await deliveries.take(id);
+  expect(taken).toMatchObject({ outcome: 'claimed', send: { senderId: sender.id } });
+  await deliveries.takeDue(1, 0);
   const messageId = `wamid.${id}`;
-  await changeSendSnapshot(early, claimed!.snapshot, (send, now) =>
-    settle(send, now, attemptId, { kind: 'accepted', messageId }, POLICY, 0.5),
+  await changeSendSnapshot(early, taken!, (send, now) =>
+    settle(send, now, 1, { kind: 'accepted', messageId }, POLICY, 0.5),
   );
-  for (const reported of [attemptId, null])
-    await changeReportedSend(early, { attemptId: reported, messageId }, (send, now, attempt) =>
-      applyReceipt(
-        send,
-        now,
-        { messageId, attemptId: reported, status: 'delivered', occurredAt: now, failure: null },
-        attempt,
-        { policy: POLICY, claimMsMax: LEASE_MS },
-        0,
-      ),
-    );
+  for (const attempt of [{ sendId: id, number: 1 }, null]) {
+    const report = { messageId, attempt, occurredAt: new Date(), failure: null };
+    await storeReceipts(early, [{ ...report, status: attempt === null ? 'read' : 'delivered' }]);
+    const { others } = await applyReceipts(early, 10, true);
+    for (const { id: receiptId, receipt } of await readReceipts(early, others)) {
+      await changeReportedSend(early, receipt, (send, now, which) =>
+        applyReceipt(send, now, receipt, which, POLICY, 0),
+      );
+      await releaseReceipt(early, receiptId, { sendId: id, number: 1 });
+    }
+    await applyReceipts(early, 10, true);
+  }
   for (const isRight of [false, true]) await guessCode(early, id, isRight);
   expect((await findSend(early, accountId, id))!.send).toMatchObject({
-    status: 'delivered',
+    status: 'read',
     verification: 'verified',
   });
 }
@@ -114,8 +118,8 @@ describe('statements that were planned while every table was empty', () => {
     });
     await growing.sql.execute`
       with called as (
-        insert into attempts (id, send_id, sender_id, outcome, message_id, finished_at)
-        select gen_random_uuid(), id, ${sender.id}::uuid, 'accepted', 'wamid.' || id || '.old', now() from sends
+        insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+        select id, 1, ${sender.id}::uuid, 'accepted', 'wamid.' || id || '.old', now(), now() from sends
         where status = 'queued'
       ) insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
       select ${first.accountId}::uuid, 'live', recipient, 1, now() from sends where status = 'queued'`;

@@ -1,17 +1,14 @@
 import { hashApiKey } from '@onecode/domain';
 import {
+  applyReceipts,
   changeReportedSend,
-  changeRoutedSend,
   changeSend,
-  countMessageCosts,
   createSend,
-  deleteOldReports,
   deleteOldRefusedRequests,
   deleteOldSenderRecipientWindows,
   findCaller,
   findSend,
   findSendDetails,
-  finishReceipts,
   limitApplication,
   listAuditEntries,
   listLedger,
@@ -23,15 +20,12 @@ import {
   readBreakerEvidence,
   readHeldSends,
   readProviderAnswers,
-  readReceiptStatistics,
   readSenderActivity,
   readWaitingSends,
   recordIdentities,
   releaseHold,
+  openDeliveries,
   storeReceipts,
-  takeDueReceipts,
-  takeDueSends,
-  wakeAwaitingSends,
   type Database,
   type OverviewQuestion,
   type SendFilter,
@@ -43,7 +37,6 @@ import {
   guessCode,
   newSend,
   refuseRequests,
-  takeSlots,
   TEST_ACTOR,
   useTestDatabase,
   type TestCaller,
@@ -68,11 +61,12 @@ const LARGE = new Set([
   'refused_requests',
 ]);
 
+const TERMS = { policy: { attemptsMax: 5, backoffMs: 1_000 }, leaseMs: 15_000 };
+
 describe('a database with much in it', () => {
   const store = useTestDatabase();
   let busy: TestCaller;
   let sendId: string;
-  let attemptId: string;
   let dueId: string;
   let large: TestCaller;
   let other: TestCaller;
@@ -86,9 +80,9 @@ describe('a database with much in it', () => {
     });
     await buildSender(store.database);
     await fillBusy();
-    [{ id: sendId, attempt: attemptId }] = (await store.sql<{ id: string; attempt: string }>(
-      `select s.id, a.id as attempt from sends s join attempts a on a.send_id = s.id where s.application_number = 77`,
-    )) as [{ id: string; attempt: string }];
+    [{ id: sendId }] = (await store.sql<{ id: string }>(
+      `select id from sends where application_number = 77`,
+    )) as [{ id: string }];
     large = await buildCaller(store.database, 'live', { freeQuota: 0 });
     other = await buildCaller(store.database, 'live', { id: large.accountId });
     await fillLarge();
@@ -110,12 +104,12 @@ describe('a database with much in it', () => {
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, idempotency_key,
          body_hash, recipient, canonical_recipient, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
-         awaiting_sender, due_at, next_enqueue_at, sent_at, created_at, expires_at)
+         awaiting_sender, due_at, attempt_number, sent_at, created_at, expires_at)
        select (lpad(to_hex((extract(epoch from made) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1, $2, 'live', n, convert_to('key ' || n, 'utf8'), sha256('{}'),
          phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
          case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
          senders.number, senders.id, n % 40 = 1,
-         case when waits then due end, case when waits then due + interval '1 second' end,
+         case when waits then due end, 1,
          case when not waits then made end, made, made + interval '10 minutes'
        from generate_series(1, ${BUSY_SENDS}) n, senders,
          lateral (select n % 20 = 1 as waits, now() - make_interval(secs => 4 * (${BUSY_SENDS} - n) + 60) as made,
@@ -124,17 +118,12 @@ describe('a database with much in it', () => {
       [busy.accountId, busy.applicationId],
     );
     for (const statement of [
-      `insert into attempts (id, send_id, sender_id, outcome, message_id, started_at, finished_at)
-         select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '70008000'
-           || lpad(to_hex(application_number), 12, '0'))::uuid,
-           id, sender_id, 'accepted', 'wamid.' || application_number, created_at, created_at from sends`,
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+         select id, 1, sender_id, 'accepted', 'wamid.' || application_number, created_at, created_at from sends`,
       `insert into ledger_entries (account_id, send_id, kind, bucket, units)
          select account_id, id, 'reserved', charged_from, 1 from sends`,
-      `insert into receipts (message_id, status, occurred_at, received_at, due_at, result)
-         select 'wamid.' || n, 'delivered', now(), now() - make_interval(secs => 34.6 * (${BUSY_SENDS} - n)),
-           case when n % 1000 = 0 then now() - interval '1 second' when n % 100 = 0 then now() + interval '1 minute' end,
-           case when n % 100 <> 0 then 'applied' end
-         from generate_series(1, ${BUSY_SENDS}) n`,
+      `insert into receipts (message_id, status, occurred_at, due_at)
+         select 'wamid.' || n, 'delivered', now(), now() - interval '1 second' from generate_series(1, ${BUSY_SENDS}) n`,
       `insert into api_keys (id, application_id, hash, hint)
          select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
          from generate_series(1, 5000) n, applications`,
@@ -171,14 +160,9 @@ describe('a database with much in it', () => {
       `insert into ledger_entries (account_id, kind, bucket, units) values ('${accountId}', 'granted', 'credit', 1000000)`,
       `insert into ledger_entries (account_id, send_id, kind, bucket, units)
          select account_id, id, 'reserved', charged_from, 1 from sends where account_id = '${accountId}' order by id`,
-      `insert into attempts (id, send_id, sender_id, outcome, message_id, started_at, finished_at)
-         select (lpad(to_hex((extract(epoch from created_at) * 1000)::bigint), 12, '0') || '70009000'
-           || lpad(to_hex(application_number), 12, '0'))::uuid,
-           id, sender_id, 'accepted', 'wamid.large.' || id, created_at, created_at
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+         select id, 1, sender_id, 'accepted', 'wamid.large.' || id, created_at, created_at
          from sends where account_id = '${accountId}'`,
-      `insert into receipts (message_id, attempt_id, status, occurred_at, received_at, due_at, result)
-         select message_id, case when random() < 0.9 then id end, 'delivered', started_at, started_at, null, 'applied'
-         from attempts where message_id like 'wamid.large.%'`,
       `update accounts set sends_created = ${SENDS}, minute_totals = '{${SENDS}}', credits = 1000000 - ${SENDS} where id = '${accountId}'`,
       `update applications set sends_created = ${SENDS} / 2, minute_totals = '{${SENDS / 2}}' where account_id = '${accountId}'`,
     ])
@@ -188,9 +172,8 @@ describe('a database with much in it', () => {
   /** An hour of many calls, other accounts, what they did, and what they were refused. */
   async function fillOthers(): Promise<void> {
     for (const statement of [
-      `insert into attempts (id, send_id, sender_id, outcome, started_at, finished_at)
-         select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000a000' || lpad(to_hex(n), 12, '0'))::uuid,
-           (select id from sends where application_number = 79 limit 1), senders.id, 'accepted', at, at
+      `insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
+         select (select id from sends where application_number = 79 limit 1), n + 1, senders.id, 'accepted', at, at
          from generate_series(1, 30000) n, senders, lateral (select now() - make_interval(secs => 60 + n / 10.0) as at) t`,
       `insert into accounts (id, name, language, free_quota)
          select gen_random_uuid(), 'Company ' || n || ' ' || md5(n::text), 'en', 0 from generate_series(1, 20000) n`,
@@ -255,51 +238,44 @@ describe('a database with much in it', () => {
           result: null,
           change: { deliveredAt: send.createdAt },
           attempts: [
-            { id: attemptId, senderId: null, outcome: 'accepted', errorCode: null, messageId: null },
+            {
+              number: 1,
+              senderId: null,
+              startedAt: send.createdAt,
+              outcome: 'accepted',
+              errorCode: null,
+              messageId: null,
+            },
           ],
         })),
     ],
     ['the evidence for the breaker', ['sends_of_application'], 2_500, readBreakerEvidence],
     [
       'a report by its attempt',
-      ['attempts_pkey', 'attempts_send_id_idx', 'sends_pkey'],
+      ['attempts_pkey', 'sends_pkey'],
       10,
-      (db) => changeReportedSend(db, { attemptId, messageId: 'wamid.none' }, () => ({ result: null })),
+      (db) =>
+        changeReportedSend(db, { attempt: { sendId, number: 1 }, messageId: 'wamid.none' }, () => ({
+          result: null,
+        })),
     ],
     [
       'a report by its message id',
       ['attempts_message_id_idx', 'sends_pkey'],
       10,
-      (db) => changeReportedSend(db, { attemptId: null, messageId: 'wamid.78' }, () => ({ result: null })),
+      (db) => changeReportedSend(db, { attempt: null, messageId: 'wamid.78' }, () => ({ result: null })),
     ],
-    ['due sends', ['sends_next_enqueue_at'], 2_000, (db) => takeDueSends(db, 500, false)],
-    ['due sends without a queue', ['sends_next_enqueue_at'], 2_000, (db) => takeDueSends(db, 500, true)],
     [
-      'sends that wait for a sender',
-      ['sends_awaiting_turn', 'sender_recipient_windows_pkey'],
+      'due sends, and those that wait for a sender',
+      ['sends_due_at', 'sends_awaiting_turn', 'sender_recipient_windows_pkey'],
       2_000,
-      (db) => wakeAwaitingSends(db, 100, 1000),
+      (db) => openDeliveries(db, TERMS).takeDue(100, 2_000),
     ],
     [
-      'send slots',
-      ['sender_recipient_windows_pkey'],
-      200,
-      (db) =>
-        takeSlots(
-          db,
-          Array.from({ length: 20 }, (_, n) => ({
-            accountId: busy.accountId,
-            recipient: `+5511900000${100 + n}`,
-            country: 'BR',
-          })),
-          1000,
-        ),
-    ],
-    [
-      'a send with its send slot',
+      'the send of a job',
       ['sends_pkey', 'sender_recipient_windows_pkey'],
       20,
-      (db) => changeRoutedSend(db, dueId, () => ({ result: null })),
+      (db) => openDeliveries(db, TERMS).take(dueId),
     ],
     [
       'sender–recipient windows that are over',
@@ -307,24 +283,17 @@ describe('a database with much in it', () => {
       2_000,
       (db) => deleteOldSenderRecipientWindows(db, 500),
     ],
-    ['due receipts', ['receipts_due_at'], 1_000, (db) => takeDueReceipts(db, 200)],
     [
-      'receipts that are done with',
-      ['receipts_pkey'],
-      20,
-      (db) => finishReceipts(db, [1n, 2n, 3n], 'applied'),
-    ],
-    [
-      'the prices in receipts',
+      'due receipts',
       ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
-      50,
-      (db) => countMessageCosts(db, [1n, 2n, 3n]),
+      1_500,
+      (db) => applyReceipts(db, 200, false),
     ],
     [
       'the identities in receipts',
-      ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
+      ['sends_pkey'],
       50,
-      (db) => recordIdentities(db, [1n, 2n, 3n]),
+      (db) => recordIdentities(db, [{ sendId, identityHash: 'hash' }]),
     ],
     [
       'storing receipts',
@@ -332,7 +301,13 @@ describe('a database with much in it', () => {
       5,
       (db) =>
         storeReceipts(db, [
-          { messageId: 'wamid.77', attemptId, status: 'read', occurredAt: new Date(), failure: null },
+          {
+            messageId: 'wamid.77',
+            attempt: { sendId, number: 1 },
+            status: 'read',
+            occurredAt: new Date(),
+            failure: null,
+          },
         ]),
     ],
 
@@ -372,7 +347,7 @@ describe('a database with much in it', () => {
     ],
     [
       'the details of a send',
-      ['receipts_by_attempt'],
+      ['attempts_pkey'],
       100,
       (db) => findSendDetails(db, large.accountId, largeSendId),
     ],
@@ -409,14 +384,11 @@ describe('a database with much in it', () => {
   ];
   /** What runs now and then, and is planned for its values. */
   const NOW_AND_THEN: typeof STATEMENTS = [
-    ['old receipts', ['receipts_received_at'], 2_000, (db) => deleteOldReports(db, 'receipts', 8, 500)],
-
-    ['sends that are not over', ['sends_next_enqueue_at'], 3_000, readWaitingSends],
+    ['sends that are not over', ['sends_due_at'], 3_000, readWaitingSends],
     ['what is held', [], 1_000, readHeldSends],
-    ['calls by minute', ['attempts_pkey'], 20_000, (db) => readAttemptMinutes(db, 30)],
-    ['the provider’s answers', ['attempts_pkey'], 5_000, (db) => readProviderAnswers(db, 5)],
-    ['what senders did lately', ['attempts_pkey'], 20_000, readSenderActivity],
-    ['receipts of late', ['receipts_received_at'], 1_000, readReceiptStatistics],
+    ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
+    ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
+    ['what senders did lately', ['attempts_finished_at_idx'], 20_000, readSenderActivity],
     [
       'the audit log of an area',
       ['audit_entries_action'],
@@ -468,11 +440,15 @@ describe('a database with much in it', () => {
 
   it('of waiting sends a few are read, and one while no sender has a slot, or a hold matches all of them', async () => {
     const rowsRead = async (): Promise<number> => {
-      const nodes = await planned((database) => wakeAwaitingSends(database, 5, 1000), 'force_generic_plan');
+      const nodes = await planned(
+        (database) => openDeliveries(database, TERMS).takeDue(5, 2_000),
+        'force_generic_plan',
+      );
       return nodes
         .filter((node) => node['Relation Name'] === 'sends')
         .reduce((sum, node) => sum + node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0), 0);
     };
+    await store.sql(`update sends set due_at = now() + interval '1 hour' where due_at <= now()`);
     // Some for each of the five, of the hundreds that wait.
     const some = await rowsRead();
     expect(some).toBeGreaterThan(5);

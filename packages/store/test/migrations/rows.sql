@@ -5,14 +5,13 @@
 
 update sends set status = 'sending', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :sending;
 update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender, sealed_code = null,
-  due_at = null, next_enqueue_at = null, sent_at = now() where id = :sent;
+  due_at = null, sent_at = now() where id = :sent;
 update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
-  due_at = null, next_enqueue_at = null where id = :failed;
-insert into attempts (id, send_id, outcome, finished_at) values (:attempt, :sent, 'retry', now());
+  due_at = null where id = :failed;
+insert into attempts (send_id, number, outcome, started_at, finished_at) values (:sent, 1, 'retry', now(), now());
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :failed, 'returned', 'free_quota', 1);
 insert into credit_grants (id, account_id, amount, reason) values (gen_random_uuid(), :account, 1, 'why');
-insert into receipts (message_id, attempt_id, status, occurred_at)
-  values ('wamid.taken', null, 'sent', now()), ('wamid.taken', :attempt, 'sent', now());
+insert into receipts (message_id, send_id, attempt, status, occurred_at) values ('wamid.taken', :sent, 1, 'sent', now());
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
 insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
@@ -156,11 +155,12 @@ update sends set charged_from = 'credit' where id = :testQueued; -- live_takes_a
 update sends set code_hash = '042913' where id = :sent; -- sends_code_hash_check
 update sends set guess_cost = 2 where id = :queued; -- guess_cost_is_of_a_length
 update sends set lost_at = now() where id = :sending; -- only_sent_is_lost
-update sends set lost_at = now(), sealed_code = 'x' where id = :sent; -- waiting_is_enqueued
-update sends set due_at = null, next_enqueue_at = null where id = :queued; -- waiting_is_enqueued
-update sends set due_at = now(), next_enqueue_at = now() where id = :sent; -- waiting_is_enqueued
-update sends set next_enqueue_at = null where id = :queued; -- due_is_enqueued
-update sends set lost_at = now(), due_at = now(), next_enqueue_at = now() where id = :sent; -- sealed_code_while_needed
+update sends set lost_at = now(), sealed_code = 'x' where id = :sent; -- undelivered_is_due
+update sends set due_at = null where id = :queued; -- undelivered_is_due
+update sends set due_at = now() where id = :sent; -- undelivered_is_due
+update sends set claimed_at = now() where id = :queued; -- claim_is_of_an_attempt
+update sends set claimed_at = now(), claimed_until = now() where id = :queued; -- claim_is_of_an_attempt
+update sends set lost_at = now(), due_at = now() where id = :sent; -- sealed_code_while_needed
 update sends set sealed_code = null where id = :queued; -- sealed_code_while_needed
 update sends set sealed_code = 'x' where id = :testQueued; -- test_has_no_sealed_code
 update sends set status = 'delivered', delivered_at = now(), sealed_code = 'x' where id = :sent; -- sealed_code_only_while_needed
@@ -177,15 +177,15 @@ update sends set from_number = '+15550783881', sender_id = :sender where id = :q
 update sends set sent_at = null where id = :sent; -- state_says_when
 update sends set status = 'delivered' where id = :sent; -- state_says_when
 update sends set status = 'read' where id = :sent; -- state_says_when
-update sends set status = 'read', channel = 'sandbox', read_at = now(), due_at = null, next_enqueue_at = null
+update sends set status = 'read', channel = 'sandbox', read_at = now(), due_at = null
   where id = :testQueued; -- state_says_when
 update sends set sent_at = created_at - interval '1 ms' where id = :sent; -- times_in_order
 update sends set delivered_at = sent_at - interval '1 ms' where id = :sent; -- times_in_order
 update sends set delivered_at = sent_at + interval '2 ms', read_at = sent_at + interval '1 ms' where id = :sent; -- times_in_order
 update sends set awaiting_sender = true where id = :sent; -- only_waiting_sends_await
-update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', due_at = null, next_enqueue_at = null
+update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', due_at = null
   where id = :testQueued; -- test_is_queued_or_read
-update sends set status = 'sent', channel = 'sandbox', sent_at = now(), due_at = null, next_enqueue_at = null
+update sends set status = 'sent', channel = 'sandbox', sent_at = now(), due_at = null
   where id = :testQueued; -- test_is_queued_or_read
 update sends set failed_at = null where id = :failed; -- failed_says_why
 update sends set failure_reason = null where id = :failed; -- failed_says_why
@@ -201,26 +201,16 @@ update sends set locked_at = now() where id = :sent; -- locked_says_when
 update sends set expires_at = created_at where id = :sent; -- sends_check
 update sends set application_id = :testApplication where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set account_id = :otherAccount where id = :sent; -- sends_application_id_account_id_mode_fkey
-update sends set sender_id = :nothing where id = :sent; -- sends_sender_id_fkey
 update sends set idempotency_key = 'taken', body_hash = sha256('a body') where id = :queued; -- sends_idempotency_key
 update sends set idempotency_key = repeat('k', 255)::bytea where id = :keyed;
 update sends set recipient = '+123456789012345', country = 'BR' where id = :sent;
 update sends set wrong_guesses = 5, verification = 'locked', locked_at = now() where id = :sent;
 update sends set status = 'read', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now(),
-  due_at = null, next_enqueue_at = null where id = :testQueued;
+  due_at = null where id = :testQueued;
 
 update attempts set outcome = 'lost'; -- attempts_outcome_check
-update attempts set finished_at = null; -- outcome_says_when
-update attempts set outcome = null; -- outcome_says_when
-update attempts set send_id = :nothing; -- attempts_send_id_fkey
+update attempts set number = 0; -- attempts_number_check
 update receipts set status = 'held'; -- receipts_status_check
-update receipts set due_at = null, result = 'lost'; -- receipts_result_check
-update receipts set due_at = null; -- result_when_done
-update receipts set result = 'applied'; -- result_when_done
-insert into receipts (message_id, status, occurred_at) values ('wamid.taken', 'sent', now()); -- receipts_by_attempt
-insert into receipts (message_id, attempt_id, status, occurred_at) values ('wamid.taken', :attempt, 'sent', now()); -- receipts_by_attempt
-insert into receipts (message_id, status, occurred_at) values ('wamid.taken', 'read', now());
-insert into receipts (message_id, attempt_id, status, occurred_at) values ('wamid.taken', :nothing, 'sent', now());
 insert into code_erasure (id, up_to) values (false, gen_random_uuid()); -- code_erasure_id_check
 
 -- ── The ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────

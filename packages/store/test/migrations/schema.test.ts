@@ -232,7 +232,7 @@ describe('schema', () => {
   });
 
   describe('the indexes of sends', () => {
-    it('look at nothing that a guess or a receipt changes, which so updates its row in place', async () => {
+    it('look at nothing that a claim, a guess or a receipt changes, which so updates its row in place', async () => {
       const [looked] = await store.sql<{ columns: string[] }>(
         `select array_agg(distinct a.attname::text) as columns
          from pg_index i join pg_attribute a on a.attrelid = i.indrelid and (
@@ -243,11 +243,10 @@ describe('schema', () => {
          ) where i.indrelid = 'sends'::regclass`,
       );
       // A lock and a failure happen once to a few sends, and have an index each.
-      expect(looked!.columns).toEqual(
-        expect.arrayContaining(['id', 'next_enqueue_at', 'failed_at', 'locked_at']),
-      );
+      expect(looked!.columns).toEqual(expect.arrayContaining(['id', 'due_at', 'failed_at', 'locked_at']));
       const changed =
-        'status verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version';
+        'status verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version attempts attempt_number ' +
+        'claimed_at claimed_until sender_id pricing';
       expect(changed.split(' ').filter((column) => looked!.columns.includes(column))).toEqual([]);
     });
   });

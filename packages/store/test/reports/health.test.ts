@@ -19,7 +19,6 @@ import {
   readWaitingSends,
   recordHeartbeat,
   releaseHold,
-  storeReceipts,
 } from '@onecode/store';
 import { readMigrations } from '@onecode/store/migrations';
 import {
@@ -55,7 +54,7 @@ describe('health', () => {
       await waiting("due_at = now() - interval '20 seconds'", test);
       await waiting("due_at = now() + interval '20 seconds'");
       await waiting(
-        "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null, next_enqueue_at = null",
+        "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null",
       );
 
       const { due, forSender, held, underWay } = await readWaitingSends(store.database);
@@ -85,33 +84,22 @@ describe('health', () => {
   });
 
   describe('what the health page reads of the provider', () => {
-    /** Calls that began so many seconds ago and took so many milliseconds. */
-    async function calls(
-      count: number,
-      outcome: string | null,
-      secondsAgo: number,
-      tookMs = 0,
-    ): Promise<void> {
+    let attempts = 0;
+    /** Calls that ended so many seconds ago and took so many milliseconds. */
+    async function calls(count: number, outcome: string, secondsAgo: number, tookMs = 0): Promise<void> {
       const send = await buildSend(store.database, live);
-      for (let n = 0; n < count; n++) {
-        const at = Date.now() - secondsAgo * 1_000;
-        const id = `${at
-          .toString(16)
-          .padStart(12, '0')
-          .replace(/(.{8})/, '$1-')}${newId().slice(13)}`;
+      for (let n = 0; n < count; n++)
         await store.sql(
-          `insert into attempts (id, send_id, outcome, started_at, finished_at)
-           values ($1, $2, $3, now() - make_interval(secs => $4),
-             case when $3::text is not null then now() - make_interval(secs => $4) + make_interval(secs => $5 / 1000.0) end)`,
-          [id, send, outcome, secondsAgo, tookMs],
+          `insert into attempts (send_id, number, outcome, started_at, finished_at)
+           values ($1, $2, $3, now() - make_interval(secs => $4 + $5 / 1000.0), now() - make_interval(secs => $4))`,
+          [send, (attempts += 1), outcome, secondsAgo, tookMs],
         );
-      }
     }
 
     it('counts calls by minute and outcome, without gaps and without those of before', async () => {
       await calls(2, 'accepted', 600);
       await calls(1, 'retry', 600);
-      await calls(3, null, 0);
+      await calls(3, 'unknown', 0);
       await calls(4, 'accepted', 3_600);
 
       const minutes = await readAttemptMinutes(store.database, 30);
@@ -123,7 +111,7 @@ describe('health', () => {
       ).toBe(true);
       expect(
         minutes.filter(({ outcomes }) => Object.keys(outcomes).length > 0).map(({ outcomes }) => outcomes),
-      ).toEqual([{ accepted: 2, retry: 1 }, { none: 3 }]);
+      ).toEqual([{ accepted: 2, retry: 1 }, { unknown: 3 }]);
     });
 
     it('sums up the answers of the last minutes, with their median and 95th percentile', async () => {
@@ -132,11 +120,10 @@ describe('health', () => {
       await calls(1, 'unknown', 60, 1_100);
       await calls(1, 'config', 60, 1_100);
       await calls(1, 'sender', 60, 1_100);
-      await calls(1, null, 0);
       await calls(9, 'retry', 900, 9_000);
 
       expect(await readProviderAnswers(store.database, 5)).toEqual({
-        calls: 27,
+        calls: 26,
         accepted: 21,
         failing: 3,
         config: 1,
@@ -146,25 +133,16 @@ describe('health', () => {
       });
     });
 
-    it('counts receipts that came, and those that were not applied in time', async () => {
-      const report = (messageId: string) => ({
-        messageId,
-        attemptId: null,
-        status: 'sent' as const,
-        occurredAt: new Date(),
-        failure: null,
-      });
-      await storeReceipts(store.database, ['a', 'b', 'c', 'd'].map(report));
+    it('counts receipts that were applied, and those that were not in time', async () => {
       await store.sql(
-        "update receipts set received_at = now() - interval '5 minutes', due_at = null, result = 'applied' where message_id = 'a'",
+        `insert into traffic_counts (began_at, event, country, sender_id, reason, count) values
+           (now() - interval '30 seconds', 'receipt_sent', 'BR', '', '', 2), (now() - interval '30 seconds', 'accepted', 'BR', '', '', 9),
+           (now() - interval '5 minutes', 'receipt_read', 'BR', '', '', 1), (now() - interval '1 hour', 'receipt_read', 'BR', '', '', 5)`,
       );
       await store.sql(
-        "update receipts set received_at = now() - interval '1 hour', due_at = now() - interval '50 seconds' where message_id = 'b'",
+        `insert into receipts (message_id, status, occurred_at, due_at) values
+           ('late', 'sent', now(), now() - interval '50 seconds'), ('later', 'sent', now(), now() + interval '1 minute')`,
       );
-      await store.sql(
-        "update receipts set due_at = now() + interval '1 minute' where message_id in ('c', 'd')",
-      );
-
       expect(await readReceiptStatistics(store.database)).toEqual({
         lastMinute: 2,
         lastTenMinutes: 3,
@@ -185,11 +163,11 @@ describe('health', () => {
       await store.sql("update heartbeats set ran_at = now() - interval '2 hours' where worker_id = $1", [
         gone,
       ]);
-      await recordHeartbeat(store.database, 'wake', other);
-      await recordHeartbeat(store.database, 'wake', other);
+      await recordHeartbeat(store.database, 'deliver', other);
+      await recordHeartbeat(store.database, 'deliver', other);
 
       const expected = [
-        { loop: 'wake', workerId: other, secondsAgo: expect.closeTo(0, 0) },
+        { loop: 'deliver', workerId: other, secondsAgo: expect.closeTo(0, 0) },
         { loop: 'sweep', workerId: one, secondsAgo: expect.closeTo(40, 0) },
       ];
       expect(await listHeartbeats(store.database)).toEqual(expected);
@@ -275,12 +253,11 @@ describe('staff', () => {
     caller = await buildCaller(store.database, 'live', { name: 'Loja Azul', credits: 1_000 });
   });
 
-  /** Attempts of this send, the nth `every` seconds before the one that follows it, numbered by their times. */
+  /** Attempts of this send, the nth `every` seconds before the one that follows it. */
   async function attempts(send: string, sender: string, count: number, every: number): Promise<void> {
     await store.sql(
-      `insert into attempts (id, send_id, sender_id, outcome, error_code, started_at, finished_at)
-       select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' ||
-           '8000' || lpad(to_hex(n), 12, '0'))::uuid, $1, $2,
+      `insert into attempts (send_id, number, sender_id, outcome, error_code, started_at, finished_at)
+       select $1, n, $2,
          case when n % 10 = 0 then 'retry' else 'accepted' end, case when n % 10 = 0 then 130429 end, at, at
        from generate_series(1, $3::integer) n, lateral (select now() - make_interval(secs => n * $4::float8) as at) t`,
       [send, sender, count, every],
@@ -297,8 +274,9 @@ describe('staff', () => {
       // One a minute for two hours.
       await attempts(send, one, 120, 60);
       await store.sql(
-        `insert into attempts (id, send_id, sender_id, outcome, error_code, finished_at) values ($1, $2, $3, 'config', 190, now())`,
-        [newId(), send, one],
+        `insert into attempts (send_id, number, sender_id, outcome, error_code, started_at, finished_at)
+         values ($1, 1000, $2, 'config', 190, now(), now())`,
+        [send, one],
       );
 
       const activity = await readSenderActivity(store.database);
@@ -326,9 +304,9 @@ describe('staff', () => {
     it('is counted up to ten thousand', async () => {
       await store.sql(
         `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient,
-           country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, next_enqueue_at, created_at, expires_at)
+           country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
          select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', 1000 + n, '+5511987654321', '+5511987654321', 'BR', 'pt-BR', 'credit',
-           convert_to(repeat('h', 33), 'utf8'), 'sealed'::bytea, true, now(), now(), now(), now() + interval '10 minutes'
+           convert_to(repeat('h', 33), 'utf8'), 'sealed'::bytea, true, now(), now(), now() + interval '10 minutes'
          from generate_series(1, 10500) n`,
         [caller.accountId, caller.applicationId],
       );

@@ -44,14 +44,14 @@ export async function insertSends(
      ), written as (
        insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
          locale, charged_from,
-         code_hash, sealed_code, status, verification, wrong_guesses, channel, from_number, sender_id, due_at, next_enqueue_at, sent_at,
+         code_hash, sealed_code, status, verification, wrong_guesses, channel, from_number, sender_id, due_at, sent_at,
          delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, created_at, expires_at)
        select g.id, gen_random_uuid(), account_id, application_id, mode, application_number, recipient, recipient, 'BR', locale,
          case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'sealed'::bytea end,
          status, verification, case when verification = 'locked' then 5 else 0 end,
          case when status <> 'queued' then case when is_live then 'whatsapp' else 'sandbox' end end,
          case when is_live and status <> 'queued' then s.number end, case when is_live and status <> 'queued' then s.id end,
-         case when waits then g.created_at end, case when waits then g.created_at end,
+         case when waits then g.created_at end,
          case when status in ('sent', 'delivered', 'read') then g.created_at end,
          case when status in ('delivered', 'read') then delivered end, case when status = 'read' then delivered end,
          case when verification = 'verified' then g.created_at end, case when verification = 'locked' then g.created_at end,

@@ -5,7 +5,7 @@ import {
   listSends,
   newId,
   overview,
-  storeReceipts,
+  changeSend,
   type OverviewQuestion,
   type Sender,
   type SendFilter,
@@ -361,39 +361,38 @@ describe('the details of a send', () => {
   });
 
   const { claimSend, settleSend } = workerActions(store, () => sender);
-  const aDate: unknown = expect.any(Date);
 
-  it('have the receipts on its attempts and messages and on no others, with the provider’s code', async () => {
+  it('have the attempts and what was reported of their messages, with the provider’s code', async () => {
     const id = await buildSend(store.database, caller);
-    const attemptId = newId();
-    await claimSend(id, attemptId);
-    await settleSend(id, attemptId, accepted('wamid.details.own'));
-    const occurredAt = new Date('2026-03-01T12:00:00Z');
-    const receipt = {
-      messageId: 'wamid.details.own',
-      attemptId,
-      status: 'sent',
-      occurredAt,
-      failure: null,
-    } as const;
-    await storeReceipts(store.database, [receipt]);
-    await storeReceipts(store.database, [
-      {
-        ...receipt,
-        status: 'failed',
-        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-      },
+    const details = async () => (await findSendDetails(store.database, caller.accountId, id))!;
+    await claimSend(id);
+    const startedAt = expect.any(Date);
+    expect((await details()).attempts).toEqual([
+      { number: 1, startedAt, finishedAt: null, outcome: null, errorCode: null, senderNumber: sender.number },
     ]);
-    // The provider need not send our attempt's id along.
-    await storeReceipts(store.database, [{ ...receipt, attemptId: null, status: 'delivered' }]);
-    await storeReceipts(store.database, [
-      { ...receipt, attemptId: newId(), messageId: 'wamid.details.other', status: 'read' },
-      { ...receipt, attemptId: null, messageId: 'wamid.details.another', status: 'read' },
-    ]);
-    expect((await findSendDetails(store.database, caller.accountId, id))!.receipts).toEqual([
-      { attemptId: expect.any(String), status: 'sent', occurredAt, receivedAt: aDate, errorCode: null },
-      { attemptId: expect.any(String), status: 'failed', occurredAt, receivedAt: aDate, errorCode: 131026 },
-      { attemptId: expect.any(String), status: 'delivered', occurredAt, receivedAt: aDate, errorCode: null },
+    await settleSend(id, 1, accepted('wamid.details.own'));
+    const report = { at: new Date(Date.now() + 1_000), errorCode: 131026 };
+    const deliveredAt = new Date(Date.now() + 2_000);
+    await changeSend(store.database, { id }, (send) => ({
+      result: null,
+      change: { status: 'delivered', deliveredAt, sealedCode: null },
+      attempts: [
+        {
+          number: 1,
+          senderId: sender.id,
+          startedAt: send.createdAt,
+          outcome: 'accepted',
+          errorCode: null,
+          messageId: null,
+          report,
+        },
+      ],
+    }));
+    const { attempts, receipts } = await details();
+    expect(attempts).toMatchObject([{ number: 1, finishedAt: expect.any(Date), outcome: 'accepted' }]);
+    expect(receipts).toEqual([
+      { attempt: 1, status: 'failed', occurredAt: report.at, errorCode: 131026 },
+      { attempt: 1, status: 'delivered', occurredAt: deliveredAt, errorCode: null },
     ]);
   });
 });

@@ -1,23 +1,36 @@
-import type { Decision, Denial, Pricing, Receipt, ReportedAttempt, Send } from '@onecode/domain';
 import {
+  applyReceipt,
+  type AttemptName,
+  type Decision,
+  type Denial,
+  type Pricing,
+  type Receipt,
+  type ReportedAttempt,
+  type Send,
+} from '@onecode/domain';
+import {
+  applyReceipts,
   changeReportedSend,
-  countMessageCosts,
-  deleteOldCountedMessages,
+  closeDatabase,
   deleteOldReports,
-  finishReceipts,
+  findSend,
   listMessageCosts,
   matchDueDenials,
   newId,
+  openDatabase,
   postponeReceipt,
+  readReceipts,
+  releaseReceipt,
   storeDenials,
   storeReceipts,
-  takeDueReceipts,
-  type StoredReceipt,
+  type Sender,
   type WhichReport,
 } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
+import fc from 'fast-check';
 
 const store = useTestDatabase();
+const PRICE: Pricing = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
 
 describe('receipts', () => {
   beforeEach(() => store.sql('truncate receipts'));
@@ -25,7 +38,7 @@ describe('receipts', () => {
   function receipt(messageId: string, fields: Partial<Receipt> = {}): Receipt {
     return {
       messageId,
-      attemptId: null,
+      attempt: null,
       status: 'delivered',
       occurredAt: new Date('2026-03-01T12:00:00.000Z'),
       failure: null,
@@ -34,181 +47,61 @@ describe('receipts', () => {
   }
   const many = (count: number, fields: Partial<Receipt> = {}): Receipt[] =>
     Array.from({ length: count }, (_, n) => receipt(`wamid.${n}`, fields));
-  const ids = (taken: readonly StoredReceipt[]) => taken.map(({ id }) => id);
-  const take = (limit = 1000) => takeDueReceipts(store.database, limit);
-  const later = (seconds: number) =>
-    store.sql(`update receipts set due_at = due_at - make_interval(secs => $1)`, [seconds]);
+  const take = (limit = 1000, isSweep = true) => applyReceipts(store.database, limit, isSweep);
+  const read = async () => readReceipts(store.database, (await take()).others);
 
-  describe('storing receipts', () => {
-    it('keeps each as it came', async () => {
-      const given: Receipt[] = [
-        receipt('wamid.a', { status: 'sent', attemptId: newId() }),
-        receipt('wamid.a', { status: 'delivered', occurredAt: new Date('2026-03-01T12:00:01.000Z') }),
-        receipt('wamid.a', { status: 'read' }),
-        receipt('wamid.b', {
-          status: 'failed',
-          failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-        }),
-        receipt('wamid.c', {
-          status: 'failed',
-          failure: {
-            kind: 'retry',
-            errorCode: null,
-            reason: 'busy',
-            throttled: 'recipient_window',
-            retryAfterSeconds: 5,
-          },
-        }),
-        receipt(`wamid.${'é"\\\n'.repeat(20)}`),
-      ];
-      const stored = await storeReceipts(store.database, given);
-      expect(stored).toHaveLength(given.length);
-      const taken = await take();
-      const byOrdinal = (some: Receipt[]) =>
-        some.toSorted((a, b) => (a.messageId + a.status < b.messageId + b.status ? -1 : 1));
-      expect(byOrdinal(taken.map(({ receipt: one }) => one))).toEqual(byOrdinal(given));
-      expect(ids(taken)).toEqual(stored);
-      expect(taken.every(({ tries }) => tries === 1)).toBe(true);
-    });
+  it('are kept as they come, oldest first', async () => {
+    const given: Receipt[] = [
+      receipt('wamid.a', { status: 'sent', attempt: { sendId: newId(), number: 3 } }),
+      receipt('wamid.a', { occurredAt: new Date('2026-03-01T12:00:01.000Z'), pricing: PRICE }),
+      receipt('wamid.a', { status: 'read', identityHash: 'hash' }),
+      receipt('wamid.b', {
+        status: 'failed',
+        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+      }),
+      receipt('wamid.c', {
+        status: 'failed',
+        failure: {
+          kind: 'retry',
+          errorCode: null,
+          reason: 'busy',
+          throttled: 'recipient_window',
+          retryAfterSeconds: 5,
+        },
+      }),
+      receipt(`wamid.${'é"\\\n'.repeat(20)}`),
+      receipt('wamid.a'),
+    ];
+    await storeReceipts(store.database, given);
+    expect((await read()).map(({ receipt: one, tries }) => [one, tries])).toEqual(
+      given.map((one) => [one, 0]),
+    );
+    expect((await take(2)).others).toHaveLength(2);
+  });
 
-    it('leaves out what is there already, in the same post, in later ones and in ones at the same time', async () => {
-      const attemptId = newId();
-      const twice = [
-        ...many(2),
-        ...many(2),
-        receipt('wamid.0', { status: 'read' }),
-        receipt('wamid.a', { attemptId }),
-        receipt('wamid.a', { attemptId }),
-      ];
-      expect(await storeReceipts(store.database, twice)).toHaveLength(4);
-      expect(await storeReceipts(store.database, twice)).toEqual([]);
-      const posts = await Promise.all(
-        Array.from({ length: 20 }, () => storeReceipts(store.database, many(50))),
+  it('are looked for where this client has not looked yet, and by a sweep from the first', async () => {
+    await storeReceipts(store.database, many(3_000));
+    const first = async (isSweep: boolean) =>
+      (await readReceipts(store.database, (await take(1, isSweep)).others))[0]!.receipt.messageId;
+    expect((await take(3_000, false)).others).toHaveLength(3_000);
+    expect([await first(false), await first(true)]).toEqual(['wamid.2000', 'wamid.0']);
+  });
+
+  it('that are postponed are due again later, each time after longer', async () => {
+    await storeReceipts(store.database, many(1));
+    const waits: number[] = [];
+    for (let tries = 0; tries < 8; tries++) {
+      const [one] = await read();
+      expect(one!.tries).toBe(tries);
+      await postponeReceipt(store.database, one!.id);
+      expect(await read()).toEqual([]);
+      const [row] = await store.sql<{ wait: number }>(
+        'select round(extract(epoch from due_at - clock_timestamp()))::integer as wait from receipts',
       );
-      expect(posts.flat()).toHaveLength(48);
-      expect(await take()).toHaveLength(52);
-    });
-
-    it('takes reports on several attempts or messages for several', async () => {
-      const [one, other] = [newId(), newId()];
-      const given = [null, one, other].map((attemptId) => receipt('wamid.a', { attemptId }));
-      expect(await storeReceipts(store.database, given)).toHaveLength(3);
-      expect(
-        await storeReceipts(store.database, [...given, receipt('wamid.b', { attemptId: one })]),
-      ).toHaveLength(1);
-    });
-
-    it.each([
-      ['of many messages', () => many(300)],
-      [
-        'of one message on several attempts',
-        () => Array.from({ length: 300 }, () => receipt('wamid.a', { attemptId: newId() })),
-      ],
-    ])('does not mind posts at the same time that hold reports %s in another order', async (_, reports) => {
-      for (let round = 0; round < 4; round++) {
-        await store.sql('truncate receipts');
-        const given = reports();
-        const posts = await Promise.all(
-          Array.from({ length: 20 }, (__, n) =>
-            storeReceipts(store.database, n % 2 === 0 ? given : given.toReversed()),
-          ),
-        );
-        expect(posts.flat()).toHaveLength(300);
-      }
-    });
-
-    it('does not make a finished report due again', async () => {
-      await storeReceipts(store.database, [receipt('wamid.a')]);
-      await finishReceipts(store.database, ids(await take()), 'applied');
-      expect(await storeReceipts(store.database, [receipt('wamid.a')])).toEqual([]);
-      expect(await take()).toEqual([]);
-    });
-  });
-
-  describe('taking receipts', () => {
-    it('gives each to one of several takers at once', async () => {
-      await storeReceipts(store.database, many(1000));
-      const takers = Array.from({ length: 8 }, async () => {
-        const mine: StoredReceipt[] = [];
-        for (;;) {
-          const batch = await take(30);
-          mine.push(...batch);
-          if (batch.length === 0) return mine;
-        }
-      });
-      const all = (await Promise.all(takers)).flat();
-      expect(all).toHaveLength(1000);
-      expect(new Set(ids(all)).size).toBe(1000);
-    });
-
-    it('takes the oldest first, up to the limit, in the order in which they were stored', async () => {
-      const stored = await storeReceipts(store.database, many(30));
-      expect(ids(await take(10))).toEqual(stored.slice(0, 10));
-      expect(ids(await take(10))).toEqual(stored.slice(10, 20));
-    });
-
-    it('leaves a taken one to its taker for fifteen seconds, and then to the next', async () => {
-      await storeReceipts(store.database, [receipt('wamid.a')]);
-      const [first] = await take();
-      await later(5);
-      expect(await take()).toEqual([]);
-      await later(10);
-      expect(await take()).toEqual([{ ...first, tries: 2 }]);
-      expect(await take()).toEqual([]);
-    });
-
-    it.each(['applied', 'ignored', 'unmatched'] as const)('never takes one that was %s', async (result) => {
-      await storeReceipts(store.database, many(3));
-      const [done, ...rest] = ids(await take());
-      await finishReceipts(store.database, [done!], result);
-      await finishReceipts(store.database, [], result);
-      await later(3600);
-      expect(ids(await take())).toEqual(rest);
-      expect(await store.sql('select result from receipts where id = $1', [done])).toEqual([{ result }]);
-    });
-
-    it('takes a postponed one when its time has come', async () => {
-      await storeReceipts(store.database, [receipt('wamid.a')]);
-      const [taken] = await take();
-      await postponeReceipt(store.database, taken!.id, 60);
-      await later(45);
-      expect(await take()).toEqual([]);
-      await later(15);
-      expect(ids(await take())).toEqual([taken!.id]);
-    });
-  });
-
-  describe('deleting receipts', () => {
-    it('deletes only finished ones that are old enough, oldest first, up to the limit', async () => {
-      const stored = await storeReceipts(store.database, many(6));
-      await take();
-      const [oldest, older, old, fresh, undone, recent] = stored as [
-        bigint,
-        bigint,
-        bigint,
-        bigint,
-        bigint,
-        bigint,
-      ];
-      await finishReceipts(store.database, [oldest, older, old, fresh, recent], 'applied');
-      const aged = (id: bigint, days: number) =>
-        store.sql('update receipts set received_at = now() - make_interval(days => $2) where id = $1', [
-          id,
-          days,
-        ]);
-      await aged(oldest, 30);
-      await aged(older, 20);
-      await aged(old, 9);
-      await aged(undone, 30);
-      await aged(recent, 7);
-      const left = async () =>
-        (await store.sql<{ id: string }>('select id from receipts order by id')).map(({ id }) => BigInt(id));
-      expect(await deleteOldReports(store.database, 'receipts', 8, 2)).toBe(2);
-      expect(await left()).toEqual([old, fresh, undone, recent]);
-      expect(await deleteOldReports(store.database, 'receipts', 8, 100)).toBe(1);
-      expect(await deleteOldReports(store.database, 'receipts', 8, 100)).toBe(0);
-      expect(await left()).toEqual([fresh, undone, recent]);
-    });
+      waits.push(row!.wait);
+      await store.sql('update receipts set due_at = now()');
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 });
 
@@ -221,31 +114,40 @@ describe('reports', () => {
   });
 
   interface Row {
-    outcome?: string | null;
+    outcome?: string;
     messageId?: string | null;
     startedAt?: string;
   }
 
-  /** Puts an attempt of a send into the table. @returns its id */
-  async function attempt(sendId: string, { outcome = 'accepted', messageId, startedAt }: Row = {}) {
-    const id = newId();
+  const numbers = new Map<string, number>();
+  /** Puts an attempt of a send into the table. */
+  async function attempt(
+    sendId: string,
+    { outcome = 'accepted', messageId, startedAt }: Row = {},
+  ): Promise<AttemptName> {
+    const number = (numbers.get(sendId) ?? 0) + 1;
+    numbers.set(sendId, number);
     await store.sql(
-      `insert into attempts (id, send_id, sender_id, outcome, message_id, started_at, finished_at)
-       values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()), case when $4::text is not null then now() end)`,
-      [id, sendId, senderId, outcome, messageId ?? null, startedAt ?? null],
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()), now())`,
+      [sendId, number, senderId, outcome, messageId ?? null, startedAt ?? null],
     );
-    return id;
+    return { sendId, number };
   }
 
-  const isUnderWay = (sendId: string, attemptId: string) =>
-    store.sql('update sends set attempt_id = $2 where id = $1', [sendId, attemptId]);
+  const isUnderWay = (sendId: string, number: number) =>
+    store.sql(
+      `update sends set attempt_number = $2, claimed_at = now(), claimed_until = now(), sender_id = $3, from_number = '+15550783881',
+         status = 'sending', channel = 'whatsapp' where id = $1`,
+      [sendId, number, senderId],
+    );
 
   /** What a receipt would be decided on, or null. */
   async function reported(which: Partial<WhichReport>) {
     let seen: { sendId: string; attempt: ReportedAttempt } | null = null;
     const result = await changeReportedSend(
       store.database,
-      { attemptId: null, messageId: `wamid.unknown.${newId()}`, ...which },
+      { attempt: null, messageId: `wamid.unknown.${newId()}`, ...which },
       (send: Send, _now: Date, about): Decision<'decided'> => {
         seen = { sendId: send.id, attempt: about };
         return { result: 'decided' };
@@ -256,39 +158,43 @@ describe('reports', () => {
   }
 
   describe('the send that a receipt reports on', () => {
-    it('is found by our attempt’s id, before the message id is known', async () => {
+    it('is found by our attempt’s name while it is under way, before the message id is known', async () => {
       const sendId = await buildSend(store.database, caller);
-      const id = await attempt(sendId, { outcome: null });
-      expect(await reported({ attemptId: id })).toEqual({
+      await isUnderWay(sendId, 2);
+      expect(await reported({ attempt: { sendId, number: 2 } })).toEqual({
         sendId,
         attempt: {
-          id,
+          number: 2,
           senderId,
           startedAt: expect.any(Date),
           outcome: null,
           otherIsAccepted: false,
-          otherClaimedAt: null,
         },
       });
     });
 
-    it('is found by the message id when the attempt’s id did not come back', async () => {
+    it('is found by the message id when the attempt’s name did not come back', async () => {
       const sendId = await buildSend(store.database, caller);
-      const id = await attempt(sendId, { messageId: `wamid.${sendId}` });
-      expect(await reported({ messageId: `wamid.${sendId}` })).toMatchObject({ sendId, attempt: { id } });
+      const { number } = await attempt(sendId, { messageId: `wamid.${sendId}` });
+      expect(await reported({ messageId: `wamid.${sendId}` })).toMatchObject({ sendId, attempt: { number } });
     });
 
-    it('is found by the message id when the attempt’s id is not one of ours', async () => {
+    it('is found by the message id when the attempt’s name is not one of ours', async () => {
       const sendId = await buildSend(store.database, caller);
       await attempt(sendId, { messageId: `wamid.${sendId}` });
-      expect(await reported({ attemptId: newId(), messageId: `wamid.${sendId}` })).toMatchObject({ sendId });
+      const messageId = `wamid.${sendId}`;
+      for (const name of [
+        { sendId: newId(), number: 1 },
+        { sendId, number: 7 },
+      ])
+        expect(await reported({ attempt: name, messageId })).toMatchObject({ sendId });
     });
 
     it('is the attempt’s when attempt and message speak of different sends', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
-      const id = await attempt(one);
+      const name = await attempt(one);
       await attempt(two, { messageId: `wamid.${two}` });
-      expect(await reported({ attemptId: id, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
+      expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
     });
 
     it('is that of the earliest attempt when a message id stands twice', async () => {
@@ -296,12 +202,12 @@ describe('reports', () => {
       const messageId = `wamid.${sendId}`;
       await attempt(sendId, { messageId, startedAt: '2026-01-02T00:00:00Z' });
       const first = await attempt(sendId, { messageId, startedAt: '2026-01-01T00:00:00Z' });
-      expect(await reported({ messageId })).toMatchObject({ attempt: { id: first } });
+      expect(await reported({ messageId })).toMatchObject({ attempt: { number: first.number } });
     });
 
     it('is nobody’s when neither is known', async () => {
       expect(await reported({})).toBeNull();
-      expect(await reported({ attemptId: newId() })).toBeNull();
+      expect(await reported({ attempt: { sendId: newId(), number: 1 } })).toBeNull();
     });
   });
 
@@ -313,33 +219,17 @@ describe('reports', () => {
       ['sender', false],
       ['recipient', false],
       ['config', false],
-      [null, false],
     ])('is told by another attempt: %s → %s', async (outcome, otherIsAccepted) => {
       const sendId = await buildSend(store.database, caller);
       await attempt(sendId, { outcome });
-      const id = await attempt(sendId);
-      expect(await reported({ attemptId: id })).toMatchObject({
-        attempt: { id, otherIsAccepted, otherClaimedAt: null },
-      });
-    });
-
-    it('is open while another attempt is under way', async () => {
-      const sendId = await buildSend(store.database, caller);
-      const id = await attempt(sendId, { outcome: 'unknown' });
-      await isUnderWay(sendId, await attempt(sendId, { outcome: null }));
-      expect(await reported({ attemptId: id })).toMatchObject({
-        attempt: { otherIsAccepted: false, otherClaimedAt: expect.any(Date) },
-      });
+      const name = await attempt(sendId);
+      expect(await reported({ attempt: name })).toMatchObject({ attempt: { number: 2, otherIsAccepted } });
     });
 
     it('is not told by the attempt itself, nor by another send’s', async () => {
-      const sendId = await buildSend(store.database, caller);
-      const id = await attempt(sendId);
-      await isUnderWay(sendId, id);
+      const name = await attempt(await buildSend(store.database, caller));
       await attempt(await buildSend(store.database, caller));
-      expect(await reported({ attemptId: id })).toMatchObject({
-        attempt: { otherIsAccepted: false, otherClaimedAt: null },
-      });
+      expect(await reported({ attempt: name })).toMatchObject({ attempt: { otherIsAccepted: false } });
     });
   });
 });
@@ -368,8 +258,9 @@ describe('a denial', () => {
   async function sentMessage(messageId: string): Promise<string> {
     const sendId = await buildSend(store.database, caller);
     await store.sql(
-      `insert into attempts (id, send_id, outcome, message_id, finished_at) values ($1, $2, 'accepted', $3, now())`,
-      [newId(), sendId, messageId],
+      `insert into attempts (send_id, number, outcome, message_id, started_at, finished_at)
+       values ($1, 1, 'accepted', $2, now(), now())`,
+      [sendId, messageId],
     );
     return sendId;
   }
@@ -409,111 +300,236 @@ describe('a denial', () => {
   });
 });
 
-describe('what messages cost', () => {
-  const PRICE: Pricing = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
+describe('receipts of messages that were accepted', () => {
+  let caller: TestCaller;
+  let sender: Sender;
+  beforeAll(async () => {
+    caller = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 10_000 });
+    sender = await buildSender(store.database);
+  });
+  beforeEach(() => store.sql('truncate receipts, message_costs'));
 
-  beforeEach(() => store.sql('truncate receipts, message_costs, counted_messages'));
-
-  /** A live send with a message. @returns the attempt's and the message's id */
-  async function message(
-    account = { freeQuota: 0, credits: 1 },
-  ): Promise<{ attemptId: string; messageId: string }> {
-    const sendId = await buildSend(store.database, await buildCaller(store.database, 'live', account));
-    const attemptId = newId();
-    const messageId = `wamid.${attemptId}`;
+  /** A live send whose message was accepted five seconds after it was made. @returns its id */
+  async function accepted(by: TestCaller = caller): Promise<string> {
+    const id = await buildSend(store.database, by);
     await store.sql(
-      `insert into attempts (id, send_id, outcome, message_id, finished_at) values ($1, $2, 'accepted', $3, now())`,
-      [attemptId, sendId, messageId],
+      `update sends set status = 'sent', channel = 'whatsapp', from_number = $2, sender_id = $3, attempts = 1, attempt_number = 1,
+         due_at = null, created_at = created_at - interval '1 minute', sent_at = created_at - interval '55 seconds' where id = $1`,
+      [id, sender.number, sender.id],
     );
-    return { attemptId, messageId };
+    await store.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, 1, $2, 'accepted', $3, now(), now())`,
+      [id, sender.id, `wamid.${id}`],
+    );
+    return id;
   }
 
-  type Reported = Pick<Receipt, 'messageId' | 'attemptId'>;
-  /** Stores receipts of today. @returns their ids */
-  const report = (of: Reported, statuses: readonly Receipt['status'][], pricing: Pricing | null = PRICE) =>
-    storeReceipts(
-      store.database,
-      statuses.map((status) => ({
-        messageId: of.messageId,
-        attemptId: of.attemptId,
-        status,
-        occurredAt: new Date(),
-        failure: null,
-        ...(pricing !== null && { pricing }),
-      })),
-    );
-  const count = (ids: readonly bigint[]) => countMessageCosts(store.database, ids);
+  const reportOf = (
+    id: string,
+    status: Receipt['status'],
+    secondsAgo = 0,
+    fields: Partial<Receipt> = {},
+  ): Receipt => ({
+    messageId: `wamid.${id}`,
+    attempt: { sendId: id, number: 1 },
+    status,
+    occurredAt: new Date(Math.floor(Date.now() / 1000 - secondsAgo) * 1000),
+    failure: null,
+    ...fields,
+  });
+  const sendOf = async (id: string) => (await findSend(store.database, caller.accountId, id))!;
+  const apply = async () => (await applyReceipts(store.database, 1000, true)).applied;
+  const left = async () => (await store.sql('select from receipts')).length;
   const costs = () => listMessageCosts(store.database, 1);
-  const today = () => new Date().toISOString().slice(0, 10);
 
-  it('is counted once for each message, however often and in whatever order its receipts are handled', async () => {
-    const one = await message();
-    const other = await message({ freeQuota: 1, credits: 0 });
-    const ids = [
-      ...(await report(one, ['delivered', 'sent'])),
-      ...(await report(other, ['sent'])),
-      // The provider need not send our attempt's id along.
-      ...(await report({ ...other, attemptId: null }, ['delivered', 'sent'])),
-    ];
-    for (const id of ids) await count([id]);
-    await count(ids.toReversed());
+  it('make one change of the send, with its price, and are gone', async () => {
+    const id = await accepted();
+    const pricing = PRICE;
+    await storeReceipts(store.database, [
+      reportOf(id, 'sent', 50, { pricing }),
+      reportOf(id, 'read', 20),
+      reportOf(id, 'delivered', 40, { pricing }),
+    ]);
+    const before = (await sendOf(id)).send;
+    const [one, ...others] = await apply();
+    expect(others).toEqual([]);
+    expect(one).toMatchObject({
+      attempt: { sendId: id, number: 1 },
+      senderId: sender.id,
+      statuses: ['sent', 'read', 'delivered'],
+      before: { status: 'sent', sentAt: before.sentAt, deliveredAt: null, readAt: null },
+      after: { status: 'read', sentAt: before.sentAt },
+      locale: 'pt-BR',
+      requestId: before.requestId,
+    });
+    const after = (await sendOf(id)).send;
+    expect(after).toMatchObject({ status: 'read', sealedCode: null });
+    expect(after.readAt!.getTime() - after.deliveredAt!.getTime()).toBe(20_000);
+    expect(await left()).toBe(0);
     expect(await costs()).toEqual([
       {
-        day: today(),
+        day: new Date().toISOString().slice(0, 10),
         country: 'BR',
         category: 'authentication',
         type: 'regular',
         billable: true,
         pricingModel: 'PMP',
-        messages: 2,
-        delivered: 2,
-        freeSends: 1,
+        messages: 1,
+        freeSends: 0,
         credits: 1,
       },
     ]);
   });
 
-  it('is counted exactly by many at a time', async () => {
-    const messages = await Promise.all(Array.from({ length: 10 }, () => message()));
-    const ids = (await Promise.all(messages.map((one) => report(one, ['sent', 'delivered', 'read'])))).flat();
-    await Promise.all(
-      Array.from({ length: 12 }, (_, n) => count(n % 2 === 0 ? ids : ids.slice(n).toReversed())),
+  it('change nothing, and are gone, where they say nothing new', async () => {
+    const id = await accepted();
+    const version = async () => (await store.sql('select version from sends where id = $1', [id]))[0];
+    const before = await version();
+    await storeReceipts(store.database, [reportOf(id, 'sent', 50, { pricing: PRICE })]);
+    expect(await apply()).toMatchObject([{ before: { status: 'sent' }, after: { status: 'sent' } }]);
+    expect([await version(), await left(), await costs()]).toEqual([before, 0, []]);
+  });
+
+  it('count a price once, however often and by however many they are applied', async () => {
+    const ids = await Promise.all(Array.from({ length: 10 }, () => accepted()));
+    const databases = Array.from({ length: 4 }, () =>
+      openDatabase(store.url, { connectionsMax: 2, byIndexOnly: true }),
     );
-    expect(await costs()).toMatchObject([{ messages: 10, delivered: 10, credits: 10 }]);
+    for (let round = 0; round < 3; round++) {
+      await storeReceipts(
+        store.database,
+        ids.flatMap((id) => [
+          reportOf(id, 'delivered', 30, { pricing: PRICE }),
+          reportOf(id, 'read', 20, { pricing: PRICE }),
+        ]),
+      );
+      await Promise.all(databases.map((database) => applyReceipts(database, 7, true)));
+      while ((await apply()).length > 0);
+    }
+    await Promise.all(databases.map(closeDatabase));
+    expect(await left()).toBe(0);
+    expect(await costs()).toMatchObject([{ messages: 10, credits: 10 }]);
   });
 
-  it('is charged for delivered messages only, and nobody’s message counts', async () => {
-    await count(await report(await message(), ['sent', 'failed']));
-    await count(await report(await message(), ['delivered'], null));
-    await count(await report({ messageId: 'wamid.foreign', attemptId: newId() }, ['delivered']));
-    expect(await costs()).toMatchObject([{ messages: 1, delivered: 0, credits: 0 }]);
-  });
-
-  it('is kept apart by country, category, type and whether it is charged', async () => {
+  it('are counted apart by country, category, type and whether it is charged', async () => {
     const prices = [
       PRICE,
       { ...PRICE, category: 'marketing' },
       { ...PRICE, type: 'free_customer_service', billable: false },
       { ...PRICE, model: 'CBP' },
     ];
-    for (const price of prices) await count(await report(await message(), ['delivered'], price));
-    const one = await message();
-    await store.sql(
-      'update sends set country = null where id = (select send_id from attempts where id = $1)',
-      [one.attemptId],
-    );
-    await count(await report(one, ['delivered']));
+    for (const pricing of prices)
+      await storeReceipts(store.database, [reportOf(await accepted(), 'delivered', 0, { pricing })]);
+    const free = await buildCaller(store.database, 'live', { freeQuota: 1 });
+    const nowhere = await accepted(free);
+    await store.sql('update sends set country = null where id = $1', [nowhere]);
+    await storeReceipts(store.database, [reportOf(nowhere, 'delivered', 0, { pricing: PRICE })]);
+    await apply();
     const found = await costs();
-    expect(found).toHaveLength(5);
     expect(found.map(({ messages }) => messages)).toEqual([1, 1, 1, 1, 1]);
-    expect(found.at(-1)).toMatchObject({ country: 'ZZ' });
+    expect(found.at(-1)).toMatchObject({ country: 'ZZ', freeSends: 1, credits: 0 });
   });
 
-  it('stays when it is forgotten which messages are counted, and so does what is young', async () => {
-    const ids = await report(await message(), ['delivered']);
-    await count(ids);
-    expect(await deleteOldCountedMessages(store.database, 8, 10)).toBe(0);
-    expect(await deleteOldCountedMessages(store.database, -1, 10)).toBe(2);
-    expect(await costs()).toMatchObject([{ messages: 1 }]);
+  it('are left to the rule where the send is not on its way, or the attempt was not accepted', async () => {
+    const [lost, failed, unknown, own] = await Promise.all([accepted(), accepted(), accepted(), accepted()]);
+    await store.sql(`update sends set lost_at = now(), due_at = now() where id = $1`, [lost]);
+    await store.sql(
+      `update sends set status = 'failed', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null where id = $1`,
+      [failed],
+    );
+    await store.sql(`update attempts set outcome = 'unknown' where send_id = $1`, [unknown]);
+    const reports = [
+      ...[lost, failed, unknown].map((id) => reportOf(id, 'delivered')),
+      reportOf(own, 'delivered', 0, { attempt: null }),
+      reportOf(own, 'delivered', 0, { identityHash: 'hash' }),
+      reportOf(own, 'failed', 0, {
+        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+      }),
+    ];
+    await storeReceipts(store.database, reports);
+    const { applied, others } = await applyReceipts(store.database, 100, true);
+    expect(applied).toEqual([]);
+    const stored = await readReceipts(store.database, others);
+    expect(stored.map(({ receipt }) => receipt)).toEqual(reports);
+    // Once the rule has seen them.
+    for (const { id } of stored.slice(3, 5))
+      await releaseReceipt(store.database, id, { sendId: own, number: 1 });
+    expect(await apply()).toMatchObject([{ attempt: { sendId: own }, statuses: ['delivered', 'delivered'] }]);
+  });
+
+  it('change the send as the rule would, in the order of the states', async () => {
+    const anySend = fc.record({
+      status: fc.constantFrom('sent', 'delivered', 'read'),
+      delivered: fc.option(fc.integer({ min: 1, max: 50 })),
+      reports: fc.array(
+        fc.record({
+          status: fc.constantFrom('sent', 'delivered', 'read'),
+          secondsAgo: fc.integer({ min: -10, max: 70 }),
+        }),
+        { minLength: 1, maxLength: 4 },
+      ),
+    });
+    const ORDER = ['sent', 'delivered', 'read'];
+    await fc.assert(
+      fc.asyncProperty(fc.array(anySend, { minLength: 1, maxLength: 25 }), async (made) => {
+        await store.sql('truncate receipts');
+        const ids = await Promise.all(made.map(() => accepted()));
+        const models = [];
+        for (const [n, { status, delivered, reports }] of made.entries()) {
+          const id = ids[n]!;
+          if (status !== 'sent')
+            await store.sql(
+              `update sends set status = $2, sealed_code = null, delivered_at = case when $2 = 'delivered' or $3::integer is not null
+                 then sent_at + make_interval(secs => coalesce($3::integer, 5) / 2.0) end,
+                 read_at = case when $2 = 'read' then sent_at + interval '50 seconds' end where id = $1`,
+              [id, status, delivered],
+            );
+          const given = reports.map((one) => reportOf(id, one.status, one.secondsAgo));
+          await storeReceipts(store.database, given);
+          const { send, now } = await sendOf(id);
+          // The first report of each state counts.
+          const firsts = ORDER.flatMap((state) =>
+            given
+              .filter((one) => one.status === state)
+              .toSorted((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
+              .slice(0, 1),
+          );
+          models.push({ id, now, firsts, send });
+        }
+        await apply();
+        for (const { id, now, firsts, send } of models) {
+          const model = firsts.reduce<Send>(
+            (before, report) => ({
+              ...before,
+              ...applyReceipt(before, now, report, ATTEMPT, POLICY, 0).change,
+            }),
+            send,
+          );
+          const real = (await sendOf(id)).send;
+          // Times in the future become now, which is a little later than when the model looked.
+          for (const field of ['sentAt', 'deliveredAt', 'readAt'] as const)
+            expect(Math.abs(Number(real[field]) - Number(model[field]))).toBeLessThan(
+              Number(model[field]) >= now.getTime() ? 60_000 : 1,
+            );
+          expect({ ...real, sentAt: 0, deliveredAt: 0, readAt: 0 }).toEqual({
+            ...model,
+            sentAt: 0,
+            deliveredAt: 0,
+            readAt: 0,
+          });
+        }
+      }),
+      { numRuns: 12 },
+    );
   });
 });
+
+const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
+const ATTEMPT: ReportedAttempt = {
+  number: 1,
+  senderId: null,
+  startedAt: new Date(0),
+  outcome: 'accepted',
+  otherIsAccepted: false,
+};

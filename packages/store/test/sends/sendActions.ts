@@ -34,8 +34,7 @@ export function sendActions(store: Store) {
     (await store.sql<{ version: number }>('select version from sends where id = $1', [id]))[0]!.version;
   const attemptsOf = (id: string) =>
     store.sql(
-      `select id, sender_id, outcome, error_code, message_id, finished_at is not null as finished
-       from attempts where send_id = $1 order by started_at, id`,
+      'select number, sender_id, outcome, error_code, message_id from attempts where send_id = $1 order by number',
       [id],
     );
   const returnedOf = (id: string) =>
@@ -81,16 +80,15 @@ export function sendActions(store: Store) {
 
 /** A worker that claims sends for one sender and writes the outcomes of its attempts. */
 export function workerActions(store: Store, sender: () => Sender) {
-  const offer = (attemptId: string): ClaimOffer => ({
-    attemptId,
+  const offer = (): ClaimOffer => ({
     leaseMs: LEASE_MS,
     policy: POLICY,
     slot: { sender: sender(), waitMs: 0 },
   });
-  const claimSend = (id: string, attemptId: string) =>
-    changeSend(store.database, { id }, (send, now) => claim(send, now, offer(attemptId)));
-  const settleSend = (id: string, attemptId: string, outcome: Outcome) =>
-    changeSend(store.database, { id }, (send, now) => settle(send, now, attemptId, outcome, POLICY, 0));
+  const claimSend = (id: string) =>
+    changeSend(store.database, { id }, (send, now) => claim(send, now, offer()));
+  const settleSend = (id: string, attempt: number, outcome: Outcome) =>
+    changeSend(store.database, { id }, (send, now) => settle(send, now, attempt, outcome, POLICY, 0));
 
   return { claimSend, settleSend };
 }

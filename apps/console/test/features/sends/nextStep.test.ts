@@ -41,7 +41,7 @@ const SEND: SendDetails = {
 };
 
 const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({
-  id: '1',
+  number: 1,
   startedAt: at(1),
   finishedAt: at(2),
   outcome: 'accepted',
@@ -50,10 +50,9 @@ const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({
   ...end,
 });
 const failedReceipt = (errorCode: number): ReceiptDetails => ({
-  attemptId: '1',
+  attempt: 1,
   status: 'failed',
   occurredAt: at(3),
-  receivedAt: at(3),
   errorCode,
 });
 const failed = (reason: SendDetails['failureReason']): Partial<SendDetails> => ({

@@ -41,7 +41,7 @@ function CostTable({ costs }: { costs: readonly CostView[] }) {
     new Date(`${day}T00:00:00Z`).toLocaleDateString(i18n.language, { dateStyle: 'medium', timeZone: 'UTC' });
   const priceOf = ({ category, type, pricingModel }: CostView): string =>
     [category, type, pricingModel].join(' · ');
-  const counts = (['messages', 'delivered', 'freeSends', 'credits'] as const).map((name) => ({
+  const counts = (['messages', 'freeSends', 'credits'] as const).map((name) => ({
     title: t(`columns.${name}`),
     ta: 'right' as const,
     render: (cost: CostView) => whole(cost[name]),

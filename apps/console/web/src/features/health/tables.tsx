@@ -9,7 +9,7 @@ import { SenderBadge } from '../../components/badges.js';
 import { ScrollingTable } from '../../components/scrollingTable.js';
 import { Time } from '../../components/times.js';
 
-const LOOPS = ['sweep', 'wake', 'breaker', 'clean_up'] as const;
+const LOOPS = ['deliver', 'sweep', 'breaker', 'clean_up'] as const;
 
 /** A table that scrolls inside its section; `rows` is undefined when they could not be read. Its last columns are numbers. */
 function Rows({

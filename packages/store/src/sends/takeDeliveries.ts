@@ -1,0 +1,76 @@
+import { settleDelayMs, SLOT_WAIT_MS_MAX, type RetryPolicy } from '@onecode/domain';
+import { createBatcher } from '../client/batcher.js';
+import type { Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
+import type { SendSnapshot } from './changeSend.js';
+import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+
+/** What deliveries are taken by. */
+export interface TakeTerms {
+  policy: RetryPolicy;
+  /** How long a claim lasts from the time of its slot. */
+  leaseMs: number;
+}
+
+/**
+ * A send that was taken for delivery. `claimed`: for one call, after `waitMs` milliseconds; `waits`: for a sender, from now on; `over`: it
+ * is due and cannot go out.
+ */
+export type TakenSend = SendSnapshot &
+  ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
+export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
+
+/** The door by which live sends leave: see `take_deliveries`. */
+export interface Deliveries {
+  /** Takes the send of a job, with those of other jobs. Undefined where it may not go out now, or there is no such send. */
+  take(id: string): Promise<TakenSend | undefined>;
+  /**
+   * Takes what is due, oldest first, and then sends that wait for a sender, in the turns of their accounts, as far as there are slots soon.
+   * Test sends are among them, as over.
+   *
+   * @param jobWaitMs how long a new send's job has before the send is taken without it
+   */
+  takeDue(limit: number, jobWaitMs: number): Promise<TakenSend[]>;
+}
+
+/** Sends in one batch: nobody else takes any while it lasts. */
+const TAKEN_MAX = 100;
+
+export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerms): Deliveries {
+  const { attemptsMax } = policy;
+  const settleMs = settleDelayMs(policy);
+  const take = async (
+    ids: readonly string[] | null,
+    limit: number,
+    jobWaitMs: number,
+  ): Promise<TakenSend[]> => {
+    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${settleMs}, ${SLOT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
+    const rows = await database.sql.query<
+      (SendRow & { now: Date; outcome: TakenSend['outcome']; wait_ms: number })[]
+    >`
+      select ${sendColumns('(t.send)')}, t.outcome, t.wait_ms, clock_timestamp() as now
+      from take_deliveries(${ids === null ? null : [...ids]}::uuid[], ${limit}::integer, ${terms}) t`;
+    const readAt = performance.now();
+    return rows.map((row) => ({
+      send: sendOf(row),
+      version: row.version,
+      now: () => new Date(row.now.getTime() + performance.now() - readAt),
+      outcome: row.outcome,
+      waitMs: row.wait_ms,
+    }));
+  };
+  const takeOne = createBatcher(
+    async (ids: string[]) => {
+      const taken = new Map((await take(ids, ids.length, 0)).map((one) => [one.send.id, one]));
+      return ids.map((id) => taken.get(id));
+    },
+    { batchSizeMax: TAKEN_MAX },
+  );
+  return { take: takeOne, takeDue: (limit, jobWaitMs) => take(null, Math.min(limit, TAKEN_MAX), jobWaitMs) };
+}
+
+/** Deletes turns that are over: without them, those accounts' next turns start at the same time. */
+export async function deletePastTurns(database: Database): Promise<void> {
+  await database.sql.execute`
+    delete from account_turns where ends_at <= (select max(starts_at) from account_turns)`;
+}

@@ -1,0 +1,605 @@
+import { claim, type Send } from '@onecode/domain';
+import {
+  blockCountry,
+  closeDatabase,
+  createSend,
+  deletePastTurns,
+  findSend,
+  openDatabase,
+  pauseSender,
+  placeHold,
+  resumeSender,
+  stopLanguage,
+  openDeliveries,
+  type Database,
+  type Sender,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  guessCode,
+  newSend,
+  TEST_ACTOR,
+  useTestDatabase,
+  type SendOptions,
+  type TestCaller,
+} from '@onecode/testing';
+import fc from 'fast-check';
+import { sendActions } from './sendActions.js';
+
+const store = useTestDatabase();
+
+const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
+const JOB_WAIT_MS = 2_000;
+
+/** The sends that were claimed, in the order of their slots. */
+async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
+  const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
+  return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
+}
+
+describe('sends that wait for a sender', () => {
+  let live: TestCaller;
+  beforeAll(async () => {
+    live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
+  });
+  beforeEach(() => store.sql('truncate sends, senders, sender_recipient_windows cascade'));
+
+  const { age, ...actions } = sendActions(store);
+
+  const waiting = (wishes: SendOptions = {}) => actions.waiting(live, wishes);
+  const wake = async (limit = 100) => (await takeDue(limit)).length;
+  const isAwaiting = async (id: string) =>
+    (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
+
+  it('stay asleep while every sender is stopped for their language, and the others are woken', async () => {
+    const { id: senderId } = await buildSender(store.database);
+    const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
+    const fault = { senderId, startedAt: new Date(), source: 'answer', locale: 'en' } as const;
+    const stop = { failuresBefore: 0, seconds: 60, errorCode: 132015, reason: 'The template is paused.' };
+    expect(await stopLanguage(store.database, fault, stop)).toBe(true);
+    expect(await wake()).toBe(1);
+    expect([await isAwaiting(english), await isAwaiting(portuguese)]).toEqual([true, false]);
+    await resumeSender(store.database, TEST_ACTOR, senderId);
+    expect(await wake()).toBe(1);
+    expect(await isAwaiting(english)).toBe(false);
+  });
+
+  it('are claimed once by a new sender', async () => {
+    const id = await waiting();
+    expect(await wake()).toBe(0);
+    const { id: senderId, number } = await buildSender(store.database);
+    const [taken] = await takeDue();
+    expect(taken).toMatchObject({
+      id,
+      status: 'sending',
+      channel: 'whatsapp',
+      from: number,
+      senderId,
+      attempts: 1,
+      attemptNumber: 1,
+      awaitingSender: false,
+    });
+    expect(taken!.claimedUntil!.getTime()).toBeGreaterThanOrEqual(
+      taken!.claimedAt!.getTime() + TERMS.leaseMs,
+    );
+    // Whoever finds it after a crash needs no waiting for its deadline.
+    expect(taken!.dueAt).toEqual(taken!.claimedAt);
+    expect(await wake()).toBe(0);
+  });
+
+  it('are taken only by a sender that may message their country', async () => {
+    const id = await waiting();
+    const sender = await buildSender(store.database);
+    const block = { senderId: sender.id, seconds: 60, errorCode: 130497 };
+    await blockCountry(store.database, { ...block, country: 'BR' });
+    expect(await wake()).toBe(0);
+    const other = await buildSender(store.database);
+    await blockCountry(store.database, { ...block, senderId: other.id, country: 'US' });
+    expect(await wake()).toBe(1);
+    expect(await isAwaiting(id)).toBe(false);
+    await pauseSender(store.database, TEST_ACTOR, other.id);
+    await waiting();
+    expect(await wake()).toBe(0);
+    await store.sql(`update sender_country_blocks set blocked_until = now() - interval '1 second'`);
+    expect(await wake()).toBe(1);
+  });
+
+  it('of no country are taken by any sender', async () => {
+    const id = await waiting();
+    await store.sql('update sends set country = null where id = $1', [id]);
+    const sender = await buildSender(store.database);
+    await blockCountry(store.database, { senderId: sender.id, country: 'BR', seconds: 60, errorCode: null });
+    expect(await wake()).toBe(1);
+  });
+
+  it('are taken newest first within an account, up to the limit', async () => {
+    const [newer, older] = [await waiting(), await waiting()];
+    await age(older, 60);
+    await buildSender(store.database);
+    expect(await wake(1)).toBe(1);
+    expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([false, true]);
+  });
+
+  it('are not taken when too little is left of their code’s life', async () => {
+    const id = await waiting();
+    await age(id, 571);
+    await buildSender(store.database);
+    expect(await wake()).toBe(0);
+    await age(id, -3);
+    expect(await wake()).toBe(1);
+  });
+
+  it('are left to their end once their deadline has come', async () => {
+    const id = await waiting();
+    await age(id, 600);
+    await buildSender(store.database);
+    expect(await wake()).toBe(0);
+    expect(await isAwaiting(id)).toBe(true);
+  });
+
+  it('are the only ones that are woken', async () => {
+    const id = await buildSend(store.database, live);
+    await buildSender(store.database);
+    expect(await wake()).toBe(0);
+    expect((await findSend(store.database, live.accountId, id))!.send.dueAt).not.toBeNull();
+  });
+
+  it('are taken once by several sweeps at once', async () => {
+    for (let n = 0; n < 40; n++) await waiting();
+    await buildSender(store.database);
+    const woken = await Promise.all(Array.from({ length: 6 }, () => wake(15)));
+    const rest = await wake(100);
+    expect(woken.reduce((sum, count) => sum + count, rest)).toBe(40);
+  });
+
+  it('are taken as far as there are slots, however many callers wake at once, newest first', async () => {
+    const ids = [];
+    for (let n = 0; n < 30; n++) ids.push(await waiting({ recipient: `+55119876543${10 + n}` }));
+    await buildSender(store.database, { throughput: 10 });
+    const woken = (await Promise.all(Array.from({ length: 6 }, () => wake()))).reduce((sum, n) => sum + n);
+    // One at once and four more, one every ninth of a second; a little later, others.
+    expect([5, 6, 7]).toContain(woken);
+    const left = await store.sql<{ id: string }>('select id from sends where awaiting_sender');
+    expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -woken).toSorted());
+  });
+
+  it('are taken for slots that others leave', async () => {
+    for (let n = 0; n < 5; n++) await waiting();
+    await buildSender(store.database, { throughput: 10 });
+    await store.sql(
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '350 milliseconds' from senders`,
+    );
+    expect(await wake()).toBe(2);
+  });
+
+  it('and whose recipient has had enough for now hold up nobody, and come back one by one', async () => {
+    const { id: senderId } = await buildSender(store.database);
+    const recipient = '+5511987654321';
+    const other = await waiting();
+    const enough = [await waiting({ recipient }), await waiting({ recipient })];
+    await store.sql(
+      `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
+       select $1, hashtextextended('+5511987654321', 0), clock_timestamp() + interval '5 seconds'`,
+      [senderId],
+    );
+    expect(await takeDue()).toMatchObject([{ id: other }]);
+    expect(await wake()).toBe(0);
+    // They are due when the window lets them through, without a look at them before.
+    const rows = await store.sql(
+      `select awaiting_sender, round(extract(epoch from due_at - p.free_at))::integer as after_s
+       from sends join sender_recipient_windows p on p.recipient_hash = hashtextextended(canonical_recipient, 0)
+       where sends.id = any($1) order by due_at`,
+      [enough],
+    );
+    expect(rows).toEqual([
+      { awaiting_sender: false, after_s: 0 },
+      { awaiting_sender: false, after_s: 6 },
+    ]);
+  });
+});
+
+describe('turns', () => {
+  beforeEach(() =>
+    store.sql('truncate sends, senders, sender_recipient_windows, account_turns, holds cascade'),
+  );
+
+  const accounts = (count: number): Promise<TestCaller[]> =>
+    Promise.all(
+      Array.from({ length: count }, () => buildCaller(store.database, 'live', { freeQuota: 1000 })),
+    );
+
+  let recipients = 0;
+  /** Makes so many sends that wait for a sender, each for another recipient, one a millisecond. */
+  async function waiting(
+    { accountId, applicationId }: TestCaller,
+    count: number,
+    country: string | null = 'BR',
+  ): Promise<void> {
+    recipients += count;
+    await store.sql(
+      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient,
+         country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
+       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '+55119' || ($4 + n), $5, 'pt-BR',
+         'free_quota', decode(repeat('01', 33), 'hex'), 'x', true, made + interval '10 minutes', made,
+         made + interval '10 minutes'
+       from generate_series(1, $3::integer) n,
+         lateral (select coalesce(max(application_number), 0) as latest from sends where application_id = $2) m,
+         lateral (select clock_timestamp() - interval '1 minute' + n * interval '1 millisecond' as made) t`,
+      [accountId, applicationId, count, 10_000_000 + recipients, country],
+    );
+  }
+
+  /** Takes so many. @returns their accounts' positions in `callers`, in the order of their turns */
+  async function takeTurns(callers: readonly TestCaller[], limit: number): Promise<number[]> {
+    const taken = await takeDue(limit);
+    return taken.map((send) => callers.findIndex(({ accountId }) => accountId === send.accountId));
+  }
+  const count = (turns: readonly number[], caller: number): number =>
+    turns.filter((turn) => turn === caller).length;
+
+  describe('accounts whose sends wait', () => {
+    it('have three turns for one with weight 3', async () => {
+      const callers = await accounts(2);
+      await store.sql('update accounts set weight = 3 where id = $1', [callers[0]!.accountId]);
+      for (const caller of callers) await waiting(caller, 60);
+      await buildSender(store.database, { throughput: 1000 });
+      const turns = [];
+      for (let batch = 0; batch < 8; batch++) turns.push(...(await takeTurns(callers, 5)));
+      expect([count(turns, 0), count(turns, 1)]).toEqual([30, 10]);
+    });
+
+    it('wait for no more than a round behind 5,000 sends of another, and none of these is read before its turn', async () => {
+      const callers = await accounts(2);
+      await waiting(callers[0]!, 5_000);
+      await buildSender(store.database, { throughput: 1000 });
+      expect(await takeTurns(callers, 50)).toEqual(Array.from({ length: 50 }, () => 0));
+      await waiting(callers[1]!, 1);
+      expect((await takeTurns(callers, 50)).slice(0, 2)).toContain(1);
+    });
+
+    it('each have their first turn before any has a second', async () => {
+      const callers = await accounts(20);
+      await waiting(callers[0]!, 200);
+      for (const caller of callers.slice(1)) await waiting(caller, 2);
+      await buildSender(store.database, { throughput: 1000 });
+      const first = await takeTurns(callers, 20);
+      expect(first.toSorted((a, b) => a - b)).toEqual(callers.map((_, n) => n));
+    });
+
+    it('share slots alike when several callers take at once, each slot once', async () => {
+      const callers = await accounts(4);
+      for (const caller of callers) await waiting(caller, 50);
+      await buildSender(store.database, { throughput: 80 });
+      const batches = await Promise.all(Array.from({ length: 8 }, () => takeTurns(callers, 5)));
+      let turns = batches.flat();
+      for (let more = [0]; more.length > 0; turns = [...turns, ...more]) more = await takeTurns(callers, 5);
+      // As many as the sender has slots within half a second, and a little more of the time that passed meanwhile.
+      expect(turns.length).toBeGreaterThanOrEqual(43);
+      const shares = callers.map((_, n) => count(turns, n));
+      expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+    });
+
+    it('are given every send once by four processes that take at once', async () => {
+      const callers = await accounts(5);
+      for (const caller of callers) await waiting(caller, 60);
+      await buildSender(store.database, { throughput: 1000 });
+      const databases = Array.from({ length: 4 }, () =>
+        openDatabase(store.url, { connectionsMax: 2, byIndexOnly: true }),
+      );
+      const taken: string[] = [];
+      const takeAll = async (database: Database): Promise<void> => {
+        while (taken.length < 300) taken.push(...(await takeDue(7, database)).map(({ id }) => id));
+      };
+      await Promise.all(databases.map(takeAll));
+      await Promise.all(databases.map(closeDatabase));
+      expect([taken.length, new Set(taken).size]).toEqual([300, 300]);
+    });
+
+    it('are charged no turn for a slot that they did not get', async () => {
+      const callers = await accounts(2);
+      for (const caller of callers) await waiting(caller, 30);
+      await buildSender(store.database, { throughput: 10 });
+      const first = await takeTurns(callers, 100);
+      expect(Math.abs(count(first, 0) - count(first, 1))).toBeLessThanOrEqual(1);
+      await store.sql(`update send_slots set free_at = free_at - interval '1 second'`);
+      const all = [...first, ...(await takeTurns(callers, 100))];
+      expect(Math.abs(count(all, 0) - count(all, 1))).toBeLessThanOrEqual(1);
+    });
+
+    it('have no turn for sends that no sender may serve, and these hold up neither them nor others', async () => {
+      const callers = await accounts(3);
+      await waiting(callers[0]!, 300, 'US');
+      await waiting(callers[0]!, 4, 'BR');
+      await waiting(callers[1]!, 300, 'AR');
+      await waiting(callers[2]!, 4, null);
+      const { id: senderId } = await buildSender(store.database, { throughput: 1000 });
+      await blockCountry(store.database, { senderId, country: 'US', seconds: 60, errorCode: null });
+      await placeHold(store.database, TEST_ACTOR, {
+        kind: 'account',
+        target: callers[1]!.accountId,
+        reason: 'a test',
+      });
+      const turns = await takeTurns(callers, 10);
+      expect([count(turns, 0), count(turns, 1), count(turns, 2)]).toEqual([4, 0, 4]);
+    });
+
+    it('are forgotten once their turns are over, all but the latest', async () => {
+      const callers = await accounts(3);
+      for (const [n, caller] of callers.entries()) await waiting(caller, [1, 1, 6][n]!);
+      await buildSender(store.database, { throughput: 1000 });
+      while ((await takeTurns(callers, 8)).length > 0);
+      await deletePastTurns(store.database);
+      const left = await store.sql<{ account_id: string }>('select account_id from account_turns');
+      expect(left.map(({ account_id: id }) => id)).toEqual([callers[2]!.accountId]);
+    });
+  });
+
+  describe('a new send', () => {
+    const create = async (caller: TestCaller) => {
+      const creation = await createSend(store.database, newSend(caller));
+      if (creation.outcome !== 'created') throw new Error(creation.outcome);
+      return creation.send;
+    };
+
+    it('waits for its account’s turn while others wait, and overtakes none of them', async () => {
+      const callers = await accounts(2);
+      await buildSender(store.database);
+      await waiting(callers[0]!, 200);
+      while ((await takeTurns(callers, 100)).length > 0);
+      const send = await create(callers[1]!);
+      expect(send).toMatchObject({ awaitingSender: true, dueAt: send.expiresAt });
+      await store.sql(`update send_slots set free_at = free_at - interval '250 milliseconds'`);
+      expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
+    });
+
+    it('goes out at once while nobody waits, and when there is no sender is left to find that out', async () => {
+      const [caller] = await accounts(1);
+      expect(await create(caller!)).toMatchObject({ awaitingSender: false });
+      await buildSender(store.database);
+      const send = await create(caller!);
+      expect(send.awaitingSender).toBe(false);
+      expect(await openDeliveries(store.database, TERMS).take(send.id)).toMatchObject({
+        outcome: 'claimed',
+        waitMs: 0,
+      });
+    });
+  });
+});
+
+describe('the send of a job', () => {
+  let caller: TestCaller;
+  let sender: Sender;
+  beforeAll(async () => {
+    caller = await buildCaller(store.database, 'live', { freeQuota: 1000 });
+  });
+  beforeEach(async () => {
+    await store.sql('truncate sends, senders, sender_recipient_windows, account_turns, holds cascade');
+    sender = await buildSender(store.database);
+  });
+
+  const { age } = sendActions(store);
+  const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
+  const many = (count: number): Promise<string[]> =>
+    Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        buildSend(store.database, caller, { recipient: `+55119876500${10 + n}` }),
+      ),
+    );
+  const set = (id: string, change: string) => store.sql(`update sends set ${change} where id = $1`, [id]);
+  const slotsTaken = async (): Promise<number> =>
+    (await store.sql('select from sender_recipient_windows')).length;
+  const attemptsOf = (id: string) =>
+    store.sql('select number, sender_id, outcome, started_at, finished_at from attempts where send_id = $1', [
+      id,
+    ]);
+
+  it('is claimed with a slot, and not again', async () => {
+    const id = await buildSend(store.database, caller);
+    const taken = await take(id);
+    expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } });
+    expect(await take(id)).toBeUndefined();
+    expect(await slotsTaken()).toBe(1);
+    expect(await attemptsOf(id)).toEqual([]);
+  });
+
+  it('is claimed by one of many jobs at once', async () => {
+    const id = await buildSend(store.database, caller);
+    const doors = Array.from({ length: 10 }, () => openDeliveries(store.database, TERMS));
+    const taken = await Promise.all(doors.map((door) => door.take(id)));
+    expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
+  });
+
+  it('takes a slot of its own, a quarter of a second ahead at most, and waits where there is none', async () => {
+    await store.sql('update senders set throughput = 10');
+    const door = openDeliveries(store.database, TERMS);
+    const taken = await Promise.all((await many(12)).map((id) => door.take(id)));
+    const waits = taken.flatMap((one) => (one?.outcome === 'claimed' ? [one.waitMs] : []));
+    expect([3, 4]).toContain(waits.length);
+    expect(new Set(waits).size).toBe(waits.length);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(250);
+    for (const one of taken.filter((each) => each?.outcome === 'waits'))
+      expect(one!.send).toMatchObject({ status: 'queued', awaitingSender: true, dueAt: one!.send.expiresAt });
+    expect(taken.filter((one) => one?.outcome === 'waits')).toHaveLength(12 - waits.length);
+  });
+
+  it('whose worker died is taken again when its lease has ended, and that attempt is unknown', async () => {
+    const id = await buildSend(store.database, caller);
+    const first = (await take(id))!.send;
+    await set(id, 'claimed_until = now()');
+    const taken = await take(id);
+    expect(taken).toMatchObject({ outcome: 'claimed', send: { attempts: 2, attemptNumber: 2 } });
+    expect(taken!.send.receiptUntil!.getTime()).toBe(taken!.send.claimedAt!.getTime() + 32_000);
+    expect(await attemptsOf(id)).toEqual([
+      {
+        number: 1,
+        sender_id: sender.id,
+        outcome: 'unknown',
+        started_at: first.claimedAt,
+        finished_at: taken!.send.claimedAt,
+      },
+    ]);
+  });
+
+  it('whose worker died waits without a slot, and that attempt is unknown too', async () => {
+    const id = await buildSend(store.database, caller);
+    await take(id);
+    await set(id, 'claimed_until = now()');
+    await pauseSender(store.database, TEST_ACTOR, sender.id);
+    const taken = await take(id);
+    expect(taken).toMatchObject({
+      outcome: 'waits',
+      send: { attempts: 1, claimedAt: null, claimedUntil: null },
+    });
+    expect(taken!.send.receiptUntil).not.toBeNull();
+    expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
+  });
+
+  it.each([
+    ['waits for its time', `due_at = now() + interval '1 minute'`],
+    ['is under way', `attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`],
+    [
+      'has expired',
+      `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now()`,
+    ],
+    [
+      'has too little life left',
+      `created_at = now() - interval '571 seconds', expires_at = now() + interval '29 seconds'`,
+    ],
+    ['was verified', `verification = 'verified', verified_at = now()`],
+    ['has no attempt left', 'attempts = 5'],
+    [
+      'was sent',
+      `status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
+         sent_at = now(), sealed_code = null, due_at = null`,
+    ],
+    [
+      'has failed',
+      `status = 'failed', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null, due_at = null`,
+    ],
+  ])('is left alone where it %s, and takes no slot', async (_, change) => {
+    const id = await buildSend(store.database, caller);
+    await set(id, change);
+    expect(await take(id)).toBeUndefined();
+    expect(await slotsTaken()).toBe(0);
+  });
+
+  it('that somebody else is changing holds up no other', async () => {
+    const [held, free] = await many(2);
+    const holder = await store.connect();
+    await holder.query('begin');
+    await holder.query('select from sends where id = $1 for no key update', [held]);
+    const door = openDeliveries(store.database, TERMS);
+    expect(await Promise.all([held!, free!].map((id) => door.take(id)))).toMatchObject([
+      undefined,
+      { outcome: 'claimed' },
+    ]);
+    await holder.end();
+  });
+
+  it('is left to the job at first, then taken without it, longest due first', async () => {
+    const [one, two, three] = await many(3);
+    expect(await takeDue()).toEqual([]);
+    await age(one!, 3);
+    await set(
+      two!,
+      `created_at = created_at - interval '10 seconds', due_at = due_at - interval '10 seconds'`,
+    );
+    expect((await takeDue(1)).map(({ id }) => id)).toEqual([two]);
+    expect((await takeDue()).map(({ id }) => id)).toEqual([one]);
+    // Without Redis there is no job.
+    const taken = await openDeliveries(store.database, TERMS).takeDue(10, 0);
+    expect(taken).toMatchObject([{ outcome: 'claimed', send: { id: three } }]);
+  });
+
+  it('is told as over where it is due and cannot go out, and so is a test send', async () => {
+    const [expired, used] = await many(2);
+    const test = await buildSend(store.database, await buildCaller(store.database, 'test'));
+    for (const id of [expired!, used!, test]) await age(id, 3);
+    await age(expired!, 600);
+    await guessCode(store.database, used!, true);
+    const taken = await openDeliveries(store.database, TERMS).takeDue(10, JOB_WAIT_MS);
+    expect(new Set(taken.map(({ outcome, send }) => `${outcome} ${send.id}`))).toEqual(
+      new Set([expired, used, test].map((id) => `over ${id}`)),
+    );
+  });
+
+  it('is claimed exactly where the rule would claim it, and as the rule would', async () => {
+    const anySend = fc.record({
+      created: fc.integer({ min: -620, max: -1 }),
+      due: fc.integer({ min: -30, max: 30 }),
+      attempts: fc.integer({ min: 0, max: 5 }),
+      claimed: fc.constantFrom(null, -20, 20),
+      status: fc.constantFrom('queued', 'sending', 'lost', 'sent', 'failed'),
+      verification: fc.constantFrom('pending', 'verified', 'locked'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(anySend, { minLength: 1, maxLength: 40 }), async (made) => {
+        await store.sql('truncate sends, sender_recipient_windows cascade');
+        const ids = await many(made.length);
+        for (const [n, one] of made.entries()) await set(ids[n]!, columnsOf(one, sender));
+        const before = new Map<string, Send>();
+        for (const id of ids) before.set(id, (await findSend(store.database, caller.accountId, id))!.send);
+        const door = openDeliveries(store.database, TERMS);
+        const taken = await Promise.all(ids.map((id) => door.take(id)));
+        for (const [n, id] of ids.entries()) {
+          const one = taken[n];
+          const send = before.get(id)!;
+          const now = one?.send.claimedAt ?? (await findSend(store.database, caller.accountId, id))!.now;
+          const slot = { sender, waitMs: 0 };
+          const rule = claim(send, now, { ...TERMS, slot });
+          if (one === undefined) expect(rule.result.kind).not.toBe('claimed');
+          else {
+            expect(rule.result.kind).toBe('claimed');
+            const until = one.outcome === 'claimed' ? one.waitMs : 0;
+            expect({ ...one.send, claimedUntil: null }).toEqual({
+              ...send,
+              ...rule.change,
+              claimedUntil: null,
+            });
+            expect(one.send.claimedUntil!.getTime() - now.getTime() - TERMS.leaseMs).toBeLessThanOrEqual(
+              until,
+            );
+          }
+        }
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
+
+interface AnySend {
+  created: number;
+  due: number;
+  attempts: number;
+  claimed: number | null;
+  status: string;
+  verification: string;
+}
+
+/** Seconds are relative to now. Codes live for ten minutes; nothing is within a second of a boundary. */
+function columnsOf(
+  { created, due, attempts, claimed, status, verification }: AnySend,
+  { id, number }: Sender,
+): string {
+  const at = (seconds: number): string => `now() + interval '${seconds} seconds'`;
+  const isRouted = status !== 'queued';
+  const isOver = status === 'sent' || status === 'failed';
+  const isClaimed = claimed !== null && isRouted && !isOver;
+  return [
+    `created_at = ${at(created)}, expires_at = ${at(created + 600)}, attempts = ${attempts}`,
+    `attempt_number = ${Math.max(attempts, 1)}`,
+    isRouted && `channel = 'whatsapp', sender_id = '${id}', from_number = '${number}'`,
+    `status = '${status === 'lost' ? 'sent' : status}'`,
+    (status === 'lost' || status === 'sent') && `sent_at = ${at(created + 1)}`,
+    status === 'lost' && `lost_at = ${at(created + 1)}`,
+    status === 'failed' && `failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null`,
+    `due_at = ${isOver ? 'null' : at(due)}`,
+    isClaimed && `claimed_at = ${at(claimed - 15)}, claimed_until = ${at(claimed)}`,
+    verification === 'verified' && `verification = 'verified', verified_at = ${at(created + 1)}`,
+    verification === 'locked' && `verification = 'locked', wrong_guesses = 5, locked_at = ${at(created + 1)}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+}

@@ -1,0 +1,18 @@
+-- Claims these sends, which the caller has locked, as far as there are senders with a slot within the horizon: see `take_deliveries`.
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms)
+returns table (outcome text, send sends, wait_ms integer)
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  return query
+    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon))
+    update sends s set
+      status = case when s.lost_at is null then 'sending' else s.status end, channel = 'whatsapp', from_number = t.number,
+      sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
+      claimed_until = t.slot_at + make_interval(secs => p_terms.lease_ms / 1000.0),
+      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.settle_ms / 1000.0) end,
+      due_at = case when s.awaiting_sender then p_now else s.due_at end, awaiting_sender = false, version = s.version + 1
+    from taken t
+    where s.id = any (array(select taken.id from taken)) and s.id = t.id
+    returning 'claimed', s, ceil(extract(epoch from t.slot_at - p_now) * 1000)::integer;
+end
+$$;

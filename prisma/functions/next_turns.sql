@@ -1,0 +1,88 @@
+-- The sends that wait for a sender whose accounts have the next turns, in their order, with the turns' virtual times. Start-time fair
+-- queueing (Goyal, Vin, Cheng 1996): a turn starts when the account's previous one ends, or now (when the latest turn that was given
+-- started) if that is over; it lasts 1 / weight; the turn that starts first is next, of equals that of the account whose previous turn is
+-- longest ago, as new flows come first in FQ-CoDel (RFC 8290). So an account that was quiet is next, whatever the others have waiting, and
+-- none saves turns up. Of an account's sends, the one whose code lives longest is first: the newest, whose person is still there.
+--
+-- Jumps along the index from group to group, and reads none while no sender has a slot within the horizon or everything is held. A
+-- send that no sender may serve has no turn. Neither has one whose recipient may get no message for now: `opens_at` says until when.
+create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
+returns setof next_turn
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+#variable_conflict use_column
+begin
+  return query with recursive held as materialized (
+    select active_holds() as holds
+  ), available as materialized (
+    select r.id, array(
+        select b.country from sender_country_blocks b where b.sender_id = r.id and b.blocked_until > p_now
+      ) as closed_countries, array(
+        select l.locale from sender_language_stops l where l.sender_id = r.id and coalesce(l.stopped_until, 'infinity') > p_now
+      ) as closed_locales
+    from senders r left join send_slots s on s.sender_id = r.id
+    where (r.paused_at is null or r.paused_until <= p_now) and coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
+      select from active_throttles(p_now) t
+      where t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id) and t.free_at > p_now + p_horizon
+    )
+  ), groups as (
+    (
+      select w.account_id, coalesce(w.country, 'ZZ') as country, w.locale, is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
+      from sends w
+      where (select count(*) from available) > 0 and not (select (holds).all_live from held) and w.awaiting_sender
+      order by w.account_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
+    ) union all
+    select n.* from groups g cross join lateral (
+      select w.account_id, coalesce(w.country, 'ZZ') as country, w.locale, is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
+      from sends w
+      where w.awaiting_sender and (w.account_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.country, g.locale)
+      order by w.account_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
+    ) n
+  ), served as materialized (
+    select g.account_id, g.country, g.locale from groups g cross join held
+    where g.is_worth and not is_held(held.holds, g.account_id, g.country)
+      and exists (select from available a where not (g.country = any (a.closed_countries) or g.locale = any (a.closed_locales)))
+  ), accounts_in_turn as materialized (
+    select c.id as account_id, 1.0::double precision / c.weight as lasts, t.ends_at as busy_until, greatest(v.now, t.ends_at) as starts_at
+    from accounts c
+    left join account_turns t on t.account_id = c.id
+    cross join (select coalesce(max(starts_at), 0) as now from account_turns) v
+    where c.id = any (array(select account_id from served))
+    order by greatest(v.now, t.ends_at), t.ends_at nulls first, c.id limit p_limit
+  ), turns as materialized (
+    select account_id, starts_at + n * lasts as starts_at, starts_at + (n + 1) * lasts as ends_at, n + 1 as nth,
+      row_number() over (order by starts_at + n * lasts, case when n = 0 then busy_until else starts_at + n * lasts end nulls first, account_id)
+        as position
+    from accounts_in_turn cross join generate_series(0, p_limit - 1) n
+    order by position limit p_limit
+  ), longest as materialized (
+    select w.* from served g join (select account_id, count(*) as turns from turns group by account_id) t using (account_id)
+    cross join lateral (
+      select w.id, w.account_id, w.country, w.locale, w.canonical_recipient as recipient, w.expires_at from sends w
+      where w.awaiting_sender and w.account_id = g.account_id and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
+        -- The first condition is for the index, which then ends before what has expired.
+        and w.expires_at > p_now + p_horizon and is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon)
+      order by w.expires_at desc limit t.turns for no key update skip locked
+    ) w
+  ), judged as materialized (
+    select w.*, (
+      -- When the first of these senders may write to the recipient.
+      select min(coalesce(p.free_at, '-infinity')) from available a
+      left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
+      where not (coalesce(w.country, 'ZZ') = any (a.closed_countries) or w.locale = any (a.closed_locales))
+    ) as window_at from longest w
+  ), ranked as (
+    select *, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from judged
+    where window_at <= p_now + p_horizon
+  )
+  select u.id, u.account_id, u.starts_at, u.ends_at, u.opens_at from (
+    select r.id, r.account_id, t.starts_at, t.ends_at, null::timestamptz as opens_at, t.position
+    from ranked r join turns t on t.account_id = r.account_id and t.nth = r.nth
+    union all
+    -- One after the other, as the window lets them through.
+    select j.id, j.account_id, null, null, least(j.expires_at, j.window_at + recipient_window_spacing() * (
+      row_number() over (partition by j.recipient order by j.expires_at desc, j.id desc) - 1
+    )), null
+    from judged j where j.window_at > p_now + p_horizon
+  ) u order by u.position;
+end
+$$;
