@@ -12,7 +12,6 @@ const OUTCOMES = [
   ['unknown', 'yellow.6'],
   ['sender', 'grape.6'],
   ['config', 'red.6'],
-  ['none', 'gray.5'],
 ] as const;
 const HEIGHT = 220;
 
