@@ -6,6 +6,7 @@ import {
   gaugeConnections,
   listen,
   openDeliveryQueue,
+  repeatedFaults,
   runProcess,
   serveMetrics,
   startFlushLoop,
@@ -15,13 +16,13 @@ import {
   watchServices,
 } from '@onecode/runtime';
 import {
+  checkDatabase,
   closeDatabase,
   countConnections,
   createPresence,
   createSharedHealthReader,
   createTrafficCounter,
   openDatabase,
-  pingDatabase,
   refuseUnusableDatabase,
 } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
@@ -68,7 +69,7 @@ await runProcess('api', async () => {
   const trafficLoop = startFlushLoop(
     () => traffic.flush(database),
     TRAFFIC_FLUSH_MS,
-    (error) => log.warn({ err: error }, 'traffic was not counted yet'),
+    repeatedFaults(log, 'warn', 'traffic was not counted yet'),
   );
   gaugeConnections(registry, () => countConnections(database));
   gaugeHealth(
@@ -91,7 +92,7 @@ await runProcess('api', async () => {
   await listen(server, config.PORT);
   const metricsServer = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
-    PostgreSQL: () => pingDatabase(database),
+    PostgreSQL: () => checkDatabase(database),
     Redis: () => deliveryQueue.ping(),
   });
   log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');

@@ -54,6 +54,7 @@ describe('the command line of a deployment', () => {
       'database_durability',
       'database_connections',
       'clocks',
+      'database_rights',
       'schema',
       'processes',
       'secret_key',

@@ -13,11 +13,11 @@ import {
   watchServices,
 } from '@onecode/runtime';
 import {
+  checkDatabase,
   closeDatabase,
   countConnections,
   createPresence,
   openDatabase,
-  pingDatabase,
   refuseUnusableDatabase,
 } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
@@ -48,7 +48,7 @@ await runProcess('console', async () => {
   gaugeConnections(registry, () => countConnections(database));
   const metrics = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
-    PostgreSQL: () => pingDatabase(database),
+    PostgreSQL: () => checkDatabase(database),
     Redis: () => queues.ping(),
   });
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');

@@ -6,6 +6,7 @@ import {
   gaugeConnections,
   openDeliveryQueue,
   RefusedByRedis,
+  repeatedFaults,
   runProcess,
   serveMetrics,
   startPresence,
@@ -17,13 +18,13 @@ import {
   watchServices,
 } from '@onecode/runtime';
 import {
+  checkDatabase,
   closeDatabase,
   countConnections,
   createPresence,
   createTrafficCounter,
   openDatabase,
   openDeliveries,
-  pingDatabase,
   refuseUnusableDatabase,
 } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -97,14 +98,14 @@ await runProcess('worker', async () => {
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const loops = startLoops(context, dueDeliveries, graph, presence.id);
   const checks: ReadinessChecks = {
-    database: () => pingDatabase(database),
+    database: () => checkDatabase(database),
     redis: () => consumers.isReady(),
   };
   const watch = watchServices(log, { PostgreSQL: checks['database']!, Redis: checks['redis']! });
   const trafficLoop = startFlushLoop(
     () => traffic.flush(database),
     TRAFFIC_FLUSH_MS,
-    (error) => log.warn({ err: error }, 'traffic was not counted yet'),
+    repeatedFaults(log, 'warn', 'traffic was not counted yet'),
   );
   const metricsServer = await serveMetrics(registry, config, checks);
   log.info({ metrics_port: metricsServer.port }, 'ready');

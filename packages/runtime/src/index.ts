@@ -18,6 +18,7 @@ export { checkRedis, RefusedByRedis, tryRedis } from './redis/check.js';
 export { connectRedis, type RedisConnection, type RedisSource } from './redis/connect.js';
 export { readRedisHealth } from './redis/health.js';
 export * from './readiness.js';
+export { repeatedFaults } from './repeatedFaults.js';
 export { startPresence } from './presence.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
 export { VERSION } from './version.js';

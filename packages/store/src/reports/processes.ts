@@ -1,6 +1,7 @@
 import { schemaFault, type Contract, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
 import type { Database } from '../client/database.js';
+import { findRightsFault } from '../client/rights.js';
 import { refusedBy } from '../client/sql.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
@@ -10,7 +11,7 @@ import { readClock } from './clock.js';
 export interface Presence {
   /** New for each process that starts. */
   readonly id: string;
-  /** Tells it. The first time, it looks whether this release can work with the schema. @returns why it cannot, or null */
+  /** Tells it. The first time, it looks whether this release can work with the schema, and may. @returns why it cannot, or null */
   tell(): Promise<string | null>;
   /** Tells that the process has stopped. */
   end(): Promise<void>;
@@ -25,7 +26,7 @@ export function createPresence(
   let last: string | undefined;
 
   async function begin(): Promise<string | null> {
-    const fault = await findSchemaFault(database, release);
+    const fault = (await findRightsFault(database)) ?? (await findSchemaFault(database, release));
     if (fault !== null) return fault;
     last = (await readMigrations()).at(-1)?.name ?? '';
     await database.sql.execute`insert into releases (release) values (${release}) on conflict do nothing`;
