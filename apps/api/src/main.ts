@@ -89,7 +89,7 @@ await runProcess('api', async () => {
     isStopping: () => isStopping,
   });
   const server = createHttpServer(app, config);
-  await listen(server, config.PORT);
+  await listen(server, config.PORT, config.HOST);
   const metricsServer = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
     PostgreSQL: () => checkDatabase(database),

@@ -44,7 +44,7 @@ await runProcess('console', async () => {
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
-  await listen(server, config.PORT);
+  await listen(server, config.PORT, config.HOST);
   gaugeConnections(registry, () => countConnections(database));
   const metrics = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
