@@ -22,6 +22,8 @@ import {
   type WaitingSends,
 } from './health.js';
 import { listHeartbeats, type Heartbeat } from './heartbeats.js';
+import { countWorkers } from './processes.js';
+import { listBlockedCountries } from './senderActivity.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
 /** A sender's state. */
@@ -34,6 +36,8 @@ export interface SenderStatistics {
   pausedUntil: string | null;
   pauseReason: string | null;
   consecutiveFailures: number;
+  /** Whether it may not send in a language, or to a country. */
+  isRestricted: boolean;
   /** Whether the provider's own word stopped it. */
   isStoppedByProvider: boolean;
 }
@@ -46,6 +50,7 @@ export interface StoreHealth {
   receipts: ReceiptStatistics | null;
   traffic: (RecentTraffic & { totals: readonly TrafficTotal[] }) | null;
   loops: Heartbeat[] | null;
+  workers: number | null;
   senders: SenderStatistics[] | null;
   stoppedTemplates: StoppedTemplate[] | null;
 }
@@ -113,6 +118,7 @@ const NOTHING_KNOWN: StoreHealth = {
   receipts: null,
   traffic: null,
   loops: null,
+  workers: null,
   senders: null,
   stoppedTemplates: null,
 };
@@ -125,6 +131,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
     receipts: source(() => readReceiptStatistics(database)),
     traffic: source(() => readTraffic(database)),
     loops: source(() => listHeartbeats(database)),
+    workers: source(() => countWorkers(database)),
     senders: source(() => readSenders(database)),
     stoppedTemplates: source(() => readStoppedTemplates(database)),
   };
@@ -173,6 +180,7 @@ export function source<T>(read: () => Promise<T>, msMax = SOURCE_MS_MAX): () => 
 
 async function readSenders(database: Database): Promise<SenderStatistics[]> {
   const now = new Date();
+  const restrictions = [...(await listLanguageStops(database)), ...(await listBlockedCountries(database))];
   return (await listSenders(database)).map((sender) => {
     const state = senderState(sender, now);
     const isStopped = state !== 'active';
@@ -183,6 +191,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
       pausedUntil: (isStopped && sender.pausedUntil?.toISOString()) || null,
       pauseReason: isStopped ? sender.pauseReason : null,
       consecutiveFailures: sender.consecutiveFailures,
+      isRestricted: restrictions.some(({ senderId }) => senderId === sender.id),
       isStoppedByProvider: isStopped && isToldByProvider(sender.pauseSource),
     };
   });

@@ -93,6 +93,17 @@ export function listProcesses(database: Database): Promise<ProcessSummary[]> {
     from processes where seen_at > clock_timestamp() - interval '1 hour' order by state, kind, started_at desc, id`;
 }
 
+/** After this long without a word a worker counts no more: it tells of itself every ten seconds. */
+const WORKER_SILENT_SECONDS = 25;
+
+/** How many workers run. One that stopped counts no more at once, and one that was killed after 25 seconds. */
+export async function countWorkers({ sql }: Database): Promise<number> {
+  const [row] = await sql.query<[{ count: number }]>`
+    select count(*)::integer as count from processes
+    where kind = 'worker' and stopped_at is null and seen_at > clock_timestamp() - make_interval(secs => ${WORKER_SILENT_SECONDS})`;
+  return row.count;
+}
+
 /** Deletes the processes that were last seen more than an hour ago. */
 export async function deleteOldProcesses(database: Database): Promise<void> {
   await database.sql.execute`delete from processes where seen_at < clock_timestamp() - interval '1 hour'`;
