@@ -158,8 +158,8 @@ describeIf(isAble)('the commands of docs/deploy.md and docs/operations.md', () =
         git -c user.name=Ana -c user.email=ana@example.com commit --quiet --allow-empty --message next
         git push --quiet origin HEAD && cd /mnt/home
         PREVIOUS=$(readlink /opt/onecode/current)`);
-      const [release] = deploy.filter(({ heading }) => heading === 'Plain servers with systemd');
-      await shell.run(release!.text);
+      const release = deploy.find(({ heading }) => heading === 'Plain servers with systemd')!;
+      await shell.run(release.text);
       await runBlocks(deploy, 'The next release, and back');
       expect(
         await shell.run('test "$(readlink /opt/onecode/current)" = "$PREVIOUS" && onecode doctor'),

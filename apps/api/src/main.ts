@@ -1,11 +1,14 @@
 import {
   closeHttpServer,
+  COMMIT,
   createLog,
   createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
   openDeliveryQueue,
+  refuseUnfitDatabase,
+  RELEASE,
   repeatedFaults,
   runProcess,
   serveMetrics,
@@ -40,7 +43,7 @@ const TRAFFIC_FLUSH_MS = 1_000;
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
   const log = createLog('api', config.LOG_LEVEL);
-  log.info({ version: VERSION }, 'starting');
+  log.info({ version: VERSION, commit: COMMIT }, 'starting');
   const tracing = await startTracing('onecode-api', config, log);
   const registry = createRegistry('api');
   const readConnectionsMax = Math.max(2, Math.round(READ_SHARE * config.DATABASE_CONNECTIONS));
@@ -52,8 +55,8 @@ await runProcess('api', async () => {
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
   await refuseUnusableDatabase(database);
-  const presence = createPresence(database, { kind: 'api', release: VERSION });
-  const presenceLoop = await startPresence(presence, log);
+  const presence = createPresence(database, { kind: 'api', release: RELEASE });
+  await refuseUnfitDatabase(presence);
   const deliveryQueue = openDeliveryQueue({
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
@@ -95,6 +98,7 @@ await runProcess('api', async () => {
     PostgreSQL: () => checkDatabase(database),
     Redis: () => deliveryQueue.ping(),
   });
+  const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
   return {

@@ -77,7 +77,8 @@ describe('an account', () => {
   });
 
   it('is given a rate of its own, or again the one of all', async () => {
-    const { id, rate_per_minute: usual } = await json('account create --name', 'Loja Azul');
+    const id = await buildAccount(store.database);
+    const { rate_per_minute: usual } = await json(`account show ${id}`);
     expect(await json(`account rate ${id} 1200`)).toMatchObject({ id, rate_per_minute: 1200 });
     expect(await json(`account rate ${id} default`)).toMatchObject({ id, rate_per_minute: usual });
   });

@@ -1,11 +1,14 @@
 import {
   closeHttpServer,
+  COMMIT,
   createLog,
   createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
   openQueues,
+  refuseUnfitDatabase,
+  RELEASE,
   runProcess,
   serveMetrics,
   startPresence,
@@ -27,7 +30,7 @@ import { createHttpServer } from './server.js';
 await runProcess('console', async () => {
   const config = readConsoleConfig(process.env);
   const log = createLog('console', config.LOG_LEVEL);
-  log.info({ version: VERSION }, 'starting');
+  log.info({ version: VERSION, commit: COMMIT }, 'starting');
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
@@ -35,8 +38,8 @@ await runProcess('console', async () => {
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
   await refuseUnusableDatabase(database);
-  const presence = createPresence(database, { kind: 'console', release: VERSION });
-  const presenceLoop = await startPresence(presence, log);
+  const presence = createPresence(database, { kind: 'console', release: RELEASE });
+  await refuseUnfitDatabase(presence);
   const queues = openQueues({
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
@@ -51,6 +54,7 @@ await runProcess('console', async () => {
     PostgreSQL: () => checkDatabase(database),
     Redis: () => queues.ping(),
   });
+  const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {

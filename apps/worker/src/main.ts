@@ -1,19 +1,22 @@
 import { setMaxListeners } from 'node:events';
 import {
-  createLog,
+  COMMIT,
   ConfigError,
+  createLog,
   createRegistry,
   gaugeConnections,
   openDeliveryQueue,
+  type ReadinessChecks,
   RefusedByRedis,
+  refuseUnfitDatabase,
+  RELEASE,
   repeatedFaults,
   runProcess,
   serveMetrics,
-  startPresence,
   startFlushLoop,
+  startPresence,
   startTracing,
   tryRedis,
-  type ReadinessChecks,
   VERSION,
   watchServices,
 } from '@onecode/runtime';
@@ -46,7 +49,7 @@ const STOP_WAIT_MS_MAX = 6_000;
 await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
   const log = createLog('worker', config.LOG_LEVEL);
-  log.info({ version: VERSION }, 'starting');
+  log.info({ version: VERSION, commit: COMMIT }, 'starting');
   const tracing = await startTracing('onecode-worker', config, log);
   const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
   const redisFault = await tryRedis(redis, config.QUEUE_PREFIX);
@@ -64,8 +67,8 @@ await runProcess('worker', async () => {
   });
   await refuseUnusableDatabase(database);
   gaugeConnections(registry, () => countConnections(database));
-  const presence = createPresence(database, { kind: 'worker', release: VERSION });
-  const presenceLoop = await startPresence(presence, log);
+  const presence = createPresence(database, { kind: 'worker', release: RELEASE });
+  await refuseUnfitDatabase(presence);
   const releaseClaims = new AbortController();
   // Each call under way has a listener.
   setMaxListeners(0, releaseClaims.signal);
@@ -108,6 +111,7 @@ await runProcess('worker', async () => {
     repeatedFaults(log, 'warn', 'traffic was not counted yet'),
   );
   const metricsServer = await serveMetrics(registry, config, checks);
+  const presenceLoop = await startPresence(presence, log);
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

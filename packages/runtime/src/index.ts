@@ -19,8 +19,8 @@ export { connectRedis, type RedisConnection, type RedisSource } from './redis/co
 export { readRedisHealth } from './redis/health.js';
 export * from './readiness.js';
 export { repeatedFaults } from './repeatedFaults.js';
-export { startPresence } from './presence.js';
+export { refuseUnfitDatabase, startPresence } from './presence.js';
 export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
-export { VERSION } from './version.js';
+export { COMMIT, RELEASE, VERSION } from './version.js';
 export { parseTraceparent } from './traceparent.js';
 export * from './tracing.js';

@@ -11,13 +11,15 @@ import { readClock } from './clock.js';
 export interface Presence {
   /** New for each process that starts. */
   readonly id: string;
-  /** Tells it. The first time, it looks whether this release can work with the schema, and may. @returns why it cannot, or null */
+  /** Looks whether this release can work with the schema, and may. @returns why it cannot, or null */
+  check(): Promise<string | null>;
+  /** Tells that the process runs. The first time, it checks before. @returns why it cannot, or null */
   tell(): Promise<string | null>;
   /** Tells that the process has stopped. */
   end(): Promise<void>;
 }
 
-/** @param release the version of this process's release, X.Y.Z */
+/** @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT */
 export function createPresence(
   database: Database,
   { kind, release }: { kind: RunningProcess['kind']; release: string },
@@ -25,8 +27,11 @@ export function createPresence(
   const id = newId();
   let last: string | undefined;
 
+  const check = async (): Promise<string | null> =>
+    (await findRightsFault(database)) ?? (await findSchemaFault(database, release));
+
   async function begin(): Promise<string | null> {
-    const fault = (await findRightsFault(database)) ?? (await findSchemaFault(database, release));
+    const fault = await check();
     if (fault !== null) return fault;
     last = (await readMigrations()).at(-1)?.name ?? '';
     await database.sql.execute`insert into releases (release) values (${release}) on conflict do nothing`;
@@ -35,6 +40,7 @@ export function createPresence(
 
   return {
     id,
+    check,
     async tell() {
       const fault = last === undefined ? await begin() : null;
       if (fault !== null || last === undefined) return fault;
