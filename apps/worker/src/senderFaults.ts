@@ -55,6 +55,8 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
   const { database, senders, metrics, log } = context;
   const { errorCode, reason } = fault;
   const scope = fault.kind === 'config' ? fault.scope : 'token';
+  // Its business account may have become known a moment ago.
+  senders.forget();
   const sender = await senders.open(at.senderId);
   const subjects = stopsOf(scope, send).map((one): StopSubject => ({
     cause: 'fault',

@@ -350,6 +350,42 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(await stops()).toEqual([]);
   });
 
+  it('stops nobody where a message that was begun later was delivered, or the message itself', async () => {
+    await only(first);
+    const caller = await t.newCaller('live', { credits: 20 });
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+    const lost = await t.send(caller);
+    await t.until(lost, 'sent');
+    const delivered = await t.send(caller, { recipient: '+5511987650301' });
+    await t.until(delivered, 'delivered');
+    for (const id of [lost, delivered]) {
+      const messageId = (await t.attempts(id))[0]!.message_id!;
+      await t.simulator.postReceipt({ messageId, status: 'failed', code: 131042 });
+      await until('an end of the receipt', async () => (await t.sql('select from receipts')).length === 0);
+      expect(await stopsOf(first)).toEqual([]);
+    }
+    // The message was lost all the same, and goes out again.
+    await t.until(lost, 'delivered');
+  });
+
+  it('is not proved over by a receipt for a message that was begun before', async () => {
+    await only(first);
+    const caller = await t.newCaller('live', { credits: 5 });
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+    const before = await t.send(caller, { recipient: '+5511987650302' });
+    await t.until(before, 'sent');
+    failsLate(131042);
+    await t.send(caller);
+    const isStopped = async () =>
+      (await stopsOf(first)).some(({ scope, cause }) => scope === 'sender' && cause === 'fault');
+    await until('a stop', isStopped);
+    await endStops(t.database);
+    await t.simulator.postReceipt({ messageId: (await t.attempts(before))[0]!.message_id!, status: 'read' });
+    await t.until(before, 'read');
+    await until('an end of the receipt', async () => (await t.sql('select from receipts')).length === 0);
+    expect(await isStopped()).toBe(true);
+  });
+
   it('a sender that a receipt stopped sends single messages until a receipt proves it healthy', async () => {
     failsLate(131048);
     await only(first);

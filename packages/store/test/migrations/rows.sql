@@ -116,7 +116,7 @@ update stops set source = 'read' where cause = 'fault'; -- stops_source_check
 update stops set source = 'operator' where cause = 'provider'; -- stops_source_check
 update stops set source = 'answer' where cause = 'operator'; -- stops_source_check
 update stops set reason = ''; -- stops_reason_check
-update stops set failures = -1, proven_at = now(); -- stops_failures_check
+update stops set failures = -1; -- stops_failures_check
 update stops set failures = 0 where cause = 'fault'; -- stop_is_over_when_proven
 update stops set failures = 0, proven_at = now() where cause = 'operator'; -- stop_is_over_when_proven
 update stops set proven_at = now() where cause = 'fault'; -- stop_is_over_when_proven
