@@ -1233,11 +1233,9 @@ declare
   v_holds active_holds := active_holds();
   w record;
 begin
-  perform from stops t where t.failures > 0 or t.cause = 'limit' order by t.cause, t.scope, t.subject, t.only_for for update;
-  if found then
-    v_stops := array(select t from active_stops(p_now) t);
-    v_opens := array(select t.opens_at from unnest(v_stops) t);
-  end if;
+  -- Those that let single messages through are written below.
+  perform from stops t where t.cause in ('fault', 'limit') order by t.cause, t.scope, t.subject, t.only_for for update;
+  select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
   select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
     array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)))
     into v_ids, v_numbers, v_businesses, v_spacing, v_start

@@ -58,15 +58,14 @@ export async function syncProviderStops(
   };
   for (const sender of senders) {
     await sync(sender.id, null, senderStop(sender.number, sender.account, new Date()));
+    const languages = templateLanguages(sender.englishTemplateLanguage);
     // In the order in which `take_send_slots` locks them.
-    for (const [locale, language] of Object.entries(
-      templateLanguages(sender.englishTemplateLanguage),
-    ).toSorted()) {
-      const facts = sender.templates.find((template) => template.language === language)?.facts;
+    for (const locale of ['en', 'pt-BR'] as const) {
+      const facts = sender.templates.find((template) => template.language === languages[locale])?.facts;
       if (facts === undefined) continue;
       const stop = templateStop(facts);
-      await sync(sender.id, locale as Locale, stop);
-      if (stop === null) await endTemplateFault(connection, sender.id, locale as Locale, facts);
+      await sync(sender.id, locale, stop);
+      if (stop === null) await endTemplateFault(connection, sender.id, locale, facts);
     }
   }
   return begun;
