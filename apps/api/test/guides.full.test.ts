@@ -188,6 +188,20 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     });
   });
 
+  it('find one person by every form of a number', async () => {
+    const [code = ''] = blocksOf('phone-numbers', 'ts');
+    const forms = [
+      ['+5511987654321', '+55 11 8765-4321', '+55 (011) 98765\u20114321'],
+      ['+525512345678', '+52 1 55 1234 5678'],
+      ['+5491112345678', '+54 11 1234-5678'],
+      ['+447700900321', '\u202a+44\u00a0(0)7700 900321\u202c'],
+      [undefined, '0770'],
+    ];
+    const print = `console.log(JSON.stringify(${JSON.stringify(forms.flatMap(([, ...typed]) => typed))}.map((one) => oneForm(one) ?? null)))`;
+    const read = JSON.parse(await node('oneForm.mjs', code + print)) as (string | null)[];
+    expect(read).toEqual(forms.flatMap(([one, ...typed]) => typed.map(() => one ?? null)));
+  });
+
   it('test with the double as they say', async () => {
     const [rules = '', , , ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
