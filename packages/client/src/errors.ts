@@ -52,7 +52,8 @@ export class ProblemError extends OnecodeError {
 
 /**
  * No answer of the service came: the connection failed or was cut, time ran out, or something else answered. After `send` it is not
- * known whether the send exists: call `send` again with `idempotencyKey` and the same input, and it is made once at most.
+ * known whether the send exists: call `send` again with `idempotencyKey` and the same input, and it is made once at most. After `verify`,
+ * nothing was sent.
  */
 export class ConnectionError extends OnecodeError {
   override readonly name = 'ConnectionError';
