@@ -231,10 +231,9 @@ describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, 
     it(
       'create a send, follow it, verify it, and read the offer',
       async () => {
-        const example = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
-        const sample = async (page: string, id = example, code = '004217') => {
+        const sample = async (page: string, id = '', code = '004217') => {
           const [block = ''] = blocksOf(`reference/${page}`, language);
-          return run(...start(block.replaceAll(example, id).replaceAll('004217', code)));
+          return run(...start(block.replaceAll('004217', code)), { SEND_ID: id });
         };
         const created = await sample('create-send');
         const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? '';
@@ -255,7 +254,10 @@ describe.each([...RUNNERS, SDK_RUNNER])('the samples of the reference in %s', (l
       'show what the service says when it refuses: %s',
       async (page) => {
         const [code = ''] = blocksOf(`reference/${page}`, language);
-        const shown = await run(...start(code), { ONECODE_API_KEY: 'ak_test_unknown' }).catch(String);
+        const shown = await run(...start(code), {
+          ONECODE_API_KEY: 'ak_test_unknown',
+          SEND_ID: 'the-send',
+        }).catch(String);
         expect(shown).toContain(PROBLEMS.invalid_api_key.meaning);
       },
       RUN_MS_MAX,

@@ -59,9 +59,7 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
   const parameters = operation.parameters ?? [];
   const request = {
     method,
-    path: parameters
-      .filter((one) => one.in === 'path')
-      .reduce((filled, one) => filled.replace(`{${one.name}}`, exampleOf(one)), path),
+    path,
     needsKey: operation.security?.length !== 0,
     isCreation: parameters.some(({ name }) => name === 'Idempotency-Key'),
     body,
@@ -72,6 +70,7 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
     `\`${method} ${path}\``,
     t(operation.description),
     `## ${t('Sample')}`,
+    ...(path.includes('{id}') ? [t('The samples read the id of the send from `SEND_ID`.')] : []),
     codeGroup(samples),
     ...parameterSection(parameters, t),
     ...bodySection(operation, t),
