@@ -23,7 +23,7 @@ export interface ExchangeFacts {
 /** The service refused the request, in the words of the contract. Nobody was authenticated by it. Branch on `code` alone. */
 export class ProblemError extends OnecodeError {
   override readonly name = 'ProblemError';
-  /** What went wrong. A newer service may give codes that are not in this type. */
+  /** What went wrong. A newer service may give codes that this version does not name. */
   readonly code: ProblemCode;
   /** The HTTP status. */
   readonly status: number;

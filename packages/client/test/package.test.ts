@@ -144,8 +144,7 @@ export function explain(error: unknown): string {
   if (error instanceof ConnectionError) return error.idempotencyKey ?? '';
   if (error instanceof ProblemError) {
     if (error.code === 'rate_limited') return String(error.retryAfterSeconds ?? 0);
-    // @ts-expect-error there is no such code
-    if (error.code === 'no_such_code') return '';
+    if (error.code === 'of_a_newer_service') return '';
     return error.errors?.['to'] ?? error.detail ?? error.requestId ?? '';
   }
   return error instanceof OnecodeError ? error.message : '';
