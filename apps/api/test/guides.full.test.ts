@@ -172,6 +172,13 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     }
   });
 
+  it.each(['express', 'nextjs'])('give out the whole example of %s', async (name) => {
+    const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
+    const own = spawnSync('git', ['ls-files', '.'], { cwd: join(ROOT, 'examples', name), encoding: 'utf8' });
+    const sorted = (text: string): string[] => text.trim().split('\n').toSorted();
+    expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
+  });
+
   it('sign in whom the session names, once, and nobody who claims to be somebody else', async () => {
     const [rules = '', server = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
@@ -205,7 +212,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   it('test with the double as they say', async () => {
     const [rules = '', , , ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
-    const tests = [...blocksOf('testing', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
+    const tests = [...blocksOf('double', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
     expect(tests).toHaveLength(3);
     for (const [index, code] of tests.entries())
       await run(process.execPath, ['--test', write(`double${index}.test.mjs`, scriptOf(code))]);
