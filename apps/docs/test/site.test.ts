@@ -46,14 +46,14 @@ const withoutWords = (program: string): string =>
       (part) => (/ |^(?:[^'"`]|.(?:en|pt-BR).$)/.test(part) ? '' : part),
     )
     .replaceAll(/\s/g, '')
-    .replaceAll(/,(?=[)\]}])/g, '');
+    .replaceAll(/,+(?=[)\]}])/g, '');
 
 it('has the same code in both languages, but for what people read in it', () => {
   const blocks = (file: string): string[] =>
     read(file)
       .match(/^```[\s\S]*?^```$/gm)
       ?.map((block) =>
-        /^```(?:ts|js|html)\b/.test(block) ? withoutWords(block) : block.replaceAll(/"detail": .*/g, ''),
+        /^```(?:ts|js|html)\b/.test(block) ? withoutWords(block) : block.replaceAll(/"detail": .*|# .*/g, ''),
       ) ?? [];
   for (const page of ofLanguage('').map((file) => file.replace('.html', '.md')))
     expect([page, blocks(`pt-br/${page}`)]).toEqual([page, blocks(page)]);
