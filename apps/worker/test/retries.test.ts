@@ -140,8 +140,9 @@ describe('an unknown outcome without a receipt', () => {
       const calls = t.calls(id);
       expect(calls).toHaveLength(5);
       for (const { body } of calls) expect(body.split(`"text":"${code}"`)).toHaveLength(3);
-      const lastEnd = Math.max(...attempts.map(({ finished_at }) => finished_at!.getTime()));
-      expect(row.failed_at!.getTime() - lastEnd).toBeGreaterThanOrEqual(SETTLE_MS - 1);
+      const lastBegin = Math.max(...attempts.map(({ started_at }) => started_at.getTime()));
+      expect(row.receipt_until!.getTime() - lastBegin).toBeGreaterThanOrEqual(SETTLE_MS);
+      expect(row.failed_at!.getTime()).toBeGreaterThanOrEqual(row.receipt_until!.getTime());
       expect(await t.units(caller.accountId)).toMatchObject({
         free_quota: 1,
         returned: ['free_quota'],
