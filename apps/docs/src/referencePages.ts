@@ -20,7 +20,7 @@ const OPERATION_PAGES: Record<string, string> = {
   getSignupSettings: 'reference/signup-settings',
 };
 /** What any operation may answer before it is reached; told once, on the first page. */
-const BEFORE_OPERATIONS = ['400', '408', '431'];
+const BEFORE_OPERATIONS = new Set(['400', '408', '431']);
 
 /** Makes the pages of the reference. @returns their Markdown, by their paths without an ending */
 export function referencePages(contract: Contract, t: Translate): Map<string, string> {
@@ -54,7 +54,7 @@ function overviewPage(contract: Contract, t: Translate): string {
     table([t('Operation'), t('Request')], rows),
     `## ${t('Answers of every operation')}`,
     ...Object.entries(operationsOf(contract)[0]!.operation.responses)
-      .filter(([status]) => BEFORE_OPERATIONS.includes(status))
+      .filter(([status]) => BEFORE_OPERATIONS.has(status))
       .map(([status, answer]) => answerSection(status, answer, t)),
     t('What answers hold is in [objects](./objects), and every error in [errors](../errors).'),
   ].join('\n\n');
@@ -83,7 +83,7 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
     ...bodySection(operation, t),
     `## ${t('Answers')}`,
     ...Object.entries(operation.responses)
-      .filter(([status]) => !BEFORE_OPERATIONS.includes(status))
+      .filter(([status]) => !BEFORE_OPERATIONS.has(status))
       .map(([status, answer]) => answerSection(status, answer, t)),
   ].join('\n\n');
 }

@@ -3,9 +3,10 @@
 /** The platform chooses the channel and the sender; a client cannot. */
 export interface CreateSend {
   /**
-   * A phone number with `+` and country code (E.164). Spaces, hyphens and round brackets are accepted and removed.
-   * Numbers without `+` and country code, extensions, `tel:` forms and any other text are `invalid_recipient`, and so are
-   * numbers of a country that the account does not send to. A valid e-mail address is `channel_unavailable`.
+   * A phone number with `+` and country code (E.164). Spaces, hyphens and round brackets are accepted and removed, and so is a
+   * zero that is dialled within the country alone, as in `+44 (0)7700 900123`. Numbers without `+` and country code, extensions,
+   * `tel:` forms and any other text are `invalid_recipient`, and so are numbers of a country that the account does not send to. A
+   * valid e-mail address is `channel_unavailable`.
    */
   to: string;
   /**
