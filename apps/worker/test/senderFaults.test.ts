@@ -199,10 +199,7 @@ const ALERTED: [...Row, scope: string][] = [
   ['131030', { error: 131030 }, 'app'],
   ['130497', { error: 130497 }, 'country'],
 ];
-const REQUEST: Row[] = [
-  ['131009', { error: 131009 }],
-  ['HTTP 400 without a code', { wrongBody: 'html', http: 400 }],
-];
+const REQUEST: Row[] = [['131009', { error: 131009 }]];
 
 describe('the provider’s error', () => {
   beforeEach(async () => {

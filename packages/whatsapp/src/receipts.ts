@@ -1,6 +1,6 @@
 import type { Pricing, Receipt } from '@onecode/domain';
-import { classifyError } from './errors.js';
-import { elements, errorNumber, isAbsentOr, members } from './json.js';
+import { classifyError, providerErrorOf } from './errors.js';
+import { elements, isAbsentOr, members } from './json.js';
 import { isMessageId } from './messageId.js';
 import { attemptNameOf } from './opaqueData.js';
 import { timeOf } from './timestamp.js';
@@ -50,6 +50,5 @@ function isReceiptStatus(name: unknown): name is Receipt['status'] {
 }
 
 function failureOf(error: unknown): Receipt['failure'] {
-  const { code, error_subcode: subcode } = members(error);
-  return classifyError({ httpStatus: null, code: errorNumber(code), subcode: errorNumber(subcode) });
+  return classifyError(providerErrorOf(null, error));
 }

@@ -118,3 +118,15 @@ export async function findSend(
   const row = await readSend(database, { id, accountId });
   return row === undefined ? null : { send: sendOf(row), now: row.now };
 }
+
+/** How many attempts of a send ended with the provider's code so far, where the message might have been tried again. */
+export async function countAttemptsWith(
+  { sql }: Database,
+  sendId: string,
+  errorCode: number | null,
+): Promise<number> {
+  const [row] = await sql.query<[{ count: number }]>`
+    select count(*)::integer as count from attempts
+    where send_id = ${sendId}::uuid and outcome = 'retry' and error_code = ${errorCode}::integer`;
+  return row.count;
+}
