@@ -1,5 +1,6 @@
 import { preflight } from '@onecode/domain';
 import {
+  applyProviderReport,
   isReadSince,
   listSenderKnowledge,
   pauseSender,
@@ -130,6 +131,67 @@ describe('what the provider tells by webhook', () => {
   });
 });
 
+describe('a change that cannot be written', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
+
+  it('delays no other, and is set aside after ten tries', async () => {
+    const sender = await buildSender(t.database, { businessAccountId: '7' });
+    await t.sql('truncate provider_changes, business_accounts, message_templates');
+    await t.sql(`alter table message_templates add constraint refuse check (name <> 'refused')`);
+    const change = (field: string, value: object) => ({
+      digest: Buffer.from(JSON.stringify(value)),
+      businessAccountId: '7',
+      field,
+      value: value as Record<string, unknown>,
+      occurredAt: new Date(),
+    });
+    await storeProviderChanges(t.database, [
+      change('message_template_status_update', {
+        event: 'PAUSED',
+        message_template_name: 'refused',
+        message_template_language: 'en',
+      }),
+      ...['1', '2', '3'].map((event) => change('security', { event })),
+    ]);
+    const results = async () =>
+      (await t.sql('select result, tries from provider_changes order by tries desc, result')).map((row) => ({
+        ...row,
+      }));
+    await expect(t.sweep()).rejects.toThrow();
+    const applied = { result: 'applied', tries: 0 };
+    expect(await results()).toEqual([{ result: null, tries: 1 }, applied, applied, applied]);
+    for (let tries = 2; tries < 10; tries++) {
+      await t.sql('update provider_changes set due_at = now() where due_at is not null');
+      await expect(t.sweep()).rejects.toThrow();
+    }
+    await t.sql('update provider_changes set due_at = now() where due_at is not null');
+    await t.sweep();
+    expect(await results()).toEqual([{ result: 'failed', tries: 9 }, applied, applied, applied]);
+    const [knowledge] = await listSenderKnowledge(t.database, sender.id);
+    expect(knowledge!.alerts.map(({ type }) => type).toSorted()).toEqual(['1', '2', '3']);
+  });
+});
+
+describe('a number’s report of another business account', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
+
+  it('changes nothing, and that of its own one does', async () => {
+    const sender = await buildSender(t.database, { businessAccountId: '7' });
+    const tell = (businessAccountId: string) =>
+      applyProviderReport(
+        t.database,
+        businessAccountId,
+        { about: 'number', displayNumber: sender.number.slice(1), values: { status: 'FLAGGED' } },
+        new Date(),
+      );
+    const status = async () => (await listSenderKnowledge(t.database, sender.id))[0]!.number.status?.value;
+    await tell('999');
+    expect(await status()).toBeUndefined();
+    await tell('7');
+    expect(await status()).toBe('FLAGGED');
+  });
+});
+
 describe('a read of what the provider knows', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
   let sender: Sender;
@@ -227,6 +289,37 @@ describe('a read of what the provider knows', () => {
     await change('en', { status: 'APPROVED' });
     await readAgain();
     expect(await stops()).toEqual([]);
+  });
+
+  it('warns before a template comes into another category, for a month', async () => {
+    const announce = (nextCategory: string, at: Date) =>
+      applyProviderReport(
+        t.database,
+        ACCOUNT,
+        { about: 'template', name: TEMPLATE, language: 'en', values: { nextCategory } },
+        at,
+      );
+    await announce('MARKETING', new Date(Date.now() - 32 * 86_400_000));
+    expect(await badOf()).toEqual([]);
+    await announce('MARKETING', new Date());
+    expect(await badOf()).toEqual([['template_en', 'template_category_soon']]);
+    expect(await stops()).toEqual([]);
+    await announce('AUTHENTICATION', new Date());
+    expect(await badOf()).toEqual([]);
+  });
+
+  it('delays no other where it cannot be written', async () => {
+    await t.sql('update senders set business_account_id = null where id = $1', [sender.id]);
+    await t.sql(
+      `alter table senders add constraint refuse check (id <> '${sender.id}' or business_account_id is null)`,
+    );
+    const other = await buildSender(t.database);
+    await t.sql('update sender_readings set due_at = now()');
+    await expect(read()).rejects.toThrow();
+    await t.sql('alter table senders drop constraint refuse');
+    expect((await listSenderKnowledge(t.database, other.id))[0]!.failures).toEqual({});
+    const due = await t.sql('select sender_id from sender_readings where due_at <= now()');
+    expect(due).toEqual([]);
   });
 
   it('stops a template that is gone', async () => {

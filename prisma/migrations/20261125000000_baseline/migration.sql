@@ -181,7 +181,8 @@ create table provider_changes (
   occurred_at timestamptz(3) not null,
   received_at timestamptz(3) not null default now(),
   due_at timestamptz(3) default now(),
-  result text check (result in ('applied', 'ignored')),
+  tries smallint not null default 0,
+  result text check (result in ('applied', 'ignored', 'failed')),
   constraint provider_changes_done_check check ((due_at is null) = (result is not null))
 );
 create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
@@ -189,7 +190,8 @@ create index provider_changes_received_at on provider_changes (received_at);
 
 create table business_accounts (
   id text primary key,
-  facts jsonb not null
+  facts jsonb not null,
+  alerts jsonb not null default '[]'
 );
 
 create table message_templates (

@@ -267,3 +267,8 @@ export async function postponeReceipt(database: Database, id: bigint): Promise<v
     update receipts set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = least(tries + 1, 1000)
     where id = ${id}`;
 }
+
+/** Sets a receipt aside that the database refuses: it is due never again. */
+export async function setReceiptAside(database: Database, id: bigint): Promise<void> {
+  await database.sql.execute`update receipts set due_at = 'infinity' where id = ${id}`;
+}
