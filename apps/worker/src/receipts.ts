@@ -1,4 +1,4 @@
-import { applyReceipt, isLost, isNotOfThisSend, type Receipt, type Send } from '@onecode/domain';
+import { agreesWith, applyReceipt, isLost, isNotOfThisSend, type Receipt, type Send } from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
 import {
   applyReceipts,
@@ -179,6 +179,7 @@ async function recordReportedFailure(context: WorkerContext, receipt: Receipt): 
   if (failure === null || !isNotOfThisSend(failure)) return;
   const reported = await findReportedSend(context.database, receipt);
   if (reported === null || isLost(reported.attempt)) return;
+  if (!agreesWith(failure, reported.attempt, reported.send)) return;
   const { attempt, send } = reported;
   const { senderId, startedAt } = attempt;
   if (senderId !== null)

@@ -180,9 +180,22 @@ describe('receipts', () => {
     it('carries no text of the provider', () => {
       const quoting = `to ${STATUS.recipient_id}`;
       const errors = [{ code: 987654, title: quoting, message: quoting, error_data: { details: quoting } }];
-      expect(JSON.stringify(parseOne({ status: 'failed', errors })?.failure)).not.toContain(
-        STATUS.recipient_id,
-      );
+      const { recipient: _, ...failure } = parseOne({ status: 'failed', errors })!.failure!;
+      expect(JSON.stringify(failure)).not.toContain(STATUS.recipient_id);
+    });
+
+    it('names the number and the recipient of its message', () => {
+      const value = {
+        metadata: { phone_number_id: '106540352242922' },
+        statuses: [{ ...STATUS, status: 'failed' }],
+      };
+      const body = { entry: [{ changes: [{ field: 'messages', value }] }] };
+      expect(parse(body)[0]!.failure).toMatchObject({
+        phoneNumberId: '106540352242922',
+        recipient: STATUS.recipient_id,
+      });
+      const bare = { ...STATUS, status: 'failed', recipient_id: 'US.13491208655302741918' };
+      expect(Object.keys(parse(post(bare))[0]!.failure!)).toEqual(['kind', 'errorCode', 'reason']);
     });
 
     it('is the only one that carries a failure', () => {

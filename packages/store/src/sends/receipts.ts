@@ -101,7 +101,8 @@ export async function applyReceipts(
         min(d.occurred_at) filter (where d.status = 'read') as read, min(d.occurred_at) filter (where d.status <> 'sent') as arrived,
         (array_agg(d.pricing) filter (where d.pricing is not null))[1] as pricing
       from due d cross join lateral (
-        select sender_id, started_at from attempts where send_id = d.send_id and number = d.attempt and outcome = 'accepted' limit 1
+        select sender_id, started_at from attempts
+        where send_id = d.send_id and number = d.attempt and outcome = 'accepted' and coalesce(message_id = d.message_id, true) limit 1
       ) a
       where d.status <> 'failed' and d.identity_hash is null
       group by d.send_id
