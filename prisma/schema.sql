@@ -630,9 +630,10 @@ create table traffic_counts (
   event text not null,
   country text not null,
   sender_id text not null,
+  account_id text default ''::text not null,
   reason text not null,
   count bigint not null,
-  constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, reason),
+  constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, account_id, reason),
   constraint traffic_counts_count_check CHECK (count > 0)
 );
 

@@ -1343,9 +1343,10 @@ create table traffic_counts (
   event text not null,
   country text not null,
   sender_id text not null,
+  account_id text not null default '',
   reason text not null,
   count bigint not null check (count > 0),
-  primary key (began_at, event, country, sender_id, reason)
+  primary key (began_at, event, country, sender_id, account_id, reason)
 );
 
 create table health_readings (
