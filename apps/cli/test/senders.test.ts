@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
-import { applyProviderReport, coolDownSender } from '@onecode/store';
-import { buildSender, tableContents } from '@onecode/testing';
+import { applyProviderReport } from '@onecode/store';
+import { buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
 
 const TOKEN = 'EAAGplantedTokenOfASender';
@@ -139,17 +139,10 @@ describe('senders', () => {
   });
 
   it('are shown with how long a rest lasts and why, and as active once it is over', async () => {
-    const { id } = await buildSender(store.database);
-    const fault = { senderId: id, startedAt: new Date(), isOfBusiness: false, source: 'answer' } as const;
-    await coolDownSender(store.database, fault, {
-      failuresBefore: 0,
-      seconds: 600,
-      sharedSeconds: [],
-      reason: 'quality',
-    });
-    const resting = { state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 };
+    await stopSender(store.database, await buildSender(store.database), { reason: 'quality' });
+    const resting = { state: 'cooling_down', paused_until: TIME, pause_reason: 'quality', faults: 1 };
     expect(await json('sender list')).toMatchObject([resting]);
-    await store.sql(`update senders set paused_until = now() - interval '1 second'`);
+    await endStops(store.database);
     const active = { state: 'active', paused_until: null, pause_reason: null, faults: 1 };
     expect(await json('sender list')).toMatchObject([active]);
   });

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   afterSameRefusals,
   claim,
+  isAbout,
   isNotOfThisSend,
   releaseClaim,
   settle,
@@ -174,8 +175,7 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
   if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt))
     return withoutCall({ kind: (await release()) === 'released' ? 'released' : 'stale' });
   // Stopped between the claim and the call, by another message's answer or an operator.
-  const stops = [sender.stoppedAt, sender.languageStops[send.locale]?.stoppedAt];
-  if (stops.some((stoppedAt) => stoppedAt && stoppedAt > claimedAt)) {
+  if (sender.stops.some((stop) => isAbout(stop, send) && stop.since > claimedAt)) {
     await release();
     return withoutCall({ kind: 'reassign' });
   }

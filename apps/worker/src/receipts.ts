@@ -66,7 +66,8 @@ async function tell(
       { id: attempt.sendId, status: after.status, ...send },
       { number: attempt.number, senderId, status: after.status, beganAt },
     );
-  await recordSenderSuccess(context, { senderId, startedAt, source: 'receipt' }, send);
+  const { country } = after;
+  await recordSenderSuccess(context, { senderId, startedAt, source: 'receipt' }, { ...send, country });
 }
 
 interface Report {

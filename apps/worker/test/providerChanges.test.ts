@@ -21,7 +21,7 @@ describe('what the provider tells by webhook', () => {
   const t = useWorker({ senders: 0 });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql('truncate provider_changes, business_accounts, message_templates, sender_language_stops');
+    await t.sql('truncate provider_changes, business_accounts, message_templates, stops');
     await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database, { businessAccountId: ACCOUNT });
   });
@@ -29,18 +29,9 @@ describe('what the provider tells by webhook', () => {
   const changeTemplate = (language: string, values: object) =>
     t.simulator.business.changeTemplate({ wabaId: ACCOUNT, name: TEMPLATE, language }, values);
   const changeAccount = (values: object) => t.simulator.business.changeAccount(ACCOUNT, values);
-  const stopped = (locale: string) =>
-    t.sql(
-      `select source, reason from sender_language_stops where sender_id = $1 and locale = $2 and coalesce(stopped_until, 'infinity') > now()`,
-      [sender.id, locale],
-    );
-  const pauseOf = async () => {
-    const [row] = await t.sql(
-      'select paused_at is not null as paused, pause_source as source, pause_reason as reason from senders where id = $1',
-      [sender.id],
-    );
-    return row!;
-  };
+  const stopped = async (onlyFor: string, { id } = sender) =>
+    (await t.stops(id)).filter((stop) => stop.onlyFor === onlyFor);
+  const pauses = (one = sender) => stopped('', one);
   const send = async (locale: 'en' | 'pt-BR') =>
     t.send(await t.newCaller(), {
       locale,
@@ -77,16 +68,15 @@ describe('what the provider tells by webhook', () => {
     const other = await buildSender(t.database, { businessAccountId: '7' });
     const twin = await buildSender(t.database, { businessAccountId: ACCOUNT });
     await changeAccount({ condition: 'restricted' });
-    await until('a pause', async () => (await pauseOf())['paused'] === true);
-    expect(await pauseOf()).toMatchObject({
-      source: 'webhook',
-      reason: expect.stringContaining('restricted'),
-    });
-    expect((await t.sender(twin.id)).paused_at).not.toBeNull();
-    expect((await t.sender(other.id)).paused_at).toBeNull();
+    await until('a pause', async () => (await pauses()).length === 1);
+    expect(await pauses()).toMatchObject([
+      { cause: 'provider', source: 'webhook', reason: expect.stringContaining('restricted'), until: null },
+    ]);
+    expect(await pauses(twin)).toHaveLength(1);
+    expect(await pauses(other)).toEqual([]);
     await changeAccount({ condition: 'active' });
-    await until('no pause', async () => (await pauseOf())['paused'] === false);
-    expect((await t.sender(twin.id)).paused_at).toBeNull();
+    await until('no pause', async () => (await pauses()).length === 0);
+    expect(await pauses(twin)).toEqual([]);
   });
 
   it('neither ends nor replaces a pause of an operator', async () => {
@@ -97,19 +87,19 @@ describe('what the provider tells by webhook', () => {
       const rows = await t.sql(`select from provider_changes where result = 'applied'`);
       return rows.length === 2;
     });
-    expect(await pauseOf()).toEqual({ paused: true, source: 'operator', reason: 'why' });
+    expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
   it('keeps what an operator paused meanwhile', async () => {
     await changeAccount({ condition: 'disabled' });
-    await until('a pause', async () => (await pauseOf())['source'] === 'webhook');
+    await until('a pause', async () => (await pauses()).length === 1);
     await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
     await changeAccount({ condition: 'active' });
     await until('no change', async () => {
       const rows = await t.sql(`select from provider_changes where result is null`);
       return rows.length === 0;
     });
-    expect(await pauseOf()).toEqual({ paused: true, source: 'operator', reason: 'why' });
+    expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
   it('is stored once, however often it comes, and applied in any order', async () => {
@@ -196,10 +186,8 @@ describe('a read of what the provider knows', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql(
-      'truncate business_accounts, message_templates, sender_language_stops, sender_readings, sender_country_blocks, send_slots',
-    );
-    await t.sql('update senders set business_account_id = null, paused_at = now(), paused_until = null');
+    await t.sql('truncate business_accounts, message_templates, sender_readings, stops, send_slots');
+    await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database);
     await read();
   });
@@ -212,11 +200,7 @@ describe('a read of what the provider knows', () => {
     expect(await isReadSince(t.database, sender.id, since!)).toBe(true);
   };
   const known = async (): Promise<SenderKnowledge> => (await listSenderKnowledge(t.database, sender.id))[0]!;
-  const stops = () =>
-    t.sql(
-      `select locale, source from sender_language_stops where sender_id = $1 and coalesce(stopped_until, 'infinity') > now()`,
-      [sender.id],
-    );
+  const stops = async () => (await t.stops(sender.id)).map(({ onlyFor, source }) => ({ onlyFor, source }));
   const change = (language: string, values: object, options = { silent: true }) =>
     t.simulator.business.changeTemplate(
       { wabaId: ACCOUNT, name: 'verification_code', language },
@@ -283,7 +267,7 @@ describe('a read of what the provider knows', () => {
     await past();
     await change('en', { status: 'PAUSED' });
     await readAgain();
-    expect(await stops()).toEqual([{ locale: 'en', source: 'read' }]);
+    expect(await stops()).toEqual([{ onlyFor: 'en', source: 'read' }]);
     expect(await badOf()).toEqual([['template_en', 'template_status']]);
     await past();
     await change('en', { status: 'APPROVED' });
@@ -326,7 +310,7 @@ describe('a read of what the provider knows', () => {
     await past();
     await change('pt_BR', { status: 'DELETED' });
     await readAgain();
-    expect(await stops()).toEqual([{ locale: 'pt-BR', source: 'read' }]);
+    expect(await stops()).toEqual([{ onlyFor: 'pt-BR', source: 'read' }]);
   });
 
   it('changes nothing but its age when it fails', async () => {
@@ -353,18 +337,16 @@ describe('a read of what the provider knows', () => {
     await change('en', { status: 'PAUSED' }, { silent: false });
     await t.sweep();
     await until('a stop', async () => (await stops()).length === 1);
-    expect(await stops()).toEqual([{ locale: 'en', source: 'webhook' }]);
+    expect(await stops()).toEqual([{ onlyFor: 'en', source: 'webhook' }]);
   });
 
   it('pauses a sender that may not send, and ends that', async () => {
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'payment_issue' }, { silent: true });
     await readAgain();
-    const paused = async () =>
-      (await t.sql('select pause_source as source from senders where id = $1', [sender.id]))[0];
-    expect(await paused()).toEqual({ source: 'read' });
+    expect(await stops()).toEqual([{ onlyFor: '', source: 'read' }]);
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'active' }, { silent: true });
     await readAgain();
-    expect(await paused()).toEqual({ source: null });
+    expect(await stops()).toEqual([]);
   });
 
   it('tells what to do about each part that is not as it should be', async () => {

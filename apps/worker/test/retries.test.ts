@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSend, until, type TapAnswer } from '@onecode/testing';
+import { buildSend, endStops, until, type TapAnswer } from '@onecode/testing';
 import { Queue, type Job } from 'bullmq';
 import { useWorker } from './testWorker.js';
 import type { AttemptRow } from './workerEnvironment.js';
@@ -108,10 +108,11 @@ describe('an answer that passes by itself', () => {
     answers.push(answer);
     const id = await t.send(await t.newCaller());
     await until('an attempt', async () => (await t.attempts(id))[0]?.outcome);
-    expect(await t.sql('select scope from throttles')).toEqual(
+    expect(await t.sql(`select scope from stops where cause = 'limit'`)).toEqual(
       throttled === null ? [] : [{ scope: throttled }],
     );
-    await t.sql('update throttles set free_at = now()');
+    await endStops(t.database);
+    await t.sql('update stops set free_at = now()');
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: throttled === null ? 2 : 1 });
   });
 
@@ -192,8 +193,9 @@ describe('an unknown outcome without a receipt', () => {
       const calls = t.calls(id);
       expect(calls).toHaveLength(5);
       for (const { body } of calls) expect(body.split(`"text":"${code}"`)).toHaveLength(3);
-      const lastEnd = Math.max(...attempts.map(({ finished_at }) => finished_at!.getTime()));
-      expect(row.failed_at!.getTime() - lastEnd).toBeGreaterThanOrEqual(SETTLE_MS - 1);
+      const lastBegin = Math.max(...attempts.map(({ started_at }) => started_at.getTime()));
+      expect(row.receipt_until!.getTime() - lastBegin).toBeGreaterThanOrEqual(SETTLE_MS);
+      expect(row.failed_at!.getTime()).toBeGreaterThanOrEqual(row.receipt_until!.getTime());
       expect(await t.units(caller.accountId)).toMatchObject({
         free_quota: 1,
         returned: ['free_quota'],

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { preflight, senderState } from '@onecode/domain';
+import { preflight, senderState, standingStop } from '@onecode/domain';
 import {
   countRecipients,
   isReadSince,
@@ -12,9 +12,9 @@ import {
 } from '@onecode/store';
 import type { Row } from '../output.js';
 
-/** The JSON says `paused` of a sender that cools down, too; `paused_until` says until when. */
 export function senderRow(sender: Sender) {
-  const isPaused = senderState(sender, new Date()) !== 'active';
+  const now = new Date();
+  const stop = standingStop(sender.stops, now);
   return {
     id: sender.id,
     phone_number_id: sender.phoneNumberId,
@@ -22,10 +22,13 @@ export function senderRow(sender: Sender) {
     template: sender.template,
     english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
-    state: isPaused ? 'paused' : 'active',
-    paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
-    pause_reason: isPaused ? sender.pauseReason : null,
-    faults: sender.consecutiveFailures,
+    state: senderState(sender.stops, now),
+    paused_until: stop?.until?.toISOString() ?? null,
+    pause_reason: stop?.reason ?? null,
+    faults: sender.stops.reduce(
+      (most, { cause, failures }) => (cause === 'fault' ? Math.max(most, failures) : most),
+      0,
+    ),
     created_at: sender.createdAt.toISOString(),
   };
 }

@@ -107,21 +107,3 @@ export async function isReadSince({ sql }: Database, senderId: string, since: Da
     select coalesce(tried_at >= ${since}, false) as is from sender_readings where sender_id = ${senderId}::uuid`;
   return row?.is ?? false;
 }
-
-/** A language in which a sender may not send for now. */
-export interface ActiveLanguageStop {
-  senderId: string;
-  locale: 'pt-BR' | 'en';
-  code: number | null;
-  source: 'answer' | 'receipt' | 'webhook' | 'read';
-  reason: string;
-  stoppedAt: Date;
-  /** Null until the provider says that the template is back. */
-  stoppedUntil: Date | null;
-}
-
-export async function listLanguageStops({ sql }: Connection): Promise<ActiveLanguageStop[]> {
-  return sql.query<ActiveLanguageStop[]>`
-    select sender_id as "senderId", locale, code, source, reason, stopped_at as "stoppedAt", stopped_until as "stoppedUntil"
-    from sender_language_stops where coalesce(stopped_until, 'infinity') > statement_timestamp() order by sender_id, locale`;
-}

@@ -5,7 +5,7 @@ import {
   templateLanguages,
   type PreflightResult,
 } from '@onecode/domain';
-import type { ActiveLanguageStop, Sender, SenderKnowledge } from '@onecode/store';
+import type { Sender, SenderKnowledge } from '@onecode/store';
 
 /** Something that Meta said of a sender, in its own words. */
 export interface FactView {
@@ -38,22 +38,10 @@ export interface TemplateView {
   at: string | null;
 }
 
-/** Why a sender sends nothing in a language. */
-interface LanguageStopView {
-  language: string;
-  code: number | null;
-  source: ActiveLanguageStop['source'];
-  reason: string;
-  stoppedAt: string;
-  /** Null until Meta says that the template is back. */
-  stoppedUntil: string | null;
-}
-
 /** What Meta said of a sender. */
 export interface ProviderView {
   facts: FactView[];
   templates: TemplateView[];
-  languageStops: LanguageStopView[];
   checks: PreflightResult[];
   /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
   recipients24h: number | null;
@@ -67,7 +55,6 @@ export interface ProviderView {
 export function providerView(
   sender: Sender,
   knowledge: SenderKnowledge,
-  stops: readonly ActiveLanguageStop[],
   codeValiditySeconds: number,
   now: Date,
 ): ProviderView {
@@ -84,16 +71,6 @@ export function providerView(
   return {
     facts: factViews(knowledge),
     templates: templateViews(knowledge, Object.values(languages)),
-    languageStops: stops
-      .filter(({ senderId }) => senderId === sender.id)
-      .map(({ locale, code, source, reason, stoppedAt, stoppedUntil }) => ({
-        language: languages[locale],
-        code,
-        source,
-        reason,
-        stoppedAt: stoppedAt.toISOString(),
-        stoppedUntil: stoppedUntil?.toISOString() ?? null,
-      })),
     checks: triedAt === null ? [] : results,
     recipients24h,
     recipientsLeft: recipientsLeft(knowledge),
