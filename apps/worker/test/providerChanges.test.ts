@@ -102,6 +102,46 @@ describe('what the provider tells by webhook', () => {
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
+  it('is kept in words of its own, newest first, whatever else is in the same post', async () => {
+    const changes = [
+      ['message_template_status_update', { event: 'PAUSED', message_template_name: 'a'.repeat(100_000) }],
+      ['account_update', { event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'SCAM' } }],
+      ['account_update', { event: 'ACCOUNT_VIOLATION', waba_info: { waba_id: '999' } }],
+      [
+        'account_alerts',
+        {
+          entity_type: 'BUSINESS',
+          entity_id: '5',
+          alert_info: {
+            alert_severity: 'CRITICAL',
+            alert_status: 'ACTIVE',
+            alert_type: 'OBA_REJECTED',
+            alert_description: 'No.',
+          },
+        },
+      ],
+      ['messages', { errors: [{ code: 130429, title: 'Rate limit hit' }] }],
+    ];
+    const time = Math.floor(Date.now() / 1000);
+    const post = (some: unknown[][], at: number) =>
+      t.simulator.postWebhook({
+        object: 'whatsapp_business_account',
+        entry: [{ id: ACCOUNT, time: at, changes: some.map(([field, value]) => ({ field, value })) }],
+      });
+    expect(await post(changes, time - 9)).toBe(200);
+    expect(await post([['account_update', { event: 'VOLUME_BASED_PRICING_TIER_UPDATE' }]], time)).toBe(200);
+    const alerts = async () => (await listSenderKnowledge(t.database, sender.id))[0]!.alerts;
+    await until('all alerts', async () => (await alerts()).length === 4);
+    const at = new Date((time - 9) * 1000).toISOString();
+    const [newest, ...others] = await alerts();
+    expect(newest).toMatchObject({ type: 'VOLUME_BASED_PRICING_TIER_UPDATE' });
+    expect(others.toSorted((a, b) => a.type.localeCompare(b.type))).toEqual([
+      { type: '130429', severity: null, detail: 'Rate limit hit', at },
+      { type: 'ACCOUNT_VIOLATION', severity: null, detail: 'violation_type: SCAM', at },
+      { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: 'No.', at },
+    ]);
+  });
+
   it('is stored once, however often it comes, and applied in any order', async () => {
     const change = (event: string, time: number) => ({
       digest: Buffer.from(event),
