@@ -80,7 +80,7 @@ export {
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';
 export * from './sends/identities.js';
-export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
+export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
 export * from './sends/takeDeliveries.js';
 export * from './sends/verifySend.js';

@@ -35,7 +35,7 @@ export function senderRow(sender: Sender) {
 
 /** A sender with what the provider said of it, in the provider's own words. */
 export async function showSender(database: Database, sender: Sender): Promise<Row> {
-  const { number, templates, readAt } = await knowledgeOf(database, sender);
+  const { number, templates, alerts, readAt } = await knowledgeOf(database, sender);
   return {
     ...senderRow(sender),
     business_account_id: sender.businessAccountId,
@@ -43,6 +43,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     messaging_limit: number.messagingLimit?.value ?? null,
     unique_recipients_24h: await countRecipients(database, sender.id),
     checked_at: readAt?.toISOString() ?? null,
+    alerts: alerts.map(({ type, severity, detail, at }) => ({ type, severity, detail, at })),
     templates: templates.map(({ name, language, facts }) => ({
       name,
       language,
