@@ -59,7 +59,8 @@ export async function measure(environment, { only, beside }) {
     const target = await openOnecode(environment, release, `onecode_fair_${index}`, 0, accounts);
     await target.pool.query(
       `with active as (update senders set throughput = $1 where id = (select id from senders order by id limit 1) returning id)
-       update senders set paused_at = now(), pause_reason = 'one sends', pause_source = 'operator' where id <> (select id from active)`,
+       insert into stops (cause, scope, subject, source, reason)
+       select 'operator', 'sender', id::text, 'operator', 'one sends' from senders where id <> (select id from active)`,
       [THROUGHPUT],
     );
     for (const { flooding, workers } of CASES) {

@@ -3,6 +3,8 @@
 
 create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
+create type active_stop as (cause text, scope text, subject text, only_for text, opens_at timestamp with time zone, spacing interval);
+
 create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, application_number bigint);
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
@@ -159,6 +161,7 @@ create table breaker_trips (
 create table business_accounts (
   id text not null,
   facts jsonb not null,
+  alerts jsonb default '[]'::jsonb not null,
   constraint business_accounts_pkey PRIMARY KEY (id)
 );
 
@@ -368,11 +371,12 @@ create table provider_changes (
   occurred_at timestamp(3) with time zone not null,
   received_at timestamp(3) with time zone default now() not null,
   due_at timestamp(3) with time zone default now(),
+  tries smallint default 0 not null,
   result text,
   constraint provider_changes_pkey PRIMARY KEY (id),
   constraint provider_changes_digest_key UNIQUE (digest),
   constraint provider_changes_done_check CHECK ((due_at IS NULL) = (result IS NOT NULL)),
-  constraint provider_changes_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text]))
+  constraint provider_changes_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text, 'failed'::text]))
 );
 CREATE INDEX provider_changes_due_at ON public.provider_changes USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX provider_changes_received_at ON public.provider_changes USING btree (received_at);
@@ -443,32 +447,6 @@ create unlogged table send_slots (
   constraint send_slots_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
 ) with (fillfactor=50);
 
-create table sender_country_blocks (
-  sender_id uuid not null,
-  country text not null,
-  blocked_until timestamp(3) with time zone not null,
-  error_code integer,
-  constraint sender_country_blocks_pkey PRIMARY KEY (sender_id, country),
-  constraint sender_country_blocks_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id),
-  constraint sender_country_blocks_country_check CHECK (country ~ '^[A-Z]{2}$'::text)
-);
-
-create table sender_language_stops (
-  sender_id uuid not null,
-  locale text not null,
-  code integer,
-  source text not null,
-  reason text not null,
-  consecutive_failures integer default 0 not null,
-  stopped_at timestamp(3) with time zone default now() not null,
-  stopped_until timestamp(3) with time zone,
-  constraint sender_language_stops_pkey PRIMARY KEY (sender_id, locale),
-  constraint sender_language_stops_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE,
-  constraint sender_language_stops_consecutive_failures_check CHECK (consecutive_failures >= 0),
-  constraint sender_language_stops_locale_check CHECK (locale = ANY (ARRAY['pt-BR'::text, 'en'::text])),
-  constraint sender_language_stops_source_check CHECK (source = ANY (ARRAY['answer'::text, 'receipt'::text, 'webhook'::text, 'read'::text]))
-);
-
 create table sender_readings (
   sender_id uuid not null,
   facts jsonb default '{}'::jsonb not null,
@@ -487,6 +465,7 @@ create unlogged table sender_recipient_windows (
   recipient_hash bigint not null,
   free_at timestamp(6) with time zone not null,
   refusals smallint default 0 not null,
+  refused_at timestamp(3) with time zone,
   constraint sender_recipient_windows_pkey PRIMARY KEY (sender_id, recipient_hash)
 );
 CREATE INDEX sender_recipient_windows_free_at ON public.sender_recipient_windows USING btree (free_at);
@@ -500,22 +479,12 @@ create table senders (
   template text not null,
   english_template_language text not null,
   throughput integer default 80 not null,
-  consecutive_failures integer default 0 not null,
-  paused_at timestamp(3) with time zone,
-  paused_until timestamp(3) with time zone,
-  pause_reason text,
-  pause_source text,
-  faulted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default now() not null,
   constraint senders_pkey PRIMARY KEY (id),
   constraint senders_phone_number_id_key UNIQUE (phone_number_id),
-  constraint pause_has_a_beginning CHECK (paused_at IS NOT NULL OR paused_until IS NULL),
-  constraint pause_says_why CHECK ((paused_at IS NULL) = (pause_reason IS NULL) AND (paused_at IS NULL) = (pause_source IS NULL)),
   constraint senders_business_account_id_check CHECK (business_account_id ~ '^[0-9]{1,32}$'::text),
-  constraint senders_consecutive_failures_check CHECK (consecutive_failures >= 0),
   constraint senders_english_template_language_check CHECK (english_template_language = ANY (ARRAY['en'::text, 'en_US'::text])),
   constraint senders_number_check CHECK (number ~ '^\+[1-9][0-9]{4,14}$'::text),
-  constraint senders_pause_source_check CHECK (pause_source = ANY (ARRAY['operator'::text, 'answer'::text, 'receipt'::text, 'webhook'::text, 'read'::text])),
   constraint senders_phone_number_id_check CHECK (phone_number_id ~ '^[0-9]{1,32}$'::text),
   constraint senders_template_check CHECK (template ~ '^[a-z0-9_]+$'::text AND length(template) <= 512),
   constraint senders_throughput_check CHECK (throughput >= 1 AND throughput <= 1000)
@@ -608,19 +577,37 @@ create table sign_in_limits (
   constraint sign_in_limits_key_key UNIQUE (key)
 );
 
-create table throttles (
+create table stops (
+  cause text not null,
   scope text not null,
   subject text not null,
-  refusals smallint not null,
-  rate double precision not null,
-  throttled_at timestamp(3) with time zone not null,
-  recovered_at timestamp(3) with time zone,
-  free_at timestamp(6) with time zone not null,
-  constraint throttles_pkey PRIMARY KEY (scope, subject),
-  constraint recovered_says_when CHECK ((refusals = 0) = (recovered_at IS NOT NULL)),
-  constraint throttles_rate_check CHECK (rate > 0::double precision),
-  constraint throttles_refusals_check CHECK (refusals >= 0),
-  constraint throttles_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'app'::text]))
+  only_for text default ''::text not null,
+  source text not null,
+  error_code integer,
+  reason text not null,
+  failures smallint default 1 not null,
+  rate double precision,
+  since timestamp(3) with time zone default now() not null,
+  until timestamp(3) with time zone,
+  proven_at timestamp(3) with time zone,
+  free_at timestamp(6) with time zone,
+  constraint stops_pkey PRIMARY KEY (cause, scope, subject, only_for),
+  constraint limit_has_a_rate CHECK ((rate IS NOT NULL) = (cause = 'limit'::text)),
+  constraint stop_ends_as_it_began CHECK ((until IS NOT NULL) = (cause = ANY (ARRAY['fault'::text, 'limit'::text]))),
+  constraint stop_is_over_when_proven CHECK ((failures = 0) = (proven_at IS NOT NULL) AND (failures > 0 OR until IS NOT NULL)),
+  constraint stops_cause_check CHECK (cause = ANY (ARRAY['operator'::text, 'provider'::text, 'fault'::text, 'limit'::text])),
+  constraint stops_check CHECK ((subject = ''::text) = (scope = 'app'::text)),
+  constraint stops_failures_check CHECK (failures >= 0),
+  constraint stops_only_for_check CHECK (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'::text),
+  constraint stops_rate_check CHECK (rate > 0::double precision),
+  constraint stops_reason_check CHECK (length(reason) >= 1 AND length(reason) <= 1000),
+  constraint stops_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'app'::text])),
+  constraint stops_source_check CHECK (source = ANY (
+CASE cause
+    WHEN 'operator'::text THEN '{operator}'::text[]
+    WHEN 'provider'::text THEN '{webhook,read}'::text[]
+    ELSE '{answer,receipt}'::text[]
+END))
 );
 
 create table traffic_counts (
@@ -628,9 +615,10 @@ create table traffic_counts (
   event text not null,
   country text not null,
   sender_id text not null,
+  account_id text default ''::text not null,
   reason text not null,
   count bigint not null,
-  constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, reason),
+  constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, account_id, reason),
   constraint traffic_counts_count_check CHECK (count > 0)
 );
 

@@ -13,16 +13,15 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   return query with recursive held as materialized (
     select active_holds() as holds
+  ), stopped as materialized (
+    select * from active_stops(p_now) t where t.opens_at > p_now + p_horizon
   ), available as materialized (
     select r.id, array(
-        select b.country from sender_country_blocks b where b.sender_id = r.id and b.blocked_until > p_now
-      ) as closed_countries, array(
-        select l.locale from sender_language_stops l where l.sender_id = r.id and coalesce(l.stopped_until, 'infinity') > p_now
-      ) as closed_locales
+      select t.only_for from stopped t where t.only_for <> '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
+    ) as closed
     from senders r left join send_slots s on s.sender_id = r.id
-    where (r.paused_at is null or r.paused_until <= p_now) and coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
-      select from active_throttles(p_now) t
-      where t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id) and t.free_at > p_now + p_horizon
+    where coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
+      select from stopped t where t.only_for = '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
     )
   ), groups as (
     (
@@ -40,7 +39,7 @@ begin
   ), served as materialized (
     select g.account_id, g.country, g.locale from groups g cross join held
     where g.is_worth and not is_held(held.holds, g.account_id, g.country)
-      and exists (select from available a where not (g.country = any (a.closed_countries) or g.locale = any (a.closed_locales)))
+      and exists (select from available a where not array[g.country, g.locale] && a.closed)
   ), accounts_in_turn as materialized (
     select c.id as account_id, 1.0::double precision / c.weight as lasts, t.ends_at as busy_until, greatest(v.now, t.ends_at) as starts_at
     from accounts c
@@ -68,7 +67,7 @@ begin
       -- When the first of these senders may write to the recipient.
       select min(coalesce(p.free_at, '-infinity')) from available a
       left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
-      where not (coalesce(w.country, 'ZZ') = any (a.closed_countries) or w.locale = any (a.closed_locales))
+      where not array[coalesce(w.country, 'ZZ'), w.locale] && a.closed
     ) as window_at from longest w
   ), ranked as (
     select *, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from judged

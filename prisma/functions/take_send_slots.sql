@@ -1,7 +1,6 @@
 -- Gives each of these sends, in their order, a sender and a time within the horizon, or none, and none to one that is held. Send slots of a
 -- sender lie a tenth further apart than its throughput asks for, and a tenth of the throughput may go at once: no second ever holds more
--- than the throughput. A sender that was stopped by a fault, and whose cool-down is over, sends one message a second until one succeeds.
--- What is throttled shares the slots of its throttle. Only `take_deliveries` calls it, under its lock.
+-- than the throughput. A stop lets single messages through, if any; see `active_stops`. Only `take_deliveries` calls it, under its lock.
 create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
 returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
 language plpgsql
@@ -12,71 +11,47 @@ declare
   v_end timestamptz := p_now + p_horizon;
   v_ids uuid[];
   v_numbers text[];
+  v_businesses text[];
   v_start timestamptz[];
   v_free timestamptz[];
   v_spacing interval[];
-  -- The throttles, and by sender their positions: of its own, of its business account's and of the app's.
-  v_scopes text[];
-  v_subjects text[];
-  v_throttle_start timestamptz[];
-  v_throttle_free timestamptz[];
-  v_throttle_spacing interval[];
-  v_own integer[];
-  v_business integer[];
-  v_app integer;
-  v_throttle integer;
+  v_stops active_stop[];
+  v_opens timestamptz[];
   v_pick integer;
   v_at timestamptz;
   v_holds active_holds := active_holds();
   w record;
 begin
-  perform from throttles t order by t.scope, t.subject for update;
-  if found then
-    select array_agg(t.scope), array_agg(t.subject), array_agg(t.spacing), array_agg(greatest(t.free_at, p_now))
-      into v_scopes, v_subjects, v_throttle_spacing, v_throttle_start
-    from active_throttles(p_now) t;
-    v_throttle_free := v_throttle_start;
-    v_app := array_position(v_scopes, 'app');
-  end if;
-  select array_agg(a.id), array_agg(a.number), array_agg(a.spacing),
-    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.burst - 1))), array_agg(a.own), array_agg(a.business)
-    into v_ids, v_numbers, v_spacing, v_start, v_own, v_business
+  -- Those that let single messages through are written below.
+  perform from stops t where t.cause in ('fault', 'limit') order by t.cause, t.scope, t.subject, t.only_for for update;
+  select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
+  select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
+    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)))
+    into v_ids, v_numbers, v_businesses, v_spacing, v_start
   from (
-    select r.id, r.number, s.free_at, t.own, t.business,
-      case when r.paused_at is null then ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' else interval '1 second' end as spacing,
-      case when r.paused_at is null then r.throughput / 10.0 else 0 end as burst
-    from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
-      select max(u.position) filter (where u.scope = 'sender') as own, max(u.position) filter (where u.scope = 'business') as business
-      from unnest(v_scopes, v_subjects) with ordinality as u (scope, subject, position)
-      where u.subject = sender_throttle_subject(u.scope, r.id, r.business_account_id)
-    ) t
-    where r.paused_at is null or r.paused_until <= p_now
+    select r.id, r.number, r.business_account_id as business, r.throughput, s.free_at,
+      ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
+    from senders r left join send_slots s on s.sender_id = r.id
   ) a;
   v_free := v_start;
 
   for w in
-    select s.id, s.country, s.locale, hashtextextended(s.canonical_recipient, 0) as recipient_hash,
+    select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.canonical_recipient, 0) as recipient_hash,
       is_held(v_holds, s.account_id, s.country) as is_held
     from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id order by p.ordinal
   loop
     continue when w.is_held;
     select c.position, c.at into v_pick, v_at
     from (
-      select a.id, a.position, random() as chance, greatest(
-        a.free_at, p_now, v_throttle_free[v_own[a.position]], v_throttle_free[v_business[a.position]], v_throttle_free[v_app]
-      ) as at
-      from unnest(v_ids, v_free) with ordinality as a (id, free_at, position)
+      select a.id, a.position, random() as chance, greatest(a.free_at, p_now, case when v_stops is not null then (
+        select max(k.free_at) from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
+        where k.subject = stop_subject(k.scope, a.id, a.business) and k.only_for in ('', w.country, w.locale)
+      ) end) as at
+      from unnest(v_ids, v_businesses, v_free) with ordinality as a (id, business, free_at, position)
       order by at, chance
     ) c
     where c.at <= v_end
-      -- Look-ups by key, one sender after the other until one is able. No planner turns them into a join, not even one that
-      -- planned while the tables were empty.
-      and coalesce(p_now >= (
-        select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = coalesce(w.country, 'ZZ')
-      ), true)
-      and coalesce(p_now >= (
-        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l where l.sender_id = c.id and l.locale = w.locale
-      ), true)
+      -- A look-up by key, for one sender after the other until one is able.
       and coalesce(c.at >= (
         select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = w.recipient_hash
       ), true)
@@ -89,9 +64,16 @@ begin
     return next;
 
     v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
-    foreach v_throttle in array array_remove(array[v_own[v_pick], v_business[v_pick], v_app], null) loop
-      v_throttle_free[v_throttle] := v_at + v_throttle_spacing[v_throttle];
-    end loop;
+    if v_stops is not null then
+      v_opens := array(
+        select case
+          when k.subject = stop_subject(k.scope, v_ids[v_pick], v_businesses[v_pick]) and k.only_for in ('', w.country, w.locale)
+          then v_at + k.spacing else k.free_at
+        end
+        from unnest(v_stops, v_opens) with ordinality as k (cause, scope, subject, only_for, opens_at, spacing, free_at, position)
+        order by k.position
+      );
+    end if;
     insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
       values (sender_id, w.recipient_hash, v_at - recipient_window_burst() + recipient_window_spacing())
       on conflict (sender_id, recipient_hash) do update
@@ -101,10 +83,10 @@ begin
   insert into send_slots as s (sender_id, free_at)
     select a.id, a.free_at from unnest(v_ids, v_start, v_free) as a (id, start, free_at) where a.free_at > a.start
     on conflict (sender_id) do update set free_at = excluded.free_at;
-  if v_throttle_free is not null then
-    update throttles t set free_at = a.free_at
-    from unnest(v_scopes, v_subjects, v_throttle_start, v_throttle_free) as a (scope, subject, start, free_at)
-    where t.scope = a.scope and t.subject = a.subject and a.free_at > a.start;
+  if v_stops is not null then
+    update stops t set free_at = k.free_at
+    from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
+    where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and k.free_at > k.opens_at;
   end if;
 end
 $$;

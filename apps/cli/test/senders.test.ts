@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
-import { coolDownSender } from '@onecode/store';
-import { buildSender, tableContents } from '@onecode/testing';
+import { applyProviderReport } from '@onecode/store';
+import { buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
 
 const TOKEN = 'EAAGplantedTokenOfASender';
@@ -103,7 +103,29 @@ describe('senders', () => {
       messaging_limit: null,
       unique_recipients_24h: 0,
       checked_at: null,
+      alerts: [],
       templates: [],
+    });
+  });
+
+  it('are shown with what Meta said of their business account in words of its own, newest first', async () => {
+    const { id } = await buildSender(store.database, { businessAccountId: '7' });
+    const tell = (type: string, at: Date, severity: string | null = null) =>
+      applyProviderReport(
+        store.database,
+        '7',
+        { about: 'business_account', values: {}, alerts: [{ type, severity, detail: null }] },
+        at,
+      );
+    const [early, late] = [new Date('2026-11-01T10:00:00Z'), new Date('2026-11-02T10:00:00Z')];
+    await tell('VOLUME_BASED_PRICING_TIER_UPDATE', late);
+    await tell('OBA_REJECTED', early, 'CRITICAL');
+    await tell('OBA_REJECTED', early, 'CRITICAL');
+    expect(await json(`sender show ${id}`)).toMatchObject({
+      alerts: [
+        { type: 'VOLUME_BASED_PRICING_TIER_UPDATE', severity: null, detail: null, at: late.toISOString() },
+        { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: null, at: early.toISOString() },
+      ],
     });
   });
 
@@ -117,17 +139,10 @@ describe('senders', () => {
   });
 
   it('are shown with how long a rest lasts and why, and as active once it is over', async () => {
-    const { id } = await buildSender(store.database);
-    const fault = { senderId: id, startedAt: new Date(), isOfBusiness: false, source: 'answer' } as const;
-    await coolDownSender(store.database, fault, {
-      failuresBefore: 0,
-      seconds: 600,
-      sharedSeconds: [],
-      reason: 'quality',
-    });
-    const resting = { state: 'paused', paused_until: TIME, pause_reason: 'quality', faults: 1 };
+    await stopSender(store.database, await buildSender(store.database), { reason: 'quality' });
+    const resting = { state: 'cooling_down', paused_until: TIME, pause_reason: 'quality', faults: 1 };
     expect(await json('sender list')).toMatchObject([resting]);
-    await store.sql(`update senders set paused_until = now() - interval '1 second'`);
+    await endStops(store.database);
     const active = { state: 'active', paused_until: null, pause_reason: null, faults: 1 };
     expect(await json('sender list')).toMatchObject([active]);
   });

@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  afterSameRefusals,
   claim,
+  isAbout,
   isNotOfThisSend,
   releaseClaim,
   settle,
@@ -15,6 +17,7 @@ import { inSpan, markFailed, OWN_FAULTS, recordSpan, type OwnFault } from '@onec
 import {
   changeSend,
   changeSendSnapshot,
+  countAttemptsWith,
   findSendDetails,
   type ClaimedSend,
   type TakenSend,
@@ -172,18 +175,20 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
   if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt))
     return withoutCall({ kind: (await release()) === 'released' ? 'released' : 'stale' });
   // Stopped between the claim and the call, by another message's answer or an operator.
-  const stops = [sender.stoppedAt, sender.languageStops[send.locale]?.stoppedAt];
-  if (stops.some((stoppedAt) => stoppedAt && stoppedAt > claimedAt)) {
+  if (sender.stops.some((stop) => isAbout(stop, send) && stop.since > claimedAt)) {
     await release();
     return withoutCall({ kind: 'reassign' });
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const { outcome, own } = await call(context, send, sender, {
+  const { outcome: answer, own } = await call(context, send, sender, {
     attempt: { sendId: send.id, number },
     identityHash,
   });
   // crash point: worker after call
+  const isRefusal = answer.kind === 'retry' && answer.isRefusal === true;
+  const before = isRefusal ? await countAttemptsWith(database, send.id, answer.errorCode) : 0;
+  const outcome = afterSameRefusals(answer, before);
   const seconds = endTimer({ outcome: outcome.kind });
   const at: SenderAttempt = { senderId, startedAt: claimedAt, source: 'answer' };
   if (isNotOfThisSend(outcome)) {

@@ -17,12 +17,17 @@ type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaim
  * Each is read by one worker at a time.
  */
 export async function readDueSenders(context: ReadingContext, graph: GraphReader): Promise<void> {
+  const failures: unknown[] = [];
   for (;;) {
     const due = await takeDueReading(context.database);
-    if (due === null) return;
-    alertOf(context, await readOne(context, graph, due));
+    if (due === null) break;
+    // One that cannot be read or written holds up no other.
+    await readOne(context, graph, due)
+      .then((stops) => alertOf(context, stops))
+      .catch((error: unknown) => failures.push(error));
     await postponeReading(context.database, due);
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function readOne(

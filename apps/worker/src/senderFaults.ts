@@ -1,78 +1,78 @@
 import {
-  coolDownSeconds,
-  NO_COUNTRY,
-  SHARED_COOL_DOWN_SECONDS,
-  throttleWaitsMs,
+  afterFault,
+  afterLimit,
+  afterProof,
+  isAbout,
+  stopsOf,
+  stopSubject,
   windowWaitsMs,
+  type Evidence,
   type Outcome,
   type Send,
+  type Stop,
+  type StopSubject,
 } from '@onecode/domain';
-import {
-  blockCountry,
-  closeRecipientWindow,
-  coolDownSender,
-  easeThrottles,
-  recordThrottle,
-  recoverLanguage,
-  recoverSender,
-  stopLanguage,
-  type SenderFault,
-  type StopSource,
-} from '@onecode/store';
+import { changeStop, closeRecipientWindow, fullRate, isRefuted } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 
-/** How long a sender is blocked in a country that the provider forbids it to message. */
-const COUNTRY_BLOCK_SECONDS = 3_600;
-
 type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
-type Throttle = Extract<Outcome, { kind: 'retry' }>;
+type Limit = Extract<Outcome, { kind: 'retry' }>;
 type Context = Pick<WorkerContext, 'database' | 'senders' | 'metrics' | 'log'>;
 
 /** The attempt that met a failure or succeeded, and how we know. */
-export type SenderAttempt = Pick<SenderFault, 'senderId' | 'startedAt' | 'source'>;
+export interface SenderAttempt extends Evidence {
+  senderId: string;
+}
 
 /**
- * Stops what a failure outside of its send is about, so that the send goes out by another sender, or waits: lets the sender cool down,
- * with all of its business account if that is at fault; stops it for the send's country or language only; or throttles what has reached
- * its limit.
+ * Stops what a failure outside of its send is about, so that the send goes out by another sender, or waits: the sender, with its business
+ * account if that is at fault; the sender for the send's country or language only; or what has reached its limit.
  */
 export function recordSenderFailure(
   context: Context,
   at: SenderAttempt,
   send: Send,
-  failure: Fault | Throttle,
+  failure: Fault | Limit,
 ): Promise<void> {
-  return failure.kind === 'retry' ? throttle(context, at, send, failure) : stop(context, at, send, failure);
+  return failure.kind === 'retry' ? slowDown(context, at, send, failure) : stop(context, at, send, failure);
 }
 
-/**
- * Forgets a sender's earlier failures: the provider accepted a message of it, or has sent one on to the recipient. What a receipt
- * stopped, only a receipt proves healthy.
- */
+/** Ends what single messages were trying: the provider accepted a message of the sender, or has sent one on to the recipient. */
 export async function recordSenderSuccess(
   { database, senders }: Context,
-  { senderId, startedAt, source }: SenderAttempt,
-  { locale }: Pick<Send, 'locale'>,
+  { senderId, ...proof }: SenderAttempt,
+  send: Pick<Send, 'locale' | 'country'>,
 ): Promise<void> {
-  const { consecutiveFailures, pauseSource, isThrottled, languageStops } = await senders.open(senderId);
-  const stopped = languageStops[locale];
-  const isProof = (stopSource: StopSource | null | undefined): boolean =>
-    stopSource !== 'receipt' || source === 'receipt';
-  const hasRecovered = consecutiveFailures > 0 && isProof(pauseSource);
-  const templateHasRecovered = (stopped?.consecutiveFailures ?? 0) > 0 && isProof(stopped?.source);
-  if (hasRecovered) await recoverSender(database, senderId);
-  if (templateHasRecovered) await recoverLanguage(database, senderId, locale);
-  if (isThrottled) await easeThrottles(database, senderId, startedAt);
-  if (hasRecovered || templateHasRecovered || isThrottled) senders.forget();
+  const { stops } = await senders.open(senderId);
+  for (const stop of stops) {
+    if (!isAbout(stop, send) || afterProof(stop, new Date(), proof) === null) continue;
+    await changeStop(database, stop, (last, now) => last && afterProof(last, now, proof));
+    senders.forget();
+  }
 }
 
 async function stop(context: Context, at: SenderAttempt, send: Send, fault: Fault): Promise<void> {
-  const { senders, metrics, log } = context;
-  const begun = await stopWhatIsNamed(context, at, send, fault);
+  const { database, senders, metrics, log } = context;
+  const { errorCode, reason } = fault;
+  const scope = fault.kind === 'config' ? fault.scope : 'token';
+  // Its business account may have become known a moment ago.
+  senders.forget();
+  const sender = await senders.open(at.senderId);
+  const subjects = stopsOf(scope, send).map((one): StopSubject => ({
+    cause: 'fault',
+    ...one,
+    subject: stopSubject(one.scope, sender),
+  }));
+  // The widest decides: a business account that delivers is not at fault.
+  const widest = subjects.at(-1);
+  if (widest === undefined || (await isRefuted(database, widest, { ...at, sendId: send.id }))) return;
+  const met = { ...at, errorCode, reason };
+  const begun: (Stop | null)[] = [];
+  for (const subject of subjects)
+    begun.push(await changeStop(database, subject, (last, now) => afterFault(subject, last, now, met)));
   senders.forget();
   // Many sends meet the same fault at once; the one that begins the stop raises the alert.
-  if (!begun) return;
-  const { errorCode, reason } = fault;
+  if (begun[0] === null) return;
   const facts = { ...factsOf(at, send), error_code: errorCode, reason };
   if (fault.kind === 'config') {
     metrics.configurationFaults.inc({ scope: fault.scope, error_code: String(errorCode ?? 'none') });
@@ -83,62 +83,31 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
   }
 }
 
-/** @returns whether this call began the stop */
-async function stopWhatIsNamed(
-  context: Context,
-  at: SenderAttempt,
-  send: Send,
-  fault: Fault,
-): Promise<boolean> {
-  const { database, senders } = context;
-  const { errorCode, reason } = fault;
-  const scope = fault.kind === 'config' ? fault.scope : null;
-  if (scope === 'country')
-    return blockCountry(database, {
-      senderId: at.senderId,
-      country: send.country ?? NO_COUNTRY,
-      seconds: COUNTRY_BLOCK_SECONDS,
-      errorCode,
-    });
-  const { consecutiveFailures, languageStops } = await senders.open(at.senderId);
-  if (scope === 'template') {
-    const failuresBefore = languageStops[send.locale]?.consecutiveFailures ?? 0;
-    const seconds = coolDownSeconds(failuresBefore + 1);
-    return stopLanguage(
-      database,
-      { ...at, locale: send.locale },
-      { failuresBefore, seconds, errorCode, reason },
-    );
-  }
-  return coolDownSender(
-    database,
-    { ...at, isOfBusiness: scope === 'business' },
-    {
-      failuresBefore: consecutiveFailures,
-      seconds: coolDownSeconds(consecutiveFailures + 1),
-      sharedSeconds: SHARED_COOL_DOWN_SECONDS,
-      reason: errorCode === null ? reason : `${reason} (${errorCode})`,
-    },
-  );
-}
-
-async function throttle(
+async function slowDown(
   { database, senders, metrics, log }: Context,
   at: SenderAttempt,
   send: Send,
-  refusal: Throttle,
+  { throttled: scope, errorCode, reason, retryAfterSeconds }: Limit,
 ): Promise<void> {
-  const { throttled: scope, errorCode, retryAfterSeconds } = refusal;
   if (scope === 'none') return;
+  const random = Math.random();
+  const sender = await senders.open(at.senderId);
   if (scope === 'recipient_window') {
-    const waitsMs = windowWaitsMs(retryAfterSeconds, Math.random());
-    await closeRecipientWindow(database, send.id, { ...at, waitsMs });
+    const about = { scope: 'sender', subject: sender.id, onlyFor: '', isOfRecipient: true } as const;
+    if (at.source === 'receipt' && (await isRefuted(database, about, { ...at, sendId: send.id }))) return;
+    await closeRecipientWindow(database, send.id, {
+      ...at,
+      waitsMs: windowWaitsMs(retryAfterSeconds, random),
+    });
     return;
   }
-  const waitsMs = throttleWaitsMs(retryAfterSeconds, Math.random());
-  const isNew = await recordThrottle(database, scope, { ...at, waitsMs });
+  const subject: StopSubject = { cause: 'limit', scope, subject: stopSubject(scope, sender), onlyFor: '' };
+  const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random };
+  const begun = await changeStop(database, subject, (last, now) =>
+    afterLimit(subject, last, now, { ...at, errorCode, reason }, limit),
+  );
   senders.forget();
-  if (!isNew) return;
+  if (begun?.failures !== 1) return;
   metrics.throttles.inc({ scope, error_code: String(errorCode ?? 'none') });
   log.warn({ ...factsOf(at, send), scope, error_code: errorCode }, 'a limit of the provider was reached');
 }

@@ -5,7 +5,7 @@ import {
   deleteOldReports,
   deleteOldRefusedRequests,
   deleteOldSenderRecipientWindows,
-  deleteOldThrottles,
+  deleteOldStops,
   deletePastTurns,
   eraseExpiredCodes,
   mergeOldTraffic,
@@ -45,7 +45,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await deleteEndedKeys(database);
   await deletePastTurns(database);
-  await deleteOldThrottles(database);
+  await deleteOldStops(database);
   await deleteOldHeartbeats(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);

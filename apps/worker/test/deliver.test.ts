@@ -192,7 +192,9 @@ describe('the job of a send', () => {
   });
 
   it('fails when the sender’s token cannot be opened', async () => {
-    await t.sql("update senders set sealed_token = '\\x00' where paused_at is null");
+    await t.sql(
+      "update senders set sealed_token = '\\x00' where id::text not in (select subject from stops)",
+    );
     const job = await jobOf(await t.send(t.caller), 'failed');
     expect(job.failedReason).toBe('no_sender: the sender’s token cannot be opened');
   });

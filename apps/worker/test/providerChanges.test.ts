@@ -1,5 +1,6 @@
 import { preflight } from '@onecode/domain';
 import {
+  applyProviderReport,
   isReadSince,
   listSenderKnowledge,
   pauseSender,
@@ -20,7 +21,7 @@ describe('what the provider tells by webhook', () => {
   const t = useWorker({ senders: 0 });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql('truncate provider_changes, business_accounts, message_templates, sender_language_stops');
+    await t.sql('truncate provider_changes, business_accounts, message_templates, stops');
     await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database, { businessAccountId: ACCOUNT });
   });
@@ -28,18 +29,9 @@ describe('what the provider tells by webhook', () => {
   const changeTemplate = (language: string, values: object) =>
     t.simulator.business.changeTemplate({ wabaId: ACCOUNT, name: TEMPLATE, language }, values);
   const changeAccount = (values: object) => t.simulator.business.changeAccount(ACCOUNT, values);
-  const stopped = (locale: string) =>
-    t.sql(
-      `select source, reason from sender_language_stops where sender_id = $1 and locale = $2 and coalesce(stopped_until, 'infinity') > now()`,
-      [sender.id, locale],
-    );
-  const pauseOf = async () => {
-    const [row] = await t.sql(
-      'select paused_at is not null as paused, pause_source as source, pause_reason as reason from senders where id = $1',
-      [sender.id],
-    );
-    return row!;
-  };
+  const stopped = async (onlyFor: string, { id } = sender) =>
+    (await t.stops(id)).filter((stop) => stop.onlyFor === onlyFor);
+  const pauses = (one = sender) => stopped('', one);
   const send = async (locale: 'en' | 'pt-BR') =>
     t.send(await t.newCaller(), {
       locale,
@@ -76,16 +68,15 @@ describe('what the provider tells by webhook', () => {
     const other = await buildSender(t.database, { businessAccountId: '7' });
     const twin = await buildSender(t.database, { businessAccountId: ACCOUNT });
     await changeAccount({ condition: 'restricted' });
-    await until('a pause', async () => (await pauseOf())['paused'] === true);
-    expect(await pauseOf()).toMatchObject({
-      source: 'webhook',
-      reason: expect.stringContaining('restricted'),
-    });
-    expect((await t.sender(twin.id)).paused_at).not.toBeNull();
-    expect((await t.sender(other.id)).paused_at).toBeNull();
+    await until('a pause', async () => (await pauses()).length === 1);
+    expect(await pauses()).toMatchObject([
+      { cause: 'provider', source: 'webhook', reason: expect.stringContaining('restricted'), until: null },
+    ]);
+    expect(await pauses(twin)).toHaveLength(1);
+    expect(await pauses(other)).toEqual([]);
     await changeAccount({ condition: 'active' });
-    await until('no pause', async () => (await pauseOf())['paused'] === false);
-    expect((await t.sender(twin.id)).paused_at).toBeNull();
+    await until('no pause', async () => (await pauses()).length === 0);
+    expect(await pauses(twin)).toEqual([]);
   });
 
   it('neither ends nor replaces a pause of an operator', async () => {
@@ -96,19 +87,59 @@ describe('what the provider tells by webhook', () => {
       const rows = await t.sql(`select from provider_changes where result = 'applied'`);
       return rows.length === 2;
     });
-    expect(await pauseOf()).toEqual({ paused: true, source: 'operator', reason: 'why' });
+    expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
   it('keeps what an operator paused meanwhile', async () => {
     await changeAccount({ condition: 'disabled' });
-    await until('a pause', async () => (await pauseOf())['source'] === 'webhook');
+    await until('a pause', async () => (await pauses()).length === 1);
     await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
     await changeAccount({ condition: 'active' });
     await until('no change', async () => {
       const rows = await t.sql(`select from provider_changes where result is null`);
       return rows.length === 0;
     });
-    expect(await pauseOf()).toEqual({ paused: true, source: 'operator', reason: 'why' });
+    expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
+  });
+
+  it('is kept in words of its own, newest first, whatever else is in the same post', async () => {
+    const changes = [
+      ['message_template_status_update', { event: 'PAUSED', message_template_name: 'a'.repeat(100_000) }],
+      ['account_update', { event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'SCAM' } }],
+      ['account_update', { event: 'ACCOUNT_VIOLATION', waba_info: { waba_id: '999' } }],
+      [
+        'account_alerts',
+        {
+          entity_type: 'BUSINESS',
+          entity_id: '5',
+          alert_info: {
+            alert_severity: 'CRITICAL',
+            alert_status: 'ACTIVE',
+            alert_type: 'OBA_REJECTED',
+            alert_description: 'No.',
+          },
+        },
+      ],
+      ['messages', { errors: [{ code: 130429, title: 'Rate limit hit' }] }],
+    ];
+    const time = Math.floor(Date.now() / 1000);
+    const post = (some: unknown[][], at: number) =>
+      t.simulator.postWebhook({
+        object: 'whatsapp_business_account',
+        entry: [{ id: ACCOUNT, time: at, changes: some.map(([field, value]) => ({ field, value })) }],
+      });
+    expect(await post(changes, time - 9)).toBe(200);
+    expect(await post([['account_update', { event: 'VOLUME_BASED_PRICING_TIER_UPDATE' }]], time)).toBe(200);
+    const alerts = async () => (await listSenderKnowledge(t.database, sender.id))[0]!.alerts;
+    await until('all alerts', async () => (await alerts()).length === 4);
+    const at = new Date((time - 9) * 1000).toISOString();
+    const [newest, ...others] = await alerts();
+    expect(newest).toMatchObject({ type: 'VOLUME_BASED_PRICING_TIER_UPDATE' });
+    expect(others.toSorted((a, b) => a.type.localeCompare(b.type))).toEqual([
+      { type: '130429', severity: null, detail: 'Rate limit hit', at },
+      { type: 'ACCOUNT_VIOLATION', severity: null, detail: 'violation_type: SCAM', at },
+      { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: 'No.', at },
+    ]);
   });
 
   it('is stored once, however often it comes, and applied in any order', async () => {
@@ -130,14 +161,73 @@ describe('what the provider tells by webhook', () => {
   });
 });
 
+describe('a change that cannot be written', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
+
+  it('delays no other, and is set aside after ten tries', async () => {
+    const sender = await buildSender(t.database, { businessAccountId: '7' });
+    await t.sql('truncate provider_changes, business_accounts, message_templates');
+    await t.sql(`alter table message_templates add constraint refuse check (name <> 'refused')`);
+    const change = (field: string, value: object) => ({
+      digest: Buffer.from(JSON.stringify(value)),
+      businessAccountId: '7',
+      field,
+      value: value as Record<string, unknown>,
+      occurredAt: new Date(),
+    });
+    await storeProviderChanges(t.database, [
+      change('message_template_status_update', {
+        event: 'PAUSED',
+        message_template_name: 'refused',
+        message_template_language: 'en',
+      }),
+      ...['1', '2', '3'].map((event) => change('security', { event })),
+    ]);
+    const results = async () =>
+      (await t.sql('select result, tries from provider_changes order by tries desc, result')).map((row) => ({
+        ...row,
+      }));
+    await expect(t.sweep()).rejects.toThrow();
+    const applied = { result: 'applied', tries: 0 };
+    expect(await results()).toEqual([{ result: null, tries: 1 }, applied, applied, applied]);
+    for (let tries = 2; tries < 10; tries++) {
+      await t.sql('update provider_changes set due_at = now() where due_at is not null');
+      await expect(t.sweep()).rejects.toThrow();
+    }
+    await t.sql('update provider_changes set due_at = now() where due_at is not null');
+    await t.sweep();
+    expect(await results()).toEqual([{ result: 'failed', tries: 9 }, applied, applied, applied]);
+    const [knowledge] = await listSenderKnowledge(t.database, sender.id);
+    expect(knowledge!.alerts.map(({ type }) => type).toSorted()).toEqual(['1', '2', '3']);
+  });
+});
+
+describe('a number’s report of another business account', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
+
+  it('changes nothing, and that of its own one does', async () => {
+    const sender = await buildSender(t.database, { businessAccountId: '7' });
+    const tell = (businessAccountId: string) =>
+      applyProviderReport(
+        t.database,
+        businessAccountId,
+        { about: 'number', displayNumber: sender.number.slice(1), values: { status: 'FLAGGED' } },
+        new Date(),
+      );
+    const status = async () => (await listSenderKnowledge(t.database, sender.id))[0]!.number.status?.value;
+    await tell('999');
+    expect(await status()).toBeUndefined();
+    await tell('7');
+    expect(await status()).toBe('FLAGGED');
+  });
+});
+
 describe('a read of what the provider knows', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql(
-      'truncate business_accounts, message_templates, sender_language_stops, sender_readings, sender_country_blocks, send_slots',
-    );
-    await t.sql('update senders set business_account_id = null, paused_at = now(), paused_until = null');
+    await t.sql('truncate business_accounts, message_templates, sender_readings, stops, send_slots');
+    await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database);
     await read();
   });
@@ -150,11 +240,7 @@ describe('a read of what the provider knows', () => {
     expect(await isReadSince(t.database, sender.id, since!)).toBe(true);
   };
   const known = async (): Promise<SenderKnowledge> => (await listSenderKnowledge(t.database, sender.id))[0]!;
-  const stops = () =>
-    t.sql(
-      `select locale, source from sender_language_stops where sender_id = $1 and coalesce(stopped_until, 'infinity') > now()`,
-      [sender.id],
-    );
+  const stops = async () => (await t.stops(sender.id)).map(({ onlyFor, source }) => ({ onlyFor, source }));
   const change = (language: string, values: object, options = { silent: true }) =>
     t.simulator.business.changeTemplate(
       { wabaId: ACCOUNT, name: 'verification_code', language },
@@ -221,7 +307,7 @@ describe('a read of what the provider knows', () => {
     await past();
     await change('en', { status: 'PAUSED' });
     await readAgain();
-    expect(await stops()).toEqual([{ locale: 'en', source: 'read' }]);
+    expect(await stops()).toEqual([{ onlyFor: 'en', source: 'read' }]);
     expect(await badOf()).toEqual([['template_en', 'template_status']]);
     await past();
     await change('en', { status: 'APPROVED' });
@@ -229,11 +315,42 @@ describe('a read of what the provider knows', () => {
     expect(await stops()).toEqual([]);
   });
 
+  it('warns before a template comes into another category, for a month', async () => {
+    const announce = (nextCategory: string, at: Date) =>
+      applyProviderReport(
+        t.database,
+        ACCOUNT,
+        { about: 'template', name: TEMPLATE, language: 'en', values: { nextCategory } },
+        at,
+      );
+    await announce('MARKETING', new Date(Date.now() - 32 * 86_400_000));
+    expect(await badOf()).toEqual([]);
+    await announce('MARKETING', new Date());
+    expect(await badOf()).toEqual([['template_en', 'template_category_soon']]);
+    expect(await stops()).toEqual([]);
+    await announce('AUTHENTICATION', new Date());
+    expect(await badOf()).toEqual([]);
+  });
+
+  it('delays no other where it cannot be written', async () => {
+    await t.sql('update senders set business_account_id = null where id = $1', [sender.id]);
+    await t.sql(
+      `alter table senders add constraint refuse check (id <> '${sender.id}' or business_account_id is null)`,
+    );
+    const other = await buildSender(t.database);
+    await t.sql('update sender_readings set due_at = now()');
+    await expect(read()).rejects.toThrow();
+    await t.sql('alter table senders drop constraint refuse');
+    expect((await listSenderKnowledge(t.database, other.id))[0]!.failures).toEqual({});
+    const due = await t.sql('select sender_id from sender_readings where due_at <= now()');
+    expect(due).toEqual([]);
+  });
+
   it('stops a template that is gone', async () => {
     await past();
     await change('pt_BR', { status: 'DELETED' });
     await readAgain();
-    expect(await stops()).toEqual([{ locale: 'pt-BR', source: 'read' }]);
+    expect(await stops()).toEqual([{ onlyFor: 'pt-BR', source: 'read' }]);
   });
 
   it('changes nothing but its age when it fails', async () => {
@@ -260,18 +377,16 @@ describe('a read of what the provider knows', () => {
     await change('en', { status: 'PAUSED' }, { silent: false });
     await t.sweep();
     await until('a stop', async () => (await stops()).length === 1);
-    expect(await stops()).toEqual([{ locale: 'en', source: 'webhook' }]);
+    expect(await stops()).toEqual([{ onlyFor: 'en', source: 'webhook' }]);
   });
 
   it('pauses a sender that may not send, and ends that', async () => {
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'payment_issue' }, { silent: true });
     await readAgain();
-    const paused = async () =>
-      (await t.sql('select pause_source as source from senders where id = $1', [sender.id]))[0];
-    expect(await paused()).toEqual({ source: 'read' });
+    expect(await stops()).toEqual([{ onlyFor: '', source: 'read' }]);
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'active' }, { silent: true });
     await readAgain();
-    expect(await paused()).toEqual({ source: null });
+    expect(await stops()).toEqual([]);
   });
 
   it('tells what to do about each part that is not as it should be', async () => {

@@ -1,7 +1,14 @@
 import type { Send } from '@onecode/domain';
 import type { Fault } from '@onecode/simulator';
-import { createSend, listSenderDetails, pauseSender, resumeSender, type Sender } from '@onecode/store';
-import { buildSender, newSend, TEST_ACTOR, until } from '@onecode/testing';
+import {
+  createSend,
+  listSenderDetails,
+  listSenders,
+  pauseSender,
+  resumeSender,
+  type Sender,
+} from '@onecode/store';
+import { buildSender, endStops, newSend, TEST_ACTOR, until } from '@onecode/testing';
 import { recordSenderFailure } from '../src/senderFaults.js';
 import { startWorker, useWorker } from './testWorker.js';
 
@@ -10,6 +17,9 @@ const TOKEN_EXPIRED = 190;
 const COUNTRY_FORBIDDEN = 130497;
 const TEMPLATE_PAUSED = 132015;
 
+/** What stops a sender, or lets single messages try. */
+const stopsOf = async ({ id }: Pick<Sender, 'id'>) =>
+  (await listSenders(t.database)).find((sender) => sender.id === id)!.stops;
 /** Until this resolves, no request reaches the provider. */
 let held: Promise<void> | null = null;
 const t = useWorker({
@@ -39,40 +49,26 @@ describe('a fault of the sender', () => {
     const [faulty, able] = attempts.map(({ sender_id }) => senders.find((sender) => sender.id === sender_id));
     expect(faulty).not.toBe(able);
     expect(row).toMatchObject({ attempts: 1, sender_id: able!.id, from_number: able!.number });
-    expect(await t.sender(faulty!.id)).toMatchObject({
-      consecutive_failures: 1,
-      pause_seconds: 60,
-    });
-    expect((await t.sender(faulty!.id)).pause_reason).toContain(String(NUMBER_NOT_REGISTERED));
-    expect(await t.sender(able!.id)).toMatchObject({ consecutive_failures: 0, paused_at: null });
+    expect(await t.stops(faulty!.id)).toMatchObject([
+      { failures: 1, errorCode: NUMBER_NOT_REGISTERED, source: 'answer' },
+    ]);
+    expect(await t.stops(able!.id)).toEqual([]);
     expect((await t.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('lengthens the cool-down each time, up to an hour, until the sender succeeds', async () => {
+  it('lengthens the cool-down each time, until the sender succeeds', async () => {
     const sender = await buildSender(t.database);
-    for (const [failuresBefore, seconds] of [
-      [3, 480],
-      [40, 3600],
-    ] as const) {
-      await t.sql(
-        "update senders set consecutive_failures = $2, paused_at = now() - interval '2 hours', paused_until = now() - interval '1 hour', pause_reason = 'over', pause_source = 'answer' where id = $1",
-        [sender.id, failuresBefore],
-      );
-      t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 1 });
-      await t.send(await t.newCaller());
-      await until(
-        'a fault',
-        async () => (await t.sender(sender.id)).consecutive_failures === failuresBefore + 1,
-      );
-      expect(await t.sender(sender.id)).toMatchObject({ pause_seconds: seconds });
-    }
-    await t.sql("update senders set paused_until = now() - interval '1 second' where id = $1", [sender.id]);
-    await until(
-      'a sender without faults',
-      async () => (await t.sender(sender.id)).consecutive_failures === 0,
-    );
-    expect(await t.sender(sender.id)).toMatchObject({ paused_at: null, pause_reason: null });
+    t.simulator.rules.add({ fault: { error: NUMBER_NOT_REGISTERED }, times: 2 });
+    const id = await t.send(await t.newCaller());
+    await until('a stop', async () => (await t.stops(sender.id)).length === 1);
+    await endStops(t.database);
+    await until('a longer one', async () => (await t.stops(sender.id))[0]?.failures === 2);
+    const [stop] = await t.stops(sender.id);
+    expect(stop!.until!.getTime() - stop!.since.getTime()).toBe(120_000);
+    await endStops(t.database);
+    await t.until(id, 'delivered');
+    await until('a sender without faults', async () => (await stopsOf(sender)).length === 0);
   });
 
   it('leaves the send waiting without another sender, and it goes out once the sender is resumed', async () => {
@@ -113,7 +109,7 @@ describe('a fault of the sender', () => {
     held = null;
     for (const id of ids) await t.until(id, (row) => row.awaiting_sender);
     expect((await alerts()) - before).toBe(1);
-    expect(await t.sender(broken.id)).toMatchObject({ consecutive_failures: 1, pause_seconds: 60 });
+    expect(await t.stops(broken.id)).toMatchObject([{ failures: 1, errorCode: TOKEN_EXPIRED }]);
 
     const able = await buildSender(t.database, { throughput: 1000 });
     for (const id of ids)
@@ -128,19 +124,10 @@ describe('a fault of the sender', () => {
     await t.until(id, 'delivered');
     const [blockedId, ableId] = (await t.attempts(id)).map(({ sender_id }) => sender_id);
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
-    expect(await t.sender(blockedId!)).toMatchObject({
-      consecutive_failures: 0,
-      paused_at: null,
-    });
-    expect(
-      await t.sql('select country, error_code from sender_country_blocks where sender_id = $1', [blockedId]),
-    ).toEqual([{ country: 'BR', error_code: COUNTRY_FORBIDDEN }]);
+    expect(await t.stops(blockedId!)).toMatchObject([{ onlyFor: 'BR', errorCode: COUNTRY_FORBIDDEN }]);
 
     // Without the other sender, a send to the blocked country waits, and one to another country does not.
-    await t.sql(
-      "update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator' where id = $1",
-      [ableId],
-    );
+    await pauseSender(t.database, TEST_ACTOR, ableId!);
     const waiting = await t.send(await t.newCaller(), { recipient: '+5511987650077' });
     await t.until(waiting, (row) => row.awaiting_sender);
     const abroad = await createSend(t.database, {
@@ -152,39 +139,30 @@ describe('a fault of the sender', () => {
     expect(await t.until(abroad.send.id, 'delivered')).toMatchObject({ sender_id: blockedId });
     expect(await t.row(waiting)).toMatchObject({ status: 'queued', attempts: 0 });
 
-    await t.sql("update sender_country_blocks set blocked_until = now() - interval '1 second'");
+    await endStops(t.database);
     await t.until(waiting, 'delivered');
   });
 
   it('of its template stops the sender for that language only, longer each time until a message goes out', async () => {
     const { id: senderId } = await buildSender(t.database);
     const caller = await t.newCaller('live', { credits: 9 });
-    const stops = () =>
-      t.sql(
-        `select locale, code, source, consecutive_failures as failures, extract(epoch from stopped_until - stopped_at)::integer as seconds
-         from sender_language_stops where sender_id = $1`,
-        [senderId],
-      );
-    const end = () => t.sql(`update sender_language_stops set stopped_until = now() - interval '1 second'`);
     t.simulator.rules.add({ fault: { error: TEMPLATE_PAUSED }, times: 2 });
 
     const english = await t.send(caller, { locale: 'en', recipient: '+5511987650201' });
     await t.until(english, (row) => row.awaiting_sender);
-    const first = { locale: 'en', code: TEMPLATE_PAUSED, source: 'answer', failures: 1, seconds: 60 };
-    expect(await stops()).toEqual([first]);
-    expect(await t.sender(senderId)).toMatchObject({ consecutive_failures: 0, paused_at: null });
+    const first = { onlyFor: 'en', errorCode: TEMPLATE_PAUSED, source: 'answer', failures: 1 };
+    expect(await t.stops(senderId)).toMatchObject([first]);
 
-    await end();
-    await until('a longer stop', async () => (await stops())[0]?.['failures'] === 2);
-    expect(await stops()).toEqual([{ ...first, failures: 2, seconds: 120 }]);
+    await endStops(t.database);
+    await until('a longer stop', async () => (await t.stops(senderId))[0]?.failures === 2);
     expect(await t.until(english, (row) => row.awaiting_sender)).toMatchObject({ attempts: 0 });
     const portuguese = await t.send(caller, { locale: 'pt-BR', recipient: '+5511987650202' });
     await t.until(portuguese, 'delivered');
-    expect(await stops()).toMatchObject([{ failures: 2 }]);
+    expect(await t.stops(senderId)).toMatchObject([{ failures: 2 }]);
 
-    await end();
+    await endStops(t.database);
     await t.until(english, 'delivered');
-    await until('no faults', async () => (await stops())[0]?.['failures'] === 0);
+    await until('no faults', async () => (await stopsOf({ id: senderId })).length === 0);
   });
 });
 
@@ -199,19 +177,19 @@ const ALERTED: [...Row, scope: string][] = [
   ['131030', { error: 131030 }, 'app'],
   ['130497', { error: 130497 }, 'country'],
 ];
-const REQUEST: Row[] = [
-  ['131009', { error: 131009 }],
-  ['HTTP 400 without a code', { wrongBody: 'html', http: 400 }],
-];
+const REQUEST: Row[] = [['131009', { error: 131009 }]];
 
 describe('the provider’s error', () => {
   beforeEach(async () => {
-    await t.sql('delete from sender_country_blocks');
     for (const _ of [1, 2]) await buildSender(t.database);
   });
 
   const coolingDown = async (): Promise<number> =>
-    (await t.sql('select from senders where paused_until is not null')).length;
+    (
+      await t.sql(
+        `select from stops where cause = 'fault' and scope = 'sender' and only_for = '' and failures > 0`,
+      )
+    ).length;
 
   it.each(ALERTED)(
     '%s raises one alert for an operator, and another sender takes the send',
@@ -281,8 +259,9 @@ describe('an accepted message that a receipt reports as lost', () => {
     await pauseSender(t.database, TEST_ACTOR, other.id);
   };
   const stops = () =>
-    t.sql<{ id: string; pause_source: string; pause_reason: string }>(
-      `select id, pause_source, pause_reason from senders where paused_until > now() order by id`,
+    t.sql<{ id: string; source: string }>(
+      `select r.id, t.source from senders r join stops t on t.subject = stop_subject(t.scope, r.id, r.business_account_id)
+       where t.cause = 'fault' and t.scope = 'sender' and t.until > now() and t.failures > 0 order by r.id`,
     );
 
   it.each([
@@ -314,12 +293,42 @@ describe('an accepted message that a receipt reports as lost', () => {
       ]);
       const calls = t.calls(id);
       expect(calls).toHaveLength(2);
-      expect(await stops()).toMatchObject([{ id: first.id, pause_source: 'receipt' }]);
+      expect(await stops()).toMatchObject([{ id: first.id, source: 'receipt' }]);
       if (scope !== null)
         expect(await t.count('onecode_configuration_faults_total', { scope })).toBe(before + 1);
       expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
     },
   );
+
+  it('stops no sender where it names another number, recipient or message', async () => {
+    await only(first);
+    const report = async (change: { phoneNumberId?: string; recipient?: string; messageId?: string }) => {
+      t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+      const id = await t.send(await t.newCaller());
+      await t.until(id, 'sent');
+      const [send] = await t.sql<{ recipient: string }>('select recipient from sends where id = $1', [id]);
+      const [attempt] = await t.attempts(id);
+      const status = {
+        id: change.messageId ?? attempt!.message_id,
+        status: 'failed',
+        timestamp: String(Math.floor(Date.now() / 1000)),
+        recipient_id: change.recipient ?? send!.recipient.slice(1),
+        errors: [{ code: 131042 }],
+        biz_opaque_callback_data: `${id}.1`,
+      };
+      const metadata = { phone_number_id: change.phoneNumberId ?? first.phoneNumberId };
+      const entry = [{ id: '1', changes: [{ field: 'messages', value: { metadata, statuses: [status] } }] }];
+      expect(await t.simulator.postWebhook({ object: 'whatsapp_business_account', entry })).toBe(200);
+      await until('a try', async () => (await t.sql('select from receipts where tries = 0')).length === 0);
+    };
+    await report({ phoneNumberId: '7' });
+    await report({ recipient: '5511900000000' });
+    await report({ messageId: 'wamid.another' });
+    expect(await stops()).toEqual([]);
+    await report({});
+    expect(await stops()).toMatchObject([{ id: first.id }]);
+    await t.sql('truncate receipts, stops');
+  });
 
   it('to a fault of the business account stops all of its senders, and no other', async () => {
     await t.sql('update senders set business_account_id = $1', ['11']);
@@ -368,6 +377,42 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(await stops()).toEqual([]);
   });
 
+  it('stops nobody where a message that was begun later was delivered, or the message itself', async () => {
+    await only(first);
+    const caller = await t.newCaller('live', { credits: 20 });
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+    const lost = await t.send(caller);
+    await t.until(lost, 'sent');
+    const delivered = await t.send(caller, { recipient: '+5511987650301' });
+    await t.until(delivered, 'delivered');
+    for (const id of [lost, delivered]) {
+      const messageId = (await t.attempts(id))[0]!.message_id!;
+      await t.simulator.postReceipt({ messageId, status: 'failed', code: 131042 });
+      await until('an end of the receipt', async () => (await t.sql('select from receipts')).length === 0);
+      expect((await stopsOf(first)).filter(({ scope }) => scope === 'sender')).toEqual([]);
+    }
+    // The message was lost all the same, and goes out again.
+    await t.until(lost, 'delivered');
+  });
+
+  it('is not proved over by a receipt for a message that was begun before', async () => {
+    await only(first);
+    const caller = await t.newCaller('live', { credits: 5 });
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+    const before = await t.send(caller, { recipient: '+5511987650302' });
+    await t.until(before, 'sent');
+    failsLate(131042);
+    await t.send(caller);
+    const isStopped = async () =>
+      (await stopsOf(first)).some(({ scope, cause }) => scope === 'sender' && cause === 'fault');
+    await until('a stop', isStopped);
+    await endStops(t.database);
+    await t.simulator.postReceipt({ messageId: (await t.attempts(before))[0]!.message_id!, status: 'read' });
+    await t.until(before, 'read');
+    await until('an end of the receipt', async () => (await t.sql('select from receipts')).length === 0);
+    expect(await isStopped()).toBe(true);
+  });
+
   it('a sender that a receipt stopped sends single messages until a receipt proves it healthy', async () => {
     failsLate(131048);
     await only(first);
@@ -375,15 +420,9 @@ describe('an accepted message that a receipt reports as lost', () => {
     const id = await t.send(caller);
     await t.until(id, ({ awaiting_sender }) => awaiting_sender);
     t.simulator.rules.clear();
-    await t.sql('update senders set paused_until = now() where id = $1', [first.id]);
+    await endStops(t.database);
     await t.until(id, 'delivered');
-    await until('a recovered sender', async () => {
-      const [row] = await t.sql<{ consecutive_failures: number; pause_source: string | null }>(
-        'select consecutive_failures, pause_source from senders where id = $1',
-        [first.id],
-      );
-      return row!.consecutive_failures === 0 && row!.pause_source === null;
-    });
+    await until('a recovered sender', async () => (await stopsOf(first)).length === 0);
   });
 });
 

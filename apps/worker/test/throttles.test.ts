@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSender, until } from '@onecode/testing';
+import { buildSender, endStops, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
 interface ThrottleRow {
@@ -18,10 +18,11 @@ describe('a limit of the provider', () => {
     });
   const throttles = (): Promise<ThrottleRow[]> =>
     t.sql<ThrottleRow>(
-      `select scope, refusals, (extract(epoch from free_at - throttled_at) * 1000)::integer as wait_ms from throttles`,
+      `select scope, failures as refusals, (extract(epoch from until - since) * 1000)::integer as wait_ms from stops where cause = 'limit'`,
     );
   const endWaits = async (): Promise<void> => {
-    await t.sql(`update throttles set free_at = now()`);
+    await endStops(t.database);
+    await t.sql('update stops set free_at = now()');
     await t.sql('update sender_recipient_windows set free_at = now()');
   };
   const isWaiting = (id: string) =>

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Mode } from '@onecode/domain';
+import { stands, type Mode, type Stop } from '@onecode/domain';
 import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import {
   learnBusinessAccounts,
+  listSenders,
   storeDenials,
   storeProviderChanges,
   storeReceipts,
@@ -37,14 +38,6 @@ export interface AttemptRow {
   message_id: string | null;
   started_at: Date;
   finished_at: Date | null;
-}
-
-export interface SenderRecord {
-  consecutive_failures: number;
-  paused_at: Date | null;
-  paused_until: Date | null;
-  pause_reason: string | null;
-  pause_seconds: number | null;
 }
 
 export interface SendRecord {
@@ -150,10 +143,10 @@ export class WorkerEnvironment extends TestEnvironment {
          claimed_at = null, claimed_until = null, lost_at = null, awaiting_sender = false, due_at = null, version = version + 1
        where status in ('queued', 'sending', 'sent') and mode = 'live'`,
     );
-    await this.db.sql('delete from throttles');
+    await this.db.sql('delete from stops');
     await this.db.sql('delete from sender_recipient_windows');
     await this.db.sql(
-      "update senders set paused_at = now(), paused_until = null, pause_reason = 'of an earlier test', pause_source = 'operator'",
+      "insert into stops (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'of an earlier test' from senders",
     );
   }
 
@@ -218,14 +211,11 @@ export class WorkerEnvironment extends TestEnvironment {
     );
   };
 
-  sender = async (id: string): Promise<SenderRecord> => {
-    const [sender] = await this.db.sql<SenderRecord>(
-      `select consecutive_failures, paused_at, paused_until, pause_reason,
-         round(extract(epoch from paused_until - paused_at))::integer as pause_seconds from senders where id = $1`,
-      [id],
-    );
-    if (sender === undefined) throw new Error('no such sender');
-    return sender;
+  /** What stops a sender now. */
+  stops = async (id: string): Promise<Stop[]> => {
+    const now = new Date();
+    const sender = (await listSenders(this.db.database)).find((one) => one.id === id);
+    return (sender?.stops ?? []).filter((stop) => stands(stop, now));
   };
 
   /** The attempts of a send, oldest first. */

@@ -124,7 +124,7 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
 export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
   const state = eligibility(send, now, offer.policy);
   if (state === 'settled') return { result: { kind: 'settled' } };
-  if (state === 'not_due') return { result: { kind: 'not_due' } };
+  if (state === 'not_due') return { result: { kind: send.awaitingSender ? 'no_sender' : 'not_due' } };
 
   const lapsed = send.claimedUntil === null ? [] : [ended(send, { outcome: 'unknown' })];
   const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(offer.policy)) : send.receiptUntil;

@@ -1,4 +1,4 @@
-import type { SenderState } from './senders.js';
+import type { SenderState } from './stops.js';
 import type { RecentTraffic } from './traffic.js';
 
 /**

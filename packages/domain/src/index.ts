@@ -24,7 +24,7 @@ export * from './retry.js';
 export * from './seal.js';
 export * from './send.js';
 export * from './senders.js';
-export * from './throttle.js';
+export * from './stops.js';
 export * from './traffic.js';
 export * from './verification.js';
 export * from './waiting.js';

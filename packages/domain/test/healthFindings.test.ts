@@ -52,6 +52,7 @@ const count = (event: TrafficEvent, times: number, more: Partial<TrafficKey> = {
   event,
   country: 'BR',
   senderId: 'sender-1',
+  accountId: '',
   reason: '',
   count: times,
   ...more,
@@ -264,6 +265,33 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     'all sends of one sender of many fail',
     fiveMinutes(delivered(500), failed(20, { senderId: 'sender-2' })),
     ['meta sender_failing failing'],
+  ],
+  [
+    'one account’s codes expire while those of others are delivered',
+    fiveMinutes(
+      count('delivered', 12, { accountId: 'a' }),
+      failed(37, { accountId: 'a', country: 'MX', reason: 'expired_before_delivery' }),
+      count('delivered', 3, { accountId: 'b' }),
+    ),
+    ['us sends_failing degraded', 'us reason_failing degraded', 'us country_failing degraded'],
+  ],
+  [
+    'one account’s codes expire, and those of others too',
+    fiveMinutes(
+      failed(37, { accountId: 'a', reason: 'expired_before_delivery' }),
+      count('delivered', 2, { accountId: 'b' }),
+      failed(2, { accountId: 'b', reason: 'expired_before_delivery' }),
+    ),
+    ['us sends_failing failing', 'us reason_failing failing'],
+  ],
+  [
+    'one account’s codes expire, and of the others none arrives',
+    fiveMinutes(
+      count('delivered', 5, { accountId: 'a' }),
+      failed(37, { accountId: 'a', country: 'MX' }),
+      count('accepted', 9, { accountId: 'b' }),
+    ),
+    ['meta sends_failing failing', 'meta country_failing failing'],
   ],
   [
     'attempts are used up now and then',

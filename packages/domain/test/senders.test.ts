@@ -1,41 +1,13 @@
 import {
-  coolDownSeconds,
   retryDelayMs,
   ACCESS_TOKEN,
   SENDER_PATTERNS,
   SENDER_TEMPLATE_INITIAL,
-  senderState,
   settleDelayMs,
-  throttleWaitsMs,
-  windowWaitsMs,
   type RetryPolicy,
 } from '@onecode/domain';
 import fc from 'fast-check';
 import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
-
-const NOW = new Date('2026-03-01T12:00:00.000Z');
-const EARLIER = new Date(NOW.getTime() - 1);
-const LATER = new Date(NOW.getTime() + 1);
-
-describe('the cool-down of a sender', () => {
-  it('is a minute after its first failure, doubles with each consecutive one, and is an hour at most', () => {
-    expect([1, 2, 3, 4, 5, 6, 7, 8, 100, 2_000_000_000].map(coolDownSeconds)).toEqual([
-      60, 120, 240, 480, 960, 1920, 3600, 3600, 3600, 3600,
-    ]);
-  });
-});
-
-describe('the state of a sender', () => {
-  it.each([
-    ['active without a pause', null, null, 'active'],
-    ['paused without an end', EARLIER, null, 'paused'],
-    ['cooling down until a later time', EARLIER, LATER, 'cooling_down'],
-    ['active again from the end of its cool-down on', EARLIER, NOW, 'active'],
-    ['active when its cool-down is over', EARLIER, EARLIER, 'active'],
-  ])('is %s', (_, pausedAt, pausedUntil, state) => {
-    expect(senderState({ pausedAt, pausedUntil }, NOW)).toBe(state);
-  });
-});
 
 describe('the fields of a sender', () => {
   it.each([
@@ -75,26 +47,6 @@ describe('the fields of a sender', () => {
     ['é', false],
   ])('token: is %j allowed? %s', (text, isAllowed) => {
     expect(ACCESS_TOKEN.test(text)).toBe(isAllowed);
-  });
-});
-
-describe('the waits of what is throttled', () => {
-  it('double with each refusal, up to ten seconds', () => {
-    expect(throttleWaitsMs(null, 0)).toEqual([2_000, 4_000, 8_000, 10_000]);
-  });
-
-  it('are 4^n seconds for one sender and one recipient', () => {
-    expect(windowWaitsMs(null, 0)).toEqual([4_000, 16_000, 64_000, 256_000]);
-  });
-
-  it('are up to half as long again by chance', () => {
-    expect(throttleWaitsMs(null, 0.5)[0]).toBe(2_500);
-    expect(windowWaitsMs(null, 1 - Number.EPSILON)[0]).toBe(6_000);
-  });
-
-  it('are never shorter than what the provider asks for, and never longer than fifteen minutes', () => {
-    expect(throttleWaitsMs(10, 0.9)).toEqual([10_000, 10_000, 11_600, 14_500]);
-    expect(windowWaitsMs(86_400, 0)).toEqual([900_000, 900_000, 900_000, 900_000]);
   });
 });
 

@@ -59,16 +59,15 @@ export * from './reports/senderActivity.js';
 export * from './reports/sendList.js';
 export type { SendSummary } from './reports/sendSummary.js';
 export * from './reports/traffic.js';
-export * from './senders/coolDown.js';
-export * from './senders/languageStops.js';
 export * from './senders/providerChanges.js';
 export * from './senders/providerFacts.js';
 export { countRecipients } from './senders/recipientCount.js';
 export * from './senders/readings.js';
 export type { BegunStop } from './senders/providerStops.js';
-export * from './senders/throttles.js';
+export * from './senders/recipientWindows.js';
 export * from './senders/senders.js';
 export * from './senders/senderTokens.js';
+export * from './senders/stops.js';
 export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
@@ -82,7 +81,7 @@ export {
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';
 export * from './sends/identities.js';
-export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
+export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
 export * from './sends/takeDeliveries.js';
 export * from './sends/verifySend.js';

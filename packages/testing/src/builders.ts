@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
+  afterFault,
   guessCost,
   hashCode,
   parseRecipient,
@@ -7,10 +8,14 @@ import {
   type Judgement,
   type Keyring,
   type Locale,
+  type MetFault,
   type Mode,
+  type Stop,
+  type StopSubject,
 } from '@onecode/domain';
 import {
   addSender,
+  changeStop,
   createAccount,
   createApiKey,
   createApplication,
@@ -101,6 +106,33 @@ export async function buildSender(
   });
   if (made === null) throw new Error('the phone number id is taken');
   return made;
+}
+
+/**
+ * Stops a sender as a fault does that one of its messages meets now.
+ *
+ * @param onlyFor a language or a country
+ * @returns the stop, or null where it stands already or the fault is no news
+ */
+export async function stopSender(
+  database: Database,
+  { id }: Pick<Sender, 'id'>,
+  { onlyFor = '', ...fault }: Partial<MetFault> & { onlyFor?: string } = {},
+): Promise<Stop | null> {
+  const subject: StopSubject = { cause: 'fault', scope: 'sender', subject: id, onlyFor };
+  const met: MetFault = {
+    startedAt: new Date(),
+    source: 'answer',
+    errorCode: 131042,
+    reason: 'a fault',
+    ...fault,
+  };
+  return changeStop(database, subject, (last, now) => afterFault(subject, last, now, met));
+}
+
+/** Ends the time of every stop of this database, after which single messages try. */
+export async function endStops({ sql }: Database): Promise<void> {
+  await sql.execute`update stops set until = clock_timestamp() - interval '1 second' where until is not null`;
 }
 
 export interface SendOptions {

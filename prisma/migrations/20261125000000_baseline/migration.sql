@@ -139,37 +139,32 @@ create table senders (
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
   throughput integer not null default 80 check (throughput between 1 and 1000),
-  consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
-  paused_at timestamptz(3),
-  paused_until timestamptz(3),
-  pause_reason text,
-  pause_source text check (pause_source in ('operator', 'answer', 'receipt', 'webhook', 'read')),
-  faulted_at timestamptz(3),
-  created_at timestamptz(3) not null default now(),
-  constraint pause_says_why check (
-    (paused_at is null) = (pause_reason is null) and (paused_at is null) = (pause_source is null)
-  ),
-  constraint pause_has_a_beginning check (paused_at is not null or paused_until is null)
+  created_at timestamptz(3) not null default now()
 );
 
-create table sender_country_blocks (
-  sender_id uuid not null references senders,
-  country text not null check (country ~ '^[A-Z]{2}$'),
-  blocked_until timestamptz(3) not null,
+-- A stop that is over stays for a while: what was begun before its end is no news. No reference to `senders`: a business account and the
+-- app are not rows of it.
+create table stops (
+  cause text not null check (cause in ('operator', 'provider', 'fault', 'limit')),
+  scope text not null check (scope in ('sender', 'business', 'app')),
+  subject text not null check ((subject = '') = (scope = 'app')),
+  only_for text not null default '' check (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'),
+  source text not null,
   error_code integer,
-  primary key (sender_id, country)
-);
-
-create table sender_language_stops (
-  sender_id uuid not null references senders on delete cascade,
-  locale text not null check (locale in ('pt-BR', 'en')),
-  code integer,
-  source text not null check (source in ('answer', 'receipt', 'webhook', 'read')),
-  reason text not null,
-  consecutive_failures integer not null default 0 check (consecutive_failures >= 0),
-  stopped_at timestamptz(3) not null default now(),
-  stopped_until timestamptz(3),
-  primary key (sender_id, locale)
+  reason text not null check (length(reason) between 1 and 1000),
+  failures smallint not null default 1 check (failures >= 0),
+  rate double precision check (rate > 0),
+  since timestamptz(3) not null default now(),
+  until timestamptz(3),
+  proven_at timestamptz(3),
+  free_at timestamptz(6),
+  primary key (cause, scope, subject, only_for),
+  constraint stops_source_check check (source = any (case cause
+    when 'operator' then '{operator}'::text[] when 'provider' then '{webhook,read}' else '{answer,receipt}'
+  end)),
+  constraint stop_ends_as_it_began check ((until is not null) = (cause in ('fault', 'limit'))),
+  constraint stop_is_over_when_proven check ((failures = 0) = (proven_at is not null) and (failures > 0 or until is not null)),
+  constraint limit_has_a_rate check ((rate is not null) = (cause = 'limit'))
 );
 
 create table provider_changes (
@@ -181,7 +176,8 @@ create table provider_changes (
   occurred_at timestamptz(3) not null,
   received_at timestamptz(3) not null default now(),
   due_at timestamptz(3) default now(),
-  result text check (result in ('applied', 'ignored')),
+  tries smallint not null default 0,
+  result text check (result in ('applied', 'ignored', 'failed')),
   constraint provider_changes_done_check check ((due_at is null) = (result is not null))
 );
 create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
@@ -189,7 +185,8 @@ create index provider_changes_received_at on provider_changes (received_at);
 
 create table business_accounts (
   id text primary key,
-  facts jsonb not null
+  facts jsonb not null,
+  alerts jsonb not null default '[]'
 );
 
 create table message_templates (
@@ -223,6 +220,7 @@ create unlogged table sender_recipient_windows (
   recipient_hash bigint not null,
   free_at timestamptz(6) not null,
   refusals smallint not null default 0,
+  refused_at timestamptz(3),
   primary key (sender_id, recipient_hash)
 );
 create index sender_recipient_windows_free_at on sender_recipient_windows (free_at);
@@ -234,18 +232,6 @@ create unlogged table account_turns (
   ends_at double precision not null check (ends_at > starts_at)
 );
 create index account_turns_starts_at_idx on account_turns (starts_at);
-
-create table throttles (
-  scope text not null check (scope in ('sender', 'business', 'app')),
-  subject text not null,
-  refusals smallint not null check (refusals >= 0),
-  rate double precision not null check (rate > 0),
-  throttled_at timestamptz(3) not null,
-  recovered_at timestamptz(3),
-  free_at timestamptz(6) not null,
-  primary key (scope, subject),
-  constraint recovered_says_when check ((refusals = 0) = (recovered_at is not null))
-);
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -608,28 +594,37 @@ $$;
 
 -- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
 
-create or replace function sender_throttle_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
+create type active_stop as (cause text, scope text, subject text, only_for text, opens_at timestamptz, spacing interval);
+
+create or replace function stop_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
 language sql immutable return case p_scope
   when 'sender' then p_sender_id::text
   when 'business' then coalesce(p_business_account_id, p_sender_id::text)
   else ''
 end;
 
-create or replace function active_throttles(p_now timestamptz)
-returns table (scope text, subject text, free_at timestamptz, spacing interval, rate double precision)
+create or replace function full_rate(p_scope text, p_subject text) returns double precision
 language sql stable
 begin atomic
-  select w.scope, w.subject, w.free_at,
-    case when w.refusals > 0 then interval '5 seconds' else make_interval(secs => 1 / w.rate) end, w.rate
-  from (
-    select t.scope, t.subject, t.free_at, t.refusals, f.rate as full_rate,
-      case when t.refusals > 0 then t.rate else t.rate + f.rate / 20 * extract(epoch from p_now - t.recovered_at) end as rate
-    from throttles t cross join lateral (
-      select sum(r.throughput) * 0.9::double precision as rate from senders r
-      where sender_throttle_subject(t.scope, r.id, r.business_account_id) = t.subject
-    ) f
-  ) w
-  where w.refusals > 0 or w.rate < w.full_rate;
+  select sum(r.throughput) * 0.9::double precision from senders r where stop_subject(p_scope, r.id, r.business_account_id) = p_subject;
+end;
+
+create or replace function active_stops(p_now timestamptz)
+returns setof active_stop
+language sql stable
+begin atomic
+  select t.cause, t.scope, t.subject, t.only_for, greatest(coalesce(t.until, 'infinity'), t.free_at),
+    case
+      when t.cause = 'fault' then interval '1 second'
+      when t.failures > 0 then interval '5 seconds'
+      else make_interval(secs => 1 / g.rate)
+    end
+  from stops t cross join lateral (
+    select f.full_rate, t.rate + f.full_rate / 20 * extract(epoch from p_now - t.proven_at) as rate
+    from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
+    union all select null, null where t.cause <> 'limit'
+  ) g
+  where t.failures > 0 or g.rate < g.full_rate;
 end;
 
 create or replace function direct_slot_wait_ms() returns integer
@@ -638,13 +633,12 @@ language sql immutable as $$ select 250 $$;
 create or replace function slots_are_taken() returns boolean
 language sql as $$
   select coalesce(bool_and(
-    coalesce(greatest(s.free_at, t.free_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
   ), false)
   from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
-    select max(a.free_at) as free_at from active_throttles(clock_timestamp()) a
-    where a.subject = sender_throttle_subject(a.scope, r.id, r.business_account_id)
+    select max(a.opens_at) as opens_at from active_stops(clock_timestamp()) a
+    where a.only_for = '' and a.subject = stop_subject(a.scope, r.id, r.business_account_id)
   ) t
-  where r.paused_at is null or r.paused_until <= clock_timestamp()
 $$;
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
@@ -835,16 +829,15 @@ language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   return query with recursive held as materialized (
     select active_holds() as holds
+  ), stopped as materialized (
+    select * from active_stops(p_now) t where t.opens_at > p_now + p_horizon
   ), available as materialized (
     select r.id, array(
-        select b.country from sender_country_blocks b where b.sender_id = r.id and b.blocked_until > p_now
-      ) as closed_countries, array(
-        select l.locale from sender_language_stops l where l.sender_id = r.id and coalesce(l.stopped_until, 'infinity') > p_now
-      ) as closed_locales
+      select t.only_for from stopped t where t.only_for <> '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
+    ) as closed
     from senders r left join send_slots s on s.sender_id = r.id
-    where (r.paused_at is null or r.paused_until <= p_now) and coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
-      select from active_throttles(p_now) t
-      where t.subject = sender_throttle_subject(t.scope, r.id, r.business_account_id) and t.free_at > p_now + p_horizon
+    where coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
+      select from stopped t where t.only_for = '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
     )
   ), groups as (
     (
@@ -862,7 +855,7 @@ begin
   ), served as materialized (
     select g.account_id, g.country, g.locale from groups g cross join held
     where g.is_worth and not is_held(held.holds, g.account_id, g.country)
-      and exists (select from available a where not (g.country = any (a.closed_countries) or g.locale = any (a.closed_locales)))
+      and exists (select from available a where not array[g.country, g.locale] && a.closed)
   ), accounts_in_turn as materialized (
     select c.id as account_id, 1.0::double precision / c.weight as lasts, t.ends_at as busy_until, greatest(v.now, t.ends_at) as starts_at
     from accounts c
@@ -890,7 +883,7 @@ begin
       -- When the first of these senders may write to the recipient.
       select min(coalesce(p.free_at, '-infinity')) from available a
       left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
-      where not (coalesce(w.country, 'ZZ') = any (a.closed_countries) or w.locale = any (a.closed_locales))
+      where not array[coalesce(w.country, 'ZZ'), w.locale] && a.closed
     ) as window_at from longest w
   ), ranked as (
     select *, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from judged
@@ -1059,7 +1052,13 @@ begin
       p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then
         latest_sends_to(p, u.canonical_recipient, v_now)
       end as recipient_times, b.guess_cost as wrong_cost, points_left_at(b.points, b.last_wrong_at, v_now) as wrong_points,
-      o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, t.open_until as breaker_at
+      o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, case
+        -- The order, as in `open_codes`. A number that verified before is no pumping.
+        when t.open_until is not null and (
+          select true from sends v where v.account_id = u.account_id and v.mode = 'live' and v.canonical_recipient = u.canonical_recipient
+            and v.verification = 'verified' order by v.created_at desc limit 1
+        ) is null then t.open_until
+      end as breaker_at
     from unnest(p_sends) u
     join accounts a on a.id = u.account_id
     join applications p on p.id = u.application_id
@@ -1231,71 +1230,47 @@ declare
   v_end timestamptz := p_now + p_horizon;
   v_ids uuid[];
   v_numbers text[];
+  v_businesses text[];
   v_start timestamptz[];
   v_free timestamptz[];
   v_spacing interval[];
-  -- The throttles, and by sender their positions: of its own, of its business account's and of the app's.
-  v_scopes text[];
-  v_subjects text[];
-  v_throttle_start timestamptz[];
-  v_throttle_free timestamptz[];
-  v_throttle_spacing interval[];
-  v_own integer[];
-  v_business integer[];
-  v_app integer;
-  v_throttle integer;
+  v_stops active_stop[];
+  v_opens timestamptz[];
   v_pick integer;
   v_at timestamptz;
   v_holds active_holds := active_holds();
   w record;
 begin
-  perform from throttles t order by t.scope, t.subject for update;
-  if found then
-    select array_agg(t.scope), array_agg(t.subject), array_agg(t.spacing), array_agg(greatest(t.free_at, p_now))
-      into v_scopes, v_subjects, v_throttle_spacing, v_throttle_start
-    from active_throttles(p_now) t;
-    v_throttle_free := v_throttle_start;
-    v_app := array_position(v_scopes, 'app');
-  end if;
-  select array_agg(a.id), array_agg(a.number), array_agg(a.spacing),
-    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.burst - 1))), array_agg(a.own), array_agg(a.business)
-    into v_ids, v_numbers, v_spacing, v_start, v_own, v_business
+  -- Those that let single messages through are written below.
+  perform from stops t where t.cause in ('fault', 'limit') order by t.cause, t.scope, t.subject, t.only_for for update;
+  select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
+  select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
+    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)))
+    into v_ids, v_numbers, v_businesses, v_spacing, v_start
   from (
-    select r.id, r.number, s.free_at, t.own, t.business,
-      case when r.paused_at is null then ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' else interval '1 second' end as spacing,
-      case when r.paused_at is null then r.throughput / 10.0 else 0 end as burst
-    from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
-      select max(u.position) filter (where u.scope = 'sender') as own, max(u.position) filter (where u.scope = 'business') as business
-      from unnest(v_scopes, v_subjects) with ordinality as u (scope, subject, position)
-      where u.subject = sender_throttle_subject(u.scope, r.id, r.business_account_id)
-    ) t
-    where r.paused_at is null or r.paused_until <= p_now
+    select r.id, r.number, r.business_account_id as business, r.throughput, s.free_at,
+      ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
+    from senders r left join send_slots s on s.sender_id = r.id
   ) a;
   v_free := v_start;
 
   for w in
-    select s.id, s.country, s.locale, hashtextextended(s.canonical_recipient, 0) as recipient_hash,
+    select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.canonical_recipient, 0) as recipient_hash,
       is_held(v_holds, s.account_id, s.country) as is_held
     from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id order by p.ordinal
   loop
     continue when w.is_held;
     select c.position, c.at into v_pick, v_at
     from (
-      select a.id, a.position, random() as chance, greatest(
-        a.free_at, p_now, v_throttle_free[v_own[a.position]], v_throttle_free[v_business[a.position]], v_throttle_free[v_app]
-      ) as at
-      from unnest(v_ids, v_free) with ordinality as a (id, free_at, position)
+      select a.id, a.position, random() as chance, greatest(a.free_at, p_now, case when v_stops is not null then (
+        select max(k.free_at) from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
+        where k.subject = stop_subject(k.scope, a.id, a.business) and k.only_for in ('', w.country, w.locale)
+      ) end) as at
+      from unnest(v_ids, v_businesses, v_free) with ordinality as a (id, business, free_at, position)
       order by at, chance
     ) c
     where c.at <= v_end
-      -- Look-ups by key, one sender after the other until one is able. No planner turns them into a join, not even one that
-      -- planned while the tables were empty.
-      and coalesce(p_now >= (
-        select b.blocked_until from sender_country_blocks b where b.sender_id = c.id and b.country = coalesce(w.country, 'ZZ')
-      ), true)
-      and coalesce(p_now >= (
-        select coalesce(l.stopped_until, 'infinity') from sender_language_stops l where l.sender_id = c.id and l.locale = w.locale
-      ), true)
+      -- A look-up by key, for one sender after the other until one is able.
       and coalesce(c.at >= (
         select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = w.recipient_hash
       ), true)
@@ -1308,9 +1283,16 @@ begin
     return next;
 
     v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
-    foreach v_throttle in array array_remove(array[v_own[v_pick], v_business[v_pick], v_app], null) loop
-      v_throttle_free[v_throttle] := v_at + v_throttle_spacing[v_throttle];
-    end loop;
+    if v_stops is not null then
+      v_opens := array(
+        select case
+          when k.subject = stop_subject(k.scope, v_ids[v_pick], v_businesses[v_pick]) and k.only_for in ('', w.country, w.locale)
+          then v_at + k.spacing else k.free_at
+        end
+        from unnest(v_stops, v_opens) with ordinality as k (cause, scope, subject, only_for, opens_at, spacing, free_at, position)
+        order by k.position
+      );
+    end if;
     insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
       values (sender_id, w.recipient_hash, v_at - recipient_window_burst() + recipient_window_spacing())
       on conflict (sender_id, recipient_hash) do update
@@ -1320,10 +1302,10 @@ begin
   insert into send_slots as s (sender_id, free_at)
     select a.id, a.free_at from unnest(v_ids, v_start, v_free) as a (id, start, free_at) where a.free_at > a.start
     on conflict (sender_id) do update set free_at = excluded.free_at;
-  if v_throttle_free is not null then
-    update throttles t set free_at = a.free_at
-    from unnest(v_scopes, v_subjects, v_throttle_start, v_throttle_free) as a (scope, subject, start, free_at)
-    where t.scope = a.scope and t.subject = a.subject and a.free_at > a.start;
+  if v_stops is not null then
+    update stops t set free_at = k.free_at
+    from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
+    where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and k.free_at > k.opens_at;
   end if;
 end
 $$;
@@ -1335,9 +1317,10 @@ create table traffic_counts (
   event text not null,
   country text not null,
   sender_id text not null,
+  account_id text not null default '',
   reason text not null,
   count bigint not null check (count > 0),
-  primary key (began_at, event, country, sender_id, reason)
+  primary key (began_at, event, country, sender_id, account_id, reason)
 );
 
 create table health_readings (

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { preflight, senderState, type PreflightResult } from '@onecode/domain';
+import { preflight, senderState, standingStop, type PreflightResult } from '@onecode/domain';
 import {
   countRecipients,
   countWorkers,
@@ -22,9 +22,9 @@ export async function findSender(database: Database, senderId: string): Promise<
   );
 }
 
-/** The JSON says `paused` of a sender that cools down, too; `paused_until` says until when. */
 export function senderRow(sender: Sender) {
-  const isPaused = senderState(sender, new Date()) !== 'active';
+  const now = new Date();
+  const stop = standingStop(sender.stops, now);
   return {
     id: sender.id,
     phone_number_id: sender.phoneNumberId,
@@ -32,17 +32,20 @@ export function senderRow(sender: Sender) {
     template: sender.template,
     english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
-    state: isPaused ? 'paused' : 'active',
-    paused_until: isPaused ? (sender.pausedUntil?.toISOString() ?? null) : null,
-    pause_reason: isPaused ? sender.pauseReason : null,
-    faults: sender.consecutiveFailures,
+    state: senderState(sender.stops, now),
+    paused_until: stop?.until?.toISOString() ?? null,
+    pause_reason: stop?.reason ?? null,
+    faults: sender.stops.reduce(
+      (most, { cause, failures }) => (cause === 'fault' ? Math.max(most, failures) : most),
+      0,
+    ),
     created_at: sender.createdAt.toISOString(),
   };
 }
 
 /** A sender with what the provider said of it, in the provider's own words. */
 export async function showSender(database: Database, sender: Sender): Promise<Row> {
-  const { number, templates, readAt } = await knowledgeOf(database, sender);
+  const { number, templates, alerts, readAt } = await knowledgeOf(database, sender);
   return {
     ...senderRow(sender),
     business_account_id: sender.businessAccountId,
@@ -50,6 +53,7 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     messaging_limit: number.messagingLimit?.value ?? null,
     unique_recipients_24h: await countRecipients(database, sender.id),
     checked_at: readAt?.toISOString() ?? null,
+    alerts: alerts.map(({ type, severity, detail, at }) => ({ type, severity, detail, at })),
     templates: templates.map(({ name, language, facts }) => ({
       name,
       language,

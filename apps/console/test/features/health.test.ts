@@ -95,7 +95,7 @@ describe('the health page’s statistics', () => {
       delayed: 0,
       failed: 1,
     });
-    expect(view.senders).toEqual([expect.objectContaining({ state: 'active', pausedUntil: null })]);
+    expect(view.senders).toEqual([expect.objectContaining({ state: 'active', stoppedUntil: null })]);
     expect(view.attempts).toHaveLength(30);
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
   });

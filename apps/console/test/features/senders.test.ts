@@ -1,6 +1,6 @@
 import { unseal, type SenderReading } from '@onecode/domain';
 import { applySenderReading, listAuditEntries } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY } from '@onecode/testing';
+import { buildCaller, buildSend, buildSender, endStops, stopSender, TEST_SECRET_KEY } from '@onecode/testing';
 import type { SendersView, SenderView } from '../../src/features/senders/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
@@ -67,35 +67,24 @@ describe('senders', () => {
     await operator.post(`/staff/senders/${id}/pause`, { reason: 'Meta asked us to' });
     expect(await senderOf(id)).toMatchObject({
       state: 'paused',
-      pausedAt: expect.any(String),
-      pausedUntil: null,
-      pauseReason: 'Meta asked us to',
+      stops: [{ source: 'operator', since: expect.any(String), until: null, reason: 'Meta asked us to' }],
     });
     expect(await latest()).toMatchObject({ action: 'sender.pause', subject: id });
 
     await operator.post(`/staff/senders/${id}/resume`);
-    expect(await senderOf(id)).toMatchObject({ state: 'active', pausedAt: null, pauseReason: null });
+    expect(await senderOf(id)).toMatchObject({ state: 'active', stops: [] });
     expect(await latest()).toMatchObject({ action: 'sender.resume', subject: id });
   });
 
   it('cool down after a failure until a time, and are active again afterwards', async () => {
     const { id } = await buildSender(server.db.database);
-    const coolDown = (until: string): Promise<unknown> =>
-      server.db.sql(
-        `update senders set paused_at = now() - interval '1 hour', paused_until = now() + $2::interval,
-           pause_reason = 'throttled', pause_source = 'answer', consecutive_failures = 2 where id = $1`,
-        [id, until],
-      );
-
-    await coolDown('1 minute');
+    await stopSender(server.db.database, { id }, { reason: 'throttled' });
     expect(await senderOf(id)).toMatchObject({
       state: 'cooling_down',
-      pausedUntil: expect.any(String),
-      pauseReason: 'throttled',
-      consecutiveFailures: 2,
+      stops: [{ until: expect.any(String), reason: 'throttled', failures: 1 }],
     });
-    await coolDown('-1 minute');
-    expect(await senderOf(id)).toMatchObject({ state: 'active', pausedUntil: null, pauseReason: null });
+    await endStops(server.db.database);
+    expect(await senderOf(id)).toMatchObject({ state: 'active', stops: [{ failures: 1 }] });
   });
 
   it('get another throughput', async () => {
@@ -121,16 +110,12 @@ describe('senders', () => {
          values ($1, $2, $3, $4, $5, now(), now())`,
         [send, number, id, outcome, code],
       );
-    await server.db.sql(
-      `insert into sender_country_blocks (sender_id, country, blocked_until, error_code)
-       values ($1, 'IN', now() + interval '1 hour', 130497), ($1, 'US', now() - interval '1 hour', 130497)`,
-      [id],
-    );
+    await stopSender(server.db.database, { id }, { onlyFor: 'IN', errorCode: 130497 });
 
     const sender = await senderOf(id);
 
     expect(sender.outcomes).toEqual({ accepted: 1, config: 2 });
-    expect(sender.blockedCountries).toMatchObject([{ country: 'IN', errorCode: 130497 }]);
+    expect(sender.stops).toMatchObject([{ onlyFor: 'IN', errorCode: 130497, source: 'answer' }]);
     expect(sender.errors).toMatchObject([
       { outcome: 'config', errorCode: 132001, times: 2, lastAt: expect.any(String) },
     ]);
@@ -163,7 +148,7 @@ describe('senders', () => {
     await operator.post(`/staff/senders/${sender.id}/check`);
     await applySenderReading(server.db.database, sender, reading, startedAt);
 
-    const { provider, state } = await senderOf(sender.id);
+    const { provider, state, stops } = await senderOf(sender.id);
     expect(state).toBe('active');
     expect(provider).toMatchObject({
       triedAt: startedAt.toISOString(),
@@ -181,8 +166,8 @@ describe('senders', () => {
       { language: 'en', status: 'PAUSED', reason: 'FIRST_PAUSE', isUsable: false },
       { language: 'pt_BR', status: 'APPROVED', isUsable: true },
     ]);
-    expect(provider.languageStops).toMatchObject([
-      { language: 'en', source: 'read', reason: expect.stringContaining('PAUSED'), stoppedUntil: null },
+    expect(stops).toMatchObject([
+      { onlyFor: 'en', source: 'read', reason: expect.stringContaining('PAUSED'), until: null },
     ]);
     const bad = provider.checks.filter(({ ok }) => !ok);
     expect(bad.map(({ check }) => check)).toEqual(

@@ -42,7 +42,7 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
       clockAheadMs,
     })),
     keyVersions: await readKeyVersions(database),
-    senders: (await listSenders(database)).map((sender) => ({ state: senderState(sender, now) })),
+    senders: (await listSenders(database)).map((sender) => ({ state: senderState(sender.stops, now) })),
   };
 }
 

@@ -1,17 +1,19 @@
 import {
-  isToldByProvider,
   maskRecipient,
   senderState,
+  standingStop,
+  stands,
   templateLanguages,
   type Locale,
   type RecentTraffic,
   type RedisHealth,
   type SenderState,
+  type Stop,
   type StoppedTemplate,
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
-import { listLanguageStops, listSenderKnowledge } from '../senders/readings.js';
-import { listSenders } from '../senders/senders.js';
+import { listSenderKnowledge } from '../senders/readings.js';
+import { listSenders, type Sender } from '../senders/senders.js';
 import {
   readConnectionStatistics,
   readProviderAnswers,
@@ -23,7 +25,6 @@ import {
 } from './health.js';
 import { listHeartbeats, type Heartbeat } from './heartbeats.js';
 import { countWorkers } from './processes.js';
-import { listBlockedCountries } from './senderActivity.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
 /** A sender's state. */
@@ -33,9 +34,8 @@ export interface SenderStatistics {
   number: string;
   state: SenderState;
   /** RFC 3339, or null. */
-  pausedUntil: string | null;
-  pauseReason: string | null;
-  consecutiveFailures: number;
+  stoppedUntil: string | null;
+  stopReason: string | null;
   /** Whether it may not send in a language, or to a country. */
   isRestricted: boolean;
   /** Whether the provider's own word stopped it. */
@@ -180,55 +180,55 @@ export function source<T>(read: () => Promise<T>, msMax = SOURCE_MS_MAX): () => 
 
 async function readSenders(database: Database): Promise<SenderStatistics[]> {
   const now = new Date();
-  const restrictions = [...(await listLanguageStops(database)), ...(await listBlockedCountries(database))];
-  return (await listSenders(database)).map((sender) => {
-    const state = senderState(sender, now);
-    const isStopped = state !== 'active';
+  return (await listSenders(database)).map(({ id, number, stops }) => {
+    const stop = standingStop(stops, now);
     return {
-      id: sender.id,
-      number: maskRecipient(sender.number),
-      state,
-      pausedUntil: (isStopped && sender.pausedUntil?.toISOString()) || null,
-      pauseReason: isStopped ? sender.pauseReason : null,
-      consecutiveFailures: sender.consecutiveFailures,
-      isRestricted: restrictions.some(({ senderId }) => senderId === sender.id),
-      isStoppedByProvider: isStopped && isToldByProvider(sender.pauseSource),
+      id,
+      number: maskRecipient(number),
+      state: senderState(stops, now),
+      stoppedUntil: stop?.until?.toISOString() ?? null,
+      stopReason: stop?.reason ?? null,
+      isRestricted: stops.some((one) => one.onlyFor !== '' && stands(one, now)),
+      isStoppedByProvider: stop?.cause === 'provider',
     };
   });
 }
 
 /** The templates that stopped senders for their languages, each once, with the senders that serve the language all the same. */
 async function readStoppedTemplates(database: Database): Promise<StoppedTemplate[]> {
-  const stops = await listLanguageStops(database);
-  if (stops.length === 0) return [];
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   const now = new Date();
+  const stopOf = ({ stops }: Sender, locale: Locale): Stop | undefined =>
+    stops.find((stop) => stop.onlyFor === locale && stands(stop, now));
   const serving = (locale: Locale): number =>
     senders.filter(
-      (sender) =>
-        senderState(sender, now) === 'active' &&
-        !stops.some((stop) => stop.senderId === sender.id && stop.locale === locale),
+      (sender) => senderState(sender.stops, now) === 'active' && stopOf(sender, locale) === undefined,
     ).length;
-  const templates = stops.flatMap(({ senderId, locale, source, stoppedAt }): StoppedTemplate[] => {
-    const sender = senders.find(({ id }) => id === senderId);
-    if (sender === undefined) return [];
-    const language = templateLanguages(sender.englishTemplateLanguage)[locale];
-    const facts = knowledge
-      .find((known) => known.senderId === senderId)
-      ?.templates.find((template) => template.language === language)?.facts;
-    const isTold = isToldByProvider(source);
-    const status =
-      isTold && facts?.status !== undefined && facts.status.value !== 'APPROVED' ? facts.status : undefined;
-    return [
-      {
-        template: sender.template,
-        language,
-        status: status?.value ?? (isTold ? 'RECATEGORIZED' : 'REFUSED'),
-        at: status?.at ?? stoppedAt.toISOString(),
-        serving: serving(locale),
+  const templates = senders.flatMap((sender) =>
+    Object.entries(templateLanguages(sender.englishTemplateLanguage)).flatMap(
+      ([locale, language]): StoppedTemplate[] => {
+        const stop = stopOf(sender, locale as Locale);
+        if (stop === undefined) return [];
+        const facts = knowledge
+          .find(({ senderId }) => senderId === sender.id)
+          ?.templates.find((template) => template.language === language)?.facts;
+        const isTold = stop.cause === 'provider';
+        const status =
+          isTold && facts?.status !== undefined && facts.status.value !== 'APPROVED'
+            ? facts.status
+            : undefined;
+        return [
+          {
+            template: sender.template,
+            language,
+            status: status?.value ?? (isTold ? 'RECATEGORIZED' : 'REFUSED'),
+            at: status?.at ?? stop.since.toISOString(),
+            serving: serving(locale as Locale),
+          },
+        ];
       },
-    ];
-  });
+    ),
+  );
   return [...new Map(templates.map((one) => [`${one.template} ${one.language}`, one])).values()];
 }
 

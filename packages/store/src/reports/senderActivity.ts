@@ -19,14 +19,6 @@ export interface SenderActivity {
   errors: SenderError[];
 }
 
-/** A country that the provider does not let a sender message for now. */
-export interface BlockedCountry {
-  senderId: string;
-  country: string;
-  blockedUntil: Date;
-  errorCode: number | null;
-}
-
 /** Of a busier hour, only the latest calls are read. */
 const ATTEMPTS_MAX = 20_000;
 const ERRORS_MAX = 5;
@@ -60,11 +52,4 @@ export async function readSenderActivity(database: Connection): Promise<SenderAc
     if (outcome !== 'accepted' && sender.errors.length < ERRORS_MAX) sender.errors.push({ outcome, ...rest });
   }
   return [...senders.values()];
-}
-
-/** The countries that senders may not message for now, by their codes. */
-export async function listBlockedCountries(database: Connection): Promise<BlockedCountry[]> {
-  return database.sql.query<BlockedCountry[]>`
-    select sender_id as "senderId", country, blocked_until as "blockedUntil", error_code as "errorCode"
-    from sender_country_blocks where blocked_until > statement_timestamp() order by country`;
 }

@@ -49,60 +49,57 @@ export async function syncProviderStops(
       or ${'businessAccountId' in which ? which.businessAccountId : null}::text = s.business_account_id
     order by s.id`;
   const begun: BegunStop[] = [];
-  for (const sender of senders) {
-    const stop = senderStop(sender.number, sender.account, new Date());
+  const sync = async (senderId: string, locale: Locale | null, stop: ProviderStop | null): Promise<void> => {
     const isNew =
-      stop === null ? await endPause(connection, sender.id) : await pause(connection, sender.id, stop);
-    if (stop !== null && isNew) begun.push({ ...stop, senderId: sender.id, locale: null });
-    for (const [locale, language] of Object.entries(templateLanguages(sender.englishTemplateLanguage))) {
-      const facts = sender.templates.find((template) => template.language === language)?.facts;
+      stop === null
+        ? await end(connection, senderId, locale)
+        : await begin(connection, senderId, locale, stop);
+    if (stop !== null && isNew) begun.push({ ...stop, senderId, locale });
+  };
+  for (const sender of senders) {
+    await sync(sender.id, null, senderStop(sender.number, sender.account, new Date()));
+    const languages = templateLanguages(sender.englishTemplateLanguage);
+    // In the order in which `take_send_slots` locks them.
+    for (const locale of ['en', 'pt-BR'] as const) {
+      const facts = sender.templates.find((template) => template.language === languages[locale])?.facts;
       if (facts === undefined) continue;
-      const begunStop = await syncLanguage(connection, sender.id, locale as Locale, facts);
-      if (begunStop !== null) begun.push(begunStop);
+      const stop = templateStop(facts);
+      await sync(sender.id, locale, stop);
+      if (stop === null) await endTemplateFault(connection, sender.id, locale, facts);
     }
   }
   return begun;
 }
 
-async function pause(
+async function begin(
   { sql }: Connection,
   senderId: string,
+  locale: Locale | null,
   { reason, source }: ProviderStop,
 ): Promise<boolean> {
   const written = await sql.execute`
-    update senders set paused_at = clock_timestamp(), paused_until = null, pause_reason = ${reason}, pause_source = ${source}
-    where id = ${senderId}::uuid and (paused_at is null or paused_until is not null)`;
+    insert into stops as t (cause, scope, subject, only_for, source, reason, since)
+    values ('provider', 'sender', ${senderId}, ${locale ?? ''}, ${source}, ${reason}, clock_timestamp())
+    on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
+    where t.reason <> excluded.reason`;
   return written === 1;
 }
 
-async function endPause({ sql }: Connection, senderId: string): Promise<boolean> {
+async function end({ sql }: Connection, senderId: string, locale: Locale | null): Promise<boolean> {
   const written = await sql.execute`
-    update senders set paused_at = null, paused_until = null, pause_reason = null, pause_source = null, consecutive_failures = 0
-    where id = ${senderId}::uuid and paused_at is not null and paused_until is null and pause_source in ('webhook', 'read')`;
+    delete from stops where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${locale ?? ''}`;
   return written === 1;
 }
 
-async function syncLanguage(
+/** A template that is back ends what calls met of it, but not what one met just now: that is not outdone by what was said before it. */
+async function endTemplateFault(
   { sql }: Connection,
   senderId: string,
   locale: Locale,
-  facts: Facts<TemplateValues>,
-): Promise<BegunStop | null> {
-  const stop = templateStop(facts);
-  if (stop === null) {
-    // A call that met the old state just now is not outdone by what was said before it.
-    await sql.execute`
-      update sender_language_stops set stopped_until = clock_timestamp(), consecutive_failures = 0
-      where sender_id = ${senderId}::uuid and locale = ${locale} and (stopped_until is null or stopped_until > clock_timestamp()
-        and code = any(${[...TEMPLATE_STATE_CODES]}::integer[])
-        and ${facts.status?.at ?? null}::timestamptz >= date_trunc('second', stopped_at))`;
-    return null;
-  }
-  const written = await sql.execute`
-    insert into sender_language_stops as l (sender_id, locale, source, reason, stopped_at)
-    values (${senderId}::uuid, ${locale}, ${stop.source}, ${stop.reason}, clock_timestamp())
-    on conflict (sender_id, locale) do update set code = null, source = excluded.source, reason = excluded.reason,
-      consecutive_failures = 0, stopped_at = excluded.stopped_at, stopped_until = null
-    where l.stopped_until is not null or l.reason <> excluded.reason`;
-  return written === 1 ? { ...stop, senderId, locale } : null;
+  { status }: Facts<TemplateValues>,
+): Promise<void> {
+  await sql.execute`
+    update stops set failures = 0, until = clock_timestamp(), proven_at = clock_timestamp()
+    where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = ${locale} and failures > 0
+      and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${status?.at ?? null}::timestamptz >= date_trunc('second', since)`;
 }

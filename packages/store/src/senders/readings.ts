@@ -4,6 +4,7 @@ import type {
   NumberValues,
   SenderReading,
   TemplateValues,
+  ToldAlert,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
@@ -72,6 +73,8 @@ export interface SenderKnowledge {
   senderId: string;
   number: Facts<NumberValues>;
   businessAccount: Facts<BusinessAccountValues>;
+  /** Newest first. */
+  alerts: ToldAlert[];
   templates: KnownTemplate[];
   triedAt: Date | null;
   /** The last read that succeeded. */
@@ -88,7 +91,8 @@ export async function listSenderKnowledge(
   senderId: string | null = null,
 ): Promise<SenderKnowledge[]> {
   return sql.query<SenderKnowledge[]>`
-    select s.id as "senderId", coalesce(r.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount", (
+    select s.id as "senderId", coalesce(r.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
+      coalesce(b.alerts, '[]') as alerts, (
         select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'language', t.language, 'facts', t.facts) order by t.language), '[]')
         from message_templates t where t.business_account_id = s.business_account_id and t.name = s.template
       ) as templates,
@@ -102,22 +106,4 @@ export async function isReadSince({ sql }: Database, senderId: string, since: Da
   const [row] = await sql.query<{ is: boolean }[]>`
     select coalesce(tried_at >= ${since}, false) as is from sender_readings where sender_id = ${senderId}::uuid`;
   return row?.is ?? false;
-}
-
-/** A language in which a sender may not send for now. */
-export interface ActiveLanguageStop {
-  senderId: string;
-  locale: 'pt-BR' | 'en';
-  code: number | null;
-  source: 'answer' | 'receipt' | 'webhook' | 'read';
-  reason: string;
-  stoppedAt: Date;
-  /** Null until the provider says that the template is back. */
-  stoppedUntil: Date | null;
-}
-
-export async function listLanguageStops({ sql }: Connection): Promise<ActiveLanguageStop[]> {
-  return sql.query<ActiveLanguageStop[]>`
-    select sender_id as "senderId", locale, code, source, reason, stopped_at as "stoppedAt", stopped_until as "stoppedUntil"
-    from sender_language_stops where coalesce(stopped_until, 'infinity') > statement_timestamp() order by sender_id, locale`;
 }

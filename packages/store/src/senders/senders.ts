@@ -1,9 +1,9 @@
-import { seal, type Keyring } from '@onecode/domain';
+import { seal, stopSubject, type Keyring, type Stop } from '@onecode/domain';
 import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import type { StopSource } from './coolDown.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { listStops } from './stops.js';
 
 /** A sender as operators see it, without its token. */
 export interface Sender {
@@ -16,13 +16,8 @@ export interface Sender {
   englishTemplateLanguage: 'en' | 'en_US';
   /** Messages a second that the provider accepts from it, 1 to 1,000. */
   throughput: number;
-  consecutiveFailures: number;
-  pausedAt: Date | null;
-  /** The end of a cool-down; null while paused: until an operator resumes it. */
-  pausedUntil: Date | null;
-  pauseReason: string | null;
-  /** How it is known that the sender cannot send; null while it can. */
-  pauseSource: StopSource | null;
+  /** Its own, its business account's and the app's, as far as they are not over. */
+  stops: Stop[];
   createdAt: Date;
 }
 
@@ -34,11 +29,6 @@ const SELECTED = {
   template: true,
   englishTemplateLanguage: true,
   throughput: true,
-  consecutiveFailures: true,
-  pausedAt: true,
-  pausedUntil: true,
-  pauseReason: true,
-  pauseSource: true,
   createdAt: true,
 } as const;
 
@@ -76,7 +66,7 @@ export async function addSender(
         after: { phoneNumberId, ...account, template, englishTemplateLanguage, throughput },
       };
       await log({ action: 'sender.add', subject: id, details });
-      return made as Sender;
+      return { ...made, stops: [] } as Sender;
     });
   } catch (error) {
     if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return null;
@@ -86,15 +76,39 @@ export async function addSender(
 
 /** All senders, oldest first. */
 export async function listSenders(database: Connection): Promise<Sender[]> {
-  return (await database.prisma.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED })) as Sender[];
+  const rows = await database.prisma.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED });
+  return withStops(database, rows);
 }
 
-/**
- * Pauses a sender until an operator resumes it, also one that the provider's word has stopped. A sender that an operator paused already
- * keeps its time and reason.
- *
- * @returns null when there is no such sender
- */
+/** What a call to the provider needs to know of a sender. */
+export interface SenderDetails extends Pick<
+  Sender,
+  'id' | 'phoneNumberId' | 'number' | 'businessAccountId' | 'template' | 'englishTemplateLanguage' | 'stops'
+> {
+  sealedToken: Uint8Array;
+}
+
+/** The details of all senders, stopped ones too: `take_send_slots` decides which of them may send. */
+export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
+  const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, sealedToken: true } });
+  return withStops(database, rows);
+}
+
+async function withStops<
+  Row extends { id: string; businessAccountId: string | null; englishTemplateLanguage: string },
+>(
+  database: Connection,
+  rows: readonly Row[],
+): Promise<(Row & Pick<Sender, 'stops' | 'englishTemplateLanguage'>)[]> {
+  const stops = await listStops(database);
+  return rows.map((row) => ({
+    ...row,
+    englishTemplateLanguage: row.englishTemplateLanguage as Sender['englishTemplateLanguage'],
+    stops: stops.filter(({ scope, subject }) => subject === stopSubject(scope, row)),
+  }));
+}
+
+/** Pauses a sender until an operator resumes it. One that is paused already keeps its time and reason. @returns null when there is no such sender */
 export async function pauseSender(
   database: Database,
   actor: Actor,
@@ -102,35 +116,40 @@ export async function pauseSender(
   reason = 'paused by an operator',
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.pause', id, async (connection) => {
-    await connection.sql.execute`
-      update senders set paused_at = now(), paused_until = null, pause_reason = ${reason}, pause_source = 'operator'
-      where id = ${id}::uuid and (paused_at is null or paused_until is not null or pause_source <> 'operator')`;
-    return {};
+    const written = await connection.sql.execute`
+      insert into stops (cause, scope, subject, source, reason, since)
+      values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
+      on conflict do nothing`;
+    return written === 1 ? { reason } : {};
   });
 }
 
-/** Ends a sender's pause or cool-down, its country blocks, and what faults stopped by language. @returns null when there is no such sender */
+/**
+ * Ends what stops a sender: an operator's pause, the provider's word about its number, and what faults of its own or of its business
+ * account stopped; what was begun before begins nothing again. What the provider says about a template stays, since the next call would
+ * meet it, and so does a limit.
+ *
+ * @returns null when there is no such sender
+ */
 export async function resumeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.resume', id, async (connection) => {
-    const blocks = await connection.prisma.senderCountryBlock.deleteMany({ where: { senderId: id } });
-    // What the provider stopped until its template is back stays: the next call would meet it again.
-    const stops = await connection.prisma.senderLanguageStop.deleteMany({
-      where: { senderId: id, stoppedUntil: { not: null } },
-    });
-    await connection.prisma.sender.updateMany({
-      where: { id },
-      data: {
-        pausedAt: null,
-        pausedUntil: null,
-        pauseReason: null,
-        pauseSource: null,
-        consecutiveFailures: 0,
-      },
-    });
-    return {
-      ...(blocks.count === 0 ? {} : { countryBlocksEnded: blocks.count }),
-      ...(stops.count === 0 ? {} : { languageStopsEnded: stops.count }),
-    };
+  return changeSender(database, actor, 'sender.resume', id, async ({ sql }) => {
+    const ended = await sql.query<{ reason: string }[]>`
+      with standing as materialized (
+        -- In the order in which \`take_send_slots\` locks them.
+        select t.cause, t.scope, t.subject, t.only_for from stops t join senders r on t.subject = stop_subject(t.scope, r.id, r.business_account_id)
+        where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
+        order by t.cause, t.scope, t.subject, t.only_for for update of t
+      ), told as (
+        delete from stops t using standing k
+        where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause <> 'fault'
+        returning t.reason
+      ), met as (
+        update stops t set failures = 0, until = clock_timestamp(), proven_at = clock_timestamp() from standing k
+        where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause = 'fault'
+        returning t.reason
+      )
+      select reason from told union all select reason from met`;
+    return ended.length === 0 ? {} : { ended: ended.map(({ reason }) => reason) };
   });
 }
 
@@ -163,6 +182,7 @@ async function changeSender(
     const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
     const details = { ...changedFields(before, after), ...more };
     if (Object.keys(details).length > 0) await log({ action, subject: id, details });
-    return after as Sender;
+    const [sender] = await withStops(connection, [after]);
+    return sender ?? null;
   });
 }

@@ -8,6 +8,8 @@ export interface Change {
   before: Send;
   after: Send;
   version: number;
+  /** When it was decided. */
+  at: Date;
   attempts: readonly AttemptChange[];
 }
 

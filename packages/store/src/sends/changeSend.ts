@@ -49,8 +49,9 @@ export async function changeSendSnapshot<R>(
   { send, version, now }: SendSnapshot,
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
-  const decision = decide(send, now());
-  if (!isNothing(decision) && (await write(database, changeOf(send, version, decision))))
+  const at = now();
+  const decision = decide(send, at);
+  if (!isNothing(decision) && (await write(database, changeOf(send, version, at, decision))))
     return decision.result;
   return changeSend(database, { id: send.id }, decide);
 }
@@ -85,6 +86,7 @@ function reportedAttemptOf(row: ReportedRow): ReportedAttempt {
   return {
     number: row.reported_number,
     senderId: row.reported_sender_id,
+    phoneNumberId: row.reported_phone_number_id,
     startedAt: row.reported_started_at,
     outcome: row.reported_outcome,
     otherIsAccepted: row.other_is_accepted,
@@ -110,7 +112,7 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
     const send = sendOf(row);
     const decision = decide(send, row.now, row);
     const nothing = isNothing(decision);
-    if (!nothing && !(await write(database, changeOf(send, row.version, decision)))) continue;
+    if (!nothing && !(await write(database, changeOf(send, row.version, row.now, decision)))) continue;
     const snapshot: SendSnapshot = {
       send: { ...send, ...decision.change },
       version: nothing ? row.version : row.version + 1,
@@ -124,9 +126,10 @@ async function repeatUntilWritten<Row extends ReadRow, R>(
 function changeOf(
   before: Send,
   version: number,
+  at: Date,
   { change: fields, attempts = [] }: Decision<unknown>,
 ): Change {
-  return { before, after: { ...before, ...fields }, version, attempts };
+  return { before, after: { ...before, ...fields }, version, at, attempts };
 }
 
 /** @returns whether the row still had the version that was decided on */

@@ -21,7 +21,7 @@ const isFailure = ({ before, after }: Change): boolean =>
 
 const ATTEMPT_RECORDS = {
   columns: Prisma.sql`attempt_records json`,
-  valuesOf: ({ attempts }: Change) => ({
+  valuesOf: ({ attempts, at }: Change) => ({
     attempt_records: attempts.map(
       ({ number, senderId, startedAt, outcome, errorCode, messageId, report = null }) => ({
         number,
@@ -32,6 +32,7 @@ const ATTEMPT_RECORDS = {
         message_id: messageId,
         reported_at: report?.at,
         reported_code: report?.errorCode,
+        finished_at: at,
       }),
     ),
   }),
@@ -43,10 +44,10 @@ const ATTEMPTED = Prisma.sql`
     insert into attempts (
       send_id, number, sender_id, started_at, outcome, error_code, message_id, reported_at, reported_code, finished_at
     )
-    select changed.id, a.*, clock_timestamp()
+    select changed.id, a.*
     from changed, json_to_recordset(changed.attempt_records) as a (
       number smallint, sender_id uuid, started_at timestamptz, outcome text, error_code integer, message_id text,
-      reported_at timestamptz, reported_code integer
+      reported_at timestamptz, reported_code integer, finished_at timestamptz
     )
     on conflict (send_id, number) do update set
       outcome = excluded.outcome,

@@ -1,5 +1,12 @@
 import * as store from '@onecode/store';
-import { buildCaller, buildSend, buildSender, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  stopSender,
+  TEST_SECRET_KEY,
+  type TestCaller,
+} from '@onecode/testing';
 
 /** The actor of all changes in these tests. */
 export const ACTOR = {
@@ -235,8 +242,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   resumeSender: {
     action: 'sender.resume',
     of: senderOf,
-    given: ({ database, sender }) =>
-      store.blockCountry(database, { senderId: sender.id, country: 'BR', seconds: 60, errorCode: null }),
+    given: ({ database, sender }) => stopSender(database, sender, { onlyFor: 'BR' }),
     change: ({ database }, id) => store.resumeSender(database, ACTOR, id),
   },
   changeThroughput: {

@@ -457,7 +457,9 @@ describe('a database with much in it', () => {
     expect(await rowsRead()).toBe(1);
     await releaseHold(store.database, TEST_ACTOR, { kind: 'live', target: '' });
     expect(await rowsRead()).toBe(some);
-    await store.sql(`update senders set paused_at = now(), pause_reason = 'test', pause_source = 'operator'`);
+    await store.sql(
+      `insert into stops (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'test' from senders`,
+    );
     expect(await rowsRead()).toBe(1);
   });
 

@@ -17,11 +17,12 @@ insert into breaker_trips (account_id, country, tripped_at, open_until, sends, u
 insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
 insert into trial_sends (day, sends) values ('2026-11-20', 0);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
-insert into sender_country_blocks (sender_id, country, blocked_until) values (:sender, 'BR', now());
-insert into sender_language_stops (sender_id, locale, source, reason) values (:sender, 'en', 'answer', 'why');
 insert into sender_readings (sender_id) values (:sender);
 insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\x00', '1', 'security', '{}', now());
-insert into throttles (scope, subject, refusals, rate, throttled_at, free_at) values ('app', '', 1, 1, now(), now());
+insert into stops (cause, scope, subject, only_for, source, reason, until) values ('fault', 'sender', :sender, 'BR', 'answer', 'why', now());
+insert into stops (cause, scope, subject, source, reason, rate, until) values ('limit', 'app', '', 'answer', 'why', 1, now());
+insert into stops (cause, scope, subject, source, reason) values ('operator', 'sender', :sender, 'operator', 'why');
+insert into stops (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', :sender, 'pt-BR', 'read', 'why');
 insert into users (id, name, email, language, staff) values (:user, repeat('n', 200), 'right@example.com', 'en', 'on_call');
 insert into user_sessions (id, user_id, token, expires_at, updated_at) values (gen_random_uuid(), :user, 'token', now(), now());
 insert into sign_in_limits (id, key, count, last_request) values (gen_random_uuid(), 'key', 1, 1);
@@ -32,7 +33,7 @@ insert into invitations (id, account_id, email, role, token_hash, expires_at)
   values (gen_random_uuid(), :account, 'right@example.com', 'admin', sha256('r'), now());
 insert into heartbeats (loop, worker_id) values ('sweep', gen_random_uuid());
 insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', '0.9.0', '', 0);
-insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 1);
+insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
   values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
 insert into health_readings values (true, now(), '{}');
@@ -102,31 +103,34 @@ update senders set template = repeat('a', 513); -- senders_template_check
 update senders set english_template_language = 'en_GB'; -- senders_english_template_language_check
 update senders set throughput = 0; -- senders_throughput_check
 update senders set throughput = 1001; -- senders_throughput_check
-update senders set consecutive_failures = -1; -- senders_consecutive_failures_check
-update senders set paused_at = now(), pause_source = 'operator'; -- pause_says_why
-update senders set paused_at = now(), pause_reason = 'why'; -- pause_says_why
-update senders set paused_at = now(), pause_reason = 'why', pause_source = 'rumour'; -- senders_pause_source_check
-update senders set paused_until = now(); -- pause_has_a_beginning
 insert into senders (id, phone_number_id, number, sealed_token, template, english_template_language)
   select gen_random_uuid(), phone_number_id, number, sealed_token, template, english_template_language
   from senders; -- senders_phone_number_id_key
-update senders set paused_at = now(), paused_until = now(), pause_reason = 'why', pause_source = 'answer', template = repeat('a', 512);
 
-update sender_country_blocks set country = 'br'; -- sender_country_blocks_country_check
-update sender_language_stops set locale = 'fr'; -- sender_language_stops_locale_check
-update sender_language_stops set source = 'rumour'; -- sender_language_stops_source_check
-update sender_language_stops set consecutive_failures = -1; -- sender_language_stops_consecutive_failures_check
-update sender_language_stops set sender_id = :nothing; -- sender_language_stops_sender_id_fkey
+update stops set cause = 'rumour' where cause = 'operator'; -- stops_cause_check
+update stops set scope = 'world' where cause = 'operator'; -- stops_scope_check
+update stops set subject = '' where cause = 'fault'; -- stops_check
+update stops set only_for = 'fr'; -- stops_only_for_check
+update stops set only_for = 'br'; -- stops_only_for_check
+update stops set source = 'read' where cause = 'fault'; -- stops_source_check
+update stops set source = 'operator' where cause = 'provider'; -- stops_source_check
+update stops set source = 'answer' where cause = 'operator'; -- stops_source_check
+update stops set reason = ''; -- stops_reason_check
+update stops set failures = -1; -- stops_failures_check
+update stops set failures = 0 where cause = 'fault'; -- stop_is_over_when_proven
+update stops set failures = 0, proven_at = now() where cause = 'operator'; -- stop_is_over_when_proven
+update stops set proven_at = now() where cause = 'fault'; -- stop_is_over_when_proven
+update stops set until = null where cause = 'fault'; -- stop_ends_as_it_began
+update stops set until = now() where cause = 'operator'; -- stop_ends_as_it_began
+update stops set rate = 0 where cause = 'limit'; -- stops_rate_check
+update stops set rate = null where cause = 'limit'; -- limit_has_a_rate
+update stops set rate = 1 where cause = 'fault'; -- limit_has_a_rate
 update sender_readings set sender_id = :nothing; -- sender_readings_sender_id_fkey
 insert into provider_changes (digest, business_account_id, field, value, occurred_at)
   select digest, business_account_id, field, value, occurred_at from provider_changes; -- provider_changes_digest_key
 update provider_changes set due_at = null, result = 'unmatched'; -- provider_changes_result_check
 update provider_changes set result = 'applied'; -- provider_changes_done_check
 update account_turns set ends_at = starts_at; -- account_turns_check
-update throttles set scope = 'world'; -- throttles_scope_check
-update throttles set refusals = -1; -- throttles_refusals_check
-update throttles set rate = 0; -- throttles_rate_check
-update throttles set recovered_at = now(); -- recovered_says_when
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

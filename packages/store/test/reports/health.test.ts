@@ -209,6 +209,7 @@ describe('traffic', () => {
     event: 'failed',
     country: 'BR',
     senderId: 'a',
+    accountId: 'x',
     reason: 'attempts_exhausted',
     count: times,
     ...more,

@@ -2,181 +2,216 @@ import { randomBytes } from 'node:crypto';
 import { unseal, type Keyring } from '@onecode/domain';
 import {
   addSender,
-  blockCountry,
-  coolDownSender,
   deleteOldSenderRecipientWindows,
+  isRefuted,
   listSenders,
   pauseSender,
-  recoverSender,
   resealTokens,
   resumeSender,
   setSenderToken,
   type ResealedToken,
   type Sender,
 } from '@onecode/store';
-import { buildSender, takeSlots, TEST_ACTOR, useTestDatabase, type SlotRequest } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  stopSender,
+  takeSlots,
+  TEST_ACTOR,
+  useTestDatabase,
+  type SlotRequest,
+} from '@onecode/testing';
 import fc from 'fast-check';
 
 const store = useTestDatabase();
 
 describe('senders', () => {
-  beforeEach(() => store.sql('truncate senders cascade'));
+  beforeEach(() => store.sql('truncate senders, stops, sends, attempts cascade'));
 
-  const coolDown = (id: string, failuresBefore: number, seconds = 60, startedAt = new Date()) =>
-    coolDownSender(
-      store.database,
-      { senderId: id, startedAt, isOfBusiness: false, source: 'answer' },
-      { failuresBefore, seconds, sharedSeconds: [15, 30], reason: 'a failure (131042)' },
-    );
-  const block = (senderId: string, country: string, seconds = 60) =>
-    blockCountry(store.database, { senderId, country, seconds, errorCode: 130497 });
   /** The senders that may message a country now: who gets slots when each has some. */
   const available = async (country = 'BR') => {
     await store.sql('delete from send_slots');
     await store.sql(`insert into send_slots (sender_id, free_at) select id, clock_timestamp() from senders`);
-    const wants = Array.from({ length: 6 }, (_, n) => ({
-      recipient: `+551198765432${n}`,
-      country,
-    }));
+    const wants = Array.from({ length: 6 }, (_, n) => ({ recipient: `+551198765432${n}`, country }));
     const slots = await takeSlots(store.database, wants, 1000);
     return [...new Set(slots.flatMap((slot) => slot?.senderId ?? []))].toSorted();
   };
-  const stateOf = async (id: string) => (await listSenders(store.database)).find((one) => one.id === id)!;
-  const pauseSecondsOf = async (id: string) => {
-    const { pausedAt, pausedUntil } = await stateOf(id);
-    return (pausedUntil!.getTime() - pausedAt!.getTime()) / 1000;
-  };
-  const pausesEnd = () =>
-    store.sql(
-      `update senders set paused_until = now() - interval '1 millisecond' where paused_until is not null`,
+  const stopsOf = async (id: string) =>
+    (await listSenders(store.database)).find((one) => one.id === id)!.stops;
+
+  it('that the table cannot hold are errors, not taken for twins', async () => {
+    await expect(buildSender(store.database, { number: 'none' })).rejects.toThrow();
+  });
+
+  it('are resumed from all that stops them but a limit and what the provider says of a template', async () => {
+    const sender = await buildSender(store.database);
+    await pauseSender(store.database, TEST_ACTOR, sender.id, 'why');
+    await stopSender(store.database, sender);
+    await stopSender(store.database, sender, { onlyFor: 'BR' });
+    await store.sql(
+      `insert into stops (cause, scope, subject, only_for, source, reason) values
+         ('provider', 'sender', $1, '', 'read', 'banned'), ('provider', 'sender', $1, 'en', 'read', 'paused')`,
+      [sender.id],
     );
-
-  describe('a sender', () => {
-    it('that the table cannot hold is an error, not taken for a twin', async () => {
-      await expect(buildSender(store.database, { number: 'none' })).rejects.toThrow();
-    });
+    expect(await available()).toEqual([]);
+    await resumeSender(store.database, TEST_ACTOR, sender.id);
+    expect(await stopsOf(sender.id)).toMatchObject([{ cause: 'provider', onlyFor: 'en' }]);
+    expect(await available()).toEqual([sender.id]);
   });
 
-  describe('an operator', () => {
-    it('ends a cool-down and the country blocks by resuming', async () => {
-      const { id } = await buildSender(store.database);
-      await coolDown(id, 0, 3600);
-      await block(id, 'BR');
-      await resumeSender(store.database, TEST_ACTOR, id);
-      expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 0, pausedAt: null });
-      expect(await available()).toEqual([id]);
-    });
-
-    it('wins over a cool-down, before and after', async () => {
-      const { id } = await buildSender(store.database);
-      await pauseSender(store.database, TEST_ACTOR, id);
-      expect(await coolDown(id, 0)).toBe(false);
-      expect(await stateOf(id)).toMatchObject({ pausedUntil: null, consecutiveFailures: 0 });
-      await resumeSender(store.database, TEST_ACTOR, id);
-      await coolDown(id, 0);
-      await pauseSender(store.database, TEST_ACTOR, id);
-      await pausesEnd();
-      await recoverSender(store.database, id);
-      expect(await available()).toEqual([]);
-      expect(await stateOf(id)).toMatchObject({ pausedUntil: null, pauseReason: 'paused by an operator' });
-    });
+  it('are not stopped again by what was begun before they were resumed', async () => {
+    const sender = await buildSender(store.database);
+    const startedAt = new Date();
+    await stopSender(store.database, sender);
+    await resumeSender(store.database, TEST_ACTOR, sender.id);
+    expect(await stopSender(store.database, sender, { startedAt })).toBeNull();
+    expect(await available()).toEqual([sender.id]);
   });
 
-  describe('a sender that failed', () => {
-    it('counts failures once that arrive together', async () => {
-      const { id } = await buildSender(store.database);
-      const begun = await Promise.all(Array.from({ length: 20 }, () => coolDown(id, 0)));
-      expect(begun.filter(Boolean)).toHaveLength(1);
-      expect(await stateOf(id)).toMatchObject({ consecutiveFailures: 1 });
-    });
-
-    it('does not count a failure that was known before the last cool-down', async () => {
-      const { id } = await buildSender(store.database);
-      await coolDown(id, 0);
-      await pausesEnd();
-      expect(await coolDown(id, 0)).toBe(false);
-      expect(await available()).toEqual([id]);
-    });
-
-    it('is reset by a success after its cool-down, and not during it', async () => {
-      const { id } = await buildSender(store.database);
-      await coolDown(id, 0);
-      await recoverSender(store.database, id);
-      expect(await available()).toEqual([]);
-      await pausesEnd();
-      await recoverSender(store.database, id);
-      expect(await stateOf(id)).toMatchObject({
-        consecutiveFailures: 0,
-        pausedAt: null,
-        pausedUntil: null,
-        pauseReason: null,
-      });
-    });
+  it('keep the reason of the first pause', async () => {
+    const { id } = await buildSender(store.database);
+    await pauseSender(store.database, TEST_ACTOR, id, 'first');
+    await pauseSender(store.database, TEST_ACTOR, id, 'second');
+    expect(await stopsOf(id)).toMatchObject([{ reason: 'first' }]);
   });
 
-  describe('a country block', () => {
-    it('stops one sender’s messages to one country, until its time is over', async () => {
-      const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
-      expect(await block(one.id, 'BR')).toBe(true);
-      expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);
-      expect(await block(two.id, 'US')).toBe(true);
-      expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
-      await store.sql(
-        `update sender_country_blocks set blocked_until = now() - interval '1 second' where country = 'BR'`,
+  it('are stopped once by faults that arrive together', async () => {
+    const sender = await buildSender(store.database);
+    const startedAt = new Date();
+    const begun = await Promise.all(
+      Array.from({ length: 20 }, () => stopSender(store.database, sender, { startedAt })),
+    );
+    expect(begun.filter((stop) => stop !== null)).toMatchObject([{ failures: 1 }]);
+  });
+
+  it('are stopped for one country only', async () => {
+    const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
+    await stopSender(store.database, one, { onlyFor: 'BR' });
+    expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);
+    await stopSender(store.database, two, { onlyFor: 'US' });
+    expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
+  });
+
+  it('of a stopped business account send nothing, and no other is stopped', async () => {
+    const [one, twin, foreign, unknown] = [
+      await buildSender(store.database, { businessAccountId: '11' }),
+      await buildSender(store.database, { businessAccountId: '11' }),
+      await buildSender(store.database, { businessAccountId: '22' }),
+      await buildSender(store.database),
+    ];
+    await store.sql(
+      `insert into stops (cause, scope, subject, source, reason, until)
+       values ('fault', 'business', '11', 'receipt', 'payment', now() + interval '1 minute')`,
+    );
+    expect(await available()).toEqual([foreign.id, unknown.id].toSorted());
+    for (const { id } of [one, twin]) expect(await stopsOf(id)).toMatchObject([{ scope: 'business' }]);
+    for (const { id } of [foreign, unknown]) expect(await stopsOf(id)).toEqual([]);
+  });
+
+  it('send one message a second after a fault, in all that is stopped, until one proves it over', async () => {
+    const senders = [
+      await buildSender(store.database, { businessAccountId: '11' }),
+      await buildSender(store.database, { businessAccountId: '11' }),
+    ];
+    await store.sql(
+      `insert into stops (cause, scope, subject, only_for, source, reason, until) values
+         ('fault', 'business', '11', '', 'answer', 'payment', now()), ('fault', 'sender', $1, 'en', 'answer', 'template', now()),
+         ('fault', 'sender', $2, 'en', 'answer', 'template', now())`,
+      senders.map(({ id }) => id),
+    );
+    const wants = Array.from({ length: 20 }, (_, n) => ({
+      recipient: `+5511987654${300 + n}`,
+      country: 'BR',
+      locale: n % 2 === 0 ? ('en' as const) : ('pt-BR' as const),
+    }));
+    const times = async () =>
+      (await takeSlots(store.database, wants, 2_500))
+        .flatMap((slot) => slot?.atMs ?? [])
+        .toSorted((a, b) => a - b);
+    const first = await times();
+    expect(first).toHaveLength(3);
+    for (const [nth, time] of first.entries()) expect(time - first[0]!).toBeCloseTo(1_000 * nth, 0);
+    // The next caller goes on where this one stopped.
+    expect(await times()).toEqual([]);
+    await store.sql(`delete from stops where scope = 'business'`);
+    await store.sql(`update stops set free_at = now()`);
+    const slots = await takeSlots(store.database, wants, 900);
+    const languages = slots.flatMap((slot, n) => (slot === null ? [] : [wants[n]!.locale]));
+    expect(languages.filter((locale) => locale === 'en')).toHaveLength(2);
+    expect(languages.filter((locale) => locale === 'pt-BR')).toHaveLength(10);
+  });
+});
+
+describe('what refutes a fault', () => {
+  const ABOUT = { onlyFor: '' } as const;
+  beforeEach(() => store.sql('truncate senders, stops, sends, attempts cascade'));
+
+  /** A send whose message was accepted, after so many milliseconds. */
+  async function accepted(
+    sender: Sender,
+    atMs: number,
+    more = '',
+  ): Promise<{ sendId: string; startedAt: Date }> {
+    const caller = await buildCaller(store.database, 'live');
+    const sendId = await buildSend(store.database, caller);
+    const startedAt = new Date(Date.now() + atMs);
+    await store.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at) values ($1, 1, $2, 'accepted', $3, $3)`,
+      [sendId, sender.id, startedAt],
+    );
+    if (more !== '') await store.sql(`update sends set ${more} where id = $1`, [sendId]);
+    return { sendId, startedAt };
+  }
+
+  it('is a later message that was accepted, and against a receipt one that was delivered', async () => {
+    const [sender, other] = [await buildSender(store.database), await buildSender(store.database)];
+    const about = { ...ABOUT, scope: 'sender', subject: sender.id } as const;
+    const before = await accepted(sender, -10, 'delivered_at = now()');
+    const faulty = await accepted(sender, 0);
+    await store.sql(`update attempts set outcome = 'config' where send_id = $1`, [faulty.sendId]);
+    await accepted(other, 10, 'delivered_at = now()');
+    const is = (source: 'answer' | 'receipt') => isRefuted(store.database, about, { ...faulty, source });
+    expect([await is('answer'), await is('receipt')]).toEqual([false, false]);
+    expect(await isRefuted(store.database, about, { ...before, source: 'receipt' })).toBe(true);
+    const later = await accepted(sender, 20);
+    expect([await is('answer'), await is('receipt')]).toEqual([true, false]);
+    await store.sql(`update sends set verification = 'verified', verified_at = now() where id = $1`, [
+      later.sendId,
+    ]);
+    expect(await is('receipt')).toBe(true);
+  });
+
+  it('is of the same language, country, recipient or business account', async () => {
+    const [sender, twin] = [
+      await buildSender(store.database, { businessAccountId: '7' }),
+      await buildSender(store.database, { businessAccountId: '7' }),
+    ];
+    const faulty = await accepted(sender, 0);
+    await store.sql(`update attempts set outcome = 'config' where send_id = $1`, [faulty.sendId]);
+    await accepted(twin, 10);
+    const is = (about: Partial<Parameters<typeof isRefuted>[1]>) =>
+      isRefuted(
+        store.database,
+        { scope: 'sender', subject: twin.id, onlyFor: '', ...about },
+        { ...faulty, source: 'answer' },
       );
-      expect([await available('BR'), await available('US')]).toEqual([[one.id, two.id], [one.id]]);
-    });
-
-    it('is new once, also when several begin it at once, and new again after its end', async () => {
-      const { id } = await buildSender(store.database);
-      const begun = await Promise.all(Array.from({ length: 20 }, () => block(id, 'BR')));
-      expect(begun.filter(Boolean)).toHaveLength(1);
-      await store.sql(`update sender_country_blocks set blocked_until = now() - interval '1 second'`);
-      expect(await block(id, 'BR')).toBe(true);
-    });
-  });
-
-  describe('a fault of a business account', () => {
-    it('stops its senders, the others for less time, and no sender of another account', async () => {
-      const [failed, sibling, paused, foreign, unknown] = [
-        await buildSender(store.database),
-        await buildSender(store.database),
-        await buildSender(store.database),
-        await buildSender(store.database),
-        await buildSender(store.database),
-      ];
-      await store.sql(
-        `update senders set business_account_id = case when id = $1 then '22' else '11' end where id <> $2`,
-        [foreign.id, unknown.id],
-      );
-      await pauseSender(store.database, TEST_ACTOR, paused.id, 'maintenance');
-      const fault = {
-        senderId: failed.id,
-        isOfBusiness: true,
-        source: 'receipt',
-      } as const;
-      const terms = { failuresBefore: 0, seconds: 60, sharedSeconds: [15, 30], reason: 'payment (131042)' };
-      expect(await coolDownSender(store.database, { ...fault, startedAt: new Date() }, terms)).toBe(true);
-      expect(await pauseSecondsOf(failed.id)).toBe(60);
-      expect(await pauseSecondsOf(sibling.id)).toBe(15);
-      expect(await stateOf(sibling.id)).toMatchObject({
-        pauseReason: 'payment (131042)',
-        pauseSource: 'receipt',
-      });
-      expect(await stateOf(paused.id)).toMatchObject({ pauseReason: 'maintenance', pauseSource: 'operator' });
-      for (const { id } of [foreign, unknown]) expect((await stateOf(id)).pausedAt).toBeNull();
-
-      await pausesEnd();
-      for (const expected of [30, 30]) {
-        await coolDownSender(
-          store.database,
-          { ...fault, startedAt: new Date() },
-          { ...terms, failuresBefore: 99 },
-        );
-        expect(await pauseSecondsOf(sibling.id)).toBe(expected);
-        await pausesEnd();
-      }
-    });
+    const [{ locale, country }] = (await store.sql<{ locale: string; country: string }>(
+      'select locale, country from sends',
+    )) as [never];
+    expect(await is({ scope: 'business', subject: '7' })).toBe(true);
+    expect(await is({ scope: 'business', subject: '8' })).toBe(false);
+    for (const [onlyFor, expected] of [
+      [locale, true],
+      [country, true],
+      ['en', locale === 'en'],
+      ['US', false],
+    ] as const)
+      expect([onlyFor, await is({ onlyFor })]).toEqual([onlyFor, expected]);
+    await store.sql(`update sends set canonical_recipient = '+5511988888888'`);
+    expect(await is({ isOfRecipient: true })).toBe(true);
+    await store.sql(`update sends set canonical_recipient = '+5511999999999' where id = $1`, [faulty.sendId]);
+    expect(await is({ isOfRecipient: true })).toBe(false);
   });
 });
 
@@ -236,7 +271,7 @@ describe('send slots', () => {
   const HORIZON_MS = 1000;
   const RECIPIENT = '+5511987654321';
 
-  beforeEach(() => store.sql('truncate senders, sender_recipient_windows, sends cascade'));
+  beforeEach(() => store.sql('truncate senders, stops, sender_recipient_windows, sends cascade'));
 
   /** Wants of different recipients, or of one. */
   const requests = (count: number, recipient?: string): SlotRequest[] =>
@@ -432,11 +467,11 @@ describe('send slots', () => {
     it('are passed over where they are stopped for the language, for that request only and until the stop ends', async () => {
       const [one, other] = [await buildSender(store.database), await buildSender(store.database)];
       await pauseSender(store.database, TEST_ACTOR, other.id);
-      const stop = (until: string | null) =>
+      const stop = (cause: 'provider' | 'fault', until: string | null) =>
         store.sql(
-          `insert into sender_language_stops (sender_id, locale, source, reason, stopped_until) values ($1, 'en', 'webhook', 'paused', now() + $2::interval)
-           on conflict (sender_id, locale) do update set stopped_until = excluded.stopped_until`,
-          [one.id, until],
+          `insert into stops (cause, scope, subject, only_for, source, reason, until)
+           values ($1, 'sender', $2, 'en', $3, 'paused', now() + $4::interval)`,
+          [cause, one.id, cause === 'fault' ? 'answer' : 'webhook', until],
         );
       let recipients = 0;
       const taken = async () => {
@@ -448,11 +483,12 @@ describe('send slots', () => {
         }));
         return (await takeSlots(store.database, mixed, HORIZON_MS)).map((slot) => slot?.senderId);
       };
-      for (const until of ['1 minute', null]) {
-        await stop(until);
-        expect(await taken()).toEqual([undefined, one.id, undefined]);
-      }
-      await stop('-1 second');
+      await stop('provider', null);
+      await stop('fault', '1 minute');
+      expect(await taken()).toEqual([undefined, one.id, undefined]);
+      await store.sql(`delete from stops where cause = 'provider'`);
+      expect(await taken()).toEqual([undefined, one.id, undefined]);
+      await store.sql(`update stops set failures = 0, proven_at = now() where cause = 'fault'`);
       expect(await taken()).toEqual([one.id, one.id, one.id]);
     });
   });

@@ -166,6 +166,7 @@ describe('reports', () => {
         attempt: {
           number: 2,
           senderId,
+          phoneNumberId: expect.stringMatching(/^[0-9]+$/),
           startedAt: expect.any(Date),
           outcome: null,
           otherIsAccepted: false,
@@ -195,6 +196,14 @@ describe('reports', () => {
       const name = await attempt(one);
       await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
+    });
+
+    it('is none by the name of an attempt that has another message', async () => {
+      const sendId = await buildSend(store.database, caller);
+      const name = await attempt(sendId, { messageId: `wamid.${sendId}` });
+      await isUnderWay(sendId, name.number);
+      expect(await reported({ attempt: name })).toBeNull();
+      expect(await reported({ attempt: name, messageId: `wamid.${sendId}` })).toMatchObject({ sendId });
     });
 
     it('is that of the earliest attempt when a message id stands twice', async () => {
@@ -529,6 +538,7 @@ const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
 const ATTEMPT: ReportedAttempt = {
   number: 1,
   senderId: null,
+  phoneNumberId: null,
   startedAt: new Date(0),
   outcome: 'accepted',
   otherIsAccepted: false,

@@ -1,6 +1,5 @@
 import { claim, type Send } from '@onecode/domain';
 import {
-  blockCountry,
   closeDatabase,
   createSend,
   deletePastTurns,
@@ -9,7 +8,6 @@ import {
   pauseSender,
   placeHold,
   resumeSender,
-  stopLanguage,
   openDeliveries,
   type Database,
   type Sender,
@@ -18,8 +16,10 @@ import {
   buildCaller,
   buildSend,
   buildSender,
+  endStops,
   guessCode,
   newSend,
+  stopSender,
   TEST_ACTOR,
   useTestDatabase,
   type SendOptions,
@@ -44,7 +44,7 @@ describe('sends that wait for a sender', () => {
   beforeAll(async () => {
     live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
-  beforeEach(() => store.sql('truncate sends, senders, sender_recipient_windows cascade'));
+  beforeEach(() => store.sql('truncate sends, senders, stops, sender_recipient_windows cascade'));
 
   const { age, ...actions } = sendActions(store);
 
@@ -56,9 +56,7 @@ describe('sends that wait for a sender', () => {
   it('stay asleep while every sender is stopped for their language, and the others are woken', async () => {
     const { id: senderId } = await buildSender(store.database);
     const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
-    const fault = { senderId, startedAt: new Date(), source: 'answer', locale: 'en' } as const;
-    const stop = { failuresBefore: 0, seconds: 60, errorCode: 132015, reason: 'The template is paused.' };
-    expect(await stopLanguage(store.database, fault, stop)).toBe(true);
+    await stopSender(store.database, { id: senderId }, { onlyFor: 'en' });
     expect(await wake()).toBe(1);
     expect([await isAwaiting(english), await isAwaiting(portuguese)]).toEqual([true, false]);
     await resumeSender(store.database, TEST_ACTOR, senderId);
@@ -92,17 +90,16 @@ describe('sends that wait for a sender', () => {
   it('are taken only by a sender that may message their country', async () => {
     const id = await waiting();
     const sender = await buildSender(store.database);
-    const block = { senderId: sender.id, seconds: 60, errorCode: 130497 };
-    await blockCountry(store.database, { ...block, country: 'BR' });
+    await stopSender(store.database, sender, { onlyFor: 'BR' });
     expect(await wake()).toBe(0);
     const other = await buildSender(store.database);
-    await blockCountry(store.database, { ...block, senderId: other.id, country: 'US' });
+    await stopSender(store.database, other, { onlyFor: 'US' });
     expect(await wake()).toBe(1);
     expect(await isAwaiting(id)).toBe(false);
     await pauseSender(store.database, TEST_ACTOR, other.id);
     await waiting();
     expect(await wake()).toBe(0);
-    await store.sql(`update sender_country_blocks set blocked_until = now() - interval '1 second'`);
+    await endStops(store.database);
     expect(await wake()).toBe(1);
   });
 
@@ -110,7 +107,7 @@ describe('sends that wait for a sender', () => {
     const id = await waiting();
     await store.sql('update sends set country = null where id = $1', [id]);
     const sender = await buildSender(store.database);
-    await blockCountry(store.database, { senderId: sender.id, country: 'BR', seconds: 60, errorCode: null });
+    await stopSender(store.database, sender, { onlyFor: 'BR' });
     expect(await wake()).toBe(1);
   });
 
@@ -202,7 +199,7 @@ describe('sends that wait for a sender', () => {
 
 describe('turns', () => {
   beforeEach(() =>
-    store.sql('truncate sends, senders, sender_recipient_windows, account_turns, holds cascade'),
+    store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns, holds cascade'),
   );
 
   const accounts = (count: number): Promise<TestCaller[]> =>
@@ -315,7 +312,7 @@ describe('turns', () => {
       await waiting(callers[1]!, 300, 'AR');
       await waiting(callers[2]!, 4, null);
       const { id: senderId } = await buildSender(store.database, { throughput: 1000 });
-      await blockCountry(store.database, { senderId, country: 'US', seconds: 60, errorCode: null });
+      await stopSender(store.database, { id: senderId }, { onlyFor: 'US' });
       await placeHold(store.database, TEST_ACTOR, {
         kind: 'account',
         target: callers[1]!.accountId,
@@ -375,7 +372,7 @@ describe('the send of a job', () => {
     caller = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
   beforeEach(async () => {
-    await store.sql('truncate sends, senders, sender_recipient_windows, account_turns, holds cascade');
+    await store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns, holds cascade');
     sender = await buildSender(store.database);
   });
 

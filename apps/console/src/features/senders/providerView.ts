@@ -5,7 +5,7 @@ import {
   templateLanguages,
   type PreflightResult,
 } from '@onecode/domain';
-import type { ActiveLanguageStop, Sender, SenderKnowledge } from '@onecode/store';
+import type { Sender, SenderKnowledge } from '@onecode/store';
 
 /** Something that Meta said of a sender, in its own words. */
 export interface FactView {
@@ -18,7 +18,7 @@ export interface FactView {
     | 'review'
     | 'verification'
     | 'ban'
-    | 'notice';
+    | 'alert';
   value: string;
   at: string;
   source: 'webhook' | 'read';
@@ -38,22 +38,10 @@ export interface TemplateView {
   at: string | null;
 }
 
-/** Why a sender sends nothing in a language. */
-interface LanguageStopView {
-  language: string;
-  code: number | null;
-  source: ActiveLanguageStop['source'];
-  reason: string;
-  stoppedAt: string;
-  /** Null until Meta says that the template is back. */
-  stoppedUntil: string | null;
-}
-
 /** What Meta said of a sender. */
 export interface ProviderView {
   facts: FactView[];
   templates: TemplateView[];
-  languageStops: LanguageStopView[];
   checks: PreflightResult[];
   /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
   recipients24h: number | null;
@@ -67,7 +55,6 @@ export interface ProviderView {
 export function providerView(
   sender: Sender,
   knowledge: SenderKnowledge,
-  stops: readonly ActiveLanguageStop[],
   codeValiditySeconds: number,
   now: Date,
 ): ProviderView {
@@ -84,16 +71,6 @@ export function providerView(
   return {
     facts: factViews(knowledge),
     templates: templateViews(knowledge, Object.values(languages)),
-    languageStops: stops
-      .filter(({ senderId }) => senderId === sender.id)
-      .map(({ locale, code, source, reason, stoppedAt, stoppedUntil }) => ({
-        language: languages[locale],
-        code,
-        source,
-        reason,
-        stoppedAt: stoppedAt.toISOString(),
-        stoppedUntil: stoppedUntil?.toISOString() ?? null,
-      })),
     checks: triedAt === null ? [] : results,
     recipients24h,
     recipientsLeft: recipientsLeft(knowledge),
@@ -108,7 +85,7 @@ function recipientsLeft({ number, recipients24h }: SenderKnowledge): number | nu
   return Math.max(0, most - recipients24h);
 }
 
-function factViews({ number, businessAccount }: SenderKnowledge): FactView[] {
+function factViews({ number, businessAccount, alerts }: SenderKnowledge): FactView[] {
   const canSend =
     businessAccount.canSend?.value.can === 'AVAILABLE'
       ? number.canSend
@@ -121,15 +98,25 @@ function factViews({ number, businessAccount }: SenderKnowledge): FactView[] {
     ['review', businessAccount.review],
     ['verification', businessAccount.verification],
     ['ban', businessAccount.ban],
-    ['notice', businessAccount.notice],
   ] as const;
-  const views: FactView[] = told.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }]));
+  const views: FactView[] = [
+    ...told.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }])),
+    ...alerts.slice(0, ALERTS_SHOWN).map(alertView),
+  ];
   if (canSend === undefined) return views;
   const { value, at, source } = canSend;
   return [
     ...views,
     { name: 'canSend', value: value.why === null ? value.can : `${value.can}: ${value.why}`, at, source },
   ];
+}
+
+/** The command line shows the others. */
+const ALERTS_SHOWN = 5;
+
+function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]): FactView {
+  const words = severity === null ? type : `${type} (${severity})`;
+  return { name: 'alert', value: detail === null ? words : `${words}: ${detail}`, at, source: 'webhook' };
 }
 
 function templateViews({ templates }: SenderKnowledge, languages: readonly string[]): TemplateView[] {

@@ -8,8 +8,6 @@ import {
 import {
   addSender,
   changeThroughput,
-  listBlockedCountries,
-  listLanguageStops,
   listSenderKnowledge,
   readSettings,
   requestReading,
@@ -37,12 +35,10 @@ export const senderRoutes: readonly Route[] = [
     path: '/staff/senders',
     access: 'on_call',
     async handle({ context: { database } }) {
-      const [senders, activity, blocked, knowledge, stops, { codeValiditySeconds }] = await Promise.all([
+      const [senders, activity, knowledge, { codeValiditySeconds }] = await Promise.all([
         listSenders(database),
         readSenderActivity(database),
-        listBlockedCountries(database),
         listSenderKnowledge(database),
-        listLanguageStops(database),
         readSettings(database),
       ]);
       const now = new Date();
@@ -55,8 +51,7 @@ export const senderRoutes: readonly Route[] = [
           return senderView(
             sender,
             senderActivity,
-            blocked,
-            providerView(sender, known, stops, codeValiditySeconds, now),
+            providerView(sender, known, codeValiditySeconds, now),
             now,
           );
         }),

@@ -1,12 +1,12 @@
 import {
-  isToldByProvider,
   ACCESS_TOKEN,
   SENDER_PATTERNS,
   SENDER_TEMPLATE_INITIAL,
   SENDER_THROUGHPUT,
   senderState,
+  standingStop,
 } from '@onecode/domain';
-import type { BlockedCountry, Sender, SenderActivity } from '@onecode/store';
+import type { Sender, SenderActivity } from '@onecode/store';
 import { explainError } from '@onecode/whatsapp';
 import type { Json } from '../../http/json.js';
 import type { ProviderView } from './providerView.js';
@@ -46,26 +46,24 @@ export const SENDER_RULES: SenderRulesView = {
 };
 
 export function senderView(
-  sender: Sender,
+  { stops, ...sender }: Sender,
   activity: SenderActivity | undefined,
-  blocked: readonly BlockedCountry[],
   provider: ProviderView,
   now: Date,
 ) {
-  const { pausedAt, pausedUntil, pauseReason, pauseSource, ...rest } = sender;
-  const state = senderState(sender, now);
-  const isStopped = state !== 'active';
   return {
-    ...rest,
-    state,
-    pausedAt: isStopped ? pausedAt : null,
-    pausedUntil: isStopped ? pausedUntil : null,
-    pauseReason: isStopped ? pauseReason : null,
-    pauseSource: isStopped ? pauseSource : null,
-    isStoppedByProvider: isStopped && isToldByProvider(pauseSource),
-    blockedCountries: blocked
-      .filter(({ senderId }) => senderId === sender.id)
-      .map(({ country, blockedUntil, errorCode }) => ({ country, until: blockedUntil, errorCode })),
+    ...sender,
+    state: senderState(stops, now),
+    isStoppedByProvider: standingStop(stops, now)?.cause === 'provider',
+    stops: stops.map(({ onlyFor, source, errorCode, reason, failures, since, until }) => ({
+      onlyFor,
+      source,
+      errorCode,
+      reason,
+      failures,
+      since,
+      until,
+    })),
     provider,
     outcomes: activity?.outcomes ?? {},
     errors: (activity?.errors ?? []).map((error) => ({

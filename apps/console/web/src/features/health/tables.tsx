@@ -89,7 +89,6 @@ export function QueueTable({ queues }: { queues: HealthView['queues'] }) {
 /** The senders: which can send, and why others cannot. */
 export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
   const { t } = useTranslation('health');
-  const { whole } = useNumbers();
   return (
     <Section
       title={t('senders.title')}
@@ -102,29 +101,26 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
       <Rows
         label={t('senders.title')}
         texts={3}
-        head={[t('senders.number'), t('senders.state'), t('senders.until'), t('senders.consecutiveFailures')]}
+        head={[t('senders.number'), t('senders.state'), t('senders.until')]}
         none={t('senders.none')}
-        rows={senders?.map(
-          ({ id, number, state, pausedUntil, pauseReason, consecutiveFailures, isStoppedByProvider }) => (
-            <Table.Tr key={id}>
-              <Table.Th scope="row" fw={500}>
-                <Text inherit style={{ whiteSpace: 'nowrap' }}>
-                  {number}
+        rows={senders?.map(({ id, number, state, stoppedUntil, stopReason, isStoppedByProvider }) => (
+          <Table.Tr key={id}>
+            <Table.Th scope="row" fw={500}>
+              <Text inherit style={{ whiteSpace: 'nowrap' }}>
+                {number}
+              </Text>
+              {stopReason !== null && (
+                <Text size="xs" c="dimmed">
+                  {stopReason}
                 </Text>
-                {pauseReason !== null && (
-                  <Text size="xs" c="dimmed">
-                    {pauseReason}
-                  </Text>
-                )}
-              </Table.Th>
-              <Table.Td>
-                <SenderBadge state={state} isStoppedByProvider={isStoppedByProvider} />
-              </Table.Td>
-              <Table.Td>{pausedUntil === null ? '–' : <Time at={pausedUntil} seconds />}</Table.Td>
-              <Table.Td ta="end">{whole(consecutiveFailures)}</Table.Td>
-            </Table.Tr>
-          ),
-        )}
+              )}
+            </Table.Th>
+            <Table.Td>
+              <SenderBadge state={state} isStoppedByProvider={isStoppedByProvider} />
+            </Table.Td>
+            <Table.Td>{stoppedUntil === null ? '–' : <Time at={stoppedUntil} seconds />}</Table.Td>
+          </Table.Tr>
+        ))}
       />
     </Section>
   );

@@ -20,8 +20,8 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
   const change = useSenderChange(close);
   if (!useMayOperate()) return null;
 
-  // Resuming also ends a cool-down and country blocks.
-  const isStopped = sender.state !== 'active' || sender.blockedCountries.length > 0;
+  // Also for a country or a language only.
+  const isStopped = sender.stops.length > 0;
   return (
     <Group gap="xs">
       {isStopped && (

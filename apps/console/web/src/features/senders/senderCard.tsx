@@ -28,7 +28,7 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
               </Title>
               <SenderBadge state={sender.state} isStoppedByProvider={sender.isStoppedByProvider} />
             </Group>
-            <Health sender={sender} />
+            <Stops stops={sender.stops} />
           </Stack>
           <SenderActions sender={sender} rules={rules} />
         </Group>
@@ -51,7 +51,6 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
               {sender.template} · pt_BR, {sender.englishTemplateLanguage}
             </Text>
           </Fact>
-          <Fact label={t('facts.consecutiveFailures')}>{whole(sender.consecutiveFailures)}</Fact>
         </SimpleGrid>
         <SenderProvider sender={sender} />
         <LastHour sender={sender} />
@@ -61,61 +60,25 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
   );
 }
 
-/** Why it does not send, until when, and the countries it is blocked from. */
-function Health({
-  sender: {
-    state,
-    pausedAt,
-    pausedUntil,
-    pauseReason,
-    pauseSource,
-    isStoppedByProvider,
-    blockedCountries,
-    provider,
-  },
-}: {
-  sender: SenderView;
-}) {
+/** What it does not send, since and until when, and why. */
+function Stops({ stops }: Pick<SenderView, 'stops'>) {
   const { t } = useTranslation('senders');
   const nameOf = useCountryName();
-  return (
-    <>
-      {state === 'cooling_down' && pausedUntil !== null && (
-        <Text size="sm">
-          {t('health.coolingDownUntil')} <Time at={pausedUntil} seconds />: {pauseReason}
-          {pauseSource !== null && ` · ${t(`sources.${pauseSource}`)}`}
-        </Text>
+  return stops.map(({ onlyFor, source, errorCode, reason, since, until }) => (
+    <Text size="sm" key={`${onlyFor} ${reason}`}>
+      {onlyFor === '' && t('stops.all')}
+      {/^[A-Z]{2}$/.test(onlyFor) && t('stops.country', { country: nameOf(onlyFor) })}
+      {/^[a-z]/.test(onlyFor) && t('stops.language', { language: onlyFor })} <Time at={since} seconds />:{' '}
+      {reason}
+      {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
+      {until !== null && (
+        <>
+          {' '}
+          · {t('stops.until')} <Time at={until} seconds />
+        </>
       )}
-      {state === 'paused' && pausedAt !== null && (
-        <Text size="sm">
-          {t(isStoppedByProvider ? 'health.stoppedSince' : 'health.pausedSince')} <Time at={pausedAt} />:{' '}
-          {pauseReason}
-          {pauseSource !== null && ` · ${t(`sources.${pauseSource}`)}`}
-        </Text>
-      )}
-      {provider.languageStops.map(({ language, code, source, reason, stoppedAt, stoppedUntil }) => (
-        <Text size="sm" key={language}>
-          {t('health.stoppedLanguage', { language })} <Time at={stoppedAt} seconds />: {reason}
-          {code !== null && ` (${code})`} · {t(`sources.${source}`)}
-          {stoppedUntil !== null && (
-            <>
-              {' '}
-              · {t('health.until')} <Time at={stoppedUntil} seconds />
-            </>
-          )}
-        </Text>
-      ))}
-      {blockedCountries.map(({ country, until, errorCode }) => (
-        <Text size="sm" key={country}>
-          {t(errorCode === null ? 'health.blocked' : 'health.blockedByCode', {
-            country: nameOf(country),
-            code: errorCode,
-          })}{' '}
-          <Time at={until} />
-        </Text>
-      ))}
-    </>
-  );
+    </Text>
+  ));
 }
 
 function LastHour({ sender: { outcomes } }: { sender: SenderView }) {

@@ -1,0 +1,103 @@
+import type { Evidence, Stop, StopScope, StopSource, StopSubject } from '@onecode/domain';
+import type { Connection, Database } from '../client/database.js';
+
+interface StopRow {
+  cause: Stop['cause'];
+  scope: StopScope;
+  subject: string;
+  only_for: string;
+  source: StopSource;
+  error_code: number | null;
+  reason: string;
+  failures: number;
+  since: Date;
+  until: Date | null;
+  proven_at: Date | null;
+  rate: number | null;
+}
+
+const fromRow = ({
+  only_for: onlyFor,
+  error_code: errorCode,
+  proven_at: provenAt,
+  ...rest
+}: StopRow): Stop => ({ ...rest, onlyFor, errorCode, provenAt });
+
+/** The stops that are not over, by sender, language and country. */
+export async function listStops({ sql }: Connection): Promise<Stop[]> {
+  const rows = await sql.query<StopRow[]>`
+    select cause, scope, subject, only_for, source, error_code, reason, failures, since, until, proven_at, rate
+    from stops where failures > 0 order by scope, subject, only_for, cause`;
+  return rows.map(fromRow);
+}
+
+/**
+ * Changes a stop by a rule, one caller after the other, so that faults which arrive together count once.
+ *
+ * @param rule is given the stop as it is, null where there is none, and the database's time; null changes nothing
+ * @returns the stop as it was written, or null
+ */
+export async function changeStop(
+  database: Database,
+  { cause, scope, subject, onlyFor }: StopSubject,
+  rule: (last: Stop | null, now: Date) => Stop | null,
+): Promise<Stop | null> {
+  return database.transaction(async ({ sql }) => {
+    // There may be no row to lock.
+    await sql.execute`select pg_advisory_xact_lock(hashtextextended(${`stop ${cause} ${scope} ${subject} ${onlyFor}`}, 0))`;
+    const [row] = await sql.query<(StopRow & { now: Date })[]>`
+      select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
+        select cause, scope, subject, only_for, source, error_code, reason, failures, since, until, proven_at, rate from stops
+        where cause = ${cause} and scope = ${scope} and subject = ${subject} and only_for = ${onlyFor} for update
+      ) t on true`;
+    if (row === undefined) throw new Error('the database has no time');
+    const { now, ...last } = row;
+    const next = rule((last.cause as unknown) === null ? null : fromRow(last), now);
+    if (next !== null)
+      await sql.execute`
+        insert into stops (cause, scope, subject, only_for, source, error_code, reason, failures, since, until, proven_at, rate)
+        values (${cause}, ${scope}, ${subject}, ${onlyFor}, ${next.source}, ${next.errorCode}::integer, ${next.reason},
+          ${next.failures}::smallint, ${next.since}, ${next.until}::timestamptz, ${next.provenAt}::timestamptz, ${next.rate}::float8)
+        on conflict (cause, scope, subject, only_for) do update set source = excluded.source, error_code = excluded.error_code,
+          reason = excluded.reason, failures = excluded.failures, since = excluded.since, until = excluded.until,
+          proven_at = excluded.proven_at, rate = excluded.rate`;
+    return next;
+  });
+}
+
+/**
+ * Whether what a message met is refuted: by itself or by a message of a later send that was begun later. The provider accepted it, or,
+ * against what a receipt reports, it was delivered.
+ *
+ * @param about all messages of the scope, or those in a language or to a country only, or to the same recipient
+ */
+export async function isRefuted(
+  { sql }: Database,
+  about: Pick<StopSubject, 'scope' | 'subject' | 'onlyFor'> & { isOfRecipient?: boolean },
+  { sendId, startedAt, source }: Evidence & { sendId: string },
+): Promise<boolean> {
+  const [row] = await sql.query<{ is: boolean }[]>`
+    select exists (
+      select from attempts a join sends s on s.id = a.send_id join senders r on r.id = a.sender_id
+      where a.send_id >= ${sendId}::uuid and a.started_at >= ${startedAt} and a.outcome = 'accepted'
+        and stop_subject(${about.scope}, r.id, r.business_account_id) = ${about.subject}
+        and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
+        and (not ${about.isOfRecipient ?? false} or s.canonical_recipient = (select canonical_recipient from sends where id = ${sendId}::uuid))
+        and (${source} = 'answer' or s.delivered_at is not null or s.read_at is not null or s.verification = 'verified')
+    ) as is`;
+  return row?.is ?? false;
+}
+
+/** Messages a second of all senders that a stop is about, without it. */
+export async function fullRate(
+  { sql }: Database,
+  { scope, subject }: Pick<StopSubject, 'scope' | 'subject'>,
+): Promise<number> {
+  const [row] = await sql.query<{ rate: number | null }[]>`select full_rate(${scope}, ${subject}) as rate`;
+  return row?.rate ?? 1;
+}
+
+/** Deletes what is known of stops that are over, once nobody repeats reports from before: Meta does so for seven days. */
+export async function deleteOldStops({ sql }: Database): Promise<number> {
+  return sql.execute`delete from stops where failures = 0 and proven_at < clock_timestamp() - interval '8 days'`;
+}
