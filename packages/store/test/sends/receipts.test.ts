@@ -352,6 +352,14 @@ describe('receipts of messages that were accepted', () => {
   const left = async () => (await store.sql('select from receipts')).length;
   const costs = () => listMessageCosts(store.database, 1);
 
+  it('change nothing where they report on another message than the attempt’s', async () => {
+    const id = await accepted();
+    await storeReceipts(store.database, [reportOf(id, 'delivered', 0, { messageId: 'wamid.another' })]);
+    expect(await apply()).toEqual([]);
+    expect((await sendOf(id)).send.status).toBe('sent');
+    expect(await left()).toBe(1);
+  });
+
   it('make one change of the send, with its price, and are gone', async () => {
     const id = await accepted();
     const pricing = PRICE;
