@@ -269,6 +269,15 @@ CASE kind
 END)
 );
 
+create table incidents (
+  name text not null,
+  subject text not null,
+  began_at timestamp(3) with time zone default clock_timestamp() not null,
+  seen_at timestamp(3) with time zone default clock_timestamp() not null,
+  finding jsonb not null,
+  constraint incidents_pkey PRIMARY KEY (name, subject, began_at)
+);
+
 create table invitations (
   id uuid not null,
   account_id uuid not null,
@@ -585,6 +594,7 @@ create table stops (
   source text not null,
   error_code integer,
   reason text not null,
+  is_configuration boolean default false not null,
   failures smallint default 1 not null,
   rate double precision,
   since timestamp(3) with time zone default now() not null,

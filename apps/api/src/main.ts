@@ -1,3 +1,4 @@
+import { healthFindings } from '@onecode/domain';
 import {
   closeHttpServer,
   COMMIT,
@@ -13,6 +14,7 @@ import {
   runProcess,
   serveMetrics,
   startFlushLoop,
+  startLoop,
   startPresence,
   startTracing,
   VERSION,
@@ -26,6 +28,7 @@ import {
   createSharedHealthReader,
   createTrafficCounter,
   openDatabase,
+  recordIncidents,
   refuseUnusableDatabase,
 } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
@@ -39,6 +42,8 @@ import { createHttpServer } from './server.js';
 /** Of its connections, how many are for look-ups alone. */
 const READ_SHARE = 0.4;
 const TRAFFIC_FLUSH_MS = 1_000;
+/** Somebody looks whether something is wrong, also where nothing watches the metrics. */
+const INCIDENTS_PAUSE_MS = 10_000;
 
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
@@ -75,9 +80,12 @@ await runProcess('api', async () => {
     repeatedFaults(log, 'warn', 'traffic was not counted yet'),
   );
   gaugeConnections(registry, () => countConnections(database));
-  gaugeHealth(
-    registry,
-    createSharedHealthReader(database, () => deliveryQueue.readHealth()),
+  const readHealth = createSharedHealthReader(database, () => deliveryQueue.readHealth());
+  gaugeHealth(registry, readHealth);
+  const incidentLoop = startLoop(
+    async () => recordIncidents(database, healthFindings(await readHealth())),
+    INCIDENTS_PAUSE_MS,
+    repeatedFaults(log, 'warn', 'incidents were not noted'),
   );
   let isStopping = false;
   const app = createApp({
@@ -116,6 +124,7 @@ await runProcess('api', async () => {
       await keyUsageLoop.stop();
       await refusedRequestLoop.stop();
       await trafficLoop.stop();
+      await incidentLoop.stop();
       await presenceLoop.stop();
       await closeDatabase(database);
       await tracing.stop();

@@ -66,7 +66,13 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
   // The widest decides: a business account that delivers is not at fault.
   const widest = subjects.at(-1);
   if (widest === undefined || (await isRefuted(database, widest, { ...at, sendId: send.id }))) return;
-  const met = { ...at, errorCode, reason };
+  const met = {
+    startedAt: at.startedAt,
+    source: at.source,
+    errorCode,
+    reason,
+    isConfiguration: fault.kind === 'config',
+  };
   const begun: (Stop | null)[] = [];
   for (const subject of subjects)
     begun.push(await changeStop(database, subject, (last, now) => afterFault(subject, last, now, met)));
@@ -104,7 +110,7 @@ async function slowDown(
   const subject: StopSubject = { cause: 'limit', scope, subject: stopSubject(scope, sender), onlyFor: '' };
   const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random };
   const begun = await changeStop(database, subject, (last, now) =>
-    afterLimit(subject, last, now, { ...at, errorCode, reason }, limit),
+    afterLimit(subject, last, now, { startedAt: at.startedAt, source: at.source, errorCode, reason }, limit),
   );
   senders.forget();
   if (begun?.failures !== 1) return;

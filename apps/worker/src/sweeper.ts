@@ -1,6 +1,7 @@
 import {
   deleteEndedKeys,
   deleteOldHeartbeats,
+  deleteOldIncidents,
   deleteOldProcesses,
   deleteOldReports,
   deleteOldRefusedRequests,
@@ -47,6 +48,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await deletePastTurns(database);
   await deleteOldStops(database);
   await deleteOldHeartbeats(database);
+  await deleteOldIncidents(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);
 }

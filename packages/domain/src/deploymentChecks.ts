@@ -154,7 +154,7 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   return findings.map((finding) => {
     const { name, severity, owner } = finding;
     const { sentence, remedy } = FINDINGS[name];
-    const about = [severity, owner, ...subjectOf(finding)].join(', ');
+    const about = [severity, owner, ...aboutOf(finding)].join(', ');
     return {
       check: `health_${name}`,
       ok: owner === 'held',
@@ -163,9 +163,11 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   });
 }
 
-/** What a finding is about, where there may be several of its kind. */
-function subjectOf({ template, failures }: Finding): string[] {
+/** What a finding is about, where there may be several of its kind, and what stops senders. */
+function aboutOf({ template, failures, stops }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
+  if (stops !== undefined)
+    return [...new Set(stops.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];
   if (failures === undefined) return [];
   const { country, senderId, reason, failed, ended } = failures;
   return [

@@ -1,3 +1,5 @@
+import type { BacklogName } from './healthStatistics.js';
+
 /** Who has to act. `held`: operators stopped something on purpose. */
 export type Owner = 'us' | 'redis' | 'postgresql' | 'meta' | 'held';
 export type Severity = 'degraded' | 'failing';
@@ -26,6 +28,8 @@ interface FindingKind {
   check: HealthCheck;
   /** More than one where the reason of most failures decides. */
   owners: readonly [Owner, ...Owner[]];
+  /** The sends that wait because of it. */
+  holdsUp?: BacklogName;
   severities: readonly Severity[];
   /** What is wrong. */
   sentence: string;
@@ -39,6 +43,7 @@ const KINDS = {
   postgresql_away: {
     check: 'postgresql',
     owners: ['postgresql'],
+    holdsUp: 'due',
     severities: ['failing'],
     sentence: 'PostgreSQL does not respond.',
     remedy:
@@ -47,6 +52,7 @@ const KINDS = {
   postgresql_slow: {
     check: 'postgresql',
     owners: ['postgresql'],
+    holdsUp: 'due',
     severities: EITHER,
     sentence: 'PostgreSQL responds slowly.',
     remedy:
@@ -55,6 +61,7 @@ const KINDS = {
   postgresql_full: {
     check: 'postgresql',
     owners: ['postgresql'],
+    holdsUp: 'due',
     severities: EITHER,
     sentence: 'PostgreSQL is running out of connections.',
     remedy:
@@ -63,6 +70,7 @@ const KINDS = {
   redis_away: {
     check: 'redis',
     owners: ['redis'],
+    holdsUp: 'due',
     severities: ['failing'],
     sentence: 'Redis does not respond.',
     remedy:
@@ -71,6 +79,7 @@ const KINDS = {
   redis_refuses_writes: {
     check: 'redis',
     owners: ['redis'],
+    holdsUp: 'due',
     severities: ['failing'],
     sentence: 'Redis answers, but refuses writes.',
     remedy:
@@ -79,6 +88,7 @@ const KINDS = {
   redis_unfit: {
     check: 'redis',
     owners: ['redis'],
+    holdsUp: 'due',
     severities: ['failing'],
     sentence: 'Redis cannot be used as it is configured.',
     remedy:
@@ -87,6 +97,7 @@ const KINDS = {
   redis_slow: {
     check: 'redis',
     owners: ['redis'],
+    holdsUp: 'due',
     severities: EITHER,
     sentence: 'Redis responds slowly.',
     remedy:
@@ -95,6 +106,7 @@ const KINDS = {
   no_worker: {
     check: 'loops',
     owners: ['us'],
+    holdsUp: 'due',
     severities: ['failing'],
     sentence: 'No worker is running.',
     remedy:
@@ -103,6 +115,7 @@ const KINDS = {
   sweeper_stopped: {
     check: 'loops',
     owners: ['us'],
+    holdsUp: 'due',
     severities: EITHER,
     sentence: 'Workers are running, and have stopped sweeping.',
     remedy:
@@ -111,14 +124,16 @@ const KINDS = {
   queue_paused: {
     check: 'queues',
     owners: ['us'],
+    holdsUp: 'due',
     severities: ['failing'],
     sentence: 'A queue is paused in Redis.',
     remedy:
       'Sends wait, and fail when their codes expire. An operator can resume the queue on the queue board. To stop delivery, use holds instead.',
   },
   configuration_fault: {
-    check: 'attempts',
+    check: 'senders',
     owners: ['us'],
+    holdsUp: 'forSender',
     severities: ['failing'],
     sentence: 'Meta refuses our account, token or template.',
     remedy:
@@ -127,6 +142,7 @@ const KINDS = {
   no_senders: {
     check: 'senders',
     owners: ['us'],
+    holdsUp: 'forSender',
     severities: ['failing'],
     sentence: 'Sends are waiting, and there is no sender.',
     remedy: 'An operator has to add a sender under Senders.',
@@ -134,6 +150,7 @@ const KINDS = {
   senders_stopped: {
     check: 'senders',
     owners: ['meta'],
+    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Meta has stopped senders.',
     remedy:
@@ -142,6 +159,7 @@ const KINDS = {
   senders_cooling_down: {
     check: 'senders',
     owners: ['meta'],
+    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Senders are cooling down after errors from Meta.',
     remedy:
@@ -150,6 +168,7 @@ const KINDS = {
   senders_paused: {
     check: 'senders',
     owners: ['held'],
+    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Operators have paused senders.',
     remedy:
@@ -158,6 +177,7 @@ const KINDS = {
   template_stopped: {
     check: 'senders',
     owners: ['meta'],
+    holdsUp: 'forSender',
     severities: ['degraded'],
     sentence: 'Meta has stopped a template.',
     remedy:
@@ -166,6 +186,7 @@ const KINDS = {
   template_stopped_everywhere: {
     check: 'senders',
     owners: ['meta'],
+    holdsUp: 'forSender',
     severities: ['failing'],
     sentence: 'Meta has stopped a template, and no sender serves its language.',
     remedy:
@@ -174,6 +195,7 @@ const KINDS = {
   provider_failing: {
     check: 'attempts',
     owners: ['meta'],
+    holdsUp: 'underWay',
     severities: EITHER,
     sentence: 'Calls to Meta fail.',
     remedy:
@@ -182,6 +204,7 @@ const KINDS = {
   provider_slow: {
     check: 'latency',
     owners: ['meta'],
+    holdsUp: 'underWay',
     severities: EITHER,
     sentence: 'Meta responds slowly.',
     remedy:
@@ -245,6 +268,7 @@ const KINDS = {
   sends_late: {
     check: 'due',
     owners: ['us'],
+    holdsUp: 'due',
     severities: EITHER,
     sentence: 'Sends are waiting, and no worker takes them.',
     remedy: 'Check whether the workers run and what they log. If they are only busy, start another one.',
@@ -252,6 +276,7 @@ const KINDS = {
   senders_busy: {
     check: 'forSender',
     owners: ['us'],
+    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'The senders cannot keep up.',
     remedy:
@@ -260,6 +285,7 @@ const KINDS = {
   sends_held: {
     check: 'held',
     owners: ['held'],
+    holdsUp: 'held',
     severities: ['degraded'],
     sentence: 'Sends are on hold.',
     remedy:

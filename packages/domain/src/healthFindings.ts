@@ -1,5 +1,5 @@
 import { FINDINGS, type FindingName, type Owner, type Severity } from './findings.js';
-import type { HealthStatistics, RedisRefusal, StoppedTemplate } from './healthStatistics.js';
+import type { HealthStatistics, RedisRefusal, SenderStop, StoppedTemplate } from './healthStatistics.js';
 import type { FailureReason } from './send.js';
 import { endedOfOthers, endedSends, endOf, sumOf, type TrafficCount, type WebhookResult } from './traffic.js';
 
@@ -12,7 +12,20 @@ export interface Finding {
   template?: StoppedTemplate;
   failures?: Failures;
   refusal?: RedisRefusal;
+  /** What stops which senders, and how many senders there are. */
+  stops?: readonly (SenderStop & { senderId: string; number: string })[];
+  senders?: number;
 }
+
+/** What tells findings of one name apart; empty for most. */
+export const subjectOf = ({ name, template, failures, stops }: Finding): string =>
+  (template && `${template.template} ${template.language}`) ??
+  failures?.country ??
+  failures?.senderId ??
+  (name === 'reason_failing' ? failures?.reason : undefined) ??
+  (name === 'configuration_fault' ? causeOf(stops![0]!) : '');
+
+const causeOf = ({ errorCode, reason }: SenderStop): string => String(errorCode ?? reason);
 
 /** The sends that failed in five minutes: all, or those of a country, of a sender, or for a reason. */
 export interface Failures {
@@ -23,6 +36,8 @@ export interface Failures {
   failed: number;
   /** All that ended, delivered or failed. */
   ended: number;
+  /** Accounts of which some failed. */
+  accounts: number;
 }
 
 interface Thresholds {
@@ -81,7 +96,7 @@ export function healthFindings(statistics: HealthStatistics): Finding[] {
 const found = (
   name: FindingName,
   severity: Severity | null,
-  more: Pick<Finding, 'template' | 'refusal'> = {},
+  more: Pick<Finding, 'template' | 'refusal' | 'stops' | 'senders'> = {},
 ): Finding | null => severity && { name, owner: FINDINGS[name].owners[0], severity, ...more };
 
 /** The severity of a value that should be low. */
@@ -128,31 +143,65 @@ function sweeper({ loops, workers }: HealthStatistics): Finding | null {
 const queue: Check = ({ queues }) =>
   found('queue_paused', queues?.some(({ isPaused }) => isPaused) === true ? 'failing' : null);
 
-/** The provider refuses our account, token or template: we have to fix it, at the provider. It is over when what it stopped may send again. */
-const configuration: Check = ({ provider, senders: all }) => {
-  const isStopped = (id: string): boolean =>
-    all === null || all.some((one) => one.id === id && (one.state !== 'active' || one.isRestricted));
-  return found('configuration_fault', provider?.refusedSenders.some(isStopped) === true ? 'failing' : null);
+type Stopped = NonNullable<Finding['stops']>;
+
+const stopsOf = (
+  senders: NonNullable<HealthStatistics['senders']>,
+  isMeant: (stop: SenderStop, index: number) => boolean,
+): Stopped =>
+  senders.flatMap(({ id, number, stops }) =>
+    stops.filter(isMeant).map((stop) => ({ ...stop, senderId: id, number })),
+  );
+
+/**
+ * The provider refuses our account, token or template: a finding for each cause. What the provider itself said of a template stands in
+ * `templates`.
+ */
+const configuration: Check = ({ senders: all }) => {
+  if (all === null) return null;
+  const isTold = ({ senderId, onlyFor }: Stopped[number]): boolean =>
+    onlyFor !== '' &&
+    stopsOf(all, ({ cause }) => cause === 'provider').some(
+      (told) => told.senderId === senderId && told.onlyFor === onlyFor,
+    );
+  const faults = stopsOf(all, ({ isConfiguration }) => isConfiguration).filter((fault) => !isTold(fault));
+  return [...new Set(faults.map(causeOf))].map((cause) => {
+    const stops = faults.filter((fault) => causeOf(fault) === cause);
+    return found('configuration_fault', 'failing', { stops, senders: all.length })!;
+  });
 };
 
+const STOPPED_BY = [
+  ['senders_stopped', 'provider'],
+  ['senders_cooling_down', 'fault'],
+  ['senders_paused', 'operator'],
+] as const;
+
+/** What stops senders wholly, by its cause. Configuration faults have findings of their own. */
 const senders: Check = ({ senders: all, waiting }) => {
   if (all === null) return null;
   if (all.length === 0) return found('no_senders', (waiting?.forSender.count ?? 0) > 0 ? 'failing' : null);
   const stopped = all.filter(({ state }) => state !== 'active');
-  const severity = stopped.length === all.length ? 'failing' : stopped.length > 0 ? 'degraded' : null;
-  if (stopped.some(({ isStoppedByProvider }) => isStoppedByProvider === true))
-    return found('senders_stopped', severity);
-  const isCoolingDown = stopped.some(({ state }) => state === 'cooling_down');
-  return found(isCoolingDown ? 'senders_cooling_down' : 'senders_paused', severity);
+  const severity = stopped.length === all.length ? 'failing' : 'degraded';
+  const stops = stopsOf(stopped, ({ isConfiguration }, index) => index === 0 && !isConfiguration);
+  return STOPPED_BY.flatMap(([name, by]) => {
+    const own = stops.filter(({ cause }) => cause === by);
+    return own.length === 0 ? [] : [found(name, severity, { stops: own, senders: all.length })!];
+  });
 };
 
-/** Before a send fails: each template that stopped senders for its language, and whether others serve it still. */
-const templates: Check = ({ stoppedTemplates }) =>
-  (stoppedTemplates ?? []).map((template) =>
-    template.serving === 0
-      ? found('template_stopped_everywhere', 'failing', { template })!
-      : found('template_stopped', 'degraded', { template })!,
-  );
+/** Each template that the provider stopped, which stopped senders for its language, and whether others serve it still. */
+const templates: Check = ({ stoppedTemplates, senders: all }) =>
+  (stoppedTemplates ?? [])
+    .filter(({ status }) => status !== 'REFUSED')
+    .map((template) => {
+      const locale = template.language === 'pt_BR' ? 'pt-BR' : 'en';
+      const stops = stopsOf(all ?? [], ({ cause, onlyFor }) => cause === 'provider' && onlyFor === locale);
+      const more = { template, stops, senders: all?.length ?? 0 };
+      return template.serving === 0
+        ? found('template_stopped_everywhere', 'failing', more)!
+        : found('template_stopped', 'degraded', more)!;
+    });
 
 const provider: Check = ({ provider: answers }) =>
   answers === null || answers.calls < CALLS_MIN
@@ -252,10 +301,13 @@ function failing(
       name,
       owner,
       severity: isOfOne ? 'degraded' : severity,
-      failures: { ...subject, reason, failed, ended },
+      failures: { ...subject, reason, failed, ended, accounts: accountsOf(group) },
     },
   ];
 }
+
+const accountsOf = (counts: readonly TrafficCount[]): number =>
+  new Set(counts.filter(({ event }) => event === 'failed').map(({ accountId }) => accountId)).size;
 
 const receiptsLate: Check = ({ receipts }) =>
   found('receipts_late', severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS));

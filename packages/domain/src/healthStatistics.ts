@@ -1,4 +1,4 @@
-import type { SenderState } from './stops.js';
+import type { SenderState, Stop } from './stops.js';
 import type { RecentTraffic } from './traffic.js';
 
 /**
@@ -27,10 +27,25 @@ export interface RedisHealth {
   queues: QueueStatistics[] | null;
 }
 
-interface Backlog {
+/** Sends that wait. Seconds are null where there are none. */
+export interface Backlog {
   count: number;
-  /** Null for an empty backlog. */
   oldestSeconds: number | null;
+  /** Until the first of their codes expires. */
+  expirySeconds: number | null;
+  accounts: number;
+}
+
+/** What sends can wait for: a worker, a sender, the end of a hold, or the provider's answer, the next attempt or a receipt. */
+export type BacklogName = 'due' | 'forSender' | 'held' | 'underWay';
+
+/** What keeps a sender from sending: anything, or in a language or to a country only. Times are RFC 3339. */
+export interface SenderStop extends Pick<
+  Stop,
+  'cause' | 'onlyFor' | 'errorCode' | 'reason' | 'isConfiguration'
+> {
+  since: string;
+  until: string | null;
 }
 
 /** The statistics that the checks read. Null means that a source did not answer in time. */
@@ -42,7 +57,7 @@ export interface HealthStatistics {
   connections: { used: number; most: number } | null;
   queues: readonly { isPaused: boolean }[] | null;
   /** Sends that are due, that wait for a sender, and that are held. */
-  waiting: { due: Backlog; forSender: Backlog; held: Backlog } | null;
+  waiting: Record<BacklogName, Backlog> | null;
   /** Calls to the provider by minute, for who shows them; only their presence counts. */
   attempts?: readonly unknown[] | null;
   /** Calls to the provider in the last minutes, by outcome. */
@@ -50,8 +65,6 @@ export interface HealthStatistics {
     calls: number;
     accepted: number;
     failing: number;
-    /** Senders whose latest calls were refused for our account, token or template. */
-    refusedSenders: readonly string[];
     secondsP95: number | null;
   } | null;
   receipts: { oldestDueSeconds: number | null } | null;
@@ -63,10 +76,11 @@ export interface HealthStatistics {
   senders:
     | readonly {
         id: string;
+        /** Masked. */
+        number: string;
         state: SenderState;
-        /** Whether it may not send in a language, or to a country. */
-        isRestricted: boolean;
-        isStoppedByProvider?: boolean;
+        /** What stops it wholly is first. A configuration fault stays until a message proves it over, or an operator resumes it. */
+        stops: readonly SenderStop[];
       }[]
     | null;
   /** Templates that stopped senders for a language. */

@@ -34,6 +34,8 @@ export interface Stop extends StopSubject {
   errorCode: number | null;
   /** One of our own sentences, or an operator's. */
   reason: string;
+  /** Of a fault: whether only an operator can end its cause: account, token, template or request. */
+  isConfiguration: boolean;
   /** In a row. 0: it is over, and stays known so that what happened before its end begins nothing. */
   failures: number;
   since: Date;
@@ -52,10 +54,7 @@ export interface Evidence {
 }
 
 /** A fault, or a limit that was reached, as a message met it. */
-export interface MetFault extends Evidence {
-  errorCode: number | null;
-  reason: string;
-}
+export interface MetFault extends Evidence, Pick<Stop, 'errorCode' | 'reason' | 'isConfiguration'> {}
 
 /** Whether a stop still lets nothing through. */
 export function stands({ failures, until }: Pick<Stop, 'failures' | 'until'>, now: Date): boolean {
@@ -83,12 +82,12 @@ export function afterFault(
   subject: StopSubject,
   last: Stop | null,
   now: Date,
-  { startedAt, source, errorCode, reason }: MetFault,
+  { startedAt, ...met }: MetFault,
 ): Stop | null {
-  if (last !== null && (!isNews(last, { startedAt, source }) || stands(last, now))) return null;
+  if (last !== null && (!isNews(last, { startedAt, source: met.source }) || stands(last, now))) return null;
   const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
   const until = new Date(now.getTime() + coolDownSeconds(subject, failures) * 1_000);
-  return { ...subject, source, errorCode, reason, failures, since: now, until, provenAt: null, rate: null };
+  return { ...subject, ...met, failures, since: now, until, provenAt: null, rate: null };
 }
 
 /**
@@ -100,14 +99,14 @@ export function afterLimit(
   subject: StopSubject,
   last: Stop | null,
   now: Date,
-  { startedAt, source, errorCode, reason }: MetFault,
+  { startedAt, ...met }: Omit<MetFault, 'isConfiguration'>,
   limit: { fullRate: number; retryAfterSeconds: number | null; random: number },
 ): Stop | null {
-  if (last !== null && !isNews(last, { startedAt, source })) return null;
+  if (last !== null && !isNews(last, { startedAt, source: met.source })) return null;
   const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
   const until = new Date(now.getTime() + limitWaitMs(failures, limit.retryAfterSeconds, limit.random));
   const rate = Math.max(1, reducedRate(last, now, limit.fullRate));
-  return { ...subject, source, errorCode, reason, failures, since: now, until, provenAt: null, rate };
+  return { ...subject, ...met, isConfiguration: false, failures, since: now, until, provenAt: null, rate };
 }
 
 /** Half of the rate at which the provider refused. While single messages try, the rate to come stays. See `active_stops`. */

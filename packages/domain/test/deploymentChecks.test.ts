@@ -117,7 +117,13 @@ describe('databaseChecks', () => {
 
 describe('healthChecks', () => {
   it('say what each finding is about, what to do and where the steps are; what operators wanted is no fault', () => {
-    const failures = { country: 'BR', reason: 'rejected_by_provider', failed: 12, ended: 30 } as const;
+    const failures = {
+      country: 'BR',
+      reason: 'rejected_by_provider',
+      failed: 12,
+      ended: 30,
+      accounts: 1,
+    } as const;
     const template = { template: 'code', language: 'pt_BR', status: 'PAUSED', at: '', serving: 1 };
     expect(healthChecks([])).toEqual([
       { check: 'health', ok: true, detail: 'The health page finds nothing.' },

@@ -1,15 +1,27 @@
 import { FINDINGS, KNOWN_FINDINGS } from '../src/findings.js';
-import { healthFindings } from '../src/healthFindings.js';
-import type { HealthStatistics, StoppedTemplate } from '../src/healthStatistics.js';
+import { healthFindings, subjectOf } from '../src/healthFindings.js';
+import type { Backlog, HealthStatistics, SenderStop, StoppedTemplate } from '../src/healthStatistics.js';
 import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../src/traffic.js';
 
 type Read = { [Name in keyof HealthStatistics]-?: NonNullable<HealthStatistics[Name]> };
 type Change = Partial<HealthStatistics>;
 
-const ACTIVE = { id: 'active', state: 'active', isRestricted: false } as const;
-const PAUSED = { ...ACTIVE, id: 'paused', state: 'paused' } as const;
-const COOLING = { ...ACTIVE, id: 'cooling', state: 'cooling_down' } as const;
-const STOPPED = { ...PAUSED, isStoppedByProvider: true } as const;
+const stop = (cause: SenderStop['cause'], more: Partial<SenderStop> = {}): SenderStop => ({
+  cause,
+  onlyFor: '',
+  errorCode: null,
+  reason: 'why',
+  isConfiguration: false,
+  since: '2026-11-23T02:14:00.000Z',
+  until: null,
+  ...more,
+});
+const ACTIVE = { id: 'active', number: '+1 ••••• 3881', state: 'active', stops: [] as SenderStop[] } as const;
+const PAUSED = { ...ACTIVE, id: 'paused', state: 'paused', stops: [stop('operator')] } as const;
+const COOLING = { ...ACTIVE, id: 'cooling', state: 'cooling_down', stops: [stop('fault')] } as const;
+const STOPPED = { ...PAUSED, stops: [stop('provider')] } as const;
+const refused = (errorCode: number, onlyFor = ''): SenderStop =>
+  stop('fault', { errorCode, onlyFor, isConfiguration: true });
 const template = (serving: number): StoppedTemplate => ({
   template: 'verification_code',
   language: 'en',
@@ -17,7 +29,13 @@ const template = (serving: number): StoppedTemplate => ({
   at: '2026-11-23T02:14:00.000Z',
   serving,
 });
-const none = { count: 0, oldestSeconds: null };
+const none: Backlog = { count: 0, oldestSeconds: null, expirySeconds: null, accounts: 0 };
+const backlog = (count: number, oldestSeconds: number): Backlog => ({
+  count,
+  oldestSeconds,
+  expirySeconds: 60,
+  accounts: 1,
+});
 const sweptSecondsAgo = (...ages: number[]): Read['loops'] =>
   ages.flatMap((secondsAgo) => ['deliver', 'sweep'].map((loop) => ({ loop, secondsAgo })));
 
@@ -27,12 +45,13 @@ const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic'> = {
   connections: { used: 40, most: 97 },
   queues: [{ isPaused: false }],
   waiting: {
-    due: { count: 5, oldestSeconds: 1.2 },
-    forSender: { count: 2, oldestSeconds: 0.8 },
+    due: backlog(5, 1.2),
+    forSender: backlog(2, 0.8),
     held: none,
+    underWay: backlog(3, 0),
   },
   attempts: [],
-  provider: { calls: 900, accepted: 880, failing: 20, refusedSenders: [], secondsP95: 1.1 },
+  provider: { calls: 900, accepted: 880, failing: 20, secondsP95: 1.1 },
   receipts: { oldestDueSeconds: 0.4 },
   loops: sweptSecondsAgo(1, 2),
   workers: 2,
@@ -42,9 +61,9 @@ const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic'> = {
 const waiting = (change: Partial<Read['waiting']>): Change => ({
   waiting: { ...HEALTHY.waiting, ...change },
 });
-const waitForSender = (oldestSeconds: number): Change => waiting({ forSender: { count: 9, oldestSeconds } });
-const late = (oldestSeconds: number): Change => waiting({ due: { count: 9, oldestSeconds } });
-const HELD = waiting({ held: { count: 1, oldestSeconds: 3 } });
+const waitForSender = (oldestSeconds: number): Change => waiting({ forSender: backlog(9, oldestSeconds) });
+const late = (oldestSeconds: number): Change => waiting({ due: backlog(9, oldestSeconds) });
+const HELD = waiting({ held: backlog(1, 3) });
 const provider = (change: Partial<Read['provider']>): Change => ({
   provider: { ...HEALTHY.provider, ...change },
 });
@@ -133,7 +152,7 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
       workers: 0,
       loops: sweptSecondsAgo(900),
       receipts: { oldestDueSeconds: 900 },
-      ...waiting({ due: { count: 9, oldestSeconds: 900 }, forSender: { count: 9, oldestSeconds: 900 } }),
+      ...waiting({ due: backlog(9, 900), forSender: backlog(9, 900) }),
     },
     ['us no_worker failing'],
   ],
@@ -151,15 +170,41 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
   ['a queue is paused', { queues: [{ isPaused: false }, { isPaused: true }] }, ['us queue_paused failing']],
   [
     'Meta refuses our token, and the sender cools down',
-    { ...provider({ refusedSenders: ['cooling'] }), senders: [ACTIVE, COOLING] },
-    ['us configuration_fault failing', 'meta senders_cooling_down degraded'],
+    { senders: [ACTIVE, { ...COOLING, stops: [refused(190)] }] },
+    ['us configuration_fault failing'],
   ],
   [
     'Meta refuses our template in a language',
-    { ...provider({ refusedSenders: ['active'] }), senders: [{ ...ACTIVE, isRestricted: true }] },
+    {
+      senders: [{ ...ACTIVE, stops: [refused(132001, 'en')] }],
+      stoppedTemplates: [{ ...template(0), status: 'REFUSED' }],
+    },
     ['us configuration_fault failing'],
   ],
-  ['Meta refused our token, and the sender may send again', provider({ refusedSenders: ['active'] }), []],
+  [
+    'Meta paused a template, which a call met too',
+    {
+      senders: [{ ...ACTIVE, stops: [stop('provider', { onlyFor: 'en' }), refused(132015, 'en')] }],
+      stoppedTemplates: [template(0)],
+    },
+    ['meta template_stopped_everywhere failing'],
+  ],
+  [
+    'Meta refuses two senders for different causes, and a third for one of these',
+    {
+      senders: [
+        { ...COOLING, stops: [refused(190)] },
+        { ...COOLING, stops: [refused(131042)] },
+        { ...COOLING, stops: [refused(190)] },
+      ],
+    },
+    ['us configuration_fault failing', 'us configuration_fault failing'],
+  ],
+  [
+    'Meta refused our token, and nothing has proved that over since the time of the stop',
+    { senders: [{ ...ACTIVE, stops: [refused(190)] }] },
+    ['us configuration_fault failing'],
+  ],
   ['too few calls fail to judge', provider({ calls: 4, failing: 4 }), []],
   [
     'as many calls fail as say something',
@@ -181,7 +226,7 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
   [
     'all are stopped, one to cool down',
     { senders: [COOLING, PAUSED] },
-    ['meta senders_cooling_down failing'],
+    ['meta senders_cooling_down failing', 'held senders_paused failing'],
   ],
   ['sends wait and there is no sender', { senders: [], ...waitForSender(3) }, ['us no_senders failing']],
   ['nobody knows of the senders', { senders: null, ...waitForSender(300) }, []],
@@ -333,8 +378,35 @@ describe('the findings', () => {
         ['PE', 14],
         ['MX', 13],
         ['CL', 12],
-      ].map(([country, times]) => ({ country, reason: 'rejected_by_provider', failed: times, ended: times })),
+      ].map(([country, times]) => ({
+        country,
+        reason: 'rejected_by_provider',
+        failed: times,
+        ended: times,
+        accounts: 1,
+      })),
     );
+  });
+});
+
+describe('what stops senders', () => {
+  it('is told with its senders, one finding for each cause', () => {
+    const senders = [
+      { ...COOLING, id: 'one', stops: [refused(190)] },
+      { ...COOLING, id: 'two', stops: [refused(190)] },
+      { ...PAUSED, id: 'three' },
+    ];
+    expect(
+      healthFindings({ ...HEALTHY, senders }).map((finding) => [
+        finding.name,
+        subjectOf(finding),
+        finding.stops!.map(({ senderId }) => senderId),
+        finding.senders,
+      ]),
+    ).toEqual([
+      ['configuration_fault', '190', ['one', 'two'], 3],
+      ['senders_paused', '', ['three'], 3],
+    ]);
   });
 });
 

@@ -23,6 +23,7 @@ const met = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   source,
   errorCode: 131042,
   reason: 'payment',
+  isConfiguration: true,
 });
 const proof = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   startedAt: at(seconds),

@@ -47,6 +47,7 @@ export { readDatabaseFacts } from './reports/deployment.js';
 export * from './reports/health.js';
 export * from './reports/healthReader.js';
 export * from './reports/heartbeats.js';
+export * from './reports/incidents.js';
 export * from './reports/ledger.js';
 export * from './reports/messageCosts.js';
 export * from './reports/overview.js';

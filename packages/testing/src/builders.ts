@@ -125,6 +125,7 @@ export async function stopSender(
     source: 'answer',
     errorCode: 131042,
     reason: 'a fault',
+    isConfiguration: false,
     ...fault,
   };
   return changeStop(database, subject, (last, now) => afterFault(subject, last, now, met));

@@ -152,6 +152,7 @@ create table stops (
   source text not null,
   error_code integer,
   reason text not null check (length(reason) between 1 and 1000),
+  is_configuration boolean not null default false,
   failures smallint not null default 1 check (failures >= 0),
   rate double precision check (rate > 0),
   since timestamptz(3) not null default now(),
@@ -1329,6 +1330,15 @@ create table health_readings (
   id boolean primary key default true check (id),
   read_at timestamptz(3) not null,
   reading jsonb not null
+);
+
+create table incidents (
+  name text not null,
+  subject text not null,
+  began_at timestamptz(3) not null default clock_timestamp(),
+  seen_at timestamptz(3) not null default clock_timestamp(),
+  finding jsonb not null,
+  primary key (name, subject, began_at)
 );
 
 -- ── Processes and releases ───────────────────────────────────────────────────────────────────────────────────────────────────────

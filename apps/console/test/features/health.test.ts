@@ -95,7 +95,7 @@ describe('the health page’s statistics', () => {
       delayed: 0,
       failed: 1,
     });
-    expect(view.senders).toEqual([expect.objectContaining({ state: 'active', stoppedUntil: null })]);
+    expect(view.senders).toEqual([expect.objectContaining({ state: 'active', stops: [] })]);
     expect(view.attempts).toHaveLength(30);
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
   });
@@ -127,7 +127,12 @@ describe('the health page’s statistics', () => {
       check: 'senders',
       sentence: 'Meta has stopped a template.',
       remedy: expect.stringContaining('under Senders'),
+      holdsUp: 'forSender',
+      explanation: null,
+      since: at.toISOString(),
       template,
+      stops: [expect.objectContaining({ number: '+1 ••••• 3899', onlyFor: 'en' })],
+      senders: serving + 1,
     });
     await applyProviderReport(database, '88', { ...report, values: { status: 'APPROVED' } }, new Date());
     await untilSeen('its return', ({ stoppedTemplates }) => stoppedTemplates?.length === 0);

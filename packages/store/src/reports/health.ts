@@ -1,56 +1,39 @@
-import type { AttemptOutcome } from '@onecode/domain';
+import type { AttemptOutcome, Backlog, BacklogName } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
-/** The sends that are not over yet. Ages are in seconds, and null when there is no such send. */
-export interface WaitingSends {
-  /** Due, and no worker has taken them yet. */
-  due: { count: number; oldestSeconds: number | null };
-  /** Waiting for a sender that may send, under no hold. */
-  forSender: { count: number; oldestSeconds: number | null };
-  /** Waiting under a hold. */
-  held: { count: number; oldestSeconds: number | null };
-  /** With a worker, or waiting for the next attempt or for a receipt after the last one. */
-  underWay: number;
-}
+/** The sends that are not over yet, by what they wait for. */
+export type WaitingSends = Record<BacklogName, Backlog>;
+
+const NOTHING: Backlog = { count: 0, oldestSeconds: null, expirySeconds: null, accounts: 0 };
 
 /**
  * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
  */
 export async function readWaitingSends(database: Connection): Promise<WaitingSends> {
-  const [row] = await database.sql.query<[WaitingRow]>`
+  const rows = await database.sql.query<(Backlog & { name: BacklogName })[]>`
     with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
       select case
           when not s.awaiting_sender then case
-            when s.due_at <= now.at and coalesce(s.claimed_until <= now.at, true) then 'due' else 'under_way'
+            when s.due_at <= now.at and coalesce(s.claimed_until <= now.at, true) then 'due' else 'underWay'
           end
           when is_held(now.holds, s.account_id, s.country) then 'held'
-          else 'for_sender'
-        end as waits,
-        extract(epoch from now.at - case when s.awaiting_sender then s.created_at else greatest(s.due_at, s.claimed_until) end)::float8 as seconds
+          else 'forSender'
+        end as name,
+        extract(epoch from now.at - case when s.awaiting_sender then s.created_at else greatest(s.due_at, s.claimed_until) end)::float8 as seconds,
+        greatest(0, extract(epoch from s.expires_at - now.at))::float8 as expiry, s.account_id
       from sends s, now where s.due_at is not null
     )
-    select count(*) filter (where waits = 'due')::integer as due, max(seconds) filter (where waits = 'due') as due_seconds,
-      count(*) filter (where waits = 'for_sender')::integer as for_sender,
-      max(seconds) filter (where waits = 'for_sender') as for_sender_seconds,
-      count(*) filter (where waits = 'held')::integer as held, max(seconds) filter (where waits = 'held') as held_seconds,
-      count(*) filter (where waits = 'under_way')::integer as under_way
-    from open`;
+    select name, count(*)::integer as count, greatest(0, max(seconds)) as "oldestSeconds", min(expiry) as "expirySeconds",
+      count(distinct account_id)::integer as accounts
+    from open group by name`;
+  const backlogs = rows.map(({ name, ...backlog }) => [name, backlog] as const);
   return {
-    due: { count: row.due, oldestSeconds: row.due_seconds },
-    forSender: { count: row.for_sender, oldestSeconds: row.for_sender_seconds },
-    held: { count: row.held, oldestSeconds: row.held_seconds },
-    underWay: row.under_way,
+    due: NOTHING,
+    forSender: NOTHING,
+    held: NOTHING,
+    underWay: NOTHING,
+    ...Object.fromEntries(backlogs),
   };
-}
-
-interface WaitingRow {
-  due: number;
-  due_seconds: number | null;
-  for_sender: number;
-  for_sender_seconds: number | null;
-  held: number;
-  held_seconds: number | null;
-  under_way: number;
 }
 
 /** The calls to the provider that ended in one minute, by their outcome. */
@@ -84,8 +67,6 @@ export interface ProviderAnswers {
   failing: number;
   /** Refusals of our account, token or template. */
   config: number;
-  /** The senders that met such a refusal, and whose later calls were not accepted either. */
-  refusedSenders: string[];
   /** Refusals of a sender. */
   sender: number;
   /** From the claim to the answer, with up to a second of waiting for the send slot; null without any answer. */
@@ -100,12 +81,6 @@ export async function readProviderAnswers(database: Connection, minutes: number)
       count(*) filter (where outcome in ('retry', 'unknown'))::integer as failing,
       count(*) filter (where outcome = 'config')::integer as config,
       count(*) filter (where outcome = 'sender')::integer as sender,
-      array(
-        select r.sender_id from attempts r
-        where r.finished_at >= statement_timestamp() - make_interval(mins => ${minutes}::integer) and r.sender_id is not null
-        group by r.sender_id
-        having max(r.started_at) filter (where r.outcome = 'config') > coalesce(max(r.started_at) filter (where r.outcome = 'accepted'), '-infinity')
-      ) as "refusedSenders",
       percentile_cont(array[0.5, 0.95]) within group (order by extract(epoch from finished_at - started_at)::float8)
         as seconds
     from attempts a where a.finished_at >= statement_timestamp() - make_interval(mins => ${minutes}::integer)`;

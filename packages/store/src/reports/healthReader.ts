@@ -8,6 +8,7 @@ import {
   type RecentTraffic,
   type RedisHealth,
   type SenderState,
+  type SenderStop,
   type Stop,
   type StoppedTemplate,
 } from '@onecode/domain';
@@ -33,13 +34,8 @@ export interface SenderStatistics {
   /** Masked: the calling code and the last digits. */
   number: string;
   state: SenderState;
-  /** RFC 3339, or null. */
-  stoppedUntil: string | null;
-  stopReason: string | null;
-  /** Whether it may not send in a language, or to a country. */
-  isRestricted: boolean;
-  /** Whether the provider's own word stopped it. */
-  isStoppedByProvider: boolean;
+  /** What stops it wholly is first. */
+  stops: SenderStop[];
 }
 
 /** What PostgreSQL tells of the whole service. Null means that it did not answer in time. */
@@ -180,18 +176,38 @@ export function source<T>(read: () => Promise<T>, msMax = SOURCE_MS_MAX): () => 
 
 async function readSenders(database: Database): Promise<SenderStatistics[]> {
   const now = new Date();
-  return (await listSenders(database)).map(({ id, number, stops }) => {
-    const stop = standingStop(stops, now);
-    return {
-      id,
-      number: maskRecipient(number),
-      state: senderState(stops, now),
-      stoppedUntil: stop?.until?.toISOString() ?? null,
-      stopReason: stop?.reason ?? null,
-      isRestricted: stops.some((one) => one.onlyFor !== '' && stands(one, now)),
-      isStoppedByProvider: stop?.cause === 'provider',
-    };
-  });
+  return (await listSenders(database)).map(({ id, number, stops }) => ({
+    id,
+    number: maskRecipient(number),
+    state: senderState(stops, now),
+    stops: senderStops(stops, now),
+  }));
+}
+
+/** What keeps a sender from sending. A fault of its business account, which stops the sender too, is there once. */
+function senderStops(stops: readonly Stop[], now: Date): SenderStop[] {
+  const main = standingStop(stops, now);
+  const standing = stops.filter(
+    (stop) => stop.cause !== 'limit' && (stands(stop, now) || stop.isConfiguration),
+  );
+  const known = new Map<string, SenderStop>();
+  for (const { cause, onlyFor, errorCode, reason, isConfiguration, since, until } of [
+    ...(main === null ? [] : [main]),
+    ...standing,
+  ]) {
+    const name = `${cause} ${onlyFor} ${reason}`;
+    if (known.has(name)) continue;
+    known.set(name, {
+      cause,
+      onlyFor,
+      errorCode,
+      reason,
+      isConfiguration,
+      since: since.toISOString(),
+      until: until?.toISOString() ?? null,
+    });
+  }
+  return [...known.values()];
 }
 
 /** The templates that stopped senders for their languages, each once, with the senders that serve the language all the same. */

@@ -9,6 +9,7 @@ interface StopRow {
   source: StopSource;
   error_code: number | null;
   reason: string;
+  is_configuration: boolean;
   failures: number;
   since: Date;
   until: Date | null;
@@ -19,14 +20,15 @@ interface StopRow {
 const fromRow = ({
   only_for: onlyFor,
   error_code: errorCode,
+  is_configuration: isConfiguration,
   proven_at: provenAt,
   ...rest
-}: StopRow): Stop => ({ ...rest, onlyFor, errorCode, provenAt });
+}: StopRow): Stop => ({ ...rest, onlyFor, errorCode, isConfiguration, provenAt });
 
 /** The stops that are not over, by sender, language and country. */
 export async function listStops({ sql }: Connection): Promise<Stop[]> {
   const rows = await sql.query<StopRow[]>`
-    select cause, scope, subject, only_for, source, error_code, reason, failures, since, until, proven_at, rate
+    select cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, proven_at, rate
     from stops where failures > 0 order by scope, subject, only_for, cause`;
   return rows.map(fromRow);
 }
@@ -47,7 +49,7 @@ export async function changeStop(
     await sql.execute`select pg_advisory_xact_lock(hashtextextended(${`stop ${cause} ${scope} ${subject} ${onlyFor}`}, 0))`;
     const [row] = await sql.query<(StopRow & { now: Date })[]>`
       select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
-        select cause, scope, subject, only_for, source, error_code, reason, failures, since, until, proven_at, rate from stops
+        select cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, proven_at, rate from stops
         where cause = ${cause} and scope = ${scope} and subject = ${subject} and only_for = ${onlyFor} for update
       ) t on true`;
     if (row === undefined) throw new Error('the database has no time');
@@ -55,11 +57,11 @@ export async function changeStop(
     const next = rule((last.cause as unknown) === null ? null : fromRow(last), now);
     if (next !== null)
       await sql.execute`
-        insert into stops (cause, scope, subject, only_for, source, error_code, reason, failures, since, until, proven_at, rate)
-        values (${cause}, ${scope}, ${subject}, ${onlyFor}, ${next.source}, ${next.errorCode}::integer, ${next.reason},
+        insert into stops (cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, proven_at, rate)
+        values (${cause}, ${scope}, ${subject}, ${onlyFor}, ${next.source}, ${next.errorCode}::integer, ${next.reason}, ${next.isConfiguration},
           ${next.failures}::smallint, ${next.since}, ${next.until}::timestamptz, ${next.provenAt}::timestamptz, ${next.rate}::float8)
         on conflict (cause, scope, subject, only_for) do update set source = excluded.source, error_code = excluded.error_code,
-          reason = excluded.reason, failures = excluded.failures, since = excluded.since, until = excluded.until,
+          reason = excluded.reason, is_configuration = excluded.is_configuration, failures = excluded.failures, since = excluded.since, until = excluded.until,
           proven_at = excluded.proven_at, rate = excluded.rate`;
     return next;
   });

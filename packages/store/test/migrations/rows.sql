@@ -37,6 +37,7 @@ insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
   values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
 insert into health_readings values (true, now(), '{}');
+insert into incidents (name, subject, finding) values ('no_worker', '', '{}');
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
 

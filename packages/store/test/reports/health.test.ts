@@ -58,10 +58,10 @@ describe('health', () => {
       );
 
       const { due, forSender, held, underWay } = await readWaitingSends(store.database);
-      expect(due).toEqual({ count: 2, oldestSeconds: expect.closeTo(40, 0) });
-      expect(forSender).toEqual({ count: 0, oldestSeconds: null });
-      expect(held).toEqual({ count: 0, oldestSeconds: null });
-      expect(underWay).toBe(1);
+      const none = { count: 0, oldestSeconds: null, expirySeconds: null, accounts: 0 };
+      expect(due).toMatchObject({ count: 2, oldestSeconds: expect.closeTo(40, 0), accounts: 2 });
+      expect([forSender, held]).toEqual([none, none]);
+      expect(underWay).toMatchObject({ count: 1, accounts: 1 });
     });
 
     it.each<[string, () => HoldTarget]>([
@@ -70,11 +70,13 @@ describe('health', () => {
       ['an account', () => ({ kind: 'account', target: live.accountId })],
     ])('tells what a switch holds from what waits for a sender: %s', async (_, target) => {
       await waiting(
-        "awaiting_sender = true, created_at = now() - interval '30 seconds', due_at = expires_at",
+        "awaiting_sender = true, created_at = now() - interval '30 seconds', due_at = expires_at, expires_at = now() + interval '90 seconds'",
       );
       expect((await readWaitingSends(store.database)).forSender).toEqual({
         count: 1,
         oldestSeconds: expect.closeTo(30, 0),
+        expirySeconds: expect.closeTo(90, 0),
+        accounts: 1,
       });
       await placeHold(store.database, TEST_ACTOR, { ...target(), reason: 'a drill' });
       const { forSender, held } = await readWaitingSends(store.database);
@@ -127,32 +129,10 @@ describe('health', () => {
         accepted: 21,
         failing: 3,
         config: 1,
-        refusedSenders: [],
         sender: 1,
         secondsMedian: expect.closeTo(1.1, 3),
         secondsP95: expect.closeTo(1.975, 2),
       });
-    });
-
-    it('names the senders whose calls were refused as configured, until one is accepted', async () => {
-      const [{ id: one }, { id: other }] = [
-        await buildSender(store.database),
-        await buildSender(store.database),
-      ];
-      const send = await buildSend(store.database, live);
-      const call = (sender: string, outcome: string, secondsAgo: number) =>
-        store.sql(
-          `insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
-           values ($1, $2, $3, $4, now() - make_interval(secs => $5), now() - make_interval(secs => $5))`,
-          [send, (attempts += 1), sender, outcome, secondsAgo],
-        );
-      const refused = async () => (await readProviderAnswers(store.database, 5)).refusedSenders;
-      await call(one, 'accepted', 120);
-      await call(one, 'config', 60);
-      await call(other, 'config', 400);
-      expect(await refused()).toEqual([one]);
-      await call(one, 'accepted', 10);
-      expect(await refused()).toEqual([]);
     });
 
     it('counts receipts that were applied, and those that were not in time', async () => {

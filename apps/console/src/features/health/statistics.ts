@@ -1,16 +1,23 @@
+import { healthFindings, type Finding } from '@onecode/domain';
 import { readRedisHealth, type Queues } from '@onecode/runtime';
 import {
   createHealthReader,
+  listIncidents,
   readAttemptMinutes,
+  recordIncidents,
   source,
   type AttemptMinute,
   type Database,
+  type Incident,
   type ServiceHealth,
 } from '@onecode/store';
 
 /** The statistics of the health page. Null means that a source did not answer in time. */
 export interface ConsoleHealthStatistics extends ServiceHealth {
   attempts: AttemptMinute[] | null;
+  findings: Finding[];
+  /** Of the last day, latest first. */
+  incidents: Incident[] | null;
 }
 
 const CHART_MINUTES = 30;
@@ -25,8 +32,14 @@ export function createStatisticsReader({
 }): () => Promise<ConsoleHealthStatistics> {
   const readHealth = createHealthReader(database, () => readRedisHealth(queues));
   const readAttempts = source(() => readAttemptMinutes(database, CHART_MINUTES));
+  let findings: Finding[] = [];
+  const readIncidents = source(async () => {
+    await recordIncidents(database, findings);
+    return listIncidents(database);
+  });
   return async () => {
     const [health, attempts] = await Promise.all([readHealth(), readAttempts()]);
-    return { ...health, attempts };
+    findings = healthFindings({ ...health, attempts });
+    return { ...health, attempts, findings, incidents: await readIncidents() };
   };
 }

@@ -1,7 +1,7 @@
 import {
   FINDINGS,
   HEALTH_CHECKS,
-  healthFindings,
+  subjectOf,
   sumOf,
   WEBHOOK_RESULTS,
   type Finding,
@@ -16,24 +16,44 @@ import {
 } from '@onecode/domain';
 import type {
   AttemptMinute,
+  Incident,
   LoopName,
   ProviderAnswers,
   ReceiptStatistics,
   SenderStatistics,
   WaitingSends,
 } from '@onecode/store';
+import { explainError, type Explanation } from '@onecode/whatsapp';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
 export type { HealthCheck };
 
-/** A finding with its check and, in English, its sentence and remedy; the pages translate them by its name. */
-export type FindingView = Finding & Pick<(typeof FINDINGS)[FindingName], 'check' | 'sentence' | 'remedy'>;
+/**
+ * A finding with its check and, in English, its sentence and remedy; the pages translate them by its name. Where an error of Meta's began
+ * it, `explanation` says exactly what is wrong.
+ */
+export type FindingView = Finding &
+  Pick<(typeof FINDINGS)[FindingName], 'check' | 'sentence' | 'remedy' | 'holdsUp'> & {
+    explanation: Explanation | null;
+  };
+
+/** Something that is wrong now. */
+export type IncidentView = FindingView & { since: string };
+
+/** Something that was wrong within the last day. */
+export interface PastIncidentView {
+  finding: FindingView;
+  beganAt: string;
+  endedAt: string;
+}
 
 /** What is wrong, and the statistics behind it; null where one could not be read in time. */
 export interface HealthView {
   at: string;
   /** The worst first. */
-  findings: FindingView[];
+  findings: IncidentView[];
+  /** Latest first. */
+  history: PastIncidentView[];
   /** The state of each check: the severity of its worst finding. */
   states: Record<HealthCheck, Severity | 'ok'>;
   postgresqlMs: number | null;
@@ -56,16 +76,26 @@ export interface HealthView {
 }
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date): HealthView {
-  const findings = healthFindings(statistics).map((finding) => {
-    const { check, sentence, remedy } = FINDINGS[finding.name];
-    return { ...finding, check, sentence, remedy };
-  });
+  const { attempts, traffic, findings: found, incidents, ...rest } = statistics;
+  const findings = found.map((finding) => ({
+    ...findingView(finding),
+    since: sinceOf(finding, incidents ?? [], now),
+  }));
   const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as HealthView['states'];
   for (const { check, severity } of findings.toReversed()) states[check] = severity;
-  const { attempts, traffic, ...rest } = statistics;
   return {
     at: now.toISOString(),
     findings,
+    history: (incidents ?? [])
+      .filter(
+        ({ finding, seenAt }) =>
+          now.getTime() - seenAt.getTime() > GOING_ON_MS || !found.some((one) => isSame(one, finding)),
+      )
+      .map(({ finding, beganAt, seenAt }) => ({
+        finding: findingView(finding),
+        beganAt: beganAt.toISOString(),
+        endedAt: seenAt.toISOString(),
+      })),
     states,
     ...rest,
     attempts: attempts?.map(({ minute, outcomes }) => ({ minute: minute.toISOString(), outcomes })) ?? null,
@@ -75,6 +105,27 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date): Heal
     },
     webhooks: traffic && webhooksOf(traffic),
   };
+}
+
+/** An earlier incident of what is wrong now is history. */
+const GOING_ON_MS = 60_000;
+
+const isSame = (one: Finding, other: Finding): boolean =>
+  one.name === other.name && subjectOf(one) === subjectOf(other);
+
+function findingView(finding: Finding): FindingView {
+  const { check, sentence, remedy, holdsUp } = FINDINGS[finding.name];
+  const fault = finding.stops?.find(({ errorCode }) => errorCode !== null);
+  const explanation =
+    fault === undefined ? null : explainError(fault.errorCode, fault.isConfiguration ? 'config' : 'sender');
+  return { ...finding, check, sentence, remedy, ...(holdsUp && { holdsUp }), explanation };
+}
+
+/** What stops senders has its own beginning, which may be before somebody first saw it. */
+function sinceOf(finding: Finding, incidents: readonly Incident[], now: Date): string {
+  const seen = incidents.find((incident) => isSame(incident.finding, finding))?.beganAt.toISOString();
+  const told = [...(finding.stops ?? []).map(({ since }) => since), finding.template?.at, seen];
+  return told.filter((at) => at !== undefined).toSorted()[0] ?? now.toISOString();
 }
 
 function webhooksOf({ fiveMinutes }: RecentTraffic): Record<WebhookResult, number> {

@@ -65,6 +65,7 @@ export const router = createBrowserRouter([
             path: '/staff',
             children: [
               page('health', () => import('../features/health/health.js'), 'Health'),
+              page('runbooks', () => import('../features/health/runbooks.js'), 'Runbooks'),
               page('accounts', () => import('../features/accounts/accounts.js'), 'Accounts'),
               page(
                 'accounts/:target',

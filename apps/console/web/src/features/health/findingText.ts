@@ -1,42 +1,71 @@
 import { useTranslation } from 'react-i18next';
 import type { FindingView, HealthView } from '../../../../src/features/health/view.js';
 import { useCountryName } from '../../hooks/countries.js';
+import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 /** Statuses of a template for which there is a word. */
-const STATUSES = [
-  'PAUSED',
-  'DISABLED',
-  'REJECTED',
-  'ARCHIVED',
-  'DELETED',
-  'RECATEGORIZED',
-  'REFUSED',
+const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
+
+/** What the provider's word stopped, by the sentences of `senderStop`. */
+const TOLD = [
+  ['disabled', /^Meta has disabled the business account/],
+  ['deleted', /business account was deleted/],
+  ['restricted', /^Meta has restricted the business account: (.*?)\.?$/],
+  ['blocked', /^Meta says that it cannot send: (.*)$/],
 ] as const;
 
 /** Returns the function that says what to do about a finding, in the user's language. */
 export function useRemedy(): (finding: FindingView) => string {
   const { t } = useTranslation('findings');
-  return ({ name, remedy }) => t(`${name}.remedy`, { defaultValue: remedy });
+  const errorText = useErrorText();
+  return ({ name, remedy, explanation }) =>
+    explanation === null
+      ? t(`${name}.remedy`, { defaultValue: remedy })
+      : errorText('remedies', explanation.remedy);
 }
 
-/** Returns the function that says what is wrong, with the template, the sends or the refusal that the finding names. */
+/** Returns the function that says what is wrong, as exactly as it is known. */
 export function useSentence(senders: HealthView['senders']): (finding: FindingView) => string {
-  const { t, i18n } = useTranslation(['health', 'findings']);
-  const { whole } = useNumbers();
+  const { t } = useTranslation(['health', 'findings']);
   const failed = useFailures(senders);
-  return ({ name, sentence, template, failures, refusal }) => {
+  const templateStopped = useTemplateStopped();
+  const errorText = useErrorText();
+  const told = useTold();
+  return ({ name, sentence, template, failures, refusal, stops, explanation }) => {
     if (failures !== undefined) return failed(failures);
     if (refusal !== undefined && refusal !== 'unfit') return t(`refusals.${refusal}`);
-    if (template === undefined) return t(`findings:${name}.sentence`, { defaultValue: sentence });
-    const { language, serving, at } = template;
-    const status = STATUSES.find((known) => known === template.status) ?? 'other';
+    if (template !== undefined) return templateStopped(template);
+    if (explanation !== null) return errorText('meanings', explanation.meaning);
+    const general = t(`findings:${name}.sentence`, { defaultValue: sentence });
+    const reason = stops?.[0]?.reason;
+    if (reason === undefined) return general;
+    return name === 'senders_stopped' ? told(reason) : `${general.replace(/\.$/, '')}: ${reason}`;
+  };
+}
+
+function useTold(): (reason: string) => string {
+  const { t } = useTranslation('health');
+  return (reason) => {
+    for (const [name, pattern] of TOLD) {
+      const match = pattern.exec(reason);
+      if (match !== null) return t(`told.${name}`, { word: match[1] ?? '' });
+    }
+    return reason;
+  };
+}
+
+function useTemplateStopped(): (template: NonNullable<FindingView['template']>) => string {
+  const { t, i18n } = useTranslation('health');
+  const { whole } = useNumbers();
+  return ({ template, language, status: word, serving, at }) => {
+    const status = STATUSES.find((known) => known === word) ?? 'other';
     const time = new Date(at).toLocaleString(i18n.language, { dateStyle: 'short', timeStyle: 'short' });
-    const cause = t(`templates.${status}`, { template: template.template, language, time });
-    const languageName = t(`languages.${language === 'pt_BR' ? 'pt_BR' : 'en'}`);
+    const cause = t(`templates.${status}`, { template, language, time });
+    const name = t(`languages.${language === 'pt_BR' ? 'pt_BR' : 'en'}`);
     return serving === 0
-      ? t('templates.noneServes', { cause, name: languageName })
-      : t('templates.serves', { cause, name: languageName, count: serving, number: whole(serving) });
+      ? t('templates.noneServes', { cause, name })
+      : t('templates.serves', { cause, name, count: serving, number: whole(serving) });
   };
 }
 
@@ -60,5 +89,19 @@ function useFailures(
           ? t('failures.whyUnknown')
           : t('failures.why', { reason: t(`failures.reasons.${reason}`) }),
     });
+  };
+}
+
+/** Returns the function that says how many of the senders a finding stops; empty where it stops none wholly. */
+export function useStoppedSenders(): (finding: FindingView) => string {
+  const { t } = useTranslation('health');
+  const { whole } = useNumbers();
+  return ({ stops = [], senders = 0 }) => {
+    const stopped = new Set(stops.filter(({ onlyFor }) => onlyFor === '').map(({ senderId }) => senderId))
+      .size;
+    if (stopped === 0) return '';
+    return stopped === senders
+      ? t('stopped.all', { count: senders, number: whole(senders) })
+      : t('stopped.some', { number: whole(stopped), all: whole(senders) });
   };
 }

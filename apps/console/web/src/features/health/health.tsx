@@ -5,9 +5,10 @@ import { useData } from '../../api/queries.js';
 import { Page } from '../../components/page.js';
 import { Failure, Loading } from '../../components/states.js';
 import { AttemptsChart } from './attemptsChart.js';
+import { History } from './history.js';
 import { Statistics } from './statistics.js';
 import { QueueTable, SenderTable, WorkerTable } from './tables.js';
-import { Unavailable, VerdictBanner } from './verdict.js';
+import { Unavailable, Verdict } from './verdict.js';
 
 const REFRESH_MS = 3_000;
 
@@ -26,12 +27,13 @@ export function Health() {
       ) : (
         <>
           {failure !== null && <Unavailable problem={failure} since={data?.at} />}
-          {failure === null && data !== undefined && <VerdictBanner view={data} />}
+          {failure === null && data !== undefined && <Verdict view={data} />}
         </>
       )}
       {data === undefined && failure === null && <Loading />}
       {data !== undefined && (
         <Stack gap="lg" opacity={failure === null ? 1 : 0.6}>
+          <History view={data} />
           <Statistics view={data} />
           <AttemptsChart attempts={data.attempts} />
           <QueueTable queues={data.queues} />

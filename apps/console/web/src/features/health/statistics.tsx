@@ -37,8 +37,8 @@ function useBacklogs({ waiting }: HealthView): Statistic[] {
       value: due.oldestSeconds === null ? t('none') : seconds(due.oldestSeconds),
       detail:
         due.count === 0
-          ? t('underWay', { number: whole(underWay) })
-          : t('due', { count: due.count, number: whole(due.count), underWay: whole(underWay) }),
+          ? t('underWay', { number: whole(underWay.count) })
+          : t('due', { count: due.count, number: whole(due.count), underWay: whole(underWay.count) }),
     },
     { name: 'forSender', value: whole(forSender.count), detail: age(forSender.oldestSeconds) },
     { name: 'held', value: whole(held.count), detail: age(held.oldestSeconds) },

@@ -103,22 +103,22 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
         texts={3}
         head={[t('senders.number'), t('senders.state'), t('senders.until')]}
         none={t('senders.none')}
-        rows={senders?.map(({ id, number, state, stoppedUntil, stopReason, isStoppedByProvider }) => (
+        rows={senders?.map(({ id, number, state, stops: [stop] }) => (
           <Table.Tr key={id}>
             <Table.Th scope="row" fw={500}>
               <Text inherit style={{ whiteSpace: 'nowrap' }}>
                 {number}
               </Text>
-              {stopReason !== null && (
+              {stop !== undefined && (
                 <Text size="xs" c="dimmed">
-                  {stopReason}
+                  {stop.reason}
                 </Text>
               )}
             </Table.Th>
             <Table.Td>
-              <SenderBadge state={state} isStoppedByProvider={isStoppedByProvider} />
+              <SenderBadge state={state} isStoppedByProvider={stop?.cause === 'provider'} />
             </Table.Td>
-            <Table.Td>{stoppedUntil === null ? '–' : <Time at={stoppedUntil} seconds />}</Table.Td>
+            <Table.Td>{stop?.until == null ? '–' : <Time at={stop.until} seconds />}</Table.Td>
           </Table.Tr>
         ))}
       />

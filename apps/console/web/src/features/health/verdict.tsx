@@ -1,46 +1,48 @@
-import { Group, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { Group, Paper, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconPlugConnectedX } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
-import { useRemedy, useSentence } from './findingText.js';
+import { useSentence } from './findingText.js';
+import { IncidentCard } from './incidentCard.js';
 
-/** The verdict: where the problem is by the worst finding, what to do, and the other findings. */
-export function VerdictBanner({ view: { findings, senders, at } }: { view: HealthView }) {
+/** What is wrong, the worst first, or that nothing is. */
+export function Verdict({ view }: { view: HealthView }) {
   const { t } = useTranslation('health');
-  const sentenceOf = useSentence(senders);
-  const remedyOf = useRemedy();
-  const [worst, ...others] = findings;
-  const severity = worst?.severity ?? 'ok';
+  const sentenceOf = useSentence(view.senders);
+  const [worst] = view.findings;
+  const at = (
+    <Text size="xs" c="dimmed">
+      {t('asOf')} <Time at={view.at} seconds />
+    </Text>
+  );
   return (
-    <Banner
-      severity={severity}
-      icon={SEVERITIES[severity].icon}
-      title={worst === undefined ? t('allClear.title') : t(`owners.${worst.owner}`)}
-      sentence={worst === undefined ? t('allClear.sentence') : sentenceOf(worst)}
-      remedy={worst === undefined ? t('allClear.remedy') : remedyOf(worst)}
-    >
-      {others.length > 0 && (
-        <div>
-          <Text size="sm" fw={550}>
-            {t('also')}
-          </Text>
-          <List size="sm">
-            {others.map((finding) => (
-              <List.Item key={JSON.stringify(finding)}>
-                {sentenceOf(finding)}{' '}
-                <Text span c="dimmed" inherit>{`· ${t(`owners.${finding.owner}`)}`}</Text>
-              </List.Item>
-            ))}
-          </List>
-        </div>
+    <>
+      {/* A live region for the worst alone: ages would be read out with every refresh. */}
+      <VisuallyHidden role="status">
+        {worst === undefined ? t('allClear.title') : `${t(`owners.${worst.owner}`)}: ${sentenceOf(worst)}`}
+      </VisuallyHidden>
+      {worst === undefined ? (
+        <Banner
+          severity="ok"
+          icon={SEVERITIES.ok.icon}
+          title={t('allClear.title')}
+          sentence={t('allClear.sentence')}
+          remedy={t('allClear.remedy')}
+        >
+          {at}
+        </Banner>
+      ) : (
+        <Stack gap="sm">
+          {view.findings.map((incident) => (
+            <IncidentCard key={`${incident.name} ${sentenceOf(incident)}`} view={view} incident={incident} />
+          ))}
+          {at}
+        </Stack>
       )}
-      <Text size="xs" c="dimmed">
-        {t('asOf')} <Time at={at} seconds />
-      </Text>
-    </Banner>
+    </>
   );
 }
 
@@ -50,19 +52,21 @@ export function Unavailable({ problem, since }: { problem: ApiProblem; since: st
   const isConsoleAway = problem.status === 0;
   const name = isConsoleAway ? 'console_away' : 'session_unread';
   return (
-    <Banner
-      severity="failing"
-      icon={IconPlugConnectedX}
-      title={t(isConsoleAway ? 'owners.us' : 'owners.postgresql')}
-      sentence={t(`lost.${name}.sentence`)}
-      remedy={t(`lost.${name}.remedy`)}
-    >
-      {since !== undefined && (
-        <Text size="xs" c="dimmed">
-          {t('old')} <Time at={since} seconds />
-        </Text>
-      )}
-    </Banner>
+    <div role="status">
+      <Banner
+        severity="failing"
+        icon={IconPlugConnectedX}
+        title={t(isConsoleAway ? 'owners.us' : 'owners.postgresql')}
+        sentence={t(`lost.${name}.sentence`)}
+        remedy={t(`lost.${name}.remedy`)}
+      >
+        {since !== undefined && (
+          <Text size="xs" c="dimmed">
+            {t('old')} <Time at={since} seconds />
+          </Text>
+        )}
+      </Banner>
+    </div>
   );
 }
 
@@ -89,8 +93,7 @@ function Banner({
           <Icon size={26} />
         </ThemeIcon>
         <Stack gap="xs">
-          {/* A live region for the verdict alone: the time would be read out with every refresh. */}
-          <div role="status">
+          <div>
             <Group gap="xs" wrap="nowrap">
               <ThemeIcon size={28} radius="xl" color={color} hiddenFrom="xs">
                 <Icon size={18} />

@@ -1,5 +1,7 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLocation } from 'react-router';
 import type { SenderErrorView, SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { SenderProvider } from './senderProvider.js';
 import { SenderActions } from './senderActions.js';
@@ -17,8 +19,21 @@ const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config
 export function SenderCard({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
+  const ref = useRef<HTMLElement>(null);
+  const { hash } = useLocation();
+  useEffect(() => {
+    if (hash === `#${sender.id}`) ref.current?.scrollIntoView();
+  }, [hash, sender.id]);
   return (
-    <Paper withBorder p="md" component="section" aria-label={sender.number}>
+    <Paper
+      ref={ref}
+      id={sender.id}
+      className="anchored"
+      withBorder
+      p="md"
+      component="section"
+      aria-label={sender.number}
+    >
       <Stack gap="md">
         <Group justify="space-between" align="flex-start" gap="sm">
           <Stack gap={2}>

@@ -1,0 +1,50 @@
+import { Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import type { HealthView } from '../../../../src/features/health/view.js';
+import { DataTable } from '../../components/dataTable.js';
+import { Section } from '../../components/page.js';
+import { useSentence, useStoppedSenders } from './findingText.js';
+
+/** What was wrong within the last day, latest first. */
+export function History({ view: { history, senders } }: { view: HealthView }) {
+  const { t, i18n } = useTranslation('health');
+  const sentenceOf = useSentence(senders);
+  const stoppedSenders = useStoppedSenders();
+  if (history.length === 0) return null;
+  const clock = new Intl.DateTimeFormat(i18n.language, {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  return (
+    <Section title={t('history.title')} description={t('history.text')}>
+      <DataTable
+        label={t('history.title')}
+        rows={history}
+        keyOf={({ finding, beganAt }) => `${finding.name} ${beganAt} ${sentenceOf(finding)}`}
+        columns={[
+          {
+            title: t('history.when'),
+            w: '32%',
+            render: ({ beganAt, endedAt }) => clock.formatRange(new Date(beganAt), new Date(endedAt)),
+          },
+          {
+            title: t('history.what'),
+            render: ({ finding }) => (
+              <>
+                <Text size="sm">
+                  {[stoppedSenders(finding), sentenceOf(finding)].filter(Boolean).join(': ')}
+                </Text>
+                <Text size="xs" c="dimmed">
+                  {t(`owners.${finding.owner}`)} · {t(`states.${finding.severity}`)}
+                </Text>
+              </>
+            ),
+          },
+        ]}
+      />
+    </Section>
+  );
+}

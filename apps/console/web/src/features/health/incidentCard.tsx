@@ -1,0 +1,120 @@
+import { Anchor, Button, Group, List, Paper, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
+import { IconBook2 } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { HealthView, IncidentView } from '../../../../src/features/health/view.js';
+import { Fact } from '../../components/facts.js';
+import { Time } from '../../components/times.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
+import { useRemedy, useSentence, useStoppedSenders } from './findingText.js';
+import { SEVERITIES } from './verdict.js';
+
+interface Props {
+  view: HealthView;
+  incident: IncidentView;
+}
+
+/** Something that is wrong: the cause, whose it is, since when, whom it hits, and what to do. */
+export function IncidentCard({ view, incident }: Props) {
+  const { t } = useTranslation('health');
+  const { seconds } = useDurations();
+  const sentenceOf = useSentence(view.senders);
+  const remedyOf = useRemedy();
+  const { name, owner, severity, since } = incident;
+  const { color, icon: Icon } = SEVERITIES[severity];
+  const sentence = sentenceOf(incident);
+  const age = Math.max(0, (Date.parse(view.at) - Date.parse(since)) / 1_000);
+  return (
+    <Paper withBorder p="lg" component="section" aria-label={sentence}>
+      <Group gap="md" wrap="nowrap" align="flex-start">
+        <ThemeIcon size={40} radius="xl" color={`${color}.9`} visibleFrom="xs">
+          <Icon size={22} />
+        </ThemeIcon>
+        <Stack gap="sm" flex={1} miw={0}>
+          <div>
+            <Text size="sm" c="dimmed">
+              {t(`owners.${owner}`)} · {t(`states.${severity}`)} · {t('since')} <Time at={since} seconds /> ·{' '}
+              {seconds(age)}
+            </Text>
+            <Title order={2} size="h4">
+              {sentence}
+            </Title>
+          </div>
+          <Stops incident={incident} />
+          <Hit view={view} incident={incident} />
+          <Text size="sm" maw={720}>
+            {remedyOf(incident)}
+          </Text>
+          <Group gap="xs">
+            <Button
+              component={Link}
+              to={`/staff/runbooks#${name}`}
+              size="xs"
+              variant="default"
+              leftSection={<IconBook2 size={14} />}
+            >
+              {t('runbook')}
+            </Button>
+          </Group>
+        </Stack>
+      </Group>
+    </Paper>
+  );
+}
+
+/** The senders that it stops, each with what it does not send and until when. */
+function Stops({ incident }: Pick<Props, 'incident'>) {
+  const { t } = useTranslation('health');
+  const countryName = useCountryName();
+  const stoppedSenders = useStoppedSenders();
+  const { stops = [] } = incident;
+  if (stops.length === 0) return null;
+  return (
+    <div>
+      <Text size="sm" fw={550}>
+        {stoppedSenders(incident)}
+      </Text>
+      <List size="sm">
+        {stops.map(({ senderId, number, onlyFor, until }) => (
+          <List.Item key={`${senderId} ${onlyFor}`}>
+            <Anchor component={Link} to={`/staff/senders#${senderId}`} inherit underline="always">
+              {number}
+            </Anchor>
+            {/^[A-Z]/.test(onlyFor) && ` · ${t('stopped.country', { country: countryName(onlyFor) })}`}
+            {/^[a-z]/.test(onlyFor) && ` · ${t(`stopped.language.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`)}`}
+            {until !== null && (
+              <>
+                {' '}
+                · {t('stopped.until')} <Time at={until} seconds />
+              </>
+            )}
+          </List.Item>
+        ))}
+      </List>
+    </div>
+  );
+}
+
+/** The sends that wait because of it, how long the first code lives, and the accounts that it hits. */
+function Hit({ view, incident: { holdsUp, failures } }: Props) {
+  const { t } = useTranslation('health');
+  const { whole } = useNumbers();
+  const { seconds } = useDurations();
+  const waiting = holdsUp === undefined ? null : (view.waiting?.[holdsUp] ?? null);
+  const accounts = failures?.accounts ?? waiting?.accounts;
+  if (accounts === undefined) return null;
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3 }} maw={560} spacing="sm" component="dl" m={0}>
+      {waiting !== null && (
+        <>
+          <Fact label={t('hit.waiting')}>{whole(waiting.count)}</Fact>
+          {waiting.expirySeconds !== null && (
+            <Fact label={t('hit.expiry')}>{t('hit.in', { time: seconds(waiting.expirySeconds) })}</Fact>
+          )}
+        </>
+      )}
+      <Fact label={t('hit.accounts')}>{whole(accounts)}</Fact>
+    </SimpleGrid>
+  );
+}

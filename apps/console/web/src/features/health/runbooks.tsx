@@ -1,0 +1,98 @@
+import { Anchor, Code, Paper, Stack, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, useLocation } from 'react-router';
+import source from '../../../../../../docs/runbooks.md?raw';
+import { Page } from '../../components/page.js';
+
+/** The runbooks of this release: a heading for each finding and each alert. */
+const [, ...RUNBOOKS] = source.split(/^## /m).map((text) => {
+  const [name = '', ...rest] = text.split('\n');
+  return {
+    name,
+    blocks: rest
+      .join('\n')
+      .trim()
+      .split(/\n{2,}/),
+  };
+});
+
+/** The steps for whoever is on call; the address names a heading. */
+export function Runbooks() {
+  const { t } = useTranslation('health');
+  const { hash } = useLocation();
+  useEffect(() => {
+    document.getElementById(hash.slice(1))?.scrollIntoView();
+  }, [hash]);
+  return (
+    <Page
+      title={t('runbooks.title')}
+      back={{ to: '/staff/health', label: t('title') }}
+      description={t('runbooks.description')}
+    >
+      <Stack gap="sm" lang="en" style={{ overflowWrap: 'anywhere' }}>
+        {RUNBOOKS.map(({ name, blocks }) => (
+          <Paper
+            key={name}
+            id={name.toLowerCase()}
+            className="anchored"
+            withBorder
+            p="md"
+            component="section"
+            aria-label={name}
+          >
+            <Stack gap="xs" maw={760}>
+              <Title order={2} size="h5">
+                {name}
+              </Title>
+              {blocks.map((text) => (
+                <Block key={text} text={text} />
+              ))}
+            </Stack>
+          </Paper>
+        ))}
+      </Stack>
+    </Page>
+  );
+}
+
+/** A paragraph, or a numbered list. */
+function Block({ text }: { text: string }) {
+  if (!/^1\. /.test(text))
+    return (
+      <Text size="sm">
+        <Inline text={text} />
+      </Text>
+    );
+  return (
+    <Text size="sm" component="ol" m={0} ps="lg">
+      {text
+        .split(/^\d+\. /m)
+        .slice(1)
+        .map((item) => (
+          <li key={item}>
+            <Inline text={item} />
+          </li>
+        ))}
+    </Text>
+  );
+}
+
+/** Code, links to other runbooks, and the titles of other documents, which the console does not have. */
+function Inline({ text }: { text: string }): ReactNode {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/)
+    .map((part, index) => {
+      const [, label, address = ''] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
+      if (part.startsWith('`')) return <Code key={index}>{part.slice(1, -1)}</Code>;
+      if (label === undefined) return part;
+      return address.startsWith('#') ? (
+        <Anchor key={index} component={Link} to={address} inherit underline="always">
+          {label}
+        </Anchor>
+      ) : (
+        label
+      );
+    });
+}

@@ -1,0 +1,43 @@
+import { subjectOf, type Finding } from '@onecode/domain';
+import type { Connection, Database } from '../client/database.js';
+
+/** Something that was wrong: a health finding as it was last, from when it was first seen until it was last. */
+export interface Incident {
+  finding: Finding;
+  beganAt: Date;
+  seenAt: Date;
+}
+
+/**
+ * Notes what is wrong now. What was seen within the last minute goes on; it ends by being noted no more. Writes nothing while nothing is
+ * wrong.
+ */
+export async function recordIncidents(database: Database, findings: readonly Finding[]): Promise<void> {
+  if (findings.length === 0) return;
+  const found = findings.map((finding) => ({ name: finding.name, subject: subjectOf(finding), finding }));
+  await database.transaction(async ({ sql }) => {
+    // Two processes that see its beginning at once would note it twice.
+    await sql.execute`select pg_advisory_xact_lock(hashtextextended('incidents', 0))`;
+    await sql.execute`
+      with found as (
+        select * from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f (name text, subject text, finding jsonb)
+      ), going_on as (
+        update incidents i set seen_at = clock_timestamp(), finding = f.finding from found f
+        where (i.name, i.subject) = (f.name, f.subject) and i.seen_at > clock_timestamp() - interval '1 minute'
+        returning i.name, i.subject
+      )
+      insert into incidents (name, subject, finding)
+      select name, subject, finding from found where (name, subject) not in (select name, subject from going_on)`;
+  });
+}
+
+/** What is wrong, or was within the last day, latest first. */
+export async function listIncidents({ sql }: Connection): Promise<Incident[]> {
+  return sql.query<Incident[]>`
+    select finding, began_at as "beganAt", seen_at as "seenAt" from incidents
+    where seen_at > clock_timestamp() - interval '1 day' order by began_at desc limit 100`;
+}
+
+export async function deleteOldIncidents({ sql }: Connection): Promise<void> {
+  await sql.execute`delete from incidents where seen_at < clock_timestamp() - interval '1 day'`;
+}
