@@ -192,6 +192,14 @@ const KINDS = {
     remedy:
       'Codes in this language wait and fail when they expire. Check under Senders why, fix the template in WhatsApp Manager, or add a sender with another template.',
   },
+  senders_flagged: {
+    check: 'senders',
+    owners: ['us'],
+    severities: ['degraded'],
+    sentence: 'Meta says that the quality of a number is low: people block or report it.',
+    remedy:
+      'Send less from it, and look at who is written to: an account whose people do not expect codes, or traffic that somebody pumps. Meta may limit the number next.',
+  },
   provider_failing: {
     check: 'attempts',
     owners: ['meta'],

@@ -15,6 +15,8 @@ export interface Finding {
   /** What stops which senders, and how many senders there are. */
   stops?: readonly (SenderStop & { senderId: string; number: string })[];
   senders?: number;
+  /** Numbers whose quality is low. */
+  flagged?: readonly { senderId: string; number: string }[];
 }
 
 /** What tells findings of one name apart; empty for most. */
@@ -96,7 +98,7 @@ export function healthFindings(statistics: HealthStatistics): Finding[] {
 const found = (
   name: FindingName,
   severity: Severity | null,
-  more: Pick<Finding, 'template' | 'refusal' | 'stops' | 'senders'> = {},
+  more: Pick<Finding, 'template' | 'refusal' | 'stops' | 'senders' | 'flagged'> = {},
 ): Finding | null => severity && { name, owner: FINDINGS[name].owners[0], severity, ...more };
 
 /** The severity of a value that should be low. */
@@ -202,6 +204,14 @@ const templates: Check = ({ stoppedTemplates, senders: all }) =>
         ? found('template_stopped_everywhere', 'failing', more)!
         : found('template_stopped', 'degraded', more)!;
     });
+
+/** Low quality stops nothing yet, and is the sign that it soon may. */
+const quality: Check = ({ senders: all }) => {
+  const flagged = (all ?? [])
+    .filter(({ isFlagged }) => isFlagged)
+    .map(({ id, number }) => ({ senderId: id, number }));
+  return found('senders_flagged', flagged.length > 0 ? 'degraded' : null, { flagged });
+};
 
 const provider: Check = ({ provider: answers }) =>
   answers === null || answers.calls < CALLS_MIN
@@ -335,6 +345,7 @@ const CHECKS: readonly Check[] = [
   configuration,
   senders,
   templates,
+  quality,
   provider,
   latency,
   webhooks,

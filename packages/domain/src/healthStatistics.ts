@@ -81,6 +81,8 @@ export interface HealthStatistics {
         state: SenderState;
         /** What stops it wholly is first. A configuration fault stays until a message proves it over, or an operator resumes it. */
         stops: readonly SenderStop[];
+        /** Whether the provider calls the number's quality low. */
+        isFlagged: boolean;
       }[]
     | null;
   /** Templates that stopped senders for a language. */

@@ -1,5 +1,6 @@
 import {
   CODE_CATEGORY,
+  isOfLowQuality,
   messagingLimitOf,
   senderStop,
   templateLanguages,
@@ -48,6 +49,8 @@ export const PREFLIGHT_TEXTS = {
   scopes_missing:
     'The access token lacks {{scopes}}. Give the system user these permissions, and replace the token here.',
   number_status: 'Meta says of the number: {{status}}. Connect or register it in WhatsApp Manager.',
+  number_flagged:
+    'Meta has flagged the number: its quality is low, because people block or report it. Send less from it, and look at who is written to and who requests codes that nobody types.',
   number_blocked: 'Meta does not let the number send: {{why}}. Do what WhatsApp Manager asks for.',
   template_missing:
     'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
@@ -165,6 +168,7 @@ function tokenScopes(input: PreflightInput): Found {
 function numberConnected(input: PreflightInput): Found {
   const { status } = input.number;
   if (input.failures.number !== undefined || status === undefined) return unknown(input, 'number');
+  if (isOfLowQuality(input.number)) return bad('number_flagged');
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
   const stop = senderStop(input.number, input.businessAccount, input.now);
   return stop === null ? fine() : bad('number_blocked', { why: stop.word.replace(/\.$/, '') });

@@ -128,6 +128,10 @@ function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource)
   return known.source === 'read' ? at >= knownAt : secondOf(at) > secondOf(knownAt);
 }
 
+/** Whether the provider calls a number's quality low: people block or report it, and it may soon be limited. */
+export const isOfLowQuality = ({ status, quality }: Facts<NumberValues>): boolean =>
+  status?.value === 'FLAGGED' || quality?.value === 'RED';
+
 /** Why a template or a sender must not be used, by the provider's word. */
 export interface ProviderStop {
   reason: string;

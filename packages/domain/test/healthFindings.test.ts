@@ -16,7 +16,13 @@ const stop = (cause: SenderStop['cause'], more: Partial<SenderStop> = {}): Sende
   until: null,
   ...more,
 });
-const ACTIVE = { id: 'active', number: '+1 ••••• 3881', state: 'active', stops: [] as SenderStop[] } as const;
+const ACTIVE = {
+  id: 'active',
+  number: '+1 ••••• 3881',
+  state: 'active',
+  stops: [] as SenderStop[],
+  isFlagged: false,
+} as const;
 const PAUSED = { ...ACTIVE, id: 'paused', state: 'paused', stops: [stop('operator')] } as const;
 const COOLING = { ...ACTIVE, id: 'cooling', state: 'cooling_down', stops: [stop('fault')] } as const;
 const STOPPED = { ...PAUSED, stops: [stop('provider')] } as const;
@@ -204,6 +210,11 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     'Meta refused our token, and nothing has proved that over since the time of the stop',
     { senders: [{ ...ACTIVE, stops: [refused(190)] }] },
     ['us configuration_fault failing'],
+  ],
+  [
+    'Meta calls the quality of a number low',
+    { senders: [ACTIVE, { ...ACTIVE, isFlagged: true }] },
+    ['us senders_flagged degraded'],
   ],
   ['too few calls fail to judge', provider({ calls: 4, failing: 4 }), []],
   [

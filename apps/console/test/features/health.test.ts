@@ -1,9 +1,17 @@
-import { applyProviderReport, createPresence, placeHold, newId, recordHeartbeat } from '@onecode/store';
+import {
+  applyProviderReport,
+  createPresence,
+  newId,
+  placeHold,
+  recordHeartbeat,
+  resumeSender,
+} from '@onecode/store';
 import {
   buildCaller,
   buildSend,
   buildSender,
   startTcpProxy,
+  stopSender,
   TEST_ACTOR,
   testRedisUrl,
   until,
@@ -136,6 +144,64 @@ describe('the health page’s statistics', () => {
     });
     await applyProviderReport(database, '88', { ...report, values: { status: 'APPROVED' } }, new Date());
     await untilSeen('its return', ({ stoppedTemplates }) => stoppedTemplates?.length === 0);
+  });
+
+  it('name one incident for one cause, with whom it hits and since when, and keep it as history for a day', async () => {
+    const { database } = server.db;
+    await server.db.sql('delete from senders');
+    const caller = await buildCaller(database, 'live', { credits: 10 });
+    const sender = await buildSender(database, { number: '+15550783877' });
+    await buildSend(database, caller);
+    await server.db.sql(
+      'update sends set awaiting_sender = true, due_at = expires_at where account_id = $1',
+      [caller.accountId],
+    );
+    const reason = 'The sender’s access token has expired or is not valid.';
+    await stopSender(database, sender, { errorCode: 190, reason, isConfiguration: true });
+    const view = await untilSeen('the refused token', ({ findings }) =>
+      findings.some(({ name }) => name === 'configuration_fault'),
+    );
+    const incidents = view.findings.filter(({ holdsUp }) => holdsUp === 'forSender');
+    expect(incidents).toMatchObject([
+      {
+        name: 'configuration_fault',
+        owner: 'us',
+        since: expect.any(String),
+        senders: 1,
+        stops: [{ senderId: sender.id, number: '+1 ••••• 3877', errorCode: 190, until: expect.any(String) }],
+        explanation: { meaning: { name: '190' }, remedy: { name: 'new_token' } },
+      },
+    ]);
+    expect(view.waiting?.forSender).toMatchObject({
+      count: 1,
+      accounts: 1,
+      expirySeconds: expect.any(Number),
+    });
+    // Nothing that waits is fine while no sender may send.
+    expect([view.states.senders, view.states.forSender]).toEqual(['failing', 'failing']);
+    const past = ({ history }: HealthView) =>
+      history.filter(({ finding }) => finding.name === 'configuration_fault');
+    expect(past(view)).toEqual([]);
+
+    await resumeSender(database, TEST_ACTOR, sender.id);
+    const after = await untilSeen('its end', ({ findings }) =>
+      findings.every(({ name }) => name !== 'configuration_fault'),
+    );
+    expect(past(after)).toMatchObject([{ beganAt: expect.any(String), endedAt: expect.any(String) }]);
+  });
+
+  it('say with the right advice that Meta calls the quality of a number low', async () => {
+    const { database } = server.db;
+    await buildSender(database, { number: '+15550783866', businessAccountId: '99' });
+    const values = { status: 'FLAGGED' };
+    const report = { about: 'number', displayNumber: '15550783866', values } as const;
+    await applyProviderReport(database, '99', report, new Date());
+    const { findings } = await untilSeen('the number', (view) =>
+      view.findings.some(({ name }) => name === 'senders_flagged'),
+    );
+    const flagged = findings.find(({ name }) => name === 'senders_flagged')!;
+    expect(flagged).toMatchObject({ check: 'senders', flagged: [{ number: '+1 ••••• 3866' }] });
+    expect(flagged.remedy).toContain('who is written to');
   });
 
   it('show that Redis is away, while the others still show', async () => {

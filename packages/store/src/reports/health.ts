@@ -72,6 +72,8 @@ export interface ProviderAnswers {
   /** From the claim to the answer, with up to a second of waiting for the send slot; null without any answer. */
   secondsMedian: number | null;
   secondsP95: number | null;
+  /** Since the last call ended, whenever that was; null before the first. */
+  idleSeconds: number | null;
 }
 
 /** The provider's answers to the calls that ended in the last minutes. */
@@ -81,6 +83,10 @@ export async function readProviderAnswers(database: Connection, minutes: number)
       count(*) filter (where outcome in ('retry', 'unknown'))::integer as failing,
       count(*) filter (where outcome = 'config')::integer as config,
       count(*) filter (where outcome = 'sender')::integer as sender,
+      (
+        select extract(epoch from statement_timestamp() - l.finished_at)::float8 from attempts l
+        where l.finished_at is not null order by l.finished_at desc limit 1
+      ) as "idleSeconds",
       percentile_cont(array[0.5, 0.95]) within group (order by extract(epoch from finished_at - started_at)::float8)
         as seconds
     from attempts a where a.finished_at >= statement_timestamp() - make_interval(mins => ${minutes}::integer)`;

@@ -1,4 +1,5 @@
 import {
+  isOfLowQuality,
   maskRecipient,
   senderState,
   standingStop,
@@ -36,6 +37,7 @@ export interface SenderStatistics {
   state: SenderState;
   /** What stops it wholly is first. */
   stops: SenderStop[];
+  isFlagged: boolean;
 }
 
 /** What PostgreSQL tells of the whole service. Null means that it did not answer in time. */
@@ -175,12 +177,14 @@ export function source<T>(read: () => Promise<T>, msMax = SOURCE_MS_MAX): () => 
 }
 
 async function readSenders(database: Database): Promise<SenderStatistics[]> {
+  const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   const now = new Date();
-  return (await listSenders(database)).map(({ id, number, stops }) => ({
+  return senders.map(({ id, number, stops }) => ({
     id,
     number: maskRecipient(number),
     state: senderState(stops, now),
     stops: senderStops(stops, now),
+    isFlagged: isOfLowQuality(knowledge.find(({ senderId }) => senderId === id)?.number ?? {}),
   }));
 }
 

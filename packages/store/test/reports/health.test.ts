@@ -132,6 +132,7 @@ describe('health', () => {
         sender: 1,
         secondsMedian: expect.closeTo(1.1, 3),
         secondsP95: expect.closeTo(1.975, 2),
+        idleSeconds: expect.any(Number),
       });
     });
 

@@ -82,7 +82,10 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date): Heal
     since: sinceOf(finding, incidents ?? [], now),
   }));
   const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as HealthView['states'];
-  for (const { check, severity } of findings.toReversed()) states[check] = severity;
+  for (const severity of ['degraded', 'failing'] as const)
+    for (const finding of findings)
+      if (finding.severity === severity)
+        for (const check of checksOf(finding, statistics)) states[check] = severity;
   return {
     at: now.toISOString(),
     findings,
@@ -119,6 +122,16 @@ function findingView(finding: Finding): FindingView {
   const explanation =
     fault === undefined ? null : explainError(fault.errorCode, fault.isConfiguration ? 'config' : 'sender');
   return { ...finding, check, sentence, remedy, ...(holdsUp && { holdsUp }), explanation };
+}
+
+/** The checks that show a finding: its own, the backlog that it holds up, and calls that it has refused. */
+function checksOf(
+  { name, check, holdsUp }: FindingView,
+  { waiting, provider }: ConsoleHealthStatistics,
+): HealthCheck[] {
+  const isHeldUp = holdsUp !== undefined && holdsUp !== 'underWay' && (waiting?.[holdsUp].count ?? 0) > 0;
+  const isRefused = name === 'configuration_fault' && (provider?.config ?? 0) + (provider?.sender ?? 0) > 0;
+  return [check, ...(isHeldUp ? [holdsUp] : []), ...(isRefused ? (['attempts'] as const) : [])];
 }
 
 /** What stops senders has its own beginning, which may be before somebody first saw it. */

@@ -42,6 +42,7 @@ export function IncidentCard({ view, incident }: Props) {
             </Title>
           </div>
           <Stops incident={incident} />
+          <Flagged incident={incident} />
           <Hit view={view} incident={incident} />
           <Text size="sm" maw={720}>
             {remedyOf(incident)}
@@ -94,6 +95,14 @@ function Stops({ incident }: Pick<Props, 'incident'>) {
       </List>
     </div>
   );
+}
+
+function Flagged({ incident: { flagged = [] } }: Pick<Props, 'incident'>) {
+  return flagged.map(({ senderId, number }) => (
+    <Anchor key={senderId} component={Link} to={`/staff/senders#${senderId}`} size="sm" underline="always">
+      {number}
+    </Anchor>
+  ));
 }
 
 /** The sends that wait because of it, how long the first code lives, and the accounts that it hits. */

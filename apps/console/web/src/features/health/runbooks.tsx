@@ -1,5 +1,5 @@
 import { Anchor, Code, Paper, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { createElement, Fragment, type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'react-router';
 import source from '../../../../../../docs/runbooks.md?raw';
@@ -58,7 +58,7 @@ export function Runbooks() {
 
 /** A paragraph, or a numbered list. */
 function Block({ text }: { text: string }) {
-  if (!/^1\. /.test(text))
+  if (!text.startsWith('1. '))
     return (
       <Text size="sm">
         <Inline text={text} />
@@ -78,21 +78,19 @@ function Block({ text }: { text: string }) {
   );
 }
 
-/** Code, links to other runbooks, and the titles of other documents, which the console does not have. */
 function Inline({ text }: { text: string }): ReactNode {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/)
-    .map((part, index) => {
-      const [, label, address = ''] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
-      if (part.startsWith('`')) return <Code key={index}>{part.slice(1, -1)}</Code>;
-      if (label === undefined) return part;
-      return address.startsWith('#') ? (
-        <Anchor key={index} component={Link} to={address} inherit underline="always">
-          {label}
-        </Anchor>
-      ) : (
-        label
-      );
-    });
+  const parts = text.replaceAll(/\s+/g, ' ').split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/);
+  return createElement(Fragment, null, ...parts.map(inline));
+}
+
+/** Code, a link to another runbook, or the title of another document, which the console does not have. */
+function inline(part: string): ReactNode {
+  if (part.startsWith('`')) return <Code>{part.slice(1, -1)}</Code>;
+  const [, label, address = ''] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
+  if (!address.startsWith('#')) return label ?? part;
+  return (
+    <Anchor component={Link} to={address} inherit underline="always">
+      {label}
+    </Anchor>
+  );
 }

@@ -62,6 +62,7 @@ function useProvider({ attempts, provider, receipts, ended, webhooks }: HealthVi
           count: provider.calls,
           number: whole(provider.calls),
           accepted: whole(provider.accepted),
+          refused: whole(provider.calls - provider.accepted - provider.failing),
           failing: whole(provider.failing),
         }),
     },

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
+import { useDurations } from '../../hooks/formats.js';
 import { useSentence } from './findingText.js';
 import { IncidentCard } from './incidentCard.js';
 
@@ -12,6 +13,7 @@ import { IncidentCard } from './incidentCard.js';
 export function Verdict({ view }: { view: HealthView }) {
   const { t } = useTranslation('health');
   const sentenceOf = useSentence(view.senders);
+  const evidence = useEvidence(view);
   const [worst] = view.findings;
   const at = (
     <Text size="xs" c="dimmed">
@@ -25,13 +27,7 @@ export function Verdict({ view }: { view: HealthView }) {
         {worst === undefined ? t('allClear.title') : `${t(`owners.${worst.owner}`)}: ${sentenceOf(worst)}`}
       </VisuallyHidden>
       {worst === undefined ? (
-        <Banner
-          severity="ok"
-          icon={SEVERITIES.ok.icon}
-          title={t('allClear.title')}
-          sentence={t('allClear.sentence')}
-          remedy={t('allClear.remedy')}
-        >
+        <Banner severity="ok" icon={SEVERITIES.ok.icon} title={t('allClear.title')} {...evidence}>
           {at}
         </Banner>
       ) : (
@@ -44,6 +40,24 @@ export function Verdict({ view }: { view: HealthView }) {
       )}
     </>
   );
+}
+
+/** From so many seconds without a call on, nothing says that sends would go out. */
+const IDLE_SECONDS = 120;
+
+/** What says that all is well: live traffic, or that there is none. */
+function useEvidence({ provider, receipts }: HealthView): { sentence: string; remedy: string } {
+  const { t } = useTranslation('health');
+  const { seconds } = useDurations();
+  const idle = provider?.idleSeconds ?? null;
+  if (idle === null) return { sentence: t('allClear.noTraffic'), remedy: t('allClear.unproven') };
+  if (idle >= IDLE_SECONDS)
+    return { sentence: t('allClear.idle', { time: seconds(idle) }), remedy: t('allClear.unproven') };
+  const isReported = (receipts?.lastTenMinutes ?? 0) > 0;
+  return {
+    sentence: t('allClear.sentence'),
+    remedy: t(isReported ? 'allClear.remedy' : 'allClear.unreported'),
+  };
 }
 
 /** Shown when the health data cannot be read, which is a finding of its own. */
