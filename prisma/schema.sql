@@ -489,8 +489,8 @@ create table senders (
   english_template_language text not null,
   throughput integer default 80 not null,
   created_at timestamp(3) with time zone default now() not null,
+  removed_at timestamp(3) with time zone,
   constraint senders_pkey PRIMARY KEY (id),
-  constraint senders_phone_number_id_key UNIQUE (phone_number_id),
   constraint senders_business_account_id_check CHECK (business_account_id ~ '^[0-9]{1,32}$'::text),
   constraint senders_english_template_language_check CHECK (english_template_language = ANY (ARRAY['en'::text, 'en_US'::text])),
   constraint senders_number_check CHECK (number ~ '^\+[1-9][0-9]{4,14}$'::text),
@@ -498,6 +498,7 @@ create table senders (
   constraint senders_template_check CHECK (template ~ '^[a-z0-9_]+$'::text AND length(template) <= 512),
   constraint senders_throughput_check CHECK (throughput >= 1 AND throughput <= 1000)
 );
+CREATE UNIQUE INDEX senders_phone_number_id_key ON public.senders USING btree (phone_number_id) WHERE (removed_at IS NULL);
 
 create table sends (
   id uuid not null,

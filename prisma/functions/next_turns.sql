@@ -20,7 +20,7 @@ begin
       select t.only_for from stopped t where t.only_for <> '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
     ) as closed
     from senders r left join send_slots s on s.sender_id = r.id
-    where coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
+    where r.removed_at is null and coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
       select from stopped t where t.only_for = '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
     )
   ), groups as (

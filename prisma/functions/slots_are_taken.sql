@@ -9,4 +9,5 @@ language sql as $$
     select max(a.opens_at) as opens_at from active_stops(clock_timestamp()) a
     where a.only_for = '' and a.subject = stop_subject(a.scope, r.id, r.business_account_id)
   ) t
+  where r.removed_at is null
 $$;

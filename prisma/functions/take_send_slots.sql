@@ -32,7 +32,7 @@ begin
   from (
     select r.id, r.number, r.business_account_id as business, r.throughput, s.free_at,
       ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
-    from senders r left join send_slots s on s.sender_id = r.id
+    from senders r left join send_slots s on s.sender_id = r.id where r.removed_at is null
   ) a;
   v_free := v_start;
 

@@ -147,6 +147,21 @@ describe('senders', () => {
     expect(await json('sender list')).toMatchObject([active]);
   });
 
+  it('are added paused where that is asked for, edited, and removed', async () => {
+    const added = await json(`${ADD} --token ${TOKEN} --paused`);
+    expect(added).toMatchObject({ state: 'paused', pause_reason: 'added, not activated yet' });
+    const id = String(added['id']);
+    expect(await json(`sender resume ${id}`)).toMatchObject({ state: 'active' });
+    const edited = { template: 'login_code', english: 'en_US', number: '+5511987654321', state: 'active' };
+    expect(
+      await json(`sender edit ${id} --template login_code --english en_US --number +5511987654321`),
+    ).toMatchObject(edited);
+    await commandLine.expectFault('name what to change', `sender edit ${id}`);
+    expect(await json(`sender remove ${id}`)).toMatchObject({ id });
+    expect(await json('sender list')).toEqual([]);
+    expect(await json(`${ADD} --token ${TOKEN}`)).toMatchObject({ state: 'active' });
+  });
+
   it('have a throughput of their own', async () => {
     const { id } = await buildSender(store.database);
     await buildSender(store.database);

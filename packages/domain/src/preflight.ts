@@ -138,6 +138,21 @@ export function preflight(input: PreflightInput): PreflightResult[] {
   });
 }
 
+/**
+ * Whether a sender may be activated: the provider takes its token and lets its number send, and a template is usable in one language at
+ * least. What nobody could read allows nothing.
+ */
+export function maySend(results: readonly PreflightResult[]): boolean {
+  const allows = (check: PreflightCheck, warning?: Fault): boolean =>
+    results.some((result) => result.check === check && (result.ok || result.name === warning));
+  return (
+    allows('token_valid', 'token_expires') &&
+    allows('token_scopes') &&
+    allows('number_connected', 'number_flagged') &&
+    (['template_pt_br', 'template_en'] as const).some((check) => allows(check, 'template_category_soon'))
+  );
+}
+
 const filled = (text: string, facts: Found['facts']): string =>
   text.replaceAll(/\{\{(\w+)\}\}/g, (_, fact: string) => String(facts[fact]));
 

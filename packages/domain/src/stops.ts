@@ -128,6 +128,13 @@ export function afterProof(stop: Stop, now: Date, proof: Evidence): Stop | null 
   return { ...stop, failures: 0, until: now, provenAt: proof.startedAt };
 }
 
+/** The reason of the operator's pause under which a sender is added until its preflight allows it to send. */
+export const NOT_ACTIVATED = 'added, not activated yet';
+
+/** Whether a sender still waits for its first activation. */
+export const isNew = (stops: readonly Stop[]): boolean =>
+  stops.some(({ cause, reason }) => cause === 'operator' && reason === NOT_ACTIVATED);
+
 /** The stop that keeps a sender from sending anything, the longest of several; null without one. A limit only slows it down. */
 export function standingStop(stops: readonly Stop[], now: Date): Stop | null {
   const end = ({ until }: Stop): number => until?.getTime() ?? Infinity;

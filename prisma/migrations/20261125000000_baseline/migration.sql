@@ -132,15 +132,17 @@ create index refused_requests_refused_at on refused_requests (refused_at);
 
 create table senders (
   id uuid primary key,
-  phone_number_id text not null unique check (phone_number_id ~ '^[0-9]{1,32}$'),
+  phone_number_id text not null check (phone_number_id ~ '^[0-9]{1,32}$'),
   number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
   business_account_id text check (business_account_id ~ '^[0-9]{1,32}$'),
   sealed_token bytea not null,
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
   throughput integer not null default 80 check (throughput between 1 and 1000),
-  created_at timestamptz(3) not null default now()
+  created_at timestamptz(3) not null default now(),
+  removed_at timestamptz(3)
 );
+create unique index senders_phone_number_id_key on senders (phone_number_id) where removed_at is null;
 
 -- A stop that is over stays for a while: what was begun before its end is no news. No reference to `senders`: a business account and the
 -- app are not rows of it.
@@ -607,7 +609,8 @@ end;
 create or replace function full_rate(p_scope text, p_subject text) returns double precision
 language sql stable
 begin atomic
-  select sum(r.throughput) * 0.9::double precision from senders r where stop_subject(p_scope, r.id, r.business_account_id) = p_subject;
+  select sum(r.throughput) * 0.9::double precision from senders r
+  where r.removed_at is null and stop_subject(p_scope, r.id, r.business_account_id) = p_subject;
 end;
 
 create or replace function active_stops(p_now timestamptz)
@@ -641,6 +644,7 @@ language sql as $$
     select max(a.opens_at) as opens_at from active_stops(clock_timestamp()) a
     where a.only_for = '' and a.subject = stop_subject(a.scope, r.id, r.business_account_id)
   ) t
+  where r.removed_at is null
 $$;
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
@@ -838,7 +842,7 @@ begin
       select t.only_for from stopped t where t.only_for <> '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
     ) as closed
     from senders r left join send_slots s on s.sender_id = r.id
-    where coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
+    where r.removed_at is null and coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
       select from stopped t where t.only_for = '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
     )
   ), groups as (
@@ -1253,7 +1257,7 @@ begin
   from (
     select r.id, r.number, r.business_account_id as business, r.throughput, s.free_at,
       ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
-    from senders r left join send_slots s on s.sender_id = r.id
+    from senders r left join send_slots s on s.sender_id = r.id where r.removed_at is null
   ) a;
   v_free := v_start;
 

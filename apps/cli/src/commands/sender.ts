@@ -5,7 +5,16 @@ import {
   type PhoneRecipient,
 } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import { addSender, changeThroughput, listSenders, pauseSender, resumeSender } from '@onecode/store';
+import {
+  addSender,
+  editSender,
+  listSenders,
+  pauseSender,
+  removeSender,
+  resumeSender,
+  type Sender,
+  type SenderChange,
+} from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {
@@ -34,7 +43,10 @@ interface Add {
   template: string;
   english: 'en' | 'en_US';
   throughput: number;
+  paused?: true;
 }
+
+interface Edit extends Partial<Omit<Add, 'token' | 'paused'>> {}
 
 /** All commands of `sender`. */
 export function addSenderCommands(program: Command): void {
@@ -80,6 +92,7 @@ export function addSenderCommands(program: Command): void {
       wholeNumber('--throughput', SENDER_THROUGHPUT),
       SENDER_THROUGHPUT.initial,
     )
+    .option('--paused', 'sends nothing until it is resumed')
     .addHelpText(
       'after',
       example('sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt'),
@@ -96,11 +109,13 @@ export function addSenderCommands(program: Command): void {
           template: options.template,
           englishTemplateLanguage: options.english,
           throughput: options.throughput,
+          paused: options.paused === true,
         }),
       );
-      if (added === null) throw new UserError('there is a sender with this phone number id already');
-      print(command, senderRow(added));
+      print(command, senderRow(notTaken(added ?? 'taken')));
     });
+
+  addEditCommand(sender);
 
   sender
     .command('list')
@@ -138,6 +153,7 @@ export function addSenderCommands(program: Command): void {
   for (const [name, description, change] of [
     ['pause', 'send nothing from a sender until it is resumed', pauseSender],
     ['resume', "end a sender's pause and forget its faults", resumeSender],
+    ['remove', 'remove a sender and erase its token; its past sends keep its name', removeSender],
   ] as const)
     sender
       .command(name)
@@ -159,10 +175,52 @@ export function addSenderCommands(program: Command): void {
     .addHelpText('after', example('sender throughput ID 500'))
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
       const change = await withDatabase((database) =>
-        changeThroughput(database, actor(), senderId, throughput),
+        editSender(database, actor(), senderId, { throughput }),
       );
-      print(command, senderRow(found('sender', change)));
+      print(command, senderRow(notTaken(found('sender', change))));
     });
 
   addSenderTokenCommands(sender);
+}
+
+/** `sender edit`. */
+function addEditCommand(sender: Command): void {
+  sender
+    .command('edit')
+    .description('change a sender; another number is paused until the sender is resumed')
+    .argument('<id>', 'the sender', id('the sender'))
+    .option('--phone-number-id <id>', "the provider's id of the number", phoneNumberId('--phone-number-id'))
+    .option(
+      '--business-account-id <id>',
+      "the provider's id of its WhatsApp business account",
+      businessAccountId('--business-account-id'),
+    )
+    .option('--number <number>', 'the number, with + and country code', phoneNumber('--number'))
+    .option('--template <name>', 'authentication template', templateName('--template'))
+    .option('--english <language>', 'en or en_US', oneOf('--english', ['en', 'en_US']))
+    .option(
+      '--throughput <number>',
+      'messages a second that the provider takes from the number',
+      wholeNumber('--throughput', SENDER_THROUGHPUT),
+    )
+    .addHelpText(
+      'after',
+      `\n\`sender token\` replaces the access token.\n${example('sender edit ID --template login_code')}`,
+    )
+    .action(async (senderId: string, options: Edit, command: Command) => {
+      const { english, number, ...rest } = options;
+      const change: SenderChange = {
+        ...rest,
+        ...(english && { englishTemplateLanguage: english }),
+        ...(number && { number: number.e164 }),
+      };
+      if (Object.keys(change).length === 0) throw new UserError('name what to change');
+      const edited = await withDatabase((database) => editSender(database, actor(), senderId, change));
+      print(command, senderRow(notTaken(found('sender', edited))));
+    });
+}
+
+function notTaken(sender: Sender | 'taken'): Sender {
+  if (sender === 'taken') throw new UserError('there is a sender with this phone number id already');
+  return sender;
 }

@@ -18,6 +18,7 @@ const STATUS = {
   account_made: 409,
   conflict: 409,
   last_admin: 409,
+  sender_not_ready: 409,
   payload_too_large: 413,
   invalid_input: 422,
   rate_limited: 429,

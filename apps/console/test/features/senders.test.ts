@@ -44,11 +44,12 @@ describe('senders', () => {
     expect(await senderOf(id)).toMatchObject({
       number: '+15550789999',
       englishTemplateLanguage: 'en_US',
-      state: 'active',
+      state: 'paused',
+      isNew: true,
     });
     expect(await tokenOf(id)).toBe(TOKEN);
 
-    await operator.put(`/staff/senders/${id}/token`, { token: `${TOKEN}-2` });
+    await operator.put(`/staff/senders/${id}`, { token: `${TOKEN}-2` });
     expect(await tokenOf(id)).toBe(`${TOKEN}-2`);
 
     const answers = [added, await onCall.get('/staff/senders'), await onCall.get('/staff/audit')];
@@ -64,16 +65,21 @@ describe('senders', () => {
   it('are paused with a reason and resumed', async () => {
     const { id } = await buildSender(server.db.database);
 
-    await operator.post(`/staff/senders/${id}/pause`, { reason: 'Meta asked us to' });
+    await onCall.post(`/staff/senders/${id}/pause`, { reason: 'Meta asked us to' });
     expect(await senderOf(id)).toMatchObject({
       state: 'paused',
       stops: [{ source: 'operator', since: expect.any(String), until: null, reason: 'Meta asked us to' }],
     });
     expect(await latest()).toMatchObject({ action: 'sender.pause', subject: id });
 
-    await operator.post(`/staff/senders/${id}/resume`);
+    await onCall.post(`/staff/senders/${id}/resume`, { reason: 'it is over' });
     expect(await senderOf(id)).toMatchObject({ state: 'active', stops: [] });
-    expect(await latest()).toMatchObject({ action: 'sender.resume', subject: id });
+    expect(await latest()).toMatchObject({
+      action: 'sender.resume',
+      actor: { id: onCall.id },
+      subject: id,
+      details: { reason: 'it is over' },
+    });
   });
 
   it('cool down after a failure until a time, and are active again afterwards', async () => {
@@ -87,13 +93,65 @@ describe('senders', () => {
     expect(await senderOf(id)).toMatchObject({ state: 'active', stops: [{ failures: 1 }] });
   });
 
-  it('get another throughput', async () => {
-    const { id } = await buildSender(server.db.database);
+  it('are edited: what is named changes, and the rest stays', async () => {
+    const { id, number } = await buildSender(server.db.database);
 
-    await operator.put(`/staff/senders/${id}/throughput`, { throughput: 500 });
+    await operator.put(`/staff/senders/${id}`, { throughput: 500, template: 'login_code' });
 
-    expect((await senderOf(id)).throughput).toBe(500);
-    expect(await latest()).toMatchObject({ action: 'sender.change_throughput', subject: id });
+    expect(await senderOf(id)).toMatchObject({ throughput: 500, template: 'login_code', number });
+    expect(await latest()).toMatchObject({
+      action: 'sender.edit',
+      subject: id,
+      details: { after: { throughput: 500, template: 'login_code' } },
+    });
+  });
+
+  it('that are added carry no traffic until their checks allow it and somebody activates them', async () => {
+    const phoneNumberId = '106540352248888';
+    const { id } = (await operator.post<{ id: string }>('/staff/senders', { ...NEW, phoneNumberId })).body;
+    const activate = () => operator.post(`/staff/senders/${id}/resume`, { reason: 'it is ready' });
+    expect(await activate()).toMatchObject({ status: 409, body: { code: 'sender_not_ready' } });
+    expect(await senderOf(id)).toMatchObject({ state: 'paused', isNew: true });
+
+    const { since } = (await operator.post<{ since: string }>(`/staff/senders/${id}/check`)).body;
+    const usable = { status: 'APPROVED', category: 'AUTHENTICATION', hasCopyCodeButton: true };
+    const reading: SenderReading = {
+      businessAccountId: { value: '78' },
+      number: { value: { status: 'CONNECTED' } },
+      token: {
+        value: {
+          isValid: true,
+          scopes: ['whatsapp_business_management', 'whatsapp_business_messaging'],
+          expiresAt: 0,
+        },
+      },
+      businessAccount: { value: {} },
+      subscription: { value: false },
+      templates: { value: [{ language: 'pt_BR', values: usable }] },
+    };
+    const sender = { id, template: NEW.template, businessAccountId: null };
+    await applySenderReading(server.db.database, sender, reading, new Date(since));
+    expect((await senderOf(id)).provider).toMatchObject({ maySend: true, triedAt: since });
+    expect((await activate()).status).toBe(204);
+    expect(await senderOf(id)).toMatchObject({ state: 'active', isNew: false });
+  });
+
+  it('are removed, and may be added again', async () => {
+    const { id, phoneNumberId } = await buildSender(server.db.database);
+    expect((await operator.delete(`/staff/senders/${id}`)).status).toBe(204);
+    expect(await senderOf(id)).toBeUndefined();
+    expect(await latest()).toMatchObject({
+      action: 'sender.remove',
+      subject: id,
+      details: { phoneNumberId },
+    });
+    for (const again of [
+      await operator.delete(`/staff/senders/${id}`),
+      await operator.post(`/staff/senders/${id}/check`),
+      await operator.put(`/staff/senders/${id}`, { throughput: 5 }),
+    ])
+      expect(again.status).toBe(404);
+    expect((await operator.post('/staff/senders', { ...NEW, phoneNumberId })).status).toBe(200);
   });
 
   it('report the outcomes of their last hour, each error with its meaning and advice', async () => {

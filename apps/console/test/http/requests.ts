@@ -25,9 +25,9 @@ export const BODIES: Readonly<Record<string, object>> = {
     englishTemplateLanguage: 'en',
     throughput: 80,
   },
-  'put /staff/senders/:sender/token': { token: 'another-token' },
-  'put /staff/senders/:sender/throughput': { throughput: 100 },
+  'put /staff/senders/:sender': { token: 'another-token', throughput: 100 },
   'post /staff/senders/:sender/pause': { reason: 'a test' },
+  'post /staff/senders/:sender/resume': { reason: 'a test' },
   'put /staff/settings': { freeSends: 10 },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
   'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
@@ -41,7 +41,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /staff/accounts/:target/breaker': { rule: null },
   'post /staff/accounts/:target/suspend': { reason: 'a test' },
   'post /staff/holds': { kind: 'country', target: 'BR', reason: 'a test' },
-  'post /staff/holds/release': { kind: 'country', target: 'BR' },
+  'post /staff/holds/release': { kind: 'country', target: 'BR', reason: 'a test' },
 };
 
 /** Query parameters of the routes that cannot do without. */

@@ -258,7 +258,8 @@ describe('the tenant boundary of the routes', () => {
   it('grants, holds, sender tokens and the staff’s second factor require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
       'POST /staff/senders',
-      'PUT /staff/senders/:sender/token',
+      'PUT /staff/senders/:sender',
+      'DELETE /staff/senders/:sender',
       'PUT /staff/settings/staff-two-factor',
       'POST /staff/accounts/:target/credits',
       'POST /staff/holds',
@@ -281,10 +282,15 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('a change by the staff is an operator’s: what who is on call may post looks something up', () => {
+  it('who is on call may stop deliveries and let them go on: every other change by the staff is an operator’s', () => {
     const others = ofStaff.filter(({ method, access }) => method !== 'get' && access !== 'operator');
     expect(named(others).map(({ name }) => name)).toEqual([
       'POST /staff/accounts/:target/refused-requests/search',
+      'POST /staff/senders/:sender/pause',
+      'POST /staff/senders/:sender/resume',
+      'POST /staff/senders/:sender/check',
+      'POST /staff/holds',
+      'POST /staff/holds/release',
     ]);
   });
 });

@@ -49,7 +49,7 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
 /** The versions of the keys that sealed senders' tokens, and codes of sends that are not over. */
 async function readKeyVersions({ sql }: Database): Promise<number[]> {
   const rows = await sql.query<{ version: number }[]>`
-    select get_byte(sealed_token, 0) as version from senders
+    select get_byte(sealed_token, 0) as version from senders where removed_at is null
     union select get_byte(sealed_code, 0) from sends where due_at is not null and sealed_code is not null
     order by version`;
   return rows.map(({ version }) => version);

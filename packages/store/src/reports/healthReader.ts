@@ -1,4 +1,5 @@
 import {
+  isNew,
   isOfLowQuality,
   maskRecipient,
   senderState,
@@ -179,13 +180,16 @@ export function source<T>(read: () => Promise<T>, msMax = SOURCE_MS_MAX): () => 
 async function readSenders(database: Database): Promise<SenderStatistics[]> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   const now = new Date();
-  return senders.map(({ id, number, stops }) => ({
-    id,
-    number: maskRecipient(number),
-    state: senderState(stops, now),
-    stops: senderStops(stops, now),
-    isFlagged: isOfLowQuality(knowledge.find(({ senderId }) => senderId === id)?.number ?? {}),
-  }));
+  // One that was never activated is not missed.
+  return senders
+    .filter(({ stops }) => !isNew(stops))
+    .map(({ id, number, stops }) => ({
+      id,
+      number: maskRecipient(number),
+      state: senderState(stops, now),
+      stops: senderStops(stops, now),
+      isFlagged: isOfLowQuality(knowledge.find(({ senderId }) => senderId === id)?.number ?? {}),
+    }));
 }
 
 /** What keeps a sender from sending. A fault of its business account, which stops the sender too, is there once. */

@@ -113,7 +113,7 @@ async function sendersOf(
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }[]>`
     select id from senders
-    where business_account_id = ${businessAccountId} and coalesce(number = '+' || ${displayNumber}::text, true)`;
+    where removed_at is null and business_account_id = ${businessAccountId} and coalesce(number = '+' || ${displayNumber}::text, true)`;
   return rows.map(({ id }) => id);
 }
 

@@ -45,8 +45,8 @@ export async function syncProviderStops(
         where t.business_account_id = s.business_account_id and t.name = s.template
       ) as templates
     from senders s left join sender_readings r on r.sender_id = s.id left join business_accounts b on b.id = s.business_account_id
-    where ${'senderId' in which ? which.senderId : null}::uuid = s.id
-      or ${'businessAccountId' in which ? which.businessAccountId : null}::text = s.business_account_id
+    where s.removed_at is null and (${'senderId' in which ? which.senderId : null}::uuid = s.id
+      or ${'businessAccountId' in which ? which.businessAccountId : null}::text = s.business_account_id)
     order by s.id`;
   const begun: BegunStop[] = [];
   const sync = async (senderId: string, locale: Locale | null, stop: ProviderStop | null): Promise<void> => {

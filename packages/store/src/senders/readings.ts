@@ -26,7 +26,7 @@ const JITTER_SHARE = 0.2;
 export async function takeDueReading({ sql }: Database): Promise<DueReading | null> {
   await sql.execute`
     insert into sender_readings (sender_id)
-    select s.id from senders s where not exists (select from sender_readings r where r.sender_id = s.id)
+    select s.id from senders s where s.removed_at is null and not exists (select from sender_readings r where r.sender_id = s.id)
     order by s.id on conflict do nothing`;
   const [due] = await sql.query<DueReading[]>`
     with due as materialized (
@@ -55,7 +55,7 @@ export async function postponeReading(
  */
 export async function requestReading({ sql }: Connection, senderId: string): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    insert into sender_readings as r (sender_id, due_at) select id, clock_timestamp() from senders where id = ${senderId}::uuid
+    insert into sender_readings as r (sender_id, due_at) select id, clock_timestamp() from senders where id = ${senderId}::uuid and removed_at is null
     on conflict (sender_id) do update set due_at = excluded.due_at
     returning due_at as at`;
   return row?.at ?? null;
@@ -98,7 +98,7 @@ export async function listSenderKnowledge(
       ) as templates,
       r.tried_at as "triedAt", r.read_at as "readAt", coalesce(r.failures, '{}') as failures, r.recipients_24h as "recipients24h"
     from senders s left join sender_readings r on r.sender_id = s.id left join business_accounts b on b.id = s.business_account_id
-    where coalesce(s.id = ${senderId}::uuid, true) order by s.id`;
+    where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true) order by s.id`;
 }
 
 /** Whether a read that began after this time has ended, well or not. */

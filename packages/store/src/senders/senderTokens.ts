@@ -24,6 +24,7 @@ export async function resealTokens(
     // A token that is set meanwhile waits for the lock: the old one must not overwrite it.
     await connection.sql.execute`select from senders order by id for no key update`;
     const senders = await connection.prisma.sender.findMany({
+      where: { removedAt: null },
       orderBy: { id: 'asc' },
       select: { id: true, phoneNumberId: true, number: true, sealedToken: true },
     });
@@ -76,7 +77,7 @@ export async function setSenderToken(
 ): Promise<Date | null> {
   return audited(database, actor, async (connection, log) => {
     const { count } = await connection.prisma.sender.updateMany({
-      where: { id },
+      where: { id, removedAt: null },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
     });
     if (count === 0) return null;

@@ -1,8 +1,9 @@
-import { seal, stopSubject, type Keyring, type Stop } from '@onecode/domain';
+import { NOT_ACTIVATED, seal, stopSubject, type Keyring, type Stop } from '@onecode/domain';
 import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { requestReading } from './readings.js';
 import { listStops } from './stops.js';
 
 /** A sender as operators see it, without its token. */
@@ -43,6 +44,8 @@ export interface NewSender {
   englishTemplateLanguage: 'en' | 'en_US';
   /** Left out: the provider's usual 80 messages a second. */
   throughput?: number;
+  /** Whether it is paused until somebody resumes it; else it sends at once. */
+  paused?: boolean;
 }
 
 /** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
@@ -52,7 +55,7 @@ export async function addSender(
   keyring: Keyring,
   sender: NewSender,
 ): Promise<Sender | null> {
-  const { token, businessAccountId = null, ...rest } = sender;
+  const { token, businessAccountId = null, paused = false, ...rest } = sender;
   const id = newId();
   try {
     return await audited(database, actor, async (connection, log) => {
@@ -66,17 +69,26 @@ export async function addSender(
         after: { phoneNumberId, ...account, template, englishTemplateLanguage, throughput },
       };
       await log({ action: 'sender.add', subject: id, details });
-      return { ...made, stops: [] } as Sender;
+      if (paused) await pause(connection, id, NOT_ACTIVATED);
+      const [added] = await withStops(connection, [made]);
+      return added ?? null;
     });
   } catch (error) {
-    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return null;
+    if (isTaken(error)) return null;
     throw error;
   }
 }
 
-/** All senders, oldest first. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+
+/** All senders that are not removed, oldest first. */
 export async function listSenders(database: Connection): Promise<Sender[]> {
-  const rows = await database.prisma.sender.findMany({ orderBy: { id: 'asc' }, select: SELECTED });
+  const rows = await database.prisma.sender.findMany({
+    where: { removedAt: null },
+    orderBy: { id: 'asc' },
+    select: SELECTED,
+  });
   return withStops(database, rows);
 }
 
@@ -88,7 +100,9 @@ export interface SenderDetails extends Pick<
   sealedToken: Uint8Array;
 }
 
-/** The details of all senders, stopped ones too: `take_send_slots` decides which of them may send. */
+/**
+ * The details of all senders, stopped ones too: `take_send_slots` decides which of them may send. Receipts come of removed ones' messages.
+ */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
   const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, sealedToken: true } });
   return withStops(database, rows);
@@ -116,12 +130,16 @@ export async function pauseSender(
   reason = 'paused by an operator',
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.pause', id, async (connection) => {
-    const written = await connection.sql.execute`
-      insert into stops (cause, scope, subject, source, reason, since)
-      values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
-      on conflict do nothing`;
-    return written === 1 ? { reason } : {};
+    return (await pause(connection, id, reason)) ? { reason } : {};
   });
+}
+
+async function pause({ sql }: Connection, id: string, reason: string): Promise<boolean> {
+  const written = await sql.execute`
+    insert into stops (cause, scope, subject, source, reason, since)
+    values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
+    on conflict do nothing`;
+  return written === 1;
 }
 
 /**
@@ -131,7 +149,12 @@ export async function pauseSender(
  *
  * @returns null when there is no such sender
  */
-export async function resumeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
+export async function resumeSender(
+  database: Database,
+  actor: Actor,
+  id: string,
+  reason?: string,
+): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', id, async ({ sql }) => {
     const ended = await sql.query<{ reason: string }[]>`
       with standing as materialized (
@@ -149,20 +172,65 @@ export async function resumeSender(database: Database, actor: Actor, id: string)
         returning t.reason
       )
       select reason from told union all select reason from met`;
-    return ended.length === 0 ? {} : { ended: ended.map(({ reason }) => reason) };
+    return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((stop) => stop.reason) };
   });
 }
 
-/** Changes a sender's messages a second. @returns null when there is no such sender */
-export async function changeThroughput(
+/** What of a sender can be changed; `setSenderToken` replaces its token. */
+export type SenderChange = Partial<
+  Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
+> & { businessAccountId?: string };
+
+/**
+ * Changes a sender, and asks for a read of what is new. Another number or template ends what stopped the former one; another number waits
+ * to be activated, as a new sender does.
+ *
+ * @returns null when there is no such sender; `taken` when another has the phone number id
+ */
+export async function editSender(
   database: Database,
   actor: Actor,
   id: string,
-  throughput: number,
-): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.change_throughput', id, async (connection) => {
-    await connection.prisma.sender.updateMany({ where: { id }, data: { throughput } });
-    return {};
+  wanted: SenderChange,
+): Promise<Sender | 'taken' | null> {
+  try {
+    return await changeSender(database, actor, 'sender.edit', id, async (connection, before) => {
+      const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
+      const data = { ...(isOther && { businessAccountId: null }), ...wanted };
+      const after = await connection.prisma.sender.update({ where: { id }, data, select: SELECTED });
+      if (isOther) {
+        await connection.sql.execute`delete from sender_readings where sender_id = ${id}::uuid`;
+        await connection.sql
+          .execute`delete from stops where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
+        await pause(connection, id, NOT_ACTIVATED);
+      } else if (
+        after.template !== before.template ||
+        after.englishTemplateLanguage !== before.englishTemplateLanguage
+      )
+        await connection.sql.execute`
+          delete from stops where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
+      await requestReading(connection, id);
+      return {};
+    });
+  } catch (error) {
+    if (isTaken(error)) return 'taken';
+    throw error;
+  }
+}
+
+/**
+ * Removes a sender: it carries no traffic from now on, and its token is erased. Its past sends keep its name.
+ *
+ * @returns null when there is no such sender
+ */
+export async function removeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
+  return changeSender(database, actor, 'sender.remove', id, async ({ sql }, { phoneNumberId, number }) => {
+    await sql.execute`
+      update senders set removed_at = clock_timestamp(), sealed_token = '' where id = ${id}::uuid`;
+    await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
+    // What is known of it stays; nobody reads it again.
+    await sql.execute`update sender_readings set due_at = 'infinity' where sender_id = ${id}::uuid`;
+    return { phoneNumberId, number };
   });
 }
 
@@ -172,13 +240,16 @@ async function changeSender(
   actor: Actor,
   action: string,
   id: string,
-  change: (connection: Connection) => Promise<Record<string, unknown>>,
+  change: (connection: Connection, before: Omit<Sender, 'stops'>) => Promise<Record<string, unknown>>,
 ): Promise<Sender | null> {
   return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
-    const before = await connection.prisma.sender.findUnique({ where: { id }, select: SELECTED });
+    const before = await connection.prisma.sender.findUnique({
+      where: { id, removedAt: null },
+      select: SELECTED,
+    });
     if (before === null) return null;
-    const more = await change(connection);
+    const more = await change(connection, before as Omit<Sender, 'stops'>);
     const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
     const details = { ...changedFields(before, after), ...more };
     if (Object.keys(details).length > 0) await log({ action, subject: id, details });

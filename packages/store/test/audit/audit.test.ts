@@ -93,7 +93,7 @@ describe('the audit log', () => {
     const { database, caller, sender } = fixture;
     const failing = async () => {
       await expect(store.grantCredits(database, ACTOR, caller.accountId, -5, 'wrong')).rejects.toThrow();
-      await expect(store.changeThroughput(database, ACTOR, sender.id, 1_001)).rejects.toThrow();
+      await expect(store.editSender(database, ACTOR, sender.id, { throughput: 1_001 })).rejects.toThrow();
     };
     expect(await entriesOf(failing)).toEqual([]);
   });

@@ -94,6 +94,7 @@ const visit = (database: store.Database, { applicationId }: { applicationId: str
 
 const accountOf = ({ caller }: Fixture): string => caller.accountId;
 const applicationOf = ({ caller }: Fixture): string => caller.applicationId;
+let removed = '';
 const senderOf = ({ sender }: Fixture): string => sender.id;
 
 /** The changes of operators and integrators, by the names of their functions. */
@@ -245,10 +246,18 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: ({ database, sender }) => stopSender(database, sender, { onlyFor: 'BR' }),
     change: ({ database }, id) => store.resumeSender(database, ACTOR, id),
   },
-  changeThroughput: {
-    action: 'sender.change_throughput',
+  editSender: {
+    action: 'sender.edit',
     of: senderOf,
-    change: ({ database }, id) => store.changeThroughput(database, ACTOR, id, 500),
+    change: ({ database }, id) => store.editSender(database, ACTOR, id, { throughput: 500 }),
+  },
+  removeSender: {
+    action: 'sender.remove',
+    given: async ({ database }) => {
+      removed = (await buildSender(database)).id;
+    },
+    of: () => removed,
+    change: ({ database }, id) => store.removeSender(database, ACTOR, id),
   },
   setSenderToken: {
     action: 'sender.set_token',

@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { unseal, type Keyring } from '@onecode/domain';
+import { NOT_ACTIVATED, unseal, type Keyring } from '@onecode/domain';
 import {
   addSender,
   deleteOldSenderRecipientWindows,
+  editSender,
+  fullRate,
   isRefuted,
   listSenders,
   pauseSender,
+  removeSender,
+  requestReading,
   resealTokens,
   resumeSender,
   setSenderToken,
+  takeDueReading,
   type ResealedToken,
   type Sender,
 } from '@onecode/store';
@@ -19,6 +24,7 @@ import {
   stopSender,
   takeSlots,
   TEST_ACTOR,
+  TEST_SECRET_KEY,
   useTestDatabase,
   type SlotRequest,
 } from '@onecode/testing';
@@ -58,6 +64,37 @@ describe('senders', () => {
     await resumeSender(store.database, TEST_ACTOR, sender.id);
     expect(await stopsOf(sender.id)).toMatchObject([{ cause: 'provider', onlyFor: 'en' }]);
     expect(await available()).toEqual([sender.id]);
+  });
+
+  it('that are removed carry no traffic and count for no rate, keep no token, and stay in history', async () => {
+    const gone = await buildSender(store.database);
+    await stopSender(store.database, gone);
+    const other = await buildSender(store.database);
+    await removeSender(store.database, TEST_ACTOR, gone.id);
+    expect((await listSenders(store.database)).map(({ id }) => id)).toEqual([other.id]);
+    expect(await available()).toEqual([other.id]);
+    expect(await fullRate(store.database, { scope: 'app', subject: '' })).toBe(other.throughput * 0.9);
+    expect(await store.sql('select sealed_token, removed_at from senders where id = $1', [gone.id])).toEqual([
+      { sealed_token: Buffer.alloc(0), removed_at: expect.any(Date) },
+    ]);
+    await store.sql('update sender_readings set due_at = now()');
+    await requestReading(store.database, gone.id);
+    expect((await takeDueReading(store.database))?.senderId).toBe(other.id);
+    expect(await takeDueReading(store.database)).toBeNull();
+    await removeSender(store.database, TEST_ACTOR, other.id);
+    expect(await available()).toEqual([]);
+    expect(await resealTokens(store.database, TEST_ACTOR, TEST_SECRET_KEY)).toEqual([]);
+  });
+
+  it('wait to be activated with another number, and keep what stops them with another throughput', async () => {
+    const sender = await buildSender(store.database);
+    await stopSender(store.database, sender);
+    await editSender(store.database, TEST_ACTOR, sender.id, { throughput: 5 });
+    expect(await stopsOf(sender.id)).toMatchObject([{ cause: 'fault' }]);
+    await editSender(store.database, TEST_ACTOR, sender.id, { phoneNumberId: '777' });
+    expect(await stopsOf(sender.id)).toMatchObject([{ cause: 'operator', reason: NOT_ACTIVATED }]);
+    const other = await buildSender(store.database);
+    expect(await editSender(store.database, TEST_ACTOR, other.id, { phoneNumberId: '777' })).toBe('taken');
   });
 
   it('are not stopped again by what was begun before they were resumed', async () => {

@@ -1,5 +1,6 @@
 import {
   CODE_CATEGORY,
+  maySend,
   messagingLimitOf,
   preflight,
   templateLanguages,
@@ -43,6 +44,8 @@ export interface ProviderView {
   facts: FactView[];
   templates: TemplateView[];
   checks: PreflightResult[];
+  /** Whether these allow that it is activated. */
+  maySend: boolean;
   /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
   recipients24h: number | null;
   /** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
@@ -72,6 +75,7 @@ export function providerView(
     facts: factViews(knowledge),
     templates: templateViews(knowledge, Object.values(languages)),
     checks: triedAt === null ? [] : results,
+    maySend: maySend(results),
     recipients24h,
     recipientsLeft: recipientsLeft(knowledge),
     triedAt: triedAt?.toISOString() ?? null,

@@ -3,6 +3,7 @@ import {
   SENDER_PATTERNS,
   SENDER_TEMPLATE_INITIAL,
   SENDER_THROUGHPUT,
+  isNew,
   senderState,
   standingStop,
 } from '@onecode/domain';
@@ -23,6 +24,11 @@ export interface SendersView {
   /** Oldest first. */
   senders: SenderView[];
   rules: SenderRulesView;
+}
+
+/** When Meta was asked about a sender. */
+export interface AskedView {
+  since: string;
 }
 
 /** The rules of the fields of a sender, for the forms. */
@@ -54,6 +60,7 @@ export function senderView(
   return {
     ...sender,
     state: senderState(stops, now),
+    isNew: isNew(stops),
     isStoppedByProvider: standingStop(stops, now)?.cause === 'provider',
     stops: stops.map(({ onlyFor, source, errorCode, reason, failures, since, until }) => ({
       onlyFor,

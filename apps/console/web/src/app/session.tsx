@@ -52,7 +52,12 @@ export function useAccount(): SessionView['accounts'][number] & {
   };
 }
 
-/** Whether the user may change what staff manage: operators may, on-call staff only read. */
+/** Whether the user may stop deliveries and let them go on: pause, resume, hold, release, check. All staff may. */
+export function useMayStop(): boolean {
+  return useSession().user.staff !== null;
+}
+
+/** Whether the user may change what staff manage: operators may, on-call staff may not. */
 export function useMayOperate(): boolean {
   return useSession().user.staff === 'operator';
 }

@@ -57,13 +57,15 @@ const COLORS = { active: 'teal', cooling_down: 'orange', paused: 'red' } as cons
 export function SenderBadge({
   state,
   isStoppedByProvider,
+  isNew = false,
 }: {
   state: SenderView['state'];
   isStoppedByProvider: boolean;
+  isNew?: boolean;
 }) {
   const { t } = useTranslation(['common', 'senders']);
-  const word = state === 'paused' && isStoppedByProvider ? 'stopped' : state;
-  return <Badge color={COLORS[state]}>{t(`senders:states.${word}`)}</Badge>;
+  const word = isNew ? 'new' : state === 'paused' && isStoppedByProvider ? 'stopped' : state;
+  return <Badge color={isNew ? 'blue' : COLORS[state]}>{t(`senders:states.${word}`)}</Badge>;
 }
 
 /** The state of an account: active, suspended, on hold, or both of the latter. */

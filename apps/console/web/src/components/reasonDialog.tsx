@@ -20,6 +20,8 @@ interface Props {
   /** The label of the button. */
   action: string;
   onConfirm: (reason: string) => void;
+  /** `brand` where the action loses nothing. */
+  color?: 'red.9' | 'brand';
   pending: boolean;
   problem: ApiProblem | null;
   /** A field above the reason. */
@@ -40,6 +42,7 @@ export function ReasonDialog({ opened, onClose, title, ...rest }: Props) {
 function ReasonForm({
   onClose,
   action,
+  color = 'red.9',
   onConfirm,
   pending,
   problem,
@@ -56,7 +59,7 @@ function ReasonForm({
       onClose={onClose}
       pending={pending}
       problem={problem}
-      color="red.9"
+      color={color}
     >
       <Text size="sm" component="div">
         {children}

@@ -37,7 +37,7 @@ export function useAccountChange(id: string, onDone: () => void) {
 
 /** A change of a sender. */
 export function useSenderChange(onDone: () => void) {
-  const { send, ...change } = useStaffChange(['/staff/senders'], onDone);
+  const { send, ...change } = useStaffChange(['/staff/senders', '/staff/health'], onDone);
   return {
     ...change,
     /** `path` is below that of the senders. */

@@ -1,86 +1,74 @@
 import { ActionIcon, Button, Group, Menu } from '@mantine/core';
-import { IconDots, IconGauge, IconKey } from '@tabler/icons-react';
+import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
-import { useMayOperate } from '../../app/session.js';
+import { useMayOperate, useMayStop } from '../../app/session.js';
 import { ConfirmChange } from '../../components/confirmChange.js';
-import { Dialog } from '../../components/dialog.js';
-import { ReasonDialog } from '../../components/reasonDialog.js';
-import { useSenderChange } from '../../hooks/staffChange.js';
-import { ThroughputForm, TokenForm } from './senderForms.js';
+import { StopDialog } from './stopDialog.js';
+import { EditSenderDialog } from './senderForms.js';
 
-type DialogName = 'pause' | 'resume' | 'throughput' | 'token';
+type DialogName = 'pause' | 'resume' | 'activate' | 'edit' | 'remove';
 
-/** Actions of operators on a sender. */
+/** Actions of staff on a sender; only operators change and remove it. */
 export function SenderActions({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation('senders');
   const [open, setOpen] = useState<DialogName | null>(null);
   const close = (): void => setOpen(null);
-  const change = useSenderChange(close);
-  if (!useMayOperate()) return null;
+  const mayOperate = useMayOperate();
+  if (!useMayStop()) return null;
 
   // Also for a country or a language only.
   const isStopped = sender.stops.length > 0;
+  const begin = sender.isNew ? 'activate' : 'resume';
   return (
     <Group gap="xs">
-      {isStopped && (
+      {sender.isNew && (
+        <Button size="xs" disabled={!sender.provider.maySend} onClick={() => setOpen('activate')}>
+          {t('changes.activate.button')}
+        </Button>
+      )}
+      {isStopped && !sender.isNew && (
         <Button variant="default" size="xs" onClick={() => setOpen('resume')}>
-          {t('resume.button')}
+          {t('changes.resume.button')}
         </Button>
       )}
       {sender.state !== 'paused' && (
         <Button variant="default" size="xs" onClick={() => setOpen('pause')}>
-          {t('pause.button')}
+          {t('changes.pause.button')}
         </Button>
       )}
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={t('more', { number: sender.number })}>
-            <IconDots size={16} />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconGauge size={16} />} onClick={() => setOpen('throughput')}>
-            {t('throughput.title')}
-          </Menu.Item>
-          <Menu.Item leftSection={<IconKey size={16} />} onClick={() => setOpen('token')}>
-            {t('token.title')}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      {mayOperate && (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon variant="default" size={30} aria-label={t('more', { number: sender.number })}>
+              <IconDots size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setOpen('edit')}>
+              {t('edit.title')}
+            </Menu.Item>
+            <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => setOpen('remove')}>
+              {t('remove.button')}
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      )}
 
-      <ReasonDialog
-        opened={open === 'pause'}
-        onClose={close}
-        title={t('pause.title', { number: sender.number })}
-        action={t('pause.button')}
-        pending={change.pending}
-        problem={change.problem}
-        onConfirm={(reason) =>
-          change.send({ method: 'POST', path: `/${sender.id}/pause`, body: { reason } }, t('pause.done'))
-        }
-      >
-        {t('pause.what')}
-      </ReasonDialog>
+      <StopDialog sender={sender} kind={open === 'pause' || open === begin ? open : null} onClose={close} />
       <ConfirmChange
-        opened={open === 'resume'}
+        opened={open === 'remove'}
         onClose={close}
-        title={t('resume.title', { number: sender.number })}
-        color="brand"
-        action={t('resume.button')}
-        change={{ method: 'POST', path: `/staff/senders/${sender.id}/resume` }}
+        title={t('remove.title', { number: sender.number })}
+        action={t('remove.button')}
+        change={{ method: 'DELETE', path: `/staff/senders/${sender.id}` }}
         stale={['/staff/senders', '/staff/audit']}
-        done={t('resume.done')}
+        done={t('remove.done')}
       >
-        {t('resume.what')}
+        {t('remove.what')}
       </ConfirmChange>
-      <Dialog opened={open === 'throughput'} onClose={close} title={t('throughput.title')}>
-        <ThroughputForm sender={sender} rules={rules} onClose={close} />
-      </Dialog>
-      <Dialog opened={open === 'token'} onClose={close} title={t('token.title')}>
-        <TokenForm sender={sender} rules={rules} onClose={close} />
-      </Dialog>
+      <EditSenderDialog opened={open === 'edit'} sender={sender} rules={rules} onClose={close} />
     </Group>
   );
 }

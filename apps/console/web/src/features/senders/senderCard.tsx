@@ -41,9 +41,15 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
               <Title order={2} size="h4" className="tabular">
                 {sender.number}
               </Title>
-              <SenderBadge state={sender.state} isStoppedByProvider={sender.isStoppedByProvider} />
+              <SenderBadge {...sender} />
             </Group>
-            <Stops stops={sender.stops} />
+            {sender.isNew ? (
+              <Text size="sm">
+                {t(sender.provider.maySend ? 'changes.activate.ready' : 'changes.activate.unready')}
+              </Text>
+            ) : (
+              <Stops stops={sender.stops} />
+            )}
           </Stack>
           <SenderActions sender={sender} rules={rules} />
         </Group>

@@ -6,51 +6,70 @@ import type { SenderRulesView, SenderView } from '../../../../src/features/sende
 import { useChange } from '../../api/queries.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useRangeRule } from '../../hooks/forms.js';
-import { useSenderChange } from '../../hooks/staffChange.js';
 
-interface AddSenderProps {
-  onClose: () => void;
+interface FormProps {
   rules: SenderRulesView;
+  /** The sender that is edited; left out, one is added. */
+  sender?: SenderView;
+  onClose: () => void;
 }
 
-/** The dialog that adds a sender. */
-export function AddSenderDialog({ opened, ...props }: AddSenderProps & { opened: boolean }) {
+type DialogProps = FormProps & { opened: boolean };
+
+/** The dialog that adds a sender, which sends nothing before it is activated. */
+export function AddSenderDialog({ opened, ...props }: DialogProps) {
   const { t } = useTranslation('senders');
   return (
     <Dialog opened={opened} onClose={props.onClose} title={t('add.title')}>
-      <AddSenderForm {...props} />
+      <SenderForm {...props} />
     </Dialog>
   );
 }
 
-function AddSenderForm({ onClose, rules }: AddSenderProps) {
+/** The dialog that changes a sender: number, token, template, throughput. */
+export function EditSenderDialog({ opened, ...props }: DialogProps) {
+  const { t } = useTranslation('senders');
+  return (
+    <Dialog opened={opened} onClose={props.onClose} title={t('edit.title')}>
+      <SenderForm {...props} />
+    </Dialog>
+  );
+}
+
+function SenderForm({ onClose, rules, sender }: FormProps) {
   const { t } = useTranslation('senders');
   const validate = useSenderValidation(rules);
   const change = useChange('/staff/senders', '/staff/audit');
+  const initialValues = {
+    phoneNumberId: sender?.phoneNumberId ?? '',
+    businessAccountId: sender?.businessAccountId ?? '',
+    number: sender?.number ?? '',
+    // No page ever shows a token.
+    token: '',
+    template: sender?.template ?? rules.templateInitial,
+    englishTemplateLanguage: sender?.englishTemplateLanguage ?? ('en' as const),
+    throughput: sender?.throughput ?? rules.throughput.initial,
+  };
   const form = useForm({
-    initialValues: {
-      phoneNumberId: '',
-      businessAccountId: '',
-      number: '',
-      token: '',
-      template: rules.templateInitial,
-      englishTemplateLanguage: 'en',
-      throughput: rules.throughput.initial,
-    },
-    validate,
+    initialValues,
+    validate: { ...validate, token: sender === undefined ? validate.token : validate.tokenIfAny },
   });
-  const add = ({ throughput, ...texts }: typeof form.values): void => {
-    const trimmed = Object.fromEntries(
-      Object.entries(texts)
-        .map(([name, text]) => [name, text.trim()] as const)
-        .filter(([name, text]) => name !== 'businessAccountId' || text !== ''),
-    );
+  const isOther = sender !== undefined && form.values.phoneNumberId.trim() !== sender.phoneNumberId;
+  const save = (values: typeof form.values): void => {
+    const wanted = Object.entries(values)
+      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const)
+      .filter(
+        ([name, value]) => value !== '' && (sender === undefined || value !== initialValues[name as 'token']),
+      );
+    const body = Object.fromEntries(wanted);
     change.mutate(
-      { method: 'POST', path: '/staff/senders', body: { ...trimmed, throughput } },
+      sender === undefined
+        ? { method: 'POST', path: '/staff/senders', body }
+        : { method: 'PUT', path: `/staff/senders/${sender.id}`, body },
       {
         onSuccess: () => {
           onClose();
-          notifications.show({ message: t('add.done'), color: 'teal' });
+          notifications.show({ message: t(sender === undefined ? 'add.done' : 'edit.done'), color: 'teal' });
         },
         onError: ({ errors }) => {
           if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
@@ -61,12 +80,13 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
   };
   return (
     <DialogForm
-      onSubmit={form.onSubmit(add)}
-      action={t('add.button')}
+      onSubmit={form.onSubmit(save)}
+      action={t(sender === undefined ? 'add.button' : 'edit.button')}
       onClose={onClose}
       pending={change.isPending}
       problem={change.error}
     >
+      {sender === undefined && <Text size="sm">{t('add.what')}</Text>}
       <TextInput
         label={t('facts.phoneNumberId')}
         description={t('add.phoneNumberId')}
@@ -75,6 +95,7 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
         data-autofocus
         {...form.getInputProps('phoneNumberId')}
       />
+      {isOther && <Text size="sm">{t('edit.other')}</Text>}
       <TextInput
         label={t('facts.businessAccountId')}
         description={t('add.businessAccountId')}
@@ -91,8 +112,8 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
       />
       <PasswordInput
         label={t('token.label')}
-        description={t('add.token')}
-        required
+        description={t(sender === undefined ? 'add.token' : 'edit.token')}
+        required={sender === undefined}
         autoComplete="off"
         visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
         {...form.getInputProps('token')}
@@ -107,78 +128,10 @@ function AddSenderForm({ onClose, rules }: AddSenderProps) {
       />
       <NumberInput
         label={t('throughput.label')}
-        min={rules.throughput.min}
-        max={rules.throughput.max}
-        {...form.getInputProps('throughput')}
-      />
-    </DialogForm>
-  );
-}
-
-interface Props {
-  sender: SenderView;
-  rules: SenderRulesView;
-  onClose: () => void;
-}
-
-/** Changes the throughput of a sender, in messages per second. */
-export function ThroughputForm({ sender, rules, onClose }: Props) {
-  const { t } = useTranslation('senders');
-  const validate = useSenderValidation(rules);
-  const change = useSenderChange(onClose);
-  const form = useForm({
-    initialValues: { throughput: sender.throughput },
-    validate: { throughput: validate.throughput },
-  });
-  return (
-    <DialogForm
-      onSubmit={form.onSubmit((body) =>
-        change.send({ method: 'PUT', path: `/${sender.id}/throughput`, body }, t('throughput.done')),
-      )}
-      action={t('throughput.button')}
-      onClose={onClose}
-      pending={change.pending}
-      problem={change.problem}
-    >
-      <NumberInput
-        label={t('throughput.label')}
         description={t('throughput.what')}
         min={rules.throughput.min}
         max={rules.throughput.max}
-        data-autofocus
         {...form.getInputProps('throughput')}
-      />
-    </DialogForm>
-  );
-}
-
-/** Replaces the access token of a sender. No page ever shows a token. */
-export function TokenForm({ sender, rules, onClose }: Props) {
-  const { t } = useTranslation('senders');
-  const validate = useSenderValidation(rules);
-  const change = useSenderChange(onClose);
-  const form = useForm({ initialValues: { token: '' }, validate: { token: validate.token } });
-  return (
-    <DialogForm
-      onSubmit={form.onSubmit(({ token }) =>
-        change.send(
-          { method: 'PUT', path: `/${sender.id}/token`, body: { token: token.trim() } },
-          t('token.done'),
-        ),
-      )}
-      action={t('token.button')}
-      onClose={onClose}
-      pending={change.pending}
-      problem={change.problem}
-    >
-      <Text size="sm">{t('token.what', { number: sender.number })}</Text>
-      <PasswordInput
-        label={t('token.label')}
-        required
-        autoComplete="off"
-        data-autofocus
-        visibilityToggleButtonProps={{ 'aria-label': t('token.show') }}
-        {...form.getInputProps('token')}
       />
     </DialogForm>
   );
@@ -196,6 +149,7 @@ function useSenderValidation({ throughput: { min, max }, patterns }: SenderRules
   return {
     throughput: useRangeRule()(min, max),
     token: matches(patterns.token, t('fieldErrors.token')),
+    tokenIfAny: matches(`${patterns.token}|^$`, t('fieldErrors.token')),
     phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
     businessAccountId: matches(`${patterns.businessAccountId}|^$`, t('fieldErrors.phoneNumberId')),
     // The server reads the number.

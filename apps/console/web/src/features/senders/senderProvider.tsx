@@ -1,5 +1,5 @@
-import { Badge, Button, Group, List, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
-import { IconAlertTriangle, IconCheck, IconRefresh } from '@tabler/icons-react';
+import { Badge, Group, List, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine/core';
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
@@ -8,12 +8,11 @@ import type {
   SenderView,
   TemplateView,
 } from '../../../../src/features/senders/view.js';
-import { useMayOperate } from '../../app/session.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Fact } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { useSenderChange } from '../../hooks/staffChange.js';
+import { CheckButton } from './checkButton.js';
 
 /** What Meta says of a sender: facts with their times, templates by language, and the preflight. */
 export function SenderProvider({ sender }: { sender: SenderView }) {
@@ -26,30 +25,12 @@ export function SenderProvider({ sender }: { sender: SenderView }) {
           {provider.readAt === null ? t('provider.never') : t('provider.title')}{' '}
           {provider.readAt !== null && <Time at={provider.readAt} seconds />}
         </Text>
-        <CheckButton id={sender.id} />
+        <CheckButton sender={sender} />
       </Group>
       {provider.facts.length > 0 && <ProviderFacts provider={provider} />}
       {provider.templates.length > 0 && <Templates name={sender.template} templates={provider.templates} />}
       {provider.checks.length > 0 && <Preflight provider={provider} />}
     </Stack>
-  );
-}
-
-/** Lets a worker ask Meta again. The page shows the answer when it is there. */
-function CheckButton({ id }: { id: string }) {
-  const { t } = useTranslation('senders');
-  const change = useSenderChange(() => {});
-  if (!useMayOperate()) return null;
-  return (
-    <Button
-      variant="default"
-      size="xs"
-      leftSection={<IconRefresh size={14} />}
-      loading={change.pending}
-      onClick={() => change.send({ method: 'POST', path: `/${id}/check` }, t('provider.asked'))}
-    >
-      {t('provider.check')}
-    </Button>
   );
 }
 

@@ -6,7 +6,6 @@ import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { Page } from '../../components/page.js';
-import { ReadOnlyBadge } from '../../components/badges.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { AddSenderDialog } from './senderForms.js';
 import { SenderCard } from './senderCard.js';
@@ -29,16 +28,7 @@ export function Senders() {
     </Button>
   );
   return (
-    <Page
-      title={t('title')}
-      description={t('description')}
-      actions={
-        <>
-          <ReadOnlyBadge />
-          {add}
-        </>
-      }
-    >
+    <Page title={t('title')} description={t('description')} actions={add}>
       <Loaded read={read}>
         {({ senders, rules }) => (
           <>

@@ -1,0 +1,62 @@
+import { Button, Group, Text } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AskedView, SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import { useMayStop } from '../../app/session.js';
+import { useChange, useData } from '../../api/queries.js';
+import { useNumbers } from '../../hooks/formats.js';
+
+const REFRESH_MS = 1_000;
+/** Longer than a worker takes at most. */
+const ANSWER_MS_MAX = 45_000;
+
+/** Lets a worker ask Meta again, and says what came of it. */
+export function CheckButton({ sender: { id, provider } }: { sender: SenderView }) {
+  const { t } = useTranslation('senders');
+  const { whole } = useNumbers();
+  const [since, setSince] = useState<string | null>(null);
+  const [isLate, setIsLate] = useState(false);
+  const { mutate, isPending, error } = useChange<AskedView>('/staff/senders');
+  const isAnswered = since !== null && provider.triedAt !== null && provider.triedAt >= since;
+  const isAsking = isPending || (since !== null && !isAnswered && !isLate);
+  useData<SendersView>('/staff/senders', { refreshMs: () => isAsking && REFRESH_MS });
+  useEffect(() => {
+    if (since === null) return undefined;
+    const timer = setTimeout(() => setIsLate(true), ANSWER_MS_MAX);
+    return () => clearTimeout(timer);
+  }, [since]);
+  if (!useMayStop()) return null;
+
+  const ask = (): void => {
+    setIsLate(false);
+    mutate(
+      { method: 'POST', path: `/staff/senders/${id}/check` },
+      { onSuccess: (asked) => setSince(asked.since) },
+    );
+  };
+  const bad = provider.checks.filter(({ ok }) => !ok).length;
+  const result = (): string => {
+    if (error !== null) return t('provider.result.failed');
+    if (isAsking) return t('provider.result.asking');
+    if (since === null) return '';
+    if (!isAnswered) return t('provider.result.late');
+    return bad === 0 ? t('provider.result.ok') : t('provider.result.bad', { count: bad, number: whole(bad) });
+  };
+  return (
+    <Group gap="xs">
+      <Text size="xs" role="status">
+        {result()}
+      </Text>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<IconRefresh size={14} />}
+        loading={isAsking}
+        onClick={ask}
+      >
+        {t('provider.check')}
+      </Button>
+    </Group>
+  );
+}
