@@ -30,9 +30,9 @@ describe('holds', () => {
       ['country', 'BR'],
       ['account', caller.accountId],
     ])
-      expect((await operator.post('/staff/holds', { kind, target, reason: 'a test' })).status).toBe(204);
+      expect((await onCall.post('/staff/holds', { kind, target, reason: 'a test' })).status).toBe(204);
 
-    const held = { reason: 'a test', since: expect.any(String), setBy: operator.email };
+    const held = { reason: 'a test', since: expect.any(String), setBy: onCall.email };
     expect(await show()).toEqual({
       holds: [
         { kind: 'live', target: '', accountName: null, waiting: 3, ...held },
@@ -51,9 +51,13 @@ describe('holds', () => {
       ['country', 'BR'],
       ['account', caller.accountId],
     ])
-      expect((await operator.post('/staff/holds/release', { kind, target })).status).toBe(204);
+      expect((await onCall.post('/staff/holds/release', { kind, target, reason: 'over' })).status).toBe(204);
     expect((await show()).holds).toEqual([]);
-    expect(await latest()).toMatchObject({ action: 'hold.release', accountId: caller.accountId });
+    expect(await latest()).toMatchObject({
+      action: 'hold.release',
+      accountId: caller.accountId,
+      details: { reason: 'a test', releaseReason: 'over' },
+    });
   });
 
   it.each([
@@ -75,7 +79,7 @@ describe('holds', () => {
   });
 
   it('are not released where there is none', async () => {
-    expect(await operator.post('/staff/holds/release', { kind: 'live', target: '' })).toMatchObject({
+    expect(await operator.post('/staff/holds/release', { kind: 'live', target: '', reason: 'over' })).toMatchObject({
       status: 404,
     });
   });
@@ -83,7 +87,7 @@ describe('holds', () => {
   it('can hold numbers of no country', async () => {
     await operator.post('/staff/holds', { kind: 'country', target: 'ZZ', reason: 'satellites' });
     expect((await show()).holds).toMatchObject([{ kind: 'country', target: 'ZZ' }]);
-    await operator.post('/staff/holds/release', { kind: 'country', target: 'ZZ' });
+    await operator.post('/staff/holds/release', { kind: 'country', target: 'ZZ', reason: 'over' });
   });
 });
 

@@ -97,7 +97,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     const operator = await person(server, { staff: 'operator' });
     const { page, context } = await windowOf(browser, server, operator);
     await page.goto('/profile');
-    const notice = page.getByText('Protect your sign-in with two-factor authentication');
+    const notice = page.getByRole('link', { name: 'Protect your sign-in with two-factor authentication' });
     await notice.waitFor();
     await press(page, 'Turn on');
     await fill(page, 'Your password', PASSWORD);

@@ -1,9 +1,12 @@
 import {
+  createPresence,
   findAccount,
   grantCredits,
   placeHold,
   listAuditEntries,
+  newId,
   pauseSender,
+  recordHeartbeat,
   releaseHold,
 } from '@onecode/store';
 import {
@@ -12,6 +15,7 @@ import {
   buildSend,
   buildSender,
   describeInBrowser,
+  stopSender,
   TEST_ACTOR,
   until,
   useBrowser,
@@ -115,10 +119,33 @@ describeInBrowser('the pages of staff', () => {
       }
 
       await page.getByRole('button', { name: 'Release' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('it is over');
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
       await page.getByRole('heading', { name: 'Live delivery is running' }).waitFor();
       await banner.waitFor({ state: 'hidden' });
     }));
+
+  it('count in the tab what is failing, and resume from the incident what it says is stopped', async () => {
+    const { database } = server.db;
+    await createPresence(database, { kind: 'worker', release: '0.9.0' }).tell();
+    for (const loop of ['deliver', 'sweep'] as const) await recordHeartbeat(database, loop, newId());
+    await server.db.sql('delete from senders');
+    const sender = await buildSender(database);
+    await stopSender(database, sender, { errorCode: 190, isConfiguration: true });
+    await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
+      await page.goto('/staff/health');
+      await page.getByRole('heading', { name: /access token has expired/ }).waitFor();
+      // The heartbeats grow old meanwhile, which is another finding.
+      await until('the count', async () => /^\([1-9]\) Health · Onecode$/.test(await page.title()));
+      expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/icon-failing.svg');
+
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('it has a new token');
+      await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('heading', { name: /access token has expired/ }).waitFor({ state: 'detached' });
+      await page.getByRole('cell', { name: /access token has expired/ }).waitFor();
+    });
+  });
 
   it('pause a sender with a reason and resume it', () =>
     asPerson(operator, async (page) => {
@@ -132,6 +159,7 @@ describeInBrowser('the pages of staff', () => {
       await card.getByText('Meta asked us to').waitFor();
 
       await card.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('it is over');
       await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click();
       await card.getByText('Active').waitFor();
     }));
@@ -181,7 +209,7 @@ describeInBrowser('the pages of staff', () => {
       await page.getByRole('row', { name: /code validity \(seconds\).*600 → 300/ }).waitFor();
     }));
 
-  it('give on-call staff no controls', async () => {
+  it('give on-call staff no controls but those that stop deliveries and let them go on', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { name: 'Clínica' });
     const { id } = await buildSender(database);
@@ -198,8 +226,6 @@ describeInBrowser('the pages of staff', () => {
       for (const [path, shown] of [
         [`accounts/${caller.accountId}`, 'Clínica'],
         [`accounts/${account}`, 'Loja Azul'],
-        ['senders', 'Senders'],
-        ['holds', 'Holds'],
         ['settings', 'Settings'],
       ]) {
         await page.goto(`/staff/${path}`);
@@ -214,6 +240,18 @@ describeInBrowser('the pages of staff', () => {
         const names = await pressable.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
         expect([path, names.filter((name) => name?.startsWith('Copy ') !== true)]).toEqual([path, []]);
       }
+      const buttons = async (path: string, first: string): Promise<string[]> => {
+        await page.goto(path);
+        await page.getByRole('main').getByRole('button', { name: first }).first().waitFor();
+        const named = await page.getByRole('main').getByRole('button').allTextContents();
+        return [...new Set(named.filter((name) => name !== ''))].toSorted();
+      };
+      expect(await buttons('/staff/senders', 'Resume')).toEqual(['Check now', 'Pause', 'Resume']);
+      expect(await buttons('/staff/holds', 'Release')).toEqual([
+        'Hold a country',
+        'Hold an account',
+        'Release',
+      ]);
     });
     for (const one of held) await releaseHold(database, TEST_ACTOR, one);
   });

@@ -39,8 +39,12 @@ export async function placeHold(
 }
 
 /** Ends a hold: its sends go out at once, as fast as the senders may send. @returns the hold, or null when there was none */
-export async function releaseHold(database: Database, actor: Actor, what: HoldTarget): Promise<Hold | null> {
-  const { kind, target } = what;
+export async function releaseHold(
+  database: Database,
+  actor: Actor,
+  what: HoldTarget & { releaseReason?: string },
+): Promise<Hold | null> {
+  const { kind, target, releaseReason } = what;
   return audited(database, actor, async (connection, log) => {
     const [released] = await connection.sql.query<Hold[]>`
       delete from holds where kind = ${kind} and target = ${target}
@@ -48,7 +52,7 @@ export async function releaseHold(database: Database, actor: Actor, what: HoldTa
     if (released === undefined) return null;
     const accountId = kind === 'account' ? target : null;
     const { reason, since, setBy } = released;
-    const details = { kind, target, reason, since, setBy };
+    const details = { kind, target, reason, since, setBy, ...(releaseReason && { releaseReason }) };
     await log({ action: 'hold.release', accountId, subject: subjectOf(what), details });
     return released;
   });

@@ -33,7 +33,7 @@ export const holdRoutes: readonly Route[] = [
   route({
     method: 'post',
     path: '/staff/holds',
-    access: 'operator',
+    access: 'on_call',
     confirmed: true,
     body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
     async handle({ context, actor, body }) {
@@ -45,11 +45,12 @@ export const holdRoutes: readonly Route[] = [
   route({
     method: 'post',
     path: '/staff/holds/release',
-    access: 'operator',
+    access: 'on_call',
     confirmed: true,
-    body: Type.Object(TARGET, { additionalProperties: false }),
+    body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
     async handle({ context, actor, body }) {
-      orNotFound(await releaseHold(context.database, actor, targetOf(body)));
+      const what = { ...targetOf(body), releaseReason: body.reason.trim() };
+      orNotFound(await releaseHold(context.database, actor, what));
     },
   }),
 ];

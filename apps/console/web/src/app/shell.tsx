@@ -6,6 +6,7 @@ import { Link, Outlet, useLocation, useMatch } from 'react-router';
 import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
 import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
 import { Navigation } from './navigation.js';
+import { OutageInTab } from './outage.js';
 import { useSession } from './session.js';
 import { TwoFactorNotice, TwoFactorRequired } from './twoFactorNotice.js';
 import { UnknownPage } from './unknownPage.js';
@@ -51,7 +52,10 @@ export function Shell() {
               </Group>
             </Anchor>
           </Group>
-          <UserMenu />
+          <Group gap="sm" wrap="nowrap">
+            <TwoFactorNotice />
+            <UserMenu />
+          </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar>
@@ -65,8 +69,12 @@ export function Shell() {
             <TwoFactorRequired />
           ) : (
             <ConfirmIdentity>
-              <TwoFactorNotice />
-              {mayOperate && isStaffPage && <LiveHoldBanner />}
+              {mayOperate && isStaffPage && (
+                <>
+                  <OutageInTab />
+                  <LiveHoldBanner />
+                </>
+              )}
               {isMember && mayOperate ? <Outlet key={account} /> : <UnknownPage />}
             </ConfirmIdentity>
           )}

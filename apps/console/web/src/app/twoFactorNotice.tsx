@@ -1,33 +1,33 @@
-import { Alert, Button, Group, Text } from '@mantine/core';
+import { Button, Text, Tooltip } from '@mantine/core';
 import { IconShieldLock } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import { useSession } from './session.js';
 import { EmptyState } from '../components/states.js';
 
-/** Asks staff on every page to turn on two-factor authentication, until they have. */
+/** Asks staff in the header of every page to turn on two-factor authentication, until they have. */
 export function TwoFactorNotice() {
   const { t } = useTranslation();
   const { user, needsTwoFactor } = useSession();
   if (user.staff === null || user.hasTwoFactor) return null;
   const kind = needsTwoFactor ? 'required' : 'optional';
+  const title = t(`staffNotice.${kind}.title`);
   return (
-    <Alert
-      color="yellow"
-      variant="default"
-      mb="lg"
-      icon={<IconShieldLock size={18} />}
-      title={t(`staffNotice.${kind}.title`)}
-    >
-      <Group justify="space-between">
-        <Text size="sm" maw={720}>
-          {t(`staffNotice.${kind}.text`)}
+    <Tooltip label={t(`staffNotice.${kind}.text`)} multiline w={320} withArrow>
+      <Button
+        component={Link}
+        to="/profile"
+        size="xs"
+        variant="light"
+        color="orange"
+        aria-label={`${t('staffNotice.header')}: ${title}`}
+        leftSection={<IconShieldLock size={16} />}
+      >
+        <Text inherit visibleFrom="sm">
+          {t('staffNotice.header')}
         </Text>
-        <Button component={Link} to="/profile" size="xs" variant="default">
-          {t('staffNotice.action')}
-        </Button>
-      </Group>
-    </Alert>
+      </Button>
+    </Tooltip>
   );
 }
 

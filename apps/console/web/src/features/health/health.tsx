@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import { useData } from '../../api/queries.js';
@@ -36,9 +36,16 @@ export function Health() {
           <History view={data} />
           <Statistics view={data} />
           <AttemptsChart attempts={data.attempts} />
-          <QueueTable queues={data.queues} />
           <SenderTable senders={data.senders} />
-          <WorkerTable loops={data.loops} />
+          <details>
+            <Text component="summary" size="sm" pb="sm">
+              {t('processes')}
+            </Text>
+            <Stack gap="lg">
+              <QueueTable queues={data.queues} />
+              <WorkerTable loops={data.loops} />
+            </Stack>
+          </details>
         </Stack>
       )}
     </Page>

@@ -8,6 +8,7 @@ import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { useRemedy, useSentence, useStoppedSenders } from './findingText.js';
+import { IncidentActions } from './incidentActions.js';
 import { SEVERITIES } from './verdict.js';
 
 interface Props {
@@ -57,6 +58,7 @@ export function IncidentCard({ view, incident }: Props) {
             >
               {t('runbook')}
             </Button>
+            <IncidentActions incident={incident} />
           </Group>
         </Stack>
       </Group>
@@ -97,8 +99,8 @@ function Stops({ incident }: Pick<Props, 'incident'>) {
   );
 }
 
-function Flagged({ incident: { flagged = [] } }: Pick<Props, 'incident'>) {
-  return flagged.map(({ senderId, number }) => (
+function Flagged({ incident }: Pick<Props, 'incident'>) {
+  return incident.flagged?.map(({ senderId, number }) => (
     <Anchor key={senderId} component={Link} to={`/staff/senders#${senderId}`} size="sm" underline="always">
       {number}
     </Anchor>

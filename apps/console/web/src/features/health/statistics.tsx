@@ -1,4 +1,4 @@
-import { SimpleGrid } from '@mantine/core';
+import { SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
@@ -6,7 +6,26 @@ import { StatisticCard, type Statistic } from './statisticCard.js';
 
 /** The statistics behind the verdict: what waits, what Meta does, and what runs. */
 export function Statistics({ view }: { view: HealthView }) {
+  const { t } = useTranslation('health');
+  const { whole } = useNumbers();
   const statistics = [...useBacklogs(view), ...useProvider(view), ...useProcesses(view), ...useServers(view)];
+  const isFine = ({ name, value }: Statistic): boolean => value !== null && view.states[name] === 'ok';
+  const fine = statistics.filter(isFine);
+  return (
+    <>
+      <Cards view={view} statistics={statistics.filter((one) => !isFine(one))} />
+      <details>
+        <Text component="summary" size="sm" pb="sm">
+          {t('fine', { count: fine.length, number: whole(fine.length) })}
+        </Text>
+        <Cards view={view} statistics={fine} />
+      </details>
+    </>
+  );
+}
+
+function Cards({ view, statistics }: { view: HealthView; statistics: readonly Statistic[] }) {
+  if (statistics.length === 0) return null;
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
       {statistics.map((statistic) => (

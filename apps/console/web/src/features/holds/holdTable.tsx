@@ -2,7 +2,7 @@ import { Anchor, Text, useMatches } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { HoldView } from '../../../../src/features/holds/view.js';
-import { useMayOperate } from '../../app/session.js';
+import { useMayStop } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { DataTable } from '../../components/dataTable.js';
@@ -13,7 +13,7 @@ import { ReleaseButton } from './holdChange.js';
 export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: boolean }) {
   const { t } = useTranslation('holds');
   const { whole } = useNumbers();
-  const mayOperate = useMayOperate();
+  const mayStop = useMayStop();
   const isNarrow = useMatches({ base: true, sm: false });
   return (
     <DataTable
@@ -41,7 +41,7 @@ export function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isC
           ta: 'right',
           render: ({ waiting }) => `${whole(waiting)}${isCapped ? '+' : ''}`,
         },
-        mayOperate && {
+        mayStop && {
           title: t('release.button'),
           isTitleHidden: true,
           ta: 'right',

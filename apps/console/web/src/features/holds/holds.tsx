@@ -5,9 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { HoldsView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
-import { useMayOperate } from '../../app/session.js';
+import { useMayStop } from '../../app/session.js';
 import { Page, Section } from '../../components/page.js';
-import { ReadOnlyBadge } from '../../components/badges.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { HoldDialog } from './holdDialog.js';
 import { HoldTable } from './holdTable.js';
@@ -21,7 +20,7 @@ const othersOf = ({ holds }: HoldsView) => holds.filter(({ kind }) => kind !== '
 /** The holds: all live delivery, countries and accounts. */
 export function Holds() {
   const { t } = useTranslation('holds');
-  const mayOperate = useMayOperate();
+  const mayStop = useMayStop();
   const [holding, setHolding] = useState<'country' | 'account' | null>(null);
   const read = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
   return (
@@ -35,7 +34,6 @@ export function Holds() {
           </Anchor>
         </>
       }
-      actions={<ReadOnlyBadge />}
     >
       <Loaded read={read}>
         {(data) => (
@@ -44,7 +42,7 @@ export function Holds() {
             <Section
               title={t('others')}
               actions={
-                mayOperate && (
+                mayStop && (
                   <Group gap="xs">
                     <Button variant="default" size="xs" onClick={() => setHolding('country')}>
                       {t('target.country.set')}

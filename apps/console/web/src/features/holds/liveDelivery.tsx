@@ -3,7 +3,7 @@ import { IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HoldsView } from '../../../../src/features/holds/view.js';
-import { useMayOperate } from '../../app/session.js';
+import { useMayStop } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { Time } from '../../components/times.js';
@@ -13,7 +13,7 @@ import { ReleaseButton, useHoldChange } from './holdChange.js';
 export function LiveDelivery({ view }: { view: HoldsView }) {
   const { t } = useTranslation('holds');
   const { whole } = useNumbers();
-  const mayOperate = useMayOperate();
+  const mayStop = useMayStop();
   const [confirming, setConfirming] = useState(false);
   const { set, pending, problem } = useHoldChange(() => setConfirming(false));
   const hold = view.holds.find(({ kind }) => kind === 'live');
@@ -41,12 +41,12 @@ export function LiveDelivery({ view }: { view: HoldsView }) {
             </Text>
           </Stack>
         </Group>
-        {mayOperate && hold === undefined && (
+        {mayStop && hold === undefined && (
           <Button color="red.9" onClick={() => setConfirming(true)} leftSection={<IconHandStop size={18} />}>
             {t('live.set')}
           </Button>
         )}
-        {mayOperate && hold !== undefined && <ReleaseButton hold={hold} size="sm" />}
+        {mayStop && hold !== undefined && <ReleaseButton hold={hold} size="sm" />}
       </Group>
       <ReasonDialog
         opened={confirming}
