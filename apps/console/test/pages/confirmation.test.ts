@@ -61,6 +61,7 @@ describeInBrowser('a change that requires a fresh confirmation of identity', () 
       expect(await listHolds(server.db.database)).toMatchObject([{ kind: 'live', reason: 'a drill' }]);
       // No second confirmation within ten minutes.
       await page.getByRole('button', { name: 'Release' }).click();
+      await page.getByRole('dialog').getByLabel('Reason').fill('the drill is over');
       await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
       await page.getByRole('heading', { name: 'Live delivery is running' }).waitFor();
     });
