@@ -211,7 +211,7 @@ describe('schema', () => {
            (select string_agg(a.attname, ', ' order by k.place) from unnest(i.indkey) with ordinality as k (number, place)
               join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number) as columns
          from pg_index i join pg_class c on c.oid = i.indexrelid
-         where i.indisunique and i.indpred is null and c.relnamespace = 'public'::regnamespace`,
+         where i.indisunique and c.relnamespace = 'public'::regnamespace`,
       );
       for (const { table, unique } of models.values()) {
         const there = rows.filter((row) => row.table === table).map(({ columns }) => columns);
