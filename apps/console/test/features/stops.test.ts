@@ -79,7 +79,9 @@ describe('holds', () => {
   });
 
   it('are not released where there is none', async () => {
-    expect(await operator.post('/staff/holds/release', { kind: 'live', target: '', reason: 'over' })).toMatchObject({
+    expect(
+      await operator.post('/staff/holds/release', { kind: 'live', target: '', reason: 'over' }),
+    ).toMatchObject({
       status: 404,
     });
   });

@@ -41,7 +41,7 @@ export type FindingView = Finding &
 export type IncidentView = FindingView & { since: string };
 
 /** Something that was wrong within the last day. */
-export interface PastIncidentView {
+interface PastIncidentView {
   finding: FindingView;
   beganAt: string;
   endedAt: string;
