@@ -99,6 +99,7 @@ describeInBrowser('the page of refused requests', () => {
         requestId: ids[0],
         status: 409,
         detail: 'Reused.',
+        ageMs: 60_000,
         idempotencyKeyHash: keyed(`ação ${ids[2]}`, 'latin1'),
       },
     ]);
@@ -112,19 +113,19 @@ describeInBrowser('the page of refused requests', () => {
     await page.goto(`/accounts/${caller.accountId}/overview`);
     await page.getByRole('link', { name: 'Requests' }).click();
 
+    await page.getByText('Only refusals are kept here').waitFor();
     const table = page.getByRole('table', { name: 'Refused requests, newest first' });
-    await table.getByText('29 more like it').waitFor();
     const reasons = page.getByRole('group', { name: 'What the API said' });
-    await reasons.getByRole('button', { name: /30 requests/ }).waitFor();
-    const reason = reasons.getByRole('button', { name: /Reused/ });
-    await reason.click();
+    // The group of the newest refusal is open.
+    await table.getByText('29 more like it').waitFor();
+    await reasons.getByRole('button', { name: /30 requests/, expanded: true }).waitFor();
+    await reasons.getByRole('button', { name: /Reused/, expanded: false }).click();
     await table.getByText(ids[1]).waitFor({ state: 'hidden' });
     await table.getByText(ids[0]).waitFor();
     expect(page.url()).toContain('code=idempotency_key_reused');
-    expect(await reason.getAttribute('aria-pressed')).toBe('true');
-    const docs = await table.getByRole('link', { name: '409 idempotency_key_reused' }).getAttribute('href');
+    const docs = await reasons.getByRole('link', { name: 'remedy of idempotency' }).getAttribute('href');
     expect(docs).toMatch(/\/docs\/errors#idempotency_key_reused$/);
-    await reason.click();
+    await reasons.getByRole('button', { name: /30 requests/ }).click();
     await table.getByText(ids[1]).waitFor();
 
     const search = page.getByLabel('Find a request');

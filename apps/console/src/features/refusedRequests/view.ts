@@ -8,7 +8,7 @@ export type RefusalReasonView = Json<RefusalReason>;
 export type RefusedRequestView = Json<ReturnType<typeof refusedRequestView>>;
 
 export interface RefusedRequestsView {
-  /** The most frequent first, whichever of them the list shows; empty on later pages. */
+  /** The one that was met last first, whichever of them the list shows; empty on later pages. */
   reasons: RefusalReasonView[];
   /** The newest first. */
   requests: RefusedRequestView[];
