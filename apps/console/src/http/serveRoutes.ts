@@ -53,7 +53,7 @@ function callOf(
       return { kind: 'user', id: this.person.id, name: this.person.email };
     },
     get accountId(): string {
-      const { account } = input.params;
+      const account = input.params['account'] ?? input.params['target'];
       if (account === undefined) throw new Error('the route has no account in its path');
       return account;
     },

@@ -31,6 +31,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /staff/settings': { freeSends: 10 },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
   'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
+  'post /staff/accounts/:target/sends/search': { recipient: '+5511987654321' },
   'post /staff/accounts/:target/credits': {
     amount: 1,
     reason: 'a test',
@@ -44,12 +45,15 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /staff/holds/release': { kind: 'country', target: 'BR' },
 };
 
+const OVERVIEW = {
+  from: new Date(Date.now() - DAY_MS).toISOString(),
+  to: new Date().toISOString(),
+  bucket: 'hour',
+  timeZone: 'America/Sao_Paulo',
+};
+
 /** Query parameters of the routes that cannot do without. */
 export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
-  'get /accounts/:account/overview': {
-    from: new Date(Date.now() - DAY_MS).toISOString(),
-    to: new Date().toISOString(),
-    bucket: 'hour',
-    timeZone: 'America/Sao_Paulo',
-  },
+  'get /accounts/:account/overview': OVERVIEW,
+  'get /staff/accounts/:target/overview': OVERVIEW,
 };

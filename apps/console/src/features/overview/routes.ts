@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { countDenials, overview, UnknownTimeZone } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
 import { idField, timeField } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { ConsoleProblem } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
+import type { Route } from '../../http/route.js';
 
 /** A name such as `America/Sao_Paulo`. No offsets: PostgreSQL reads their sign the other way round. */
 const TIME_ZONE = Type.String({ pattern: '^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$', maxLength: 60 });
@@ -15,10 +16,8 @@ const DAILY_DAYS_MAX = 100;
 
 /** Counts and shares of an account's sends within a period. */
 export const overviewRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/overview', {
     method: 'get',
-    path: '/accounts/:account/overview',
-    access: 'viewer',
     query: Type.Object(
       {
         from: timeField,

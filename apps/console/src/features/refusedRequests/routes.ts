@@ -2,16 +2,15 @@ import { Type, type Static } from 'typebox';
 import { hashIdempotencyKey } from '@onecode/domain';
 import {
   countRefusedRequests,
-  findAccount,
   isId,
   listRefusedRequests,
   REFUSED_REQUEST_DAYS,
   type Database,
   type RefusedRequestSearch,
 } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
 import { idField } from '../../http/fields.js';
-import { orNotFound } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
+import type { Route } from '../../http/route.js';
 import { refusedRequestView } from './view.js';
 
 const PAGE_LIMIT = 50;
@@ -36,22 +35,10 @@ const QUERY = Type.Object(
  * that it never stands in a URL: proxies log those, and browsers remember them.
  */
 export const refusedRequestRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/refused-requests/search', {
     method: 'post',
-    path: '/accounts/:account/refused-requests/search',
-    access: 'viewer',
     body: QUERY,
     handle: ({ context, accountId, body }) => read(context.database, accountId, body),
-  }),
-  route({
-    method: 'post',
-    path: '/staff/accounts/:target/refused-requests/search',
-    access: 'on_call',
-    body: QUERY,
-    async handle({ context: { database }, params, body }) {
-      const { id } = orNotFound(await findAccount(database, params['target'] ?? ''));
-      return read(database, id, body);
-    },
   }),
 ];
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
+import { DELIVERY_STATES, FAILURE_REASONS, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
 import {
   findSendAccount,
   findSendDetails,
@@ -8,6 +8,7 @@ import {
   logRead,
   type SendFilter,
 } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
 import { idField, pageFields, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
@@ -18,8 +19,13 @@ const FILTER = Type.Object(
     ...pageFields,
     application: Type.Optional(idField),
     mode: Type.Optional(Type.Enum(['test', 'live'])),
-    status: Type.Optional(Type.Enum([...DELIVERY_STATES])),
+    /** `arrived`: delivered or read. */
+    status: Type.Optional(Type.Enum([...DELIVERY_STATES, 'arrived'])),
+    reason: Type.Optional(Type.Enum([...FAILURE_REASONS])),
     verification: Type.Optional(Type.Enum(['pending', 'verified', 'locked', 'expired'])),
+    /** ISO 3166, or `NO_COUNTRY`. */
+    country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
+    locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
     /** Inclusive. */
     from: Type.Optional(timeField),
     /** Exclusive. */
@@ -33,13 +39,13 @@ const RECIPIENT_SEARCH = Type.Object(
   { additionalProperties: false },
 );
 const SEARCH_LIMIT = 50;
+/** What a masked number shows. */
+const LAST_DIGITS = /^[0-9]{4}$/;
 
-/** Sends of an account: lists, the search by phone number, and the history of one; for staff, the history of any send by its id. */
+/** Sends of an account: lists, the search by phone number, and the history of one; for staff, those of any account. */
 export const sendRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/sends', {
     method: 'get',
-    path: '/accounts/:account/sends',
-    access: 'viewer',
     query: FILTER,
     async handle({ context, accountId, query }) {
       const { limit, before } = query;
@@ -48,19 +54,12 @@ export const sendRoutes: readonly Route[] = [
     },
   }),
   // A phone number never stands in a URL: proxies log URLs, and browsers remember them.
-  route({
+  ...accountReading('/sends/search', {
     method: 'post',
-    path: '/accounts/:account/sends/search',
-    access: 'viewer',
     body: RECIPIENT_SEARCH,
     async handle({ context, accountId, body: { recipient, before } }) {
-      const number = parseRecipient(pastedNumber(recipient));
-      if (number.kind !== 'phone')
-        throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-      return sendsView(
-        await listSends(context.database, accountId, { canonicalRecipient: number.canonical }, page),
-      );
+      return sendsView(await listSends(context.database, accountId, recipientFilter(recipient), page));
     },
   }),
   route({
@@ -99,11 +98,23 @@ export const sendRoutes: readonly Route[] = [
   }),
 ];
 
+/** A whole number, or the last four digits of one. @throws ConsoleProblem `invalid_input` */
+function recipientFilter(text: string): SendFilter {
+  const wanted = pastedNumber(text);
+  if (LAST_DIGITS.test(wanted)) return { recipientEndsWith: wanted };
+  const number = parseRecipient(wanted);
+  if (number.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
+  return { canonicalRecipient: number.canonical };
+}
+
 function filterOf({
   application,
   mode,
   status,
+  reason,
   verification,
+  country,
+  locale,
   from,
   to,
 }: Type.Static<typeof FILTER>): SendFilter {
@@ -111,7 +122,10 @@ function filterOf({
     ...(application !== undefined && { applicationId: application }),
     ...(mode !== undefined && { mode }),
     ...(status !== undefined && { status }),
+    ...(reason !== undefined && { failureReason: reason }),
     ...(verification !== undefined && { verification }),
+    ...(country !== undefined && { country }),
+    ...(locale !== undefined && { locale }),
     ...(from !== undefined && { createdFrom: new Date(from) }),
     ...(to !== undefined && { createdTo: new Date(to) }),
   };

@@ -9,6 +9,7 @@ import { Statistic } from '../../components/facts.js';
 import { EmptyState, Failure, Loaded, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
+import { useAccountBack } from '../accounts/accountBack.js';
 import { LedgerTable } from './ledgerTable.js';
 
 const KINDS = ['granted', 'reserved', 'returned'] as const;
@@ -20,7 +21,7 @@ export function Ledger() {
   const [kind, setKind] = useState('all');
   const ledger = usePages<LedgerView>(`${path}/ledger${kind === 'all' ? '' : `?kind=${kind}`}`);
   return (
-    <Page title={t('common:nav.ledger')} description={t('description')}>
+    <Page title={t('common:nav.ledger')} {...useAccountBack()} description={t('description')}>
       <Balance />
       <Group>
         <SegmentedControl

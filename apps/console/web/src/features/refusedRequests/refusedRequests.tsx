@@ -2,8 +2,6 @@ import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useParams } from 'react-router';
-import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { RefusedRequestsView } from '../../../../src/features/refusedRequests/view.js';
 import { useData, usePages } from '../../api/queries.js';
@@ -11,6 +9,7 @@ import { useAccount } from '../../app/session.js';
 import { Page } from '../../components/page.js';
 import { SearchForm } from '../../components/searchForm.js';
 import { EmptyState, Loaded, LoadMore } from '../../components/states.js';
+import { useAccountBack } from '../accounts/accountBack.js';
 import { RefusalGroups } from './refusalGroups.js';
 import {
   isPeriod,
@@ -30,29 +29,15 @@ type Applications = readonly Pick<ApplicationView, 'id' | 'name'>[];
 /** The refused requests of an account: by what the API said, by application and time, or found by an id. */
 export function RefusedRequests() {
   const { t } = useTranslation(['refusedRequests', 'common']);
-  const { path } = useAccount();
+  const { path, isForStaff } = useAccount();
   const { data } = useData<{ applications: ApplicationView[] }>(`${path}/applications`);
-  return (
-    <Page title={t('common:nav.requests')} description={t('description')}>
-      <List path={path} applications={data?.applications ?? []} />
-    </Page>
-  );
-}
-
-/** The same for staff, of any account. */
-export function StaffRefusedRequests() {
-  const { t } = useTranslation(['refusedRequests', 'common']);
-  const { target } = useParams();
-  const path = `/staff/accounts/${target}`;
-  const { data } = useData<StaffAccountDetailsView>(path);
-  const account = data?.id === target ? data : undefined;
   return (
     <Page
       title={t('common:nav.requests')}
-      back={{ to: path, label: account?.name ?? t('common:nav.account') }}
-      description={t('staffDescription')}
+      {...useAccountBack()}
+      description={t(isForStaff ? 'staffDescription' : 'description')}
     >
-      <List path={path} applications={account?.applications ?? []} />
+      <List path={path} applications={data?.applications ?? []} />
     </Page>
   );
 }
