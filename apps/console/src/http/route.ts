@@ -35,7 +35,7 @@ export interface Route {
   confirmed?: true;
   body?: TSchema;
   query?: TSchema;
-  /** Returns the JSON of a 200, or nothing for a 204. */
+  /** Returns the JSON of a 200, a `CsvDownload`, or nothing for a 204. */
   handle(call: Call<never, never>): Promise<object | void>;
 }
 

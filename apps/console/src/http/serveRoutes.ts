@@ -3,6 +3,7 @@ import { isId, type Actor } from '@onecode/store';
 import { authorize, requireConfirmation } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
 import type { Person } from '../auth/identity.js';
+import { CsvDownload, sendCsv } from './csv.js';
 import { bodyReader, queryReader } from './validation.js';
 import { requireCsrfToken } from './csrf.js';
 import { ConsoleProblem } from './problem.js';
@@ -30,7 +31,8 @@ function handlerOf(context: ConsoleContext, route: Route): RequestHandler {
     });
     if (route.confirmed) await requireConfirmation(context, call.person);
     const answer = await route.handle(call as Call<never, never>);
-    if (answer === undefined) response.status(204).end();
+    if (answer instanceof CsvDownload) await sendCsv(request, response, answer, context.log);
+    else if (answer === undefined) response.status(204).end();
     else response.json(answer);
   };
 }

@@ -55,5 +55,7 @@ const OVERVIEW = {
 /** Query parameters of the routes that cannot do without. */
 export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
   'get /accounts/:account/overview': OVERVIEW,
+  'get /accounts/:account/overview.csv': OVERVIEW,
   'get /staff/accounts/:target/overview': OVERVIEW,
+  'get /staff/accounts/:target/overview.csv': OVERVIEW,
 };

@@ -1,10 +1,14 @@
 import { Type } from 'typebox';
 import { findAccount, findBalance, listLedger } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
+import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { pageFields } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
-import { ledgerEntryView, type TrialView } from './view.js';
+import { LEDGER_COLUMNS, ledgerEntryView, ledgerRow, type TrialView } from './view.js';
+
+const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) };
+const STRICT = { additionalProperties: false };
 
 /** An account's balance, its trial, and its ledger; for staff, those of any account. */
 export const ledgerRoutes: readonly Route[] = [
@@ -24,13 +28,30 @@ export const ledgerRoutes: readonly Route[] = [
   }),
   ...accountReading('/ledger', {
     method: 'get',
-    query: Type.Object(
-      { ...pageFields, kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) },
-      { additionalProperties: false },
-    ),
+    query: Type.Object({ ...pageFields, ...KIND }, STRICT),
     async handle({ context, accountId, query }) {
       const { entries, next } = await listLedger(context.database, accountId, query);
       return { entries: entries.map(ledgerEntryView), next };
+    },
+  }),
+  ...accountReading('/ledger.csv', {
+    method: 'get',
+    query: Type.Object(KIND, STRICT),
+    async handle({ context, accountId, query }) {
+      return new CsvDownload(
+        'ledger',
+        LEDGER_COLUMNS,
+        allPages(
+          accountId,
+          (before) =>
+            listLedger(context.database, accountId, {
+              ...query,
+              limit: CSV_PAGE_ROWS,
+              ...(before !== undefined && { before }),
+            }),
+          ({ entries }) => entries.map(ledgerRow),
+        ),
+      );
     },
   }),
 ];

@@ -9,16 +9,20 @@ import {
   type RefusedRequestSearch,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
+import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { idField } from '../../http/fields.js';
 import type { Route } from '../../http/route.js';
-import { refusedRequestView } from './view.js';
+import { REFUSED_REQUEST_COLUMNS, refusedRequestRow, refusedRequestView } from './view.js';
 
 const PAGE_LIMIT = 50;
 
+const FILTER = {
+  application: Type.Optional(idField),
+  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: REFUSED_REQUEST_DAYS * 24 })),
+};
 const QUERY = Type.Object(
   {
-    application: Type.Optional(idField),
-    hours: Type.Optional(Type.Integer({ minimum: 1, maximum: REFUSED_REQUEST_DAYS * 24 })),
+    ...FILTER,
     /** What was said: code, sentence and faulty fields of the answer. */
     code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
     detail: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' })),
@@ -39,6 +43,26 @@ export const refusedRequestRoutes: readonly Route[] = [
     method: 'post',
     body: QUERY,
     handle: ({ context, accountId, body }) => read(context.database, accountId, body),
+  }),
+  ...accountReading('/refused-requests.csv', {
+    method: 'get',
+    query: Type.Object(FILTER, { additionalProperties: false }),
+    async handle({ context, accountId, query: { application, hours } }) {
+      const filter = { applicationId: application, hours };
+      return new CsvDownload(
+        'refused-requests',
+        REFUSED_REQUEST_COLUMNS,
+        allPages(
+          accountId,
+          (before) =>
+            listRefusedRequests(context.database, accountId, filter, {
+              limit: CSV_PAGE_ROWS,
+              ...(before !== undefined && { before }),
+            }),
+          ({ requests }) => requests.map(refusedRequestRow),
+        ),
+      );
+    },
   }),
 ];
 

@@ -9,30 +9,30 @@ import {
   type SendFilter,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
+import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { idField, pageFields, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { sendDetailsView, sendsView, staffSendView } from './view.js';
+import { SEND_COLUMNS, sendDetailsView, sendRow, sendsView, staffSendView } from './view.js';
 
-const FILTER = Type.Object(
-  {
-    ...pageFields,
-    application: Type.Optional(idField),
-    mode: Type.Optional(Type.Enum(['test', 'live'])),
-    /** `arrived`: delivered or read. */
-    status: Type.Optional(Type.Enum([...DELIVERY_STATES, 'arrived'])),
-    reason: Type.Optional(Type.Enum([...FAILURE_REASONS])),
-    verification: Type.Optional(Type.Enum(['pending', 'verified', 'locked', 'expired'])),
-    /** ISO 3166, or `NO_COUNTRY`. */
-    country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
-    locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
-    /** Inclusive. */
-    from: Type.Optional(timeField),
-    /** Exclusive. */
-    to: Type.Optional(timeField),
-  },
-  { additionalProperties: false },
-);
+const FILTER_FIELDS = {
+  application: Type.Optional(idField),
+  mode: Type.Optional(Type.Enum(['test', 'live'])),
+  /** `arrived`: delivered or read. */
+  status: Type.Optional(Type.Enum([...DELIVERY_STATES, 'arrived'])),
+  reason: Type.Optional(Type.Enum([...FAILURE_REASONS])),
+  verification: Type.Optional(Type.Enum(['pending', 'verified', 'locked', 'expired'])),
+  /** ISO 3166, or `NO_COUNTRY`. */
+  country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
+  locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
+  /** Inclusive. */
+  from: Type.Optional(timeField),
+  /** Exclusive. */
+  to: Type.Optional(timeField),
+};
+const STRICT = { additionalProperties: false };
+const FILTER = Type.Object(FILTER_FIELDS, STRICT);
+const LIST = Type.Object({ ...pageFields, ...FILTER_FIELDS }, STRICT);
 
 const RECIPIENT_SEARCH = Type.Object(
   { recipient: Type.String({ maxLength: 1000 }), before: pageFields.before },
@@ -46,11 +46,31 @@ const LAST_DIGITS = /^[0-9]{4}$/;
 export const sendRoutes: readonly Route[] = [
   ...accountReading('/sends', {
     method: 'get',
-    query: FILTER,
+    query: LIST,
     async handle({ context, accountId, query }) {
       const { limit, before } = query;
       const page = { limit, ...(before !== undefined && { before }) };
       return sendsView(await listSends(context.database, accountId, filterOf(query), page));
+    },
+  }),
+  ...accountReading('/sends.csv', {
+    method: 'get',
+    query: FILTER,
+    async handle({ context, accountId, query }) {
+      const filter = filterOf(query);
+      return new CsvDownload(
+        'sends',
+        SEND_COLUMNS,
+        allPages(
+          accountId,
+          (before) =>
+            listSends(context.database, accountId, filter, {
+              limit: CSV_PAGE_ROWS,
+              ...(before !== undefined && { before }),
+            }),
+          ({ sends }) => sends.map(sendRow),
+        ),
+      );
     },
   }),
   // A phone number never stands in a URL: proxies log URLs, and browsers remember them.

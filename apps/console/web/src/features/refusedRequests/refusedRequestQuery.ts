@@ -50,3 +50,10 @@ export const serverQuery = ({ period, fields, ...rest }: RefusedRequestQuery): o
   hours: PERIODS[isPeriod(period) ? period : 'all'],
   ...(fields !== undefined && { fields: fields.split(',').filter(Boolean) }),
 });
+
+/** The filters of the download, which has every reason. */
+export const downloadQuery = ({ application, period }: RefusedRequestQuery): string =>
+  new URLSearchParams({
+    hours: String(PERIODS[isPeriod(period) ? period : 'all']),
+    ...(application !== undefined && { application }),
+  }).toString();

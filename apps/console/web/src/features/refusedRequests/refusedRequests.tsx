@@ -6,12 +6,14 @@ import type { ApplicationView } from '../../../../src/features/applications/view
 import type { RefusedRequestsView } from '../../../../src/features/refusedRequests/view.js';
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
+import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { SearchForm } from '../../components/searchForm.js';
 import { EmptyState, Loaded, LoadMore } from '../../components/states.js';
 import { useAccountBack } from '../accounts/accountBack.js';
 import { RefusalGroups } from './refusalGroups.js';
 import {
+  downloadQuery,
   isPeriod,
   PERIODS,
   reasonQuery,
@@ -30,12 +32,14 @@ type Applications = readonly Pick<ApplicationView, 'id' | 'name'>[];
 export function RefusedRequests() {
   const { t } = useTranslation(['refusedRequests', 'common']);
   const { path, isForStaff } = useAccount();
+  const { query } = useRefusedRequestQuery();
   const { data } = useData<{ applications: ApplicationView[] }>(`${path}/applications`);
   return (
     <Page
       title={t('common:nav.requests')}
       {...useAccountBack()}
       description={t(isForStaff ? 'staffDescription' : 'description')}
+      actions={<Download path={`${path}/refused-requests.csv?${downloadQuery(query)}`} />}
     >
       <List path={path} applications={data?.applications ?? []} />
     </Page>

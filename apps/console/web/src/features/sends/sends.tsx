@@ -7,6 +7,7 @@ import type { ApplicationView } from '../../../../src/features/applications/view
 import type { SendsView } from '../../../../src/features/sends/view.js';
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
+import { Download } from '../../components/download.js';
 import { CodeBlock } from '../../components/copy.js';
 import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { Page } from '../../components/page.js';
@@ -27,7 +28,8 @@ export function Sends() {
   const { data: list } = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
   const applications = list?.applications;
   const mode = filters.query.mode ?? (applications && modeOf(applications));
-  const listed = mode === undefined ? null : `${account.path}/sends?${serverQuery(filters.query, mode)}`;
+  const query = mode && serverQuery(filters.query, mode);
+  const listed = query === undefined ? null : `${account.path}/sends?${query}`;
   const found = usePages<SendsView>(number === null ? listed : `${account.path}/sends/search`, {
     search: number === null ? undefined : { recipient: number },
     refreshMs: REFRESH_MS,
@@ -35,7 +37,14 @@ export function Sends() {
   const isInvalid = number !== null && found.error?.errors['recipient'] !== undefined;
 
   return (
-    <Page title={t('common:nav.sends')} {...useAccountBack()} description={t('description')}>
+    <Page
+      title={t('common:nav.sends')}
+      {...useAccountBack()}
+      description={t('description')}
+      actions={
+        number === null && query !== undefined && <Download path={`${account.path}/sends.csv?${query}`} />
+      }
+    >
       <Stack gap="sm">
         <FindSend onNumber={setNumber} isInvalid={isInvalid} />
         {number === null ? (
