@@ -29,14 +29,14 @@ export function OverviewBreakdown({
     <Section title={title} description={description}>
       <DataTable
         label={title}
-        horizontalSpacing={6}
+        horizontalSpacing={4}
         rows={rows}
         keyOf={({ id }) => id}
         columns={[
           {
             title: column,
             render: ({ id, name }) => (
-              <Anchor component={Link} to={linkTo(id)} size="sm" truncate display="block" maw={180}>
+              <Anchor component={Link} to={linkTo(id)} size="sm" display="block" maw={{ base: 84, sm: 180 }}>
                 {name}
               </Anchor>
             ),
