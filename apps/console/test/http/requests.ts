@@ -29,6 +29,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /staff/senders/:sender/throughput': { throughput: 100 },
   'post /staff/senders/:sender/pause': { reason: 'a test' },
   'put /staff/settings': { freeSends: 10 },
+  'put /staff/prices': { country: 'BR', since: '2026-11', price: 0.0068, currency: 'USD' },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
   'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
   'post /staff/accounts/:target/sends/search': { recipient: '+5511987654321' },

@@ -58,6 +58,7 @@ export const router = createBrowserRouter([
               ),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
               page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
+              page('audit', () => import('../features/audit/audit.js'), 'AccountAudit'),
               page('team', () => import('../features/team/team.js'), 'Team'),
             ],
           },

@@ -111,7 +111,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         />
       </Section>
       <Section title={t('audit')}>
-        <AuditTable query={{ account: account.id }} empty={t('unchanged')} />
+        <AuditTable path={`/staff/audit?account=${account.id}`} empty={t('unchanged')} />
       </Section>
     </>
   );
