@@ -1,6 +1,6 @@
 import { Group, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import audit from '../../locales/en/audit.json';
 import { useAccount } from '../../app/session.js';
@@ -123,8 +123,6 @@ function TextFilter({
 }) {
   const [typed, setTyped] = useState(value);
   const change = useDebouncedCallback(onChange, TYPING_MS);
-  // The URL changes by itself when the user goes back.
-  useEffect(() => setTyped(value), [value]);
   return (
     <TextInput
       {...texts}

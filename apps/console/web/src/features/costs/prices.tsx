@@ -103,6 +103,8 @@ function PriceTable({ prices, currency }: { prices: readonly PriceView[]; curren
   );
 }
 
+const thisMonth = (): string => new Date().toISOString().slice(0, 7);
+
 function PriceForm({ currency, onClose }: { currency: string | null; onClose: () => void }) {
   const { t, i18n } = useTranslation('costs');
   const required = useRequired();
@@ -114,7 +116,7 @@ function PriceForm({ currency, onClose }: { currency: string | null; onClose: ()
       country: '',
       price: '',
       currency: currency ?? (i18n.language === 'pt-BR' ? 'BRL' : 'USD'),
-      since: new Date().toISOString().slice(0, 7),
+      since: thisMonth(),
     },
     validate: {
       country: required,
