@@ -138,7 +138,7 @@ create table audit_entries (
   details jsonb default '{}'::jsonb not null,
   constraint audit_entries_pkey PRIMARY KEY (id),
   constraint audit_entries_action_check CHECK (action ~ '^[a-z_]+\.[a-z_]+$'::text),
-  constraint audit_entries_actor_kind_check CHECK (actor_kind = ANY (ARRAY['user'::text, 'command_line'::text]))
+  constraint audit_entries_actor_kind_check CHECK (actor_kind = ANY (ARRAY['user'::text, 'staff'::text, 'command_line'::text]))
 );
 CREATE INDEX audit_entries_account_id ON public.audit_entries USING btree (account_id, id);
 CREATE INDEX audit_entries_action ON public.audit_entries USING btree (action, id);
@@ -348,6 +348,16 @@ create table message_costs (
   free_sends bigint not null,
   credits bigint not null,
   constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model)
+);
+
+create table message_prices (
+  country text not null,
+  since date not null,
+  price numeric(12,6) not null,
+  constraint message_prices_pkey PRIMARY KEY (country, since),
+  constraint message_prices_country_check CHECK (country ~ '^[A-Z]{2}$'::text),
+  constraint message_prices_price_check CHECK (price >= 0::numeric),
+  constraint message_prices_since_check CHECK (EXTRACT(day FROM since) = 1::numeric)
 );
 
 create table message_templates (
@@ -566,12 +576,14 @@ create table settings (
   sign_ups_per_network_day integer default 20 not null,
   sign_ups_per_domain_day integer default 100 not null,
   staff_two_factor text default 'optional'::text not null,
+  price_currency text,
   constraint settings_pkey PRIMARY KEY (id),
   constraint settings_account_rate_per_minute_check CHECK (account_rate_per_minute >= 1 AND account_rate_per_minute <= 1000000),
   constraint settings_code_validity_seconds_check CHECK (code_validity_seconds >= 1 AND code_validity_seconds <= 5400),
   constraint settings_free_sends_check CHECK (free_sends >= 0 AND free_sends <= 1000000),
   constraint settings_guess_budget_check CHECK (guess_budget >= 5 AND guess_budget <= 100),
   constraint settings_id_check CHECK (id),
+  constraint settings_price_currency_check CHECK (price_currency ~ '^[A-Z]{3}$'::text),
   constraint settings_sign_ups_per_domain_day_check CHECK (sign_ups_per_domain_day >= 1 AND sign_ups_per_domain_day <= 1000000),
   constraint settings_sign_ups_per_network_day_check CHECK (sign_ups_per_network_day >= 1 AND sign_ups_per_network_day <= 1000000),
   constraint settings_staff_two_factor_check CHECK (staff_two_factor = ANY (ARRAY['optional'::text, 'required'::text])),

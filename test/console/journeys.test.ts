@@ -71,8 +71,8 @@ describeInBrowser('the console with the processes behind it', () => {
       await page.getByRole('heading', { name: /^Send to \+55 .*4321$/, level: 1 }).waitFor();
       for (const step of [
         'One free send was reserved.',
-        'Sent from +15550783881.',
-        /WhatsApp accepted the message/,
+        'WhatsApp accepted the message',
+        /^From \+15550783881 · /,
         'Delivered to the phone',
       ])
         await page.getByText(step).first().waitFor();

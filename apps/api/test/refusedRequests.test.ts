@@ -194,7 +194,9 @@ describe('a flood of refusals', () => {
     const kept = await keptOf();
     expect(kept).toHaveLength(20);
     expect(kept.at(-1)?.requestId).toBe(first);
-    expect(await countRefusedRequests(api.db.database, caller.accountId, {})).toMatchObject([
+    const reasons = await countRefusedRequests(api.db.database, caller.accountId, {});
+    // Both may have been met last.
+    expect(reasons.toSorted((one, other) => other.count - one.count)).toMatchObject([
       { code: 'invalid_json', detail: 'The body is not valid JSON.', count: 751 },
       { code: 'invalid_json', detail: expect.stringContaining('must be an object') as string, count: 250 },
     ]);

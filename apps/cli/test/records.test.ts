@@ -109,6 +109,31 @@ it('cost list counts messages by day and price, of the days that are asked for',
   expect(await json('cost list --days 60')).toHaveLength(2);
 });
 
+it('cost months sums messages in money with the price of each month', async () => {
+  const month = new Date().toISOString().slice(0, 7);
+  await store.sql('delete from message_costs');
+  await store.sql(
+    `insert into message_costs select day, country, 'authentication', 'regular', country <> 'US', 'PMP', n, 4, 7
+     from (values ('2026-01-01'::date, 'BR', 1000), (now() at time zone 'UTC', 'BR', 10), (now() at time zone 'UTC', 'PT', 3),
+       (now() at time zone 'UTC', 'US', 2)) v (day, country, n)`,
+  );
+  await json('cost price BR 0.5 --currency USD --since 2025-12');
+  expect(await json(`cost price BR 0.25 --currency EUR`)).toEqual([
+    { country: 'BR', since: month, price: 0.25, currency: 'EUR' },
+    { country: 'BR', since: '2025-12', price: 0.5, currency: 'EUR' },
+  ]);
+  const of = (month: string, country: string, charged: number, price: number | null, amount: number | null) =>
+    expect.objectContaining({ month, country, charged, price, amount, currency: 'EUR' }) as unknown;
+  expect(await json('cost months --months 120')).toEqual([
+    of(month, 'PT', 3, null, null),
+    of(month, 'BR', 10, 0.25, 2.5),
+    of(month, 'US', 0, null, 0),
+    of('2026-01', 'BR', 1000, 0.5, 500),
+  ]);
+  await json(`cost price BR off --currency EUR`);
+  expect(await json('cost months --months 1')).toContainEqual(of(month, 'BR', 10, 0.5, 5));
+});
+
 it('request list shows an account’s own refused requests, finds one by its id, and counts them all in its text', async () => {
   const caller = await buildCaller(store.database, 'live');
   const other = await buildCaller(store.database, 'live');

@@ -183,6 +183,11 @@ describe('a command that was not written right ends with 2 and one line, before 
     ]),
     [['application', 'set', UNKNOWN_ID, 'identity_check', 'on'], /off or observe or enforce/],
     [['cost', 'list', '--days', '0'], '--days must be a whole number'],
+    [['cost', 'months', '--months', '0'], '--months must be a whole number'],
+    [['cost', 'price', 'Brazil', '1', '--currency', 'USD'], 'the country must be a country code'],
+    [['cost', 'price', 'BR', '1,5', '--currency', 'USD'], 'the price must be off or a number'],
+    [['cost', 'price', 'BR', '1', '--currency', 'R$'], '--currency must be a code such as USD'],
+    [['cost', 'price', 'BR', '1', '--currency', 'USD', '--since', '2026-13'], '--since must be a month'],
 
     [[...USER, '--password', 'seven purple kettles'], 'read from standard input'],
     [[...USER, '--account', UNKNOWN_ID], '--account and --role go together'],

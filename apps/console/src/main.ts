@@ -27,6 +27,9 @@ import { createApp, readinessChecks } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
 
+/** What is left of a download when the process stops. */
+const DOWNLOAD_MS_MAX = 5_000;
+
 await runProcess('console', async () => {
   const config = readConsoleConfig(process.env);
   const log = createLog('console', config.LOG_LEVEL);
@@ -66,7 +69,10 @@ await runProcess('console', async () => {
     shutdownDelayMs: config.SHUTDOWN_DELAY_MS,
     async stop() {
       await watch.stop();
+      // A download may take longer than a process has to stop: it is cut off.
+      const cut = setTimeout(() => server.closeAllConnections(), DOWNLOAD_MS_MAX);
       await closeHttpServer(server);
+      clearTimeout(cut);
       await queues.close();
       await presenceLoop.stop();
       await closeDatabase(database);

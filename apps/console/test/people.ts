@@ -50,9 +50,11 @@ export async function callConsole<T = any>(
   return {
     status: response.status,
     headers: response.headers,
-    body: (text === '' ? undefined : JSON.parse(text)) as T,
+    body: (text === '' ? undefined : isJson(response) ? JSON.parse(text) : text) as T,
   };
 }
+
+const isJson = ({ headers }: Response): boolean => headers.get('content-type')?.includes('json') ?? false;
 
 /** The cookies that an answer sets, as a browser would send them. */
 export const cookieOf = ({ headers }: Answer): string =>

@@ -5,7 +5,12 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** The code's state as stored. `expired` is never stored: it follows from the clock, as `verificationAt` says. */
 export type StoredVerification = 'pending' | 'verified' | 'locked';
 export type Verification = StoredVerification | 'expired';
-export type FailureReason = 'expired_before_delivery' | 'attempts_exhausted' | 'rejected_by_provider';
+export const FAILURE_REASONS = [
+  'expired_before_delivery',
+  'attempts_exhausted',
+  'rejected_by_provider',
+] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 /** Where a live send's unit was taken from. */
 export type UnitBucket = 'free_quota' | 'credit';
 export type Channel = 'sandbox' | 'whatsapp';

@@ -30,6 +30,7 @@ export {
   NOT_SIGNED_IN,
   type Actor,
   type AuditEntry,
+  type AuditFilter,
   type NewAuditEntry,
 } from './audit/audit.js';
 export * from './audit/loggedReads.js';
@@ -49,6 +50,7 @@ export * from './reports/healthReader.js';
 export * from './reports/heartbeats.js';
 export * from './reports/incidents.js';
 export * from './reports/ledger.js';
+export * from './accounts/messagePrices.js';
 export * from './reports/messageCosts.js';
 export * from './reports/overview.js';
 export { InvalidCursor, type Page } from './reports/pages.js';

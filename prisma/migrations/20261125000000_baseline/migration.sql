@@ -14,7 +14,9 @@ create table settings (
   trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
-  staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required'))
+  staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required')),
+  -- Of all prices in message_prices.
+  price_currency text check (price_currency ~ '^[A-Z]{3}$')
 );
 insert into settings default values;
 
@@ -515,6 +517,14 @@ create table message_costs (
   free_sends bigint not null,
   credits bigint not null,
   primary key (day, country, category, type, billable, pricing_model)
+);
+
+-- What the operator says that the provider charges, each from a month on: months before keep their price.
+create table message_prices (
+  country text not null check (country ~ '^[A-Z]{2}$'),
+  since date not null check (extract(day from since) = 1),
+  price numeric(12, 6) not null check (price >= 0),
+  primary key (country, since)
 );
 
 -- ── Against abuse ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -1496,7 +1506,7 @@ create table invitations (
 create table audit_entries (
   id bigint primary key generated always as identity,
   at timestamptz(3) not null default clock_timestamp(),
-  actor_kind text not null check (actor_kind in ('user', 'command_line')),
+  actor_kind text not null check (actor_kind in ('user', 'staff', 'command_line')),
   actor_id uuid,
   actor_name text not null,
   -- Compared byte by byte, so that the index below finds prefixes.

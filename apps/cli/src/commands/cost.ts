@@ -1,7 +1,18 @@
-import { listMessageCosts, type MessageCost } from '@onecode/store';
+import { isCountryTarget } from '@onecode/domain';
+import {
+  listMessageCosts,
+  listMonthlyCosts,
+  PRICE_MAX,
+  readMessagePrices,
+  setMessagePrice,
+  type MessageCost,
+  type MonthlyCost,
+} from '@onecode/store';
 import type { Command } from 'commander';
+import { actor } from '../actor.js';
 import { wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
+import { UsageError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
 
 const DAYS = { min: 1, max: 366 };
@@ -19,12 +30,51 @@ const rowOf = ({ pricingModel, freeSends, ...cost }: MessageCost): Row => ({
   credits: cost.credits,
 });
 
-/** `cost list`. */
+const MONTHS = { min: 1, max: 120 };
+const MONTHS_INITIAL = 12;
+const THIS_MONTH = new Date().toISOString().slice(0, 7);
+
+const monthRowOf = ({ freeSends, ...cost }: MonthlyCost, currency: string | null): Row => ({
+  month: cost.month,
+  country: cost.country,
+  messages: cost.messages,
+  charged: cost.charged,
+  price: cost.price,
+  amount: cost.amount,
+  currency,
+  free_sends: freeSends,
+  credits: cost.credits,
+});
+
+function matching(what: string, pattern: RegExp, form: string): (typed: string) => string {
+  return (typed) => {
+    if (!pattern.test(typed)) throw new UsageError(`${what} must be ${form}`);
+    return typed;
+  };
+}
+
+function country(typed: string): string {
+  if (!isCountryTarget(typed)) throw new UsageError('the country must be a country code such as BR');
+  return typed;
+}
+
+/** A price in decimal notation, or `off`. */
+function price(typed: string): number | 'off' {
+  if (typed === 'off') return typed;
+  const value = Number(typed);
+  if (!/^[0-9]+(\.[0-9]{1,6})?$/.test(typed) || value > PRICE_MAX)
+    throw new UsageError(`the price must be off or a number up to ${PRICE_MAX}, such as 0.0068`);
+  return value;
+}
+
+/** `cost list`, `months` and `price`. */
 export function addCostCommands(program: Command): void {
-  program
+  const cost = program
     .command('cost')
     .description('what Meta charges for messages, beside what customers were charged')
-    .addHelpText('after', example('cost list'))
+    .addHelpText('after', example('cost months'));
+
+  cost
     .command('list')
     .description('count messages by day (UTC), country and price, newest day first')
     .option('--days <number>', 'of so many days, today included', wholeNumber('--days', DAYS), DAYS_INITIAL)
@@ -33,4 +83,60 @@ export function addCostCommands(program: Command): void {
       const costs = await withDatabase((database) => listMessageCosts(database, days));
       print(command, costs.map(rowOf));
     });
+
+  cost
+    .command('months')
+    .description('sum messages by month (UTC) and country, newest month first, in money where prices are set')
+    .option(
+      '--months <number>',
+      'of so many months, this one included',
+      wholeNumber('--months', MONTHS),
+      MONTHS_INITIAL,
+    )
+    .addHelpText('after', example('cost months --json'))
+    .action(async ({ months }: { months: number }, command: Command) => {
+      const [costs, { currency }] = await withDatabase((database) =>
+        Promise.all([listMonthlyCosts(database, months), readMessagePrices(database)]),
+      );
+      print(
+        command,
+        costs.map((one) => monthRowOf(one, currency)),
+      );
+    });
+
+  cost
+    .command('price')
+    .description('set what Meta charges for a message to a country, from a month on')
+    .argument('<country>', 'its code, such as BR', country)
+    .argument('<price>', 'of one message, or off', price)
+    .requiredOption(
+      '--currency <code>',
+      'of all prices, such as USD',
+      matching('--currency', /^[A-Z]{3}$/, 'a code such as USD'),
+    )
+    .option(
+      '--since <month>',
+      'the first month',
+      matching('--since', /^20\d\d-(0[1-9]|1[0-2])$/, 'a month such as 2026-11'),
+      THIS_MONTH,
+    )
+    .addHelpText('after', example('cost price BR 0.0068 --currency USD'))
+    .action(
+      async (
+        of: string,
+        value: number | 'off',
+        { currency, since }: { currency: string; since: string },
+        command: Command,
+      ) => {
+        const { prices } = await withDatabase(async (database) => {
+          const price = value === 'off' ? null : value;
+          await setMessagePrice(database, actor(), { country: of, since, price, currency });
+          return readMessagePrices(database);
+        });
+        print(
+          command,
+          prices.map((one) => ({ ...one, currency })),
+        );
+      },
+    );
 }

@@ -13,7 +13,9 @@ import type { Access } from '../http/route.js';
 
 const isMemberRole = (access: Access): access is MemberRole =>
   (MEMBER_ROLES as readonly string[]).includes(access);
-const isStaffRole = (access: Access): access is StaffRole => access === 'operator' || access === 'on_call';
+/** Whether a route is for staff. */
+export const isStaffRole = (access: Access): access is StaffRole =>
+  access === 'operator' || access === 'on_call';
 
 /**
  * Checks that a person may call a route. To somebody who is not a member, an account does not exist; to somebody who is not staff,

@@ -25,7 +25,7 @@ const POLICY_CHANGES = {
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 
 const personOf = (response: Response): Person => response.locals['person'] as Person;
-const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
+const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'staff', id, name: email });
 
 /** The person whose request bull-board answers. Its hooks do not get the request. */
 const currentPerson = new AsyncLocalStorage<Person>();

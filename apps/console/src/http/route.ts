@@ -21,7 +21,7 @@ export interface Call<B = unknown, Q = unknown> {
   person: Person;
   /** The person, as the audit log names them. */
   actor: Actor;
-  /** The account in the path, of which the person is a member. @throws Error on a route without one */
+  /** The account in the path: one of the person's, or for staff any. @throws Error on a route without one */
   accountId: string;
 }
 
@@ -35,7 +35,7 @@ export interface Route {
   confirmed?: true;
   body?: TSchema;
   query?: TSchema;
-  /** Returns the JSON of a 200, or nothing for a 204. */
+  /** Returns the JSON of a 200, a `CsvDownload`, or nothing for a 204. */
   handle(call: Call<never, never>): Promise<object | void>;
 }
 

@@ -1,8 +1,9 @@
 import type { Request, RequestHandler, Router } from 'express';
 import { isId, type Actor } from '@onecode/store';
-import { authorize, requireConfirmation } from '../auth/access.js';
+import { authorize, isStaffRole, requireConfirmation } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
 import type { Person } from '../auth/identity.js';
+import { CsvDownload, sendCsv } from './csv.js';
 import { bodyReader, queryReader } from './validation.js';
 import { requireCsrfToken } from './csrf.js';
 import { ConsoleProblem } from './problem.js';
@@ -23,14 +24,15 @@ function handlerOf(context: ConsoleContext, route: Route): RequestHandler {
     const params = request.params as Record<string, string>;
     if (!Object.values(params).every(isId)) throw new ConsoleProblem('not_found');
     await authorize(context, route.access, person, params['account']);
-    const call = callOf(context, request, person, {
+    const call = callOf(context, request, person, isStaffRole(route.access) ? 'staff' : 'user', {
       params,
       body: readBody?.(request.body ?? {}),
       query: readQuery?.(request.query),
     });
     if (route.confirmed) await requireConfirmation(context, call.person);
     const answer = await route.handle(call as Call<never, never>);
-    if (answer === undefined) response.status(204).end();
+    if (answer instanceof CsvDownload) await sendCsv(request, response, answer, context.log);
+    else if (answer === undefined) response.status(204).end();
     else response.json(answer);
   };
 }
@@ -39,6 +41,7 @@ function callOf(
   context: ConsoleContext,
   request: Request,
   person: Person | null,
+  actorKind: 'user' | 'staff',
   input: { params: Record<string, string>; body: unknown; query: unknown },
 ): Call {
   return {
@@ -50,10 +53,10 @@ function callOf(
       return person;
     },
     get actor(): Actor {
-      return { kind: 'user', id: this.person.id, name: this.person.email };
+      return { kind: actorKind, id: this.person.id, name: this.person.email };
     },
     get accountId(): string {
-      const { account } = input.params;
+      const account = input.params['account'] ?? input.params['target'];
       if (account === undefined) throw new Error('the route has no account in its path');
       return account;
     },

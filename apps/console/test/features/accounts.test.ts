@@ -1,6 +1,14 @@
-import { changeSetting, grantCredits, listAuditEntries, newId } from '@onecode/store';
+import {
+  changeSetting,
+  createApplication,
+  grantCredits,
+  limitApplication,
+  listAuditEntries,
+  newId,
+} from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
 import type { StaffAccountDetailsView, StaffAccountsView } from '../../src/features/accounts/view.js';
+import type { AuditEntryView } from '../../src/features/audit/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -62,7 +70,7 @@ describe('operators and accounts', () => {
     expect(await latest()).toMatchObject({
       action: 'account.credit',
       accountId: account,
-      actor: { kind: 'user', id: operator.id, name: operator.email },
+      actor: { kind: 'staff', id: operator.id, name: operator.email },
       details: { amount: 500, reason: 'invoice 42', before: { credits: 7 }, after: { credits: 507 } },
     });
   });
@@ -242,8 +250,69 @@ describe('the audit log', () => {
     expect(second.next).toBeNull();
   });
 
+  it('is filtered by person, object and time', async () => {
+    const { database } = server.db;
+    const shop = await buildCaller(database, 'live');
+    const named = await createApplication(database, TEST_ACTOR, {
+      accountId: shop.accountId,
+      name: 'Caixa Azul',
+      mode: 'test',
+    });
+    await limitApplication(database, { ...TEST_ACTOR, name: 'Olga' }, named!.id, { perMinute: 7 });
+    const found = async (query: string): Promise<unknown[]> =>
+      (await onCall.get(`/staff/audit?account=${shop.accountId}&${query}`)).body.entries.map(
+        ({ action, subject }: AuditEntryView) => [action, subject],
+      );
+    const created = ['application.create', null];
+    const limited = ['application.limit', 'Caixa Azul'];
+    expect(await found('person=olga')).toEqual([limited]);
+    expect(await found('object=xa%20azul')).toEqual([limited, created]);
+    expect(await found(`object=${named!.id}`)).toEqual([limited, created]);
+    expect(await found('object=verde')).toEqual([]);
+    const [now, later] = [Date.now(), Date.now() + 60_000].map((at) => new Date(at).toISOString());
+    expect(await found(`to=${later}&object=azul`)).toHaveLength(2);
+    expect(await found(`from=${later}`)).toEqual([]);
+    expect(await found(`from=${now}&to=${now}`)).toEqual([]);
+  });
+
+  it('of an account is for its admins, who see that staff did something, and neither who nor why', async () => {
+    const { database } = server.db;
+    const shop = await buildCaller(database, 'live');
+    const base = `/accounts/${shop.accountId}`;
+    const [admin, developer] = [
+      await person(server, { accounts: { [shop.accountId]: 'admin' } }),
+      await person(server, { accounts: { [shop.accountId]: 'developer' } }),
+    ];
+    await developer.put(`${base}/applications/${shop.applicationId}`, { name: 'Caixa' });
+    await operator.put(`/staff${base}/rate`, { ratePerMinute: 7 });
+    await onCall.get(`/staff${base}/ledger`);
+    await grantCredits(database, TEST_ACTOR, await buildAccount(database), 5, 'of another account');
+
+    expect((await developer.get(`${base}/audit`)).status).toBe(403);
+    expect((await developer.get(`${base}/audit.csv`)).status).toBe(403);
+    const { entries } = (await admin.get(`${base}/audit`)).body;
+    const byStaff = { actor: { kind: 'staff', name: '' }, subject: null, changes: [], facts: [] };
+    expect(entries.slice(0, 3)).toMatchObject([
+      { action: 'account.read', ...byStaff },
+      { action: 'account.change', ...byStaff },
+      {
+        action: 'application.rename',
+        actor: { kind: 'user', name: developer.email },
+        changes: [{ field: 'name', after: 'Caixa' }],
+      },
+    ]);
+    for (const { account } of entries) expect(account.id).toBe(shop.accountId);
+    expect((await admin.get(`${base}/audit?person=${operator.email}`)).body.entries).toEqual([]);
+    const { body } = await admin.get<string>(`${base}/audit.csv`);
+    expect(body).toContain(developer.email);
+    for (const name of [operator.email, onCall.email, 'tester']) expect(body).not.toContain(name);
+    expect((await onCall.get<string>(`/staff/audit.csv?account=${shop.accountId}`)).body).toContain(
+      `,staff,${operator.email},account.change,${shop.accountId},`,
+    );
+  });
+
   it('refuses filters that are none', async () => {
-    for (const query of ['account=1', 'area=A', 'before=x', 'limit=0', 'limit=101'])
+    for (const query of ['account=1', 'area=A', 'before=x', 'limit=0', 'limit=101', 'from=today', 'person='])
       expect((await onCall.get(`/staff/audit?${query}`)).status).toBe(422);
   });
 });

@@ -57,7 +57,9 @@ async function overview(more: Record<string, string> = {}): Promise<OverviewView
 
 describe('the overview', () => {
   it('counts live sends of the account alone by what became of them', async () => {
-    const { totals, sampled, series, applications, locales } = await overview({ mode: 'live' });
+    const { totals, previous, sampled, series, applications, locales, countries, failures } = await overview({
+      mode: 'live',
+    });
     expect(sampled).toBeNull();
     expect(totals).toEqual({
       sends: 4,
@@ -71,6 +73,9 @@ describe('the overview', () => {
       deliverySecondsP95: 4,
     });
     expect(series.reduce((sum, { sends }) => sum + sends, 0)).toBe(4);
+    expect([previous.sends, previous.deliveredShare]).toEqual([0, null]);
+    expect(countries).toMatchObject([{ country: 'BR', sends: 4, delivered: 2, verified: 1 }]);
+    expect(failures).toEqual([]);
     expect(series.every(({ start }) => /^\d{4}-.*T03:00:00\.000Z$/.test(start))).toBe(true);
     expect(applications.map(({ applicationId, sends }) => [applicationId, sends])).toEqual([
       [shop.applicationId, 3],
@@ -87,6 +92,29 @@ describe('the overview', () => {
     [{ bucket: 'hour', locale: 'pt-BR' }, 4],
   ])('of %j counts %i', async (more, sends) => {
     expect((await overview(more)).totals.sends).toBe(sends);
+  });
+
+  it('has beside it the period before, as far as this one has come', async () => {
+    const caller = await buildCaller(server.db.database, 'test', { id: shop.accountId });
+    const now = Date.now();
+    const MINUTE_MS = 60_000;
+    const begun = (now - 90 * MINUTE_MS).toString(16).padStart(12, '0');
+    await server.db.sql('update sends set id = ($1 || right(id::text, 23))::uuid where id = $2', [
+      `${begun.slice(0, 8)}-${begun.slice(8)}`,
+      await buildSend(server.db.database, caller),
+    ]);
+    const of = async (begin: number, minutes: number) => {
+      const { totals, previous } = await overview({
+        application: caller.applicationId,
+        from: new Date(begin).toISOString(),
+        to: new Date(begin + minutes * MINUTE_MS).toISOString(),
+      });
+      return [totals.sends, previous.sends];
+    };
+    expect(await of(now - 60 * MINUTE_MS, 60)).toEqual([0, 1]);
+    expect(await of(now - 120 * MINUTE_MS, 60)).toEqual([1, 0]);
+    // In the period before, the send comes after what is now.
+    expect(await of(now - 60 * MINUTE_MS, 120)).toEqual([0, 0]);
   });
 
   it('counts what people deny by application and country', async () => {

@@ -43,7 +43,7 @@ const found = async (text: string, who = member, of = ours): Promise<string[]> =
   (await read({ text }, who, of)).body.requests.map(({ requestId }) => requestId);
 
 describe('refused requests in the console', () => {
-  it('are counted by what was said, and listed with their route as the reference writes it', async () => {
+  it('are counted by what was said, the newest first, and listed with their route as the reference writes it', async () => {
     const { body } = await read({});
     const recent = { lastRefusedAt: expect.any(String) as string };
     const keyed = {

@@ -29,8 +29,10 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /staff/senders/:sender/pause': { reason: 'a test' },
   'post /staff/senders/:sender/resume': { reason: 'a test' },
   'put /staff/settings': { freeSends: 10 },
+  'put /staff/prices': { country: 'BR', since: '2026-11', price: 0.0068, currency: 'USD' },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
   'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
+  'post /staff/accounts/:target/sends/search': { recipient: '+5511987654321' },
   'post /staff/accounts/:target/credits': {
     amount: 1,
     reason: 'a test',
@@ -44,12 +46,17 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /staff/holds/release': { kind: 'country', target: 'BR', reason: 'a test' },
 };
 
+const OVERVIEW = {
+  from: new Date(Date.now() - DAY_MS).toISOString(),
+  to: new Date().toISOString(),
+  bucket: 'hour',
+  timeZone: 'America/Sao_Paulo',
+};
+
 /** Query parameters of the routes that cannot do without. */
 export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
-  'get /accounts/:account/overview': {
-    from: new Date(Date.now() - DAY_MS).toISOString(),
-    to: new Date().toISOString(),
-    bucket: 'hour',
-    timeZone: 'America/Sao_Paulo',
-  },
+  'get /accounts/:account/overview': OVERVIEW,
+  'get /accounts/:account/overview.csv': OVERVIEW,
+  'get /staff/accounts/:target/overview': OVERVIEW,
+  'get /staff/accounts/:target/overview.csv': OVERVIEW,
 };

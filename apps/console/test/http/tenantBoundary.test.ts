@@ -286,6 +286,7 @@ describe('the tenant boundary of the routes', () => {
     const others = ofStaff.filter(({ method, access }) => method !== 'get' && access !== 'operator');
     expect(named(others).map(({ name }) => name)).toEqual([
       'POST /staff/accounts/:target/refused-requests/search',
+      'POST /staff/accounts/:target/sends/search',
       'POST /staff/senders/:sender/pause',
       'POST /staff/senders/:sender/resume',
       'POST /staff/senders/:sender/check',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setMessagePrice } from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -12,6 +13,7 @@ import {
   startProcess,
   testRedisUrl,
   untilReady,
+  TEST_ACTOR,
   useBrowser,
   type StartedProcess,
 } from '@onecode/testing';
@@ -24,6 +26,8 @@ import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Screenshots for a visual review; ignored by Git. */
 const PICTURES = '.data/pictures';
+
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
 const THEMES = [
   { name: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
@@ -68,6 +72,11 @@ const PAGES: readonly Visit[] = [
   { name: 'sends', path: '/accounts/ACCOUNT/sends', as: 'member' },
   { name: 'send', path: '/accounts/ACCOUNT/sends/SEND', as: 'member' },
   { name: 'send-failed', path: '/accounts/ACCOUNT/sends/FAILED', as: 'member' },
+  {
+    name: 'overview-custom',
+    path: `/accounts/ACCOUNT/overview?period=custom&from=${daysAgo(9)}&to=${daysAgo(3)}`,
+    as: 'member',
+  },
   { name: 'requests', path: '/accounts/ACCOUNT/requests', as: 'member' },
   { name: 'requests-of-a-code', path: '/accounts/ACCOUNT/requests?code=invalid_recipient', as: 'member' },
   { name: 'empty-requests', path: '/accounts/EMPTY/requests', as: 'member' },
@@ -78,6 +87,7 @@ const PAGES: readonly Visit[] = [
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
+  { name: 'account-audit', path: '/accounts/ACCOUNT/audit', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },
   { name: 'empty-overview', path: '/accounts/EMPTY/overview', as: 'member' },
   { name: 'empty-sends', path: '/accounts/EMPTY/sends', as: 'member' },
@@ -89,6 +99,9 @@ const PAGES: readonly Visit[] = [
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },
   { name: 'staff-requests', path: '/staff/accounts/ACCOUNT/requests', as: 'operator' },
+  { name: 'staff-overview', path: '/staff/accounts/ACCOUNT/overview', as: 'operator' },
+  { name: 'staff-sends', path: '/staff/accounts/ACCOUNT/sends?status=failed', as: 'operator' },
+  { name: 'staff-ledger', path: '/staff/accounts/ACCOUNT/ledger', as: 'operator' },
   { name: 'senders', path: '/staff/senders', as: 'operator' },
   { name: 'holds', path: '/staff/holds', as: 'operator' },
   { name: 'costs', path: '/staff/costs', as: 'operator' },
@@ -293,6 +306,18 @@ beforeAll(async () => {
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
   });
+  await server.db.sql(
+    `insert into message_costs
+     select (now() at time zone 'UTC')::date - n * 20, country, 'authentication', 'regular', country <> 'US', 'PMP', 1813 * n, 10 * n, 1800 * n
+     from generate_series(1, 3) n, unnest(array['BR', 'PT', 'US', 'ZZ']) country`,
+  );
+  for (const country of ['BR', 'PT'])
+    await setMessagePrice(database, TEST_ACTOR, {
+      country,
+      since: '2020-01',
+      price: 0.0068,
+      currency: 'USD',
+    });
   await server.db.sql('update sends set request_id = gen_random_uuid()');
   people = {
     member: await person(server, { accounts: { [account]: 'admin', [empty]: 'admin' } }),

@@ -3,7 +3,8 @@ import { Prisma } from '../generated/prisma/client.js';
 
 /** Who changes something by hand. */
 export interface Actor {
-  kind: 'user' | 'command_line';
+  /** `staff` acts for the service; `user` for an account, or for themselves. */
+  kind: 'user' | 'staff' | 'command_line';
   /** The console's user; null for the command line, and for somebody who failed to sign in. */
   id: string | null;
   name: string;
@@ -62,38 +63,84 @@ export interface AuditEntry {
   accountId: string | null;
   accountName: string | null;
   subject: string | null;
+  /** The name of the application, the number of the sender or the e-mail address of the user that the subject is; else null. */
+  subjectName: string | null;
+  /** The name of the application in the details. */
+  applicationName: string | null;
   details: Record<string, unknown>;
 }
 
 type EntryRow = Omit<AuditEntry, 'actor'> & { kind: Actor['kind']; actorId: string | null; name: string };
 
+/** What people call the things that entries are about. */
+const NAMED = Prisma.sql`
+  select id, name from applications union all select id, number from senders union all select id, email from users`;
+
+const ID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
 /** Sorts above every character of an action. */
 const AFTER_PREFIX = '~';
 
-/**
- * Newest first. `before` is the id of the last entry of the page before. `actionPrefix` is an action or the beginning of several:
- * `settings.` is the history of the settings, each entry with `{name, before, after}`.
- */
+/** Which entries are listed; what is left out excludes none. */
+export interface AuditFilter {
+  accountId?: string;
+  /** An action or the beginning of several: `settings.` is the history of the settings. */
+  actionPrefix?: string;
+  /** A part of the actor's name, in any case. */
+  person?: string;
+  /** What was changed: a part of its id, its name or a key's hint, in any case. */
+  object?: string;
+  /** Inclusive. */
+  from?: Date;
+  /** Exclusive. */
+  to?: Date;
+  /** For people of the account: of what others did, they see that it was done. */
+  isForMembers?: boolean;
+}
+
+/** Newest first. `before` is the id of the last entry of the page before. */
 export async function listAuditEntries(
   database: Connection,
-  filter: { accountId?: string; actionPrefix?: string; before?: string; limit: number },
+  { before, limit, ...filter }: AuditFilter & { before?: string; limit: number },
 ): Promise<AuditEntry[]> {
-  const { accountId, actionPrefix, before, limit } = filter;
-  const conditions = [
-    ...(accountId === undefined ? [] : [Prisma.sql`e.account_id = ${accountId}::uuid`]),
-    ...(actionPrefix === undefined
-      ? []
-      : [Prisma.sql`e.action >= ${actionPrefix} and e.action < ${actionPrefix + AFTER_PREFIX}`]),
-    ...(before === undefined ? [] : [Prisma.sql`e.id < ${before}::bigint`]),
-  ];
-  const where =
-    conditions.length === 0 ? Prisma.empty : Prisma.sql`where ${Prisma.join(conditions, ' and ')}`;
   const rows = await database.sql.query<EntryRow[]>`
     select e.id::text, e.at, e.actor_kind as kind, e.actor_id as "actorId", e.actor_name as name, e.action,
-      e.account_id as "accountId", a.name as "accountName", e.subject, e.details
+      e.account_id as "accountId", a.name as "accountName", e.subject,
+      (select n.name from (${NAMED}) n where n.id = case when e.subject ~ ${ID} then e.subject::uuid end) as "subjectName",
+      (select name from applications where id = (e.details ->> 'applicationId')::uuid) as "applicationName", e.details
     from audit_entries e left join accounts a on a.id = e.account_id
-    ${where} order by e.id desc limit ${limit}::integer`;
-  return rows.map(({ kind, actorId, name, ...entry }) => ({ ...entry, actor: { kind, id: actorId, name } }));
+    where ${before === undefined ? Prisma.sql`true` : Prisma.sql`e.id < ${before}::bigint`} and ${conditionsOf(filter)}
+    order by e.id desc limit ${limit}::integer`;
+  return rows.map(({ kind, actorId, name, ...entry }) =>
+    filter.isForMembers === true && kind !== 'user'
+      ? { ...entry, actor: { kind: 'staff', id: null, name: '' }, details: {}, applicationName: null }
+      : { ...entry, actor: { kind, id: actorId, name } },
+  );
+}
+
+function conditionsOf({
+  accountId,
+  actionPrefix,
+  person,
+  object,
+  from,
+  to,
+  isForMembers = false,
+}: AuditFilter): Prisma.Sql {
+  const conditions = [
+    accountId !== undefined && Prisma.sql`e.account_id = ${accountId}::uuid`,
+    actionPrefix !== undefined &&
+      Prisma.sql`e.action >= ${actionPrefix} and e.action < ${actionPrefix + AFTER_PREFIX}`,
+    person !== undefined &&
+      Prisma.sql`strpos(lower(e.actor_name), lower(${person})) > 0
+        and (e.actor_kind = 'user' or not ${isForMembers}::boolean)`,
+    object !== undefined &&
+      Prisma.sql`(strpos(lower(e.subject), lower(${object})) > 0 or strpos(lower(e.details ->> 'hint'), lower(${object})) > 0
+        or e.subject in (select n.id::text from (${NAMED}) n where strpos(lower(n.name), lower(${object})) > 0))`,
+    from !== undefined && Prisma.sql`e.at >= ${from}::timestamptz`,
+    to !== undefined && Prisma.sql`e.at < ${to}::timestamptz`,
+  ].filter((condition) => condition !== false);
+  return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
 }
 
 /** The fields that differ between two states, as the audit log records them; null when none does. */

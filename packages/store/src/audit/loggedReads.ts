@@ -6,9 +6,9 @@ const LOGGED_FOR = '1 hour';
 
 /** What a member of the staff reads of customers. */
 export interface Read {
-  action: 'send.read' | 'board.read';
+  action: 'account.read' | 'send.read' | 'board.read';
   accountId: string | null;
-  /** The send's id, or the part of the board. */
+  /** The id of the send or of the account, or the part of the board. */
   subject: string;
 }
 

@@ -27,3 +27,38 @@ export async function listMessageCosts(database: Database, days: number): Promis
     where day > (statement_timestamp() at time zone 'UTC')::date - ${days}::integer
     order by message_costs.day desc, country, category, type, billable, pricing_model`;
 }
+
+/** What the messages of a month (UTC) to a country cost. */
+export interface MonthlyCost {
+  /** `2026-11`. */
+  month: string;
+  country: string;
+  messages: number;
+  /** Those that the provider charges for. */
+  charged: number;
+  /** Of one message, in the currency of the prices; null where the operator has set none. */
+  price: number | null;
+  /** Of all that are charged; null where there are some and no price. */
+  amount: number | null;
+  freeSends: number;
+  credits: number;
+}
+
+/** What the messages of the last months (this one included) cost, newest month first, then what costs most. */
+export async function listMonthlyCosts({ sql }: Database, months: number): Promise<MonthlyCost[]> {
+  return sql.query<MonthlyCost[]>`
+    with by_month as (
+      select date_trunc('month', day)::date as month, country, sum(messages) as messages,
+        coalesce(sum(messages) filter (where billable), 0) as charged, sum(free_sends) as free_sends, sum(credits) as credits
+      from message_costs
+      where day >= date_trunc('month', statement_timestamp() at time zone 'UTC') - make_interval(months => ${months - 1}::integer)
+      group by 1, 2
+    )
+    select to_char(m.month, 'YYYY-MM') as month, m.country, m.messages::float8 as messages, m.charged::float8 as charged,
+      p.price::float8 as price, case when m.charged = 0 then 0 else (m.charged * p.price)::float8 end as amount,
+      m.free_sends::float8 as "freeSends", m.credits::float8 as credits
+    from by_month m left join lateral (
+      select price from message_prices where country = m.country and since <= m.month order by since desc limit 1
+    ) p on true
+    order by m.month desc, amount desc nulls first, m.messages desc, m.country`;
+}

@@ -1,4 +1,4 @@
-import type { Locale, Mode } from '@onecode/domain';
+import { NO_COUNTRY, type FailureReason, type Locale, type Mode } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { firstIdAt } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -47,6 +47,10 @@ export interface Overview {
   /** The applications with sends, most sends first. */
   applications: (SendStatistics & { applicationId: string; name: string; mode: Mode })[];
   locales: (SendStatistics & { locale: Locale })[];
+  /** The countries with sends (`NO_COUNTRY` for numbers of none), most sends first. */
+  countries: (SendStatistics & { country: string })[];
+  /** Why sends failed, the most frequent reason first. */
+  failures: { reason: FailureReason; sends: number }[];
 }
 
 /** Up to this many sends are all read, in one walk along the index. */
@@ -88,19 +92,20 @@ export async function overview(
       select case when sum(sends) > ${ALL_MAX} then ceil(sum(sends) / ${SAMPLE_MAX}) else 1 end::bigint as k from scope
     ), seen as (
       select width_bucket(s.created_at, range.starts) as bucket, scope.id as application, s.locale collate "C" as locale,
-        s.stands_for,
+        coalesce(s.country, ${NO_COUNTRY}) as country, s.failure_reason as reason, s.stands_for,
         s.delivered_at is not null or s.status in ('delivered', 'read') as is_delivered,
         s.verification = 'verified' as is_verified, s.status = 'failed' as has_failed,
         extract(epoch from s.delivered_at - s.created_at)::float8 as seconds
       from range, step, scope cross join lateral (${read(from, to)}) s
       where ${locale === undefined ? Prisma.sql`true` : Prisma.sql`s.locale = ${locale}`}
     ), statistics as (
-      select bucket, application, locale, coalesce(sum(stands_for), 0) as sends,
+      select bucket, application, locale, country, reason, grouping(bucket, application, locale, country, reason) as kind,
+        coalesce(sum(stands_for), 0) as sends,
         coalesce(sum(stands_for) filter (where is_delivered), 0) as delivered,
         coalesce(sum(stands_for) filter (where is_verified), 0) as verified,
         coalesce(sum(stands_for) filter (where has_failed), 0) as failed,
         percentile_cont(array[0.5, 0.95]) within group (order by seconds) as seconds
-      from seen group by grouping sets ((), (bucket), (application), (locale))
+      from seen group by grouping sets ((), (bucket), (application), (locale), (country), (reason))
     )
     select range.starts, step.k, (
       select jsonb_agg(to_jsonb(f) || jsonb_build_object('name', scope.name, 'mode', scope.mode) order by f.sends desc)
@@ -151,10 +156,24 @@ function starts(bucket: 'hour' | 'day', from: Date, to: Date, timeZone: string):
         where t at time zone ${timeZone} < ${to}::timestamptz order by t`;
 }
 
+/** What the rows of a group share, as `grouping` numbers it: each of its columns by which they are not grouped is a bit. */
+const KINDS = {
+  total: 0b11111,
+  bucket: 0b01111,
+  application: 0b10111,
+  locale: 0b11011,
+  country: 0b11101,
+  reason: 0b11110,
+};
+
 interface Group {
-  bucket: number | null;
-  application: string | null;
-  locale: Locale | null;
+  kind: number;
+  bucket: number;
+  application: string;
+  locale: Locale;
+  country: string;
+  /** Null for the sends that did not fail. */
+  reason: FailureReason | null;
   name: string;
   mode: Mode;
   sends: number;
@@ -171,21 +190,21 @@ interface OverviewRow {
 }
 
 function overviewOf({ starts: begins, k, groups }: OverviewRow): Overview {
-  const ofBucket = new Map(groups.map((group) => [group.bucket, group]));
-  const isTotal = (group: Group): boolean =>
-    group.bucket === null && group.application === null && group.locale === null;
+  const of = (kind: keyof typeof KINDS): Group[] => groups.filter((group) => group.kind === KINDS[kind]);
+  const ofBucket = new Map(of('bucket').map((group) => [group.bucket, group]));
   return {
     sampled: k === 1n ? null : Number(k),
-    totals: statisticsOf(groups.find(isTotal)),
+    totals: statisticsOf(of('total')[0]),
     series: begins.map((start, n) => ({ start, ...statisticsOf(ofBucket.get(n + 1)) })),
-    applications: groups.flatMap((group) =>
-      group.application === null
-        ? []
-        : [{ applicationId: group.application, name: group.name, mode: group.mode, ...statisticsOf(group) }],
-    ),
-    locales: groups.flatMap((group) =>
-      group.locale === null ? [] : [{ locale: group.locale, ...statisticsOf(group) }],
-    ),
+    applications: of('application').map((group) => ({
+      applicationId: group.application,
+      name: group.name,
+      mode: group.mode,
+      ...statisticsOf(group),
+    })),
+    locales: of('locale').map((group) => ({ locale: group.locale, ...statisticsOf(group) })),
+    countries: of('country').map((group) => ({ country: group.country, ...statisticsOf(group) })),
+    failures: of('reason').flatMap(({ reason, sends }) => (reason === null ? [] : [{ reason, sends }])),
   };
 }
 

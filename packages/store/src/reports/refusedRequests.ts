@@ -82,7 +82,7 @@ export interface RefusalReason extends Pick<ListedRefusedRequest, 'status' | 'co
   lastRefusedAt: Date;
 }
 
-/** Why an account's requests were refused, the most frequent reason first. Each refusal counts, whether or not it is listed. */
+/** Why an account's requests were refused, the reason that was met last first. Each refusal counts, whether or not it is listed. */
 export function countRefusedRequests(
   database: Database,
   accountId: string,
@@ -91,7 +91,7 @@ export function countRefusedRequests(
   return database.sql.query<RefusalReason[]>`
     select r.status::integer, r.code, r.detail, r.fields, sum(r.count)::float8 as count, max(r.refused_at) as "lastRefusedAt"
     from refused_requests r where ${matches(accountId, filter)}
-    group by r.status, r.code, r.detail, r.fields order by sum(r.count) desc, r.code, r.detail, r.fields`;
+    group by r.status, r.code, r.detail, r.fields order by max(r.refused_at) desc, r.code, r.detail, r.fields`;
 }
 
 /** The condition for an account's requests that a filter leaves. */

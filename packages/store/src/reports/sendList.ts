@@ -1,4 +1,11 @@
-import type { DeliveryState, Mode, Verification } from '@onecode/domain';
+import {
+  NO_COUNTRY,
+  type DeliveryState,
+  type FailureReason,
+  type Locale,
+  type Mode,
+  type Verification,
+} from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { CLOCKS_APART_MS, firstIdAt, isId } from '../client/ids.js';
@@ -9,14 +16,21 @@ import { SUMMARY_COLUMNS, summaryOf, type SendSummary, type SummaryRow } from '.
 export interface SendFilter {
   applicationId?: string;
   mode?: Mode;
-  status?: DeliveryState;
+  /** `arrived`: delivered or read. */
+  status?: DeliveryState | 'arrived';
+  failureReason?: FailureReason;
   verification?: Verification;
+  /** ISO 3166, or `NO_COUNTRY`. */
+  country?: string;
+  locale?: Locale;
   /** Inclusive. */
   createdFrom?: Date;
   /** Exclusive. */
   createdTo?: Date;
   /** The whole number in its canonical form: finds the sends to every form of it. */
   canonicalRecipient?: string;
+  /** The last digits of numbers. */
+  recipientEndsWith?: string;
 }
 
 export interface SendPage {
@@ -71,7 +85,7 @@ export async function listSends(
 /** The sends `s` of an application `a` that may match, along an index by id. */
 const ofApplication = (filter: SendFilter, before: string | undefined): Prisma.Sql => Prisma.sql`
   s.application_id = a.id and s.id < ${before ?? endOf(filter)}::uuid and s.id >= ${beginOf(filter)}::uuid
-  ${filter.status === 'failed' ? Prisma.sql`and s.failed_at is not null` : Prisma.empty}
+  ${filter.status === 'failed' || filter.failureReason !== undefined ? Prisma.sql`and s.failed_at is not null` : Prisma.empty}
   ${filter.verification === 'locked' ? Prisma.sql`and s.locked_at is not null` : Prisma.empty}`;
 
 const whichApplications = (accountId: string, { applicationId, mode }: SendFilter): Prisma.Sql => Prisma.sql`
@@ -115,14 +129,25 @@ const matches = ({
   createdFrom,
   createdTo,
   status,
+  failureReason,
   verification,
+  country,
+  locale,
+  recipientEndsWith,
 }: SendFilter): Prisma.Sql => Prisma.sql`(true
   ${applicationId === undefined ? Prisma.empty : Prisma.sql`and s.application_id = ${applicationId}::uuid`}
   ${mode === undefined ? Prisma.empty : Prisma.sql`and s.mode = ${mode}`}
   ${createdFrom === undefined ? Prisma.empty : Prisma.sql`and s.created_at >= ${createdFrom}`}
   ${createdTo === undefined ? Prisma.empty : Prisma.sql`and s.created_at < ${createdTo}`}
-  ${status === undefined ? Prisma.empty : Prisma.sql`and s.status = ${status}`}
+  ${status === undefined ? Prisma.empty : status === 'arrived' ? ARRIVED : Prisma.sql`and s.status = ${status}`}
+  ${failureReason === undefined ? Prisma.empty : Prisma.sql`and s.failure_reason = ${failureReason}`}
+  ${country === undefined ? Prisma.empty : Prisma.sql`and coalesce(s.country, ${NO_COUNTRY}) = ${country}`}
+  ${locale === undefined ? Prisma.empty : Prisma.sql`and s.locale = ${locale}`}
+  ${recipientEndsWith === undefined ? Prisma.empty : Prisma.sql`and right(s.recipient, ${recipientEndsWith.length}::integer) = ${recipientEndsWith}`}
   ${verification === undefined ? Prisma.empty : VERIFICATION[verification]})`;
+
+/** As the overview counts deliveries. */
+const ARRIVED = Prisma.sql`and (s.delivered_at is not null or s.status in ('delivered', 'read'))`;
 
 const VERIFICATION: Record<Verification, Prisma.Sql> = {
   pending: Prisma.sql`and s.verification = 'pending' and s.expires_at > statement_timestamp()`,

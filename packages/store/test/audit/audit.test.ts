@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import * as store from '@onecode/store';
 import { useTestDatabase } from '@onecode/testing';
 import {
@@ -106,7 +107,25 @@ describe('the audit log', () => {
   });
 });
 
+/** The names of the fields in details: those that changed, and the others. */
+const fieldsOf = (details: Record<string, unknown>): string[] =>
+  Object.entries(details).flatMap(([field, value]) => {
+    if (field === 'before' || field === 'after')
+      return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+    return [field === 'name' && 'after' in details ? String(value) : field];
+  });
+
 // After all of these changes.
+it('has no field that the console does not put into words', async () => {
+  const path = '../../../../apps/console/web/src/locales/en/audit.json';
+  const texts = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as {
+    fields: Record<string, string>;
+  };
+  const fields = new Set((await entries()).flatMap(({ details }) => fieldsOf(details)));
+  expect(fields.size).toBeGreaterThan(20);
+  expect([...fields].filter((field) => texts.fields[field] === undefined)).toEqual([]);
+});
+
 it('holds no secret, whatever was changed', async () => {
   const made = (await store.createApiKey(db.database, ACTOR, fixture.caller.applicationId))!;
   const [{ text }] = (await db.sql<{ text: string }>(

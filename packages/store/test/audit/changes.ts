@@ -227,6 +227,16 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: ({ database }) => store.changeSetting(database, ACTOR, 'freeSends', 10),
     change: ({ database }) => store.changeSetting(database, ACTOR, 'freeSends', 11),
   },
+  setMessagePrice: {
+    action: 'settings.price',
+    change: ({ database }) =>
+      store.setMessagePrice(database, ACTOR, {
+        country: 'BR',
+        since: '2026-11',
+        price: 0.0068,
+        currency: 'USD',
+      }),
+  },
   addSender: {
     action: 'sender.add',
     change: ({ database, sender }) =>

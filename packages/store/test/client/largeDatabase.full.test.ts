@@ -328,10 +328,23 @@ describe('a database with much in it', () => {
       listed(() => ({ applicationId: other.applicationId, mode: 'live' })),
     ],
     ['failed sends', ['sends_failed'], 200, listed(() => ({ status: 'failed' }))],
+    [
+      'sends that failed for a reason',
+      ['sends_failed'],
+      200,
+      listed(() => ({ failureReason: 'attempts_exhausted' })),
+    ],
     ['failed sends of a time', ['sends_failed'], 200, listed(() => ({ status: 'failed', ...month() }))],
     ['locked sends', ['sends_locked'], 200, listed(() => ({ verification: 'locked' }))],
     ['sends that wait', ['sends_of_application'], 1_000, listed(() => ({ status: 'sending' }))],
     ['codes that wait', ['sends_of_application'], 1_000, listed(() => ({ verification: 'pending' }))],
+    ['sends of a country', ['sends_of_application'], 101_000, listed(() => ({ country: 'PT' }))],
+    [
+      'sends to the last digits of a number',
+      ['sends_of_application'],
+      41_000,
+      listed(() => ({ recipientEndsWith: '0001' })),
+    ],
     ['a search through sends', ['sends_of_application'], 101_000, listed(() => ({ status: 'sent' }))],
     [
       'sends to a common recipient',

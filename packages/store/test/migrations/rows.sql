@@ -251,6 +251,10 @@ update holds set kind = 'country', target = 'Brazil'; -- holds_target_check
 update holds set kind = 'account', target = ''; -- holds_target_check
 update holds set reason = ''; -- holds_reason_check
 update holds set reason = repeat('r', 201); -- holds_reason_check
+update settings set price_currency = 'R$'; -- settings_price_currency_check
+insert into message_prices values ('Brazil', '2026-11-01', 1); -- message_prices_country_check
+insert into message_prices values ('BR', '2026-11-02', 1); -- message_prices_since_check
+insert into message_prices values ('BR', '2026-11-01', -1); -- message_prices_price_check
 insert into audit_entries (actor_kind, actor_name, action) values ('worker', 'n', 'account.credit'); -- audit_entries_actor_kind_check
 insert into audit_entries (actor_kind, actor_name, action) values ('user', 'n', 'credit'); -- audit_entries_action_check
 

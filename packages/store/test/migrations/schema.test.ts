@@ -135,6 +135,7 @@ describe('schema', () => {
     'Int @db.SmallInt': 'smallint',
     BigInt: 'bigint',
     Float: 'double precision',
+    'Decimal @db.Decimal(12, 6)': 'numeric(12,6)',
     Boolean: 'boolean',
     Bytes: 'bytea',
     Json: 'jsonb',
@@ -160,7 +161,7 @@ describe('schema', () => {
             /^ {2}(\w+)\s+(\w+)(\?|\[\])?(?: +(.*))?$/.exec(line) ?? [];
           if (field === undefined || type === undefined || names.has(type)) continue;
           const column = /@map\("(\w+)"\)/.exec(attributes ?? '')?.[1] ?? field;
-          const native = /@db\.\w+(?:\(\d+\))?/.exec(attributes ?? '')?.[0];
+          const native = /@db\.\w+(?:\([\d, ]+\))?/.exec(attributes ?? '')?.[0];
           const key = native === undefined ? type : `${type} ${native}`;
           const columnType = TYPES[key];
           if (columnType === undefined) throw new Error(`${name}.${field}: what is ${key} in PostgreSQL?`);

@@ -103,7 +103,7 @@ describe('an overview', () => {
   });
 
   it('counts each application and each language for itself', async () => {
-    const { applications, locales } = await ask();
+    const { applications, locales, countries, failures } = await ask();
     const expected = [live, other, test].map((caller) => ({
       applicationId: caller.applicationId,
       name: `Test ${caller.mode}`,
@@ -119,6 +119,8 @@ describe('an overview', () => {
         ...statisticsOf(ours((send) => send.locale === locale)),
       })),
     );
+    expect(countries).toEqual([{ country: 'BR', ...statisticsOf(ours()) }]);
+    expect(failures).toEqual([{ reason: 'rejected_by_provider', sends: statisticsOf(ours()).failed }]);
   });
 
   it.each<[string, () => Partial<OverviewQuestion>, (send: PastSend) => boolean]>([

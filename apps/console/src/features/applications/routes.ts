@@ -12,6 +12,7 @@ import {
   setIdentityCheck,
   type ApplicationSummary,
 } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
 import { nameField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
@@ -24,10 +25,8 @@ const STRICT = { additionalProperties: false };
 
 /** Applications of an account, their limits and their keys. */
 export const applicationRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/applications', {
     method: 'get',
-    path: '/accounts/:account/applications',
-    access: 'viewer',
     async handle({ context, accountId }) {
       const applications = await listApplications(context.database, accountId);
       return { applications: applications.map(applicationView) };

@@ -1,31 +1,108 @@
-import { Type } from 'typebox';
-import { listAuditEntries } from '@onecode/store';
-import { idField } from '../../http/fields.js';
+import { Type, type Static } from 'typebox';
+import { listAuditEntries, type AuditEntry, type AuditFilter } from '@onecode/store';
+import type { ConsoleContext } from '../../context.js';
+import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
+import { idField, timeField } from '../../http/fields.js';
 import { route, type Route } from '../../http/route.js';
-import { auditEntryView, type AuditPageView } from './view.js';
+import { AUDIT_COLUMNS, auditPageView, auditRow, type AuditPageView } from './view.js';
 
-/** The audit log: who changed or read what, and who signed in. */
+const textField = Type.String({ minLength: 1, maxLength: 254, pattern: '^[^\\p{Cc}\\p{Cs}]*$' });
+const STRICT = { additionalProperties: false };
+const FILTER_FIELDS = {
+  /** The part of an action before the dot. */
+  area: Type.Optional(Type.String({ pattern: '^[a-z_]{1,50}$' })),
+  /** A part of the name of whoever did it. */
+  person: Type.Optional(textField),
+  /** An id, or a part of the name, of what was changed. */
+  object: Type.Optional(textField),
+  /** Inclusive. */
+  from: Type.Optional(timeField),
+  /** Exclusive. */
+  to: Type.Optional(timeField),
+};
+const PAGE_FIELDS = {
+  before: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
+};
+const FILTER = Type.Object(FILTER_FIELDS, STRICT);
+const OF_ANY_ACCOUNT = { account: Type.Optional(idField) };
+
+/** The audit log: for staff whole, and for the admins of an account what was done with it. */
 export const auditRoutes: readonly Route[] = [
   route({
     method: 'get',
     path: '/staff/audit',
     access: 'on_call',
-    query: Type.Object({
-      account: Type.Optional(idField),
-      /** The part of an action before the dot. */
-      area: Type.Optional(Type.String({ pattern: '^[a-z_]{1,50}$' })),
-      before: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
-      limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
-    }),
-    async handle({ context, query: { account, area, before, limit } }): Promise<AuditPageView> {
-      const found = await listAuditEntries(context.database, {
-        ...(account !== undefined && { accountId: account }),
-        ...(area !== undefined && { actionPrefix: `${area}.` }),
-        ...(before !== undefined && { before }),
-        limit: limit + 1,
-      });
-      const entries = found.slice(0, limit).map(auditEntryView);
-      return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+    query: Type.Object({ ...FILTER_FIELDS, ...OF_ANY_ACCOUNT, ...PAGE_FIELDS }, STRICT),
+    async handle({ context, query: { before, limit, account, ...query } }): Promise<AuditPageView> {
+      return auditPageView(await read(context, filterOf(query, account), before, limit));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/staff/audit.csv',
+    access: 'on_call',
+    query: Type.Object({ ...FILTER_FIELDS, ...OF_ANY_ACCOUNT }, STRICT),
+    async handle({ context, actor, query: { account, ...query } }) {
+      return download(context, actor.name, filterOf(query, account));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/audit',
+    access: 'admin',
+    query: Type.Object({ ...FILTER_FIELDS, ...PAGE_FIELDS }, STRICT),
+    async handle({ context, accountId, query: { before, limit, ...query } }): Promise<AuditPageView> {
+      const filter = { ...filterOf(query, accountId), isForMembers: true };
+      return auditPageView(await read(context, filter, before, limit));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/accounts/:account/audit.csv',
+    access: 'admin',
+    query: FILTER,
+    async handle({ context, accountId, query }) {
+      return download(context, accountId, { ...filterOf(query, accountId), isForMembers: true });
     },
   }),
 ];
+
+function filterOf(
+  { area, from, to, ...query }: Static<typeof FILTER>,
+  accountId: string | undefined,
+): AuditFilter {
+  return {
+    ...query,
+    ...(accountId !== undefined && { accountId }),
+    ...(area !== undefined && { actionPrefix: `${area}.` }),
+    ...(from !== undefined && { from: new Date(from) }),
+    ...(to !== undefined && { to: new Date(to) }),
+  };
+}
+
+async function read(
+  { database }: ConsoleContext,
+  filter: AuditFilter,
+  before: string | undefined,
+  limit: number,
+): Promise<{ entries: AuditEntry[]; next: string | null }> {
+  const found = await listAuditEntries(database, {
+    ...filter,
+    ...(before !== undefined && { before }),
+    limit: limit + 1,
+  });
+  const entries = found.slice(0, limit);
+  return { entries, next: found.length > limit ? (entries.at(-1)?.id ?? null) : null };
+}
+
+const download = (context: ConsoleContext, key: string, filter: AuditFilter): CsvDownload =>
+  new CsvDownload(
+    'audit',
+    AUDIT_COLUMNS,
+    allPages(
+      key,
+      (before) => read(context, filter, before, CSV_PAGE_ROWS),
+      ({ entries }) => entries.map(auditRow),
+    ),
+  );

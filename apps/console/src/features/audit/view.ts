@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@onecode/store';
+import { isId, type Actor, type AuditEntry } from '@onecode/store';
 
 /** A value as the log keeps it. */
 export type AuditValue = string | number | boolean | null | AuditValue[] | { [name: string]: AuditValue };
@@ -7,13 +7,15 @@ export type AuditValue = string | number | boolean | null | AuditValue[] | { [na
 export interface AuditEntryView {
   id: string;
   at: string;
-  /** `nobody`: a person who has not proved their identity. */
-  actor: { kind: 'user' | 'command_line' | 'nobody'; name: string };
+  /** `nobody`: a person who has not proved their identity. The name is empty where whoever reads may not know it. */
+  actor: { kind: Actor['kind'] | 'nobody'; name: string };
   /** `area.verb`. */
   action: string;
   account: { id: string; /** Null when it is gone. */ name: string | null } | null;
-  /** The id or name of what was changed; null where that is the account, or where other fields name it. */
+  /** The name of what was changed; null where it has none, or where other fields name it. */
   subject: string | null;
+  /** The send that was read. */
+  sendId: string | null;
   /** Changed fields; `before` is missing for something new. */
   changes: { field: string; before?: AuditValue; after: AuditValue }[];
   /** Further details, such as the reason. */
@@ -28,7 +30,18 @@ export interface AuditPageView {
 
 type Details = Record<string, AuditValue>;
 
-export function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry): AuditEntryView {
+export const auditPageView = ({
+  entries,
+  next,
+}: {
+  entries: AuditEntry[];
+  next: string | null;
+}): AuditPageView => ({ entries: entries.map(auditEntryView), next });
+
+function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry): AuditEntryView {
+  const isSend = action === 'send.read';
+  const { applicationName } = entry;
+  const details = entry.details as Details;
   return {
     id,
     at: at.toISOString(),
@@ -38,28 +51,55 @@ export function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry):
     },
     action,
     account: entry.accountId === null ? null : { id: entry.accountId, name: entry.accountName },
+    sendId: isSend ? entry.subject : null,
     ...withoutRepeats(
-      entry.subject === actor.id ? null : entry.subject,
+      isSend || entry.subject === actor.id ? null : (entry.subjectName ?? entry.subject),
       entry.accountId,
-      detailsView(entry.details as Details),
+      detailsView(applicationName === null ? details : { ...details, applicationId: applicationName }),
     ),
   };
 }
 
+export const AUDIT_COLUMNS = [
+  'id',
+  'at',
+  'actor_kind',
+  'actor',
+  'action',
+  'account_id',
+  'account',
+  'subject',
+  'subject_name',
+  'details',
+];
+
+/** An entry in the download, with `AUDIT_COLUMNS`. */
+export const auditRow = ({ actor, details, ...entry }: AuditEntry) => [
+  entry.id,
+  entry.at,
+  actor.kind,
+  actor.name,
+  entry.action,
+  entry.accountId,
+  entry.accountName,
+  entry.subject,
+  entry.subjectName,
+  JSON.stringify(details),
+];
+
 type EntryDetails = Pick<AuditEntryView, 'changes' | 'facts'>;
 
-/** Omits a subject that the account or the details name already, and facts that are empty or repeat the account. */
+/** Omits a subject that has no name or is named already, and facts that are empty or repeat the account. */
 function withoutRepeats(
   subject: string | null,
   accountId: string | null,
   { changes, facts }: EntryDetails,
 ): EntryDetails & Pick<AuditEntryView, 'subject'> {
-  const isNamed =
-    subject === accountId ||
-    changes.some(({ field }) => field === subject) ||
+  const isKnown =
+    changes.some(({ field, before, after }) => [field, before, after].includes(subject)) ||
     facts.some(({ value }) => value === subject);
   return {
-    subject: isNamed ? null : subject,
+    subject: isKnown || (subject !== null && isId(subject)) ? null : subject,
     changes,
     facts: facts.filter(({ value }) => value !== '' && value !== accountId),
   };

@@ -1,41 +1,57 @@
 import { Type } from 'typebox';
 import { findAccount, findBalance, listLedger } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
+import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { pageFields } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
-import { ledgerEntryView, type TrialView } from './view.js';
+import type { Route } from '../../http/route.js';
+import { LEDGER_COLUMNS, ledgerEntryView, ledgerRow, type TrialView } from './view.js';
 
-/** An account's balance, its trial, and its ledger. */
+const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) };
+const STRICT = { additionalProperties: false };
+
+/** An account's balance, its trial, and its ledger; for staff, those of any account. */
 export const ledgerRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/balance', {
     method: 'get',
-    path: '/accounts/:account/balance',
-    access: 'viewer',
     async handle({ context, accountId }) {
       const { freeQuota, credits } = orNotFound(await findBalance(context.database, accountId));
       return { freeQuota, credits };
     },
   }),
-  route({
+  ...accountReading('/trial', {
     method: 'get',
-    path: '/accounts/:account/trial',
-    access: 'viewer',
     async handle({ context, accountId }): Promise<TrialView> {
       const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
       return { countries: trialCountries };
     },
   }),
-  route({
+  ...accountReading('/ledger', {
     method: 'get',
-    path: '/accounts/:account/ledger',
-    access: 'viewer',
-    query: Type.Object(
-      { ...pageFields, kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) },
-      { additionalProperties: false },
-    ),
+    query: Type.Object({ ...pageFields, ...KIND }, STRICT),
     async handle({ context, accountId, query }) {
       const { entries, next } = await listLedger(context.database, accountId, query);
       return { entries: entries.map(ledgerEntryView), next };
+    },
+  }),
+  ...accountReading('/ledger.csv', {
+    method: 'get',
+    query: Type.Object(KIND, STRICT),
+    async handle({ context, accountId, query }) {
+      return new CsvDownload(
+        'ledger',
+        LEDGER_COLUMNS,
+        allPages(
+          accountId,
+          (before) =>
+            listLedger(context.database, accountId, {
+              ...query,
+              limit: CSV_PAGE_ROWS,
+              ...(before !== undefined && { before }),
+            }),
+          ({ entries }) => entries.map(ledgerRow),
+        ),
+      );
     },
   }),
 ];

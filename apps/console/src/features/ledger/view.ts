@@ -23,3 +23,28 @@ export const ledgerEntryView = ({ units, ...entry }: LedgerEntry) => ({
   ...entry,
   change: entry.kind === 'reserved' ? -units : units,
 });
+
+export const LEDGER_COLUMNS = [
+  'id',
+  'at',
+  'kind',
+  'bucket',
+  'change',
+  'reason',
+  'send_id',
+  'free_quota_after',
+  'credits_after',
+];
+
+/** An entry in the download, with `LEDGER_COLUMNS`. */
+export const ledgerRow = (entry: LedgerEntry) => [
+  entry.id,
+  entry.at,
+  entry.kind,
+  entry.bucket,
+  ledgerEntryView(entry).change,
+  entry.reason,
+  entry.sendId,
+  entry.balance.freeQuota,
+  entry.balance.credits,
+];

@@ -1,9 +1,13 @@
-import { Type } from 'typebox';
-import { countDenials, overview, UnknownTimeZone } from '@onecode/store';
+import { Readable } from 'node:stream';
+import { Type, type Static } from 'typebox';
+import { countDenials, overview, UnknownTimeZone, type OverviewQuestion } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
+import { CsvDownload } from '../../http/csv.js';
 import { idField, timeField } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { ConsoleProblem } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
+import type { Route } from '../../http/route.js';
+import { OVERVIEW_COLUMNS, overviewRows } from './view.js';
 
 /** A name such as `America/Sao_Paulo`. No offsets: PostgreSQL reads their sign the other way round. */
 const TIME_ZONE = Type.String({ pattern: '^[A-Za-z]+(?:[/_-][A-Za-z0-9+_-]+)*$', maxLength: 60 });
@@ -13,46 +17,66 @@ const limitOverviews = createFairLimiter({ concurrency: 4, concurrencyPerKey: 2,
 const HOURLY_DAYS_MAX = 8;
 const DAILY_DAYS_MAX = 100;
 
-/** Counts and shares of an account's sends within a period. */
+const QUERY = Type.Object(
+  {
+    from: timeField,
+    to: timeField,
+    bucket: Type.Enum(['hour', 'day']),
+    timeZone: TIME_ZONE,
+    mode: Type.Optional(Type.Enum(['test', 'live'])),
+    application: Type.Optional(idField),
+    locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
+  },
+  { additionalProperties: false },
+);
+
+/** Counts and shares of an account's sends within a period; for staff, of any account. */
 export const overviewRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/overview', {
     method: 'get',
-    path: '/accounts/:account/overview',
-    access: 'viewer',
-    query: Type.Object(
-      {
-        from: timeField,
-        to: timeField,
-        bucket: Type.Enum(['hour', 'day']),
-        timeZone: TIME_ZONE,
-        mode: Type.Optional(Type.Enum(['test', 'live'])),
-        application: Type.Optional(idField),
-        locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
-      },
-      { additionalProperties: false },
-    ),
-    async handle({ context, accountId, query }) {
-      const { bucket, application, mode, locale } = query;
-      const [from, to] = [new Date(query.from), new Date(query.to)];
-      const days = (to.getTime() - from.getTime()) / DAY_MS;
-      if (days <= 0 || days > (bucket === 'hour' ? HOURLY_DAYS_MAX : DAILY_DAYS_MAX))
-        throw new ConsoleProblem('invalid_input', { errors: { to: 'range' } });
-      const selection = {
-        from,
-        to,
-        bucket,
-        timeZone: canonicalTimeZone(query.timeZone),
-        ...(application !== undefined && { applicationId: application }),
-        ...(mode !== undefined && { mode }),
-        ...(locale !== undefined && { locale }),
-      };
+    query: QUERY,
+    async handle({ context: { database }, accountId, query }) {
+      const question = questionOf(query);
       return limitOverviews(accountId, async () => ({
-        ...(await overview(context.database, accountId, selection)),
-        denials: await countDenials(context.database, accountId, selection),
+        ...(await overview(database, accountId, question)),
+        previous: (await overview(database, accountId, periodBefore(question))).totals,
+        denials: await countDenials(database, accountId, question),
       }));
     },
   }),
+  ...accountReading('/overview.csv', {
+    method: 'get',
+    query: QUERY,
+    async handle({ context: { database }, accountId, query }) {
+      const question = questionOf(query);
+      const read = await limitOverviews(accountId, () => overview(database, accountId, question));
+      return new CsvDownload('overview', OVERVIEW_COLUMNS, Readable.from([overviewRows(read)]));
+    },
+  }),
 ];
+
+function questionOf({ bucket, application, mode, locale, ...query }: Static<typeof QUERY>): OverviewQuestion {
+  const [from, to] = [new Date(query.from), new Date(query.to)];
+  const days = (to.getTime() - from.getTime()) / DAY_MS;
+  if (days <= 0 || days > (bucket === 'hour' ? HOURLY_DAYS_MAX : DAILY_DAYS_MAX))
+    throw new ConsoleProblem('invalid_input', { errors: { to: 'range' } });
+  return {
+    from,
+    to,
+    bucket,
+    timeZone: canonicalTimeZone(query.timeZone),
+    ...(application !== undefined && { applicationId: application }),
+    ...(mode !== undefined && { mode }),
+    ...(locale !== undefined && { locale }),
+  };
+}
+
+/** The period before, as far as this one has come: the rest of a day is no fall. */
+function periodBefore(question: OverviewQuestion): OverviewQuestion {
+  const lengthMs = question.to.getTime() - question.from.getTime();
+  const end = Math.max(question.from.getTime() + 1, Math.min(question.to.getTime(), Date.now()));
+  return { ...question, from: new Date(question.from.getTime() - lengthMs), to: new Date(end - lengthMs) };
+}
 
 /**
  * Returns the canonical name of a time zone: browsers know aliases that PostgreSQL does not, such as `US/Pacific-New`.

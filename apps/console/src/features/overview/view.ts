@@ -7,4 +7,53 @@ export type StatisticsView = SendStatistics;
 /** People who said that they did not request a code, by application and country, most first. */
 export type DenialView = DenialCount;
 
-export type OverviewView = Json<Overview> & { denials: DenialView[] };
+export type OverviewView = Json<Overview> & {
+  /** The totals of the period before, as far as this one has come. */
+  previous: StatisticsView;
+  denials: DenialView[];
+};
+
+export const OVERVIEW_COLUMNS = [
+  'by',
+  'value',
+  'name',
+  'sends',
+  'delivered',
+  'verified',
+  'failed',
+  'delivery_seconds_median',
+  'delivery_seconds_p95',
+];
+
+/** The overview in the download, with `OVERVIEW_COLUMNS`. */
+export function overviewRows({ totals, series, applications, locales, countries, failures }: Overview) {
+  const row = (by: string, value: string | Date | null, name: string | null, of: SendStatistics) => [
+    by,
+    value,
+    name,
+    of.sends,
+    of.delivered,
+    of.verified,
+    of.failed,
+    of.deliverySecondsMedian,
+    of.deliverySecondsP95,
+  ];
+  return [
+    row('total', null, null, totals),
+    ...series.map((of) => row('start', of.start, null, of)),
+    ...applications.map((of) => row('application', of.applicationId, of.name, of)),
+    ...countries.map((of) => row('country', of.country, null, of)),
+    ...locales.map((of) => row('locale', of.locale, null, of)),
+    ...failures.map(({ reason, sends }) => [
+      'failure_reason',
+      reason,
+      null,
+      sends,
+      0,
+      null,
+      sends,
+      null,
+      null,
+    ]),
+  ];
+}

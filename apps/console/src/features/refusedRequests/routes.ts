@@ -2,24 +2,27 @@ import { Type, type Static } from 'typebox';
 import { hashIdempotencyKey } from '@onecode/domain';
 import {
   countRefusedRequests,
-  findAccount,
   isId,
   listRefusedRequests,
   REFUSED_REQUEST_DAYS,
   type Database,
   type RefusedRequestSearch,
 } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
+import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { idField } from '../../http/fields.js';
-import { orNotFound } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
-import { refusedRequestView } from './view.js';
+import type { Route } from '../../http/route.js';
+import { REFUSED_REQUEST_COLUMNS, refusedRequestRow, refusedRequestView } from './view.js';
 
 const PAGE_LIMIT = 50;
 
+const FILTER = {
+  application: Type.Optional(idField),
+  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: REFUSED_REQUEST_DAYS * 24 })),
+};
 const QUERY = Type.Object(
   {
-    application: Type.Optional(idField),
-    hours: Type.Optional(Type.Integer({ minimum: 1, maximum: REFUSED_REQUEST_DAYS * 24 })),
+    ...FILTER,
     /** What was said: code, sentence and faulty fields of the answer. */
     code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
     detail: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' })),
@@ -36,21 +39,29 @@ const QUERY = Type.Object(
  * that it never stands in a URL: proxies log those, and browsers remember them.
  */
 export const refusedRequestRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/refused-requests/search', {
     method: 'post',
-    path: '/accounts/:account/refused-requests/search',
-    access: 'viewer',
     body: QUERY,
     handle: ({ context, accountId, body }) => read(context.database, accountId, body),
   }),
-  route({
-    method: 'post',
-    path: '/staff/accounts/:target/refused-requests/search',
-    access: 'on_call',
-    body: QUERY,
-    async handle({ context: { database }, params, body }) {
-      const { id } = orNotFound(await findAccount(database, params['target'] ?? ''));
-      return read(database, id, body);
+  ...accountReading('/refused-requests.csv', {
+    method: 'get',
+    query: Type.Object(FILTER, { additionalProperties: false }),
+    async handle({ context, accountId, query: { application, hours } }) {
+      const filter = { applicationId: application, hours };
+      return new CsvDownload(
+        'refused-requests',
+        REFUSED_REQUEST_COLUMNS,
+        allPages(
+          accountId,
+          (before) =>
+            listRefusedRequests(context.database, accountId, filter, {
+              limit: CSV_PAGE_ROWS,
+              ...(before !== undefined && { before }),
+            }),
+          ({ requests }) => requests.map(refusedRequestRow),
+        ),
+      );
     },
   }),
 ];

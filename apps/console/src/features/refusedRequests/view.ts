@@ -8,7 +8,7 @@ export type RefusalReasonView = Json<RefusalReason>;
 export type RefusedRequestView = Json<ReturnType<typeof refusedRequestView>>;
 
 export interface RefusedRequestsView {
-  /** The most frequent first, whichever of them the list shows; empty on later pages. */
+  /** The one that was met last first, whichever of them the list shows; empty on later pages. */
   reasons: RefusalReasonView[];
   /** The newest first. */
   requests: RefusedRequestView[];
@@ -29,3 +29,23 @@ export const refusedRequestView = ({
   route: route.replaceAll(/:(\w+)/g, '{$1}'),
   application: { id: applicationId, name: applicationName },
 });
+
+export const REFUSED_REQUEST_COLUMNS = [
+  'request_id',
+  'at',
+  'route',
+  'status',
+  'code',
+  'detail',
+  'fields',
+  'count',
+  'application',
+  'key_hint',
+];
+
+/** A refused request in the download, with `REFUSED_REQUEST_COLUMNS`. */
+export function refusedRequestRow(request: ListedRefusedRequest) {
+  const { requestId, at, route, status, code, detail, fields, count, application, keyHint } =
+    refusedRequestView(request);
+  return [requestId, at, route, status, code, detail, fields.join(' '), count, application.name, keyHint];
+}

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
+import { DELIVERY_STATES, FAILURE_REASONS, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
 import {
   findSendAccount,
   findSendDetails,
@@ -8,59 +8,78 @@ import {
   logRead,
   type SendFilter,
 } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
+import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { idField, pageFields, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { sendDetailsView, sendsView, staffSendView } from './view.js';
+import { SEND_COLUMNS, sendDetailsView, sendRow, sendsView, staffSendView } from './view.js';
 
-const FILTER = Type.Object(
-  {
-    ...pageFields,
-    application: Type.Optional(idField),
-    mode: Type.Optional(Type.Enum(['test', 'live'])),
-    status: Type.Optional(Type.Enum([...DELIVERY_STATES])),
-    verification: Type.Optional(Type.Enum(['pending', 'verified', 'locked', 'expired'])),
-    /** Inclusive. */
-    from: Type.Optional(timeField),
-    /** Exclusive. */
-    to: Type.Optional(timeField),
-  },
-  { additionalProperties: false },
-);
+const FILTER_FIELDS = {
+  application: Type.Optional(idField),
+  mode: Type.Optional(Type.Enum(['test', 'live'])),
+  /** `arrived`: delivered or read. */
+  status: Type.Optional(Type.Enum([...DELIVERY_STATES, 'arrived'])),
+  reason: Type.Optional(Type.Enum([...FAILURE_REASONS])),
+  verification: Type.Optional(Type.Enum(['pending', 'verified', 'locked', 'expired'])),
+  /** ISO 3166, or `NO_COUNTRY`. */
+  country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
+  locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
+  /** Inclusive. */
+  from: Type.Optional(timeField),
+  /** Exclusive. */
+  to: Type.Optional(timeField),
+};
+const STRICT = { additionalProperties: false };
+const FILTER = Type.Object(FILTER_FIELDS, STRICT);
+const LIST = Type.Object({ ...pageFields, ...FILTER_FIELDS }, STRICT);
 
 const RECIPIENT_SEARCH = Type.Object(
   { recipient: Type.String({ maxLength: 1000 }), before: pageFields.before },
   { additionalProperties: false },
 );
 const SEARCH_LIMIT = 50;
+/** What a masked number shows. */
+const LAST_DIGITS = /^[0-9]{4}$/;
 
-/** Sends of an account: lists, the search by phone number, and the history of one; for staff, the history of any send by its id. */
+/** Sends of an account: lists, the search by phone number, and the history of one; for staff, those of any account. */
 export const sendRoutes: readonly Route[] = [
-  route({
+  ...accountReading('/sends', {
     method: 'get',
-    path: '/accounts/:account/sends',
-    access: 'viewer',
-    query: FILTER,
+    query: LIST,
     async handle({ context, accountId, query }) {
       const { limit, before } = query;
       const page = { limit, ...(before !== undefined && { before }) };
       return sendsView(await listSends(context.database, accountId, filterOf(query), page));
     },
   }),
+  ...accountReading('/sends.csv', {
+    method: 'get',
+    query: FILTER,
+    async handle({ context, accountId, query }) {
+      const filter = filterOf(query);
+      return new CsvDownload(
+        'sends',
+        SEND_COLUMNS,
+        allPages(
+          accountId,
+          (before) =>
+            listSends(context.database, accountId, filter, {
+              limit: CSV_PAGE_ROWS,
+              ...(before !== undefined && { before }),
+            }),
+          ({ sends }) => sends.map(sendRow),
+        ),
+      );
+    },
+  }),
   // A phone number never stands in a URL: proxies log URLs, and browsers remember them.
-  route({
+  ...accountReading('/sends/search', {
     method: 'post',
-    path: '/accounts/:account/sends/search',
-    access: 'viewer',
     body: RECIPIENT_SEARCH,
     async handle({ context, accountId, body: { recipient, before } }) {
-      const number = parseRecipient(pastedNumber(recipient));
-      if (number.kind !== 'phone')
-        throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-      return sendsView(
-        await listSends(context.database, accountId, { canonicalRecipient: number.canonical }, page),
-      );
+      return sendsView(await listSends(context.database, accountId, recipientFilter(recipient), page));
     },
   }),
   route({
@@ -99,11 +118,23 @@ export const sendRoutes: readonly Route[] = [
   }),
 ];
 
+/** A whole number, or the last four digits of one. @throws ConsoleProblem `invalid_input` */
+function recipientFilter(text: string): SendFilter {
+  const wanted = pastedNumber(text);
+  if (LAST_DIGITS.test(wanted)) return { recipientEndsWith: wanted };
+  const number = parseRecipient(wanted);
+  if (number.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
+  return { canonicalRecipient: number.canonical };
+}
+
 function filterOf({
   application,
   mode,
   status,
+  reason,
   verification,
+  country,
+  locale,
   from,
   to,
 }: Type.Static<typeof FILTER>): SendFilter {
@@ -111,7 +142,10 @@ function filterOf({
     ...(application !== undefined && { applicationId: application }),
     ...(mode !== undefined && { mode }),
     ...(status !== undefined && { status }),
+    ...(reason !== undefined && { failureReason: reason }),
     ...(verification !== undefined && { verification }),
+    ...(country !== undefined && { country }),
+    ...(locale !== undefined && { locale }),
     ...(from !== undefined && { createdFrom: new Date(from) }),
     ...(to !== undefined && { createdTo: new Date(to) }),
   };

@@ -35,6 +35,39 @@ const sendView = ({ applicationId, applicationName, recipientMasked, ...send }: 
 
 export const sendsView = ({ sends, next }: SendPage) => ({ sends: sends.map(sendView), next });
 
+export const SEND_COLUMNS = [
+  'id',
+  'created_at',
+  'application',
+  'mode',
+  'status',
+  'failure_reason',
+  'verification',
+  'recipient',
+  'country',
+  'locale',
+  'channel',
+  'expires_at',
+  'charged_from',
+];
+
+/** A send in the download, with `SEND_COLUMNS`. */
+export const sendRow = (send: SendSummary) => [
+  send.id,
+  send.createdAt,
+  send.applicationName,
+  send.mode,
+  send.status,
+  send.failureReason,
+  send.verification,
+  send.recipientMasked,
+  send.country,
+  send.locale,
+  send.channel,
+  send.expiresAt,
+  send.chargedFrom,
+];
+
 /** @param isHeld whether a hold stops the send */
 export const sendDetailsView = (send: SendDetails, isHeld: boolean, now: Date) => ({
   ...sendView(send),

@@ -294,6 +294,36 @@ describe('the list of sends', () => {
     expect(idsOf(await list(`?to=${createdAt}`))).not.toContain(ids[2]);
   });
 
+  it('is narrowed by why they failed, whether they arrived, country and language, and the last digits', async () => {
+    const caller = await buildCaller(server.db.database, 'live', { id: live.accountId });
+    const [refused, arrived] = [
+      await build(caller, { recipient: '+5511900001234' }),
+      await build(caller, { recipient: '+351912341234', locale: 'en' }),
+    ];
+    await attempt(server.db.database, refused, sender, {
+      kind: 'recipient',
+      errorCode: 131026,
+      reason: '',
+    });
+    const sent = await attempt(server.db.database, arrived, sender, {
+      kind: 'accepted',
+      messageId: 'wamid.x',
+    });
+    await report(server.db.database, sent, { messageId: 'wamid.x', status: 'read', failure: null });
+    await server.db.sql(`update sends set country = 'PT' where id = $1`, [arrived]);
+    const own = (query: string) => list(`?application=${caller.applicationId}&${query}`);
+    expect(idsOf(await own('reason=rejected_by_provider'))).toEqual([refused]);
+    expect(idsOf(await own('reason=attempts_exhausted'))).toEqual([]);
+    expect(idsOf(await own('status=arrived'))).toEqual([arrived]);
+    expect(idsOf(await own('country=PT'))).toEqual([arrived]);
+    expect(idsOf(await own('country=BR&status=failed'))).toEqual([refused]);
+    expect(idsOf(await own('locale=en'))).toEqual([arrived]);
+    const ending = (recipient: string) => viewer.post<SendsView>(`${path}/search`, { recipient });
+    expect(idsOf((await ending('1234')).body)).toEqual([arrived, refused]);
+    expect(idsOf((await ending('4321')).body)).toEqual([]);
+    expect((await ending('123')).status).toBe(422);
+  });
+
   it('has nothing of an application of somebody else', async () => {
     const theirs = await build(foreign);
     expect((await list(`?application=${foreign.applicationId}`)).sends).toEqual([]);
@@ -334,7 +364,7 @@ describe('the search by phone number', () => {
     }
   });
 
-  it.each(['', '4444', '21955554444', 'ana@example.com', '+55'])('refuses %j', async (recipient) => {
+  it.each(['', '444', '44445', '21955554444', 'ana@example.com', '+55'])('refuses %j', async (recipient) => {
     const { status, body } = await viewer.post(`${path}/search`, { recipient });
     expect([status, body.errors]).toEqual([422, { recipient: 'phone' }]);
   });
@@ -343,6 +373,37 @@ describe('the search by phone number', () => {
 let onCall: TestPerson;
 beforeAll(async () => {
   onCall = await person(server, { staff: 'on_call' });
+});
+
+describe('what the members of an account see', () => {
+  it('is there for the staff too, and the audit log says once an hour who read it', async () => {
+    const caller = await buildCaller(server.db.database, 'live', { credits: 3 });
+    const id = await buildSend(server.db.database, caller, { recipient: '+5511912345678' });
+    const member = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+    const to = Date.now();
+    const span = `from=${new Date(to - 3_600_000).toISOString()}&to=${new Date(to + 3_600_000).toISOString()}`;
+    const answers = async (who: TestPerson, account: string) => {
+      const paths = [
+        '/sends',
+        '/ledger',
+        '/balance',
+        '/applications',
+        `/overview?${span}&bucket=hour&timeZone=UTC`,
+      ];
+      const read = paths.map((one) => who.get<unknown>(`${account}${one}`));
+      const searched = who.post<unknown>(`${account}/sends/search`, { recipient: '5678' });
+      return (await Promise.all([...read, searched])).map(({ status, body }) => ({ status, body }));
+    };
+    const seen = await answers(member, `/accounts/${caller.accountId}`);
+    expect(seen[0]).toMatchObject({ status: 200, body: { sends: [{ id, recipient: '+55 ••••• 5678' }] } });
+    expect(await answers(onCall, `/staff/accounts/${caller.accountId}`)).toEqual(seen);
+    const reads = await listAuditEntries(server.db.database, {
+      accountId: caller.accountId,
+      actionPrefix: 'account.read',
+      limit: 9,
+    });
+    expect(reads).toMatchObject([{ actor: { id: onCall.id }, subject: caller.accountId, details: {} }]);
+  });
 });
 
 describe('a send that somebody on call looks up by its id', () => {

@@ -48,17 +48,19 @@ const REFRESHED_PAGES_MAX = 2;
 /**
  * Reads a list with cursor pagination; each `fetchNextPage` adds a page.
  *
- * @param path below `/api`, without `before`
+ * @param path below `/api`, without `before`, or null while it is not known
  * @param options.search a search that must not appear in a URL, such as a phone number; it is sent in the body of a POST
  * @param options.refreshMs the polling interval in milliseconds
  */
 export function usePages<T extends { next: string | null }>(
-  path: string,
+  path: string | null,
   { search, refreshMs }: { search?: object | undefined; refreshMs?: number } = {},
 ) {
   return useInfiniteQuery<T, ApiProblem, T[], unknown[], string | null>({
-    queryKey: [...path.split(/[/?]/).filter(Boolean), 'pages', search],
+    queryKey: [...(path ?? '').split(/[/?]/).filter(Boolean), 'pages', search],
+    enabled: path !== null,
     queryFn: ({ pageParam: before }) => {
+      if (path === null) throw new Error('a query without a path is not enabled');
       if (search !== undefined)
         return call<T>('POST', path, { ...search, ...(before !== null && { before }) });
       return call<T>(

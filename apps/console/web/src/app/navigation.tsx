@@ -28,6 +28,7 @@ const ACCOUNT_PAGES = [
   ['recipients', IconUserOff],
   ['ledger', IconReceipt],
   ['team', IconUsers],
+  ['audit', IconHistory],
 ] as const;
 
 const STAFF_PAGES = [
@@ -45,13 +46,14 @@ export function Navigation({ account }: { account: string | undefined }) {
   const { t } = useTranslation();
   const { accounts, user } = useSession();
   const shown = account ?? accounts[0]?.id;
+  const mayManage = accounts.some(({ id, role }) => id === shown && role === 'admin');
   return (
     <Stack component="nav" gap={2} aria-label={t('nav.main')}>
       {accounts.length > 1 && <AccountSwitch value={shown} />}
       {shown !== undefined && (
         <>
           {accounts.length === 1 && <Heading text={accounts[0]?.name ?? ''} />}
-          {ACCOUNT_PAGES.map(([name, icon]) => (
+          {ACCOUNT_PAGES.filter(([name]) => name !== 'audit' || mayManage).map(([name, icon]) => (
             <Item key={name} to={`/accounts/${shown}/${name}`} label={t(`nav.${name}`)} icon={icon} />
           ))}
         </>

@@ -34,19 +34,42 @@ export function useSession(): SessionView {
   return session;
 }
 
-/** The account named by the URL, with the user's rights in it. @throws Error when the user is not a member */
+/**
+ * The account named by the URL: one of the user's, with their rights in it, or for staff any, which they only read.
+ *
+ * @throws Error when it is neither
+ */
 export function useAccount(): SessionView['accounts'][number] & {
   /** The path of its data, below `/api`; its pages have the same path. */
   path: string;
+  /** The path of the pages of its sends. */
+  sendsPath: string;
+  isForStaff: boolean;
   mayChange: boolean;
   mayManage: boolean;
 } {
-  const { account: id } = useParams();
-  const account = useSession().accounts.find((one) => one.id === id);
+  const { account: id, target } = useParams();
+  const { accounts, user } = useSession();
+  if (target !== undefined && user.staff !== null) {
+    const path = `/staff/accounts/${target}`;
+    return {
+      id: target,
+      name: '',
+      role: 'viewer',
+      path,
+      sendsPath: '/staff/sends',
+      isForStaff: true,
+      mayChange: false,
+      mayManage: false,
+    };
+  }
+  const account = accounts.find((one) => one.id === id);
   if (account === undefined) throw new Error('the URL names no account of this user');
   return {
     ...account,
     path: `/accounts/${account.id}`,
+    sendsPath: `/accounts/${account.id}/sends`,
+    isForStaff: false,
     mayChange: account.role !== 'viewer',
     mayManage: account.role === 'admin',
   };

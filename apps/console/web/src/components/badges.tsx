@@ -12,13 +12,12 @@ export function ModeBadge({ mode }: { mode: 'test' | 'live' }) {
   return <Badge color={mode === 'live' ? 'brand' : 'gray'}>{t(`mode.${mode}`)}</Badge>;
 }
 
-const STATUS_COLORS: Record<SendView['status'], string> = {
+const STATUS_COLORS: Record<Exclude<SendView['status'], 'failed'>, string> = {
   queued: 'gray.5',
   sending: 'blue',
   sent: 'cyan',
   delivered: 'teal',
   read: 'green',
-  failed: 'red',
 };
 
 const VERIFICATION_COLORS: Record<SendView['verification'], string> = {
@@ -31,7 +30,9 @@ const VERIFICATION_COLORS: Record<SendView['verification'], string> = {
 /** The delivery status of a send. */
 export function StatusBadge({ status }: { status: SendView['status'] }) {
   const { t } = useTranslation(['common', 'sends']);
-  return <DotBadge color={STATUS_COLORS[status]} text={t(`sends:status.${status}`)} />;
+  const text = t(`sends:status.${status}`);
+  if (status === 'failed') return <Badge color="red">{text}</Badge>;
+  return <DotBadge color={STATUS_COLORS[status]} text={text} />;
 }
 
 /** The verification status of a send. */

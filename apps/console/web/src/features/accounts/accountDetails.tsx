@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, SimpleGrid, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Group, SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link, useParams } from 'react-router';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
@@ -44,15 +44,23 @@ export function AccountDetails() {
       actions={
         <>
           <ReadOnlyBadge />
-          {account && (
-            <Button component={Link} to={`/staff/accounts/${account.id}/requests`} variant="default">
-              {t('common:nav.requests')}
-            </Button>
-          )}
           {account && <AccountActions account={account} />}
         </>
       }
     >
+      <Group gap="xs" component="nav" aria-label={t('pages')}>
+        {(['overview', 'sends', 'requests', 'ledger'] as const).map((name) => (
+          <Button
+            key={name}
+            component={Link}
+            to={`/staff/accounts/${target}/${name}`}
+            variant="default"
+            size="xs"
+          >
+            {t(`common:nav.${name}`)}
+          </Button>
+        ))}
+      </Group>
       <Loaded read={{ ...read, data: account }}>{(shown) => <Details account={shown} />}</Loaded>
     </Page>
   );
@@ -103,7 +111,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         />
       </Section>
       <Section title={t('audit')}>
-        <AuditTable query={{ account: account.id }} empty={t('unchanged')} />
+        <AuditTable path={`/staff/audit?account=${account.id}`} empty={t('unchanged')} />
       </Section>
     </>
   );

@@ -1,37 +1,139 @@
-import { Group, Select } from '@mantine/core';
+import { Group, Select, TextInput } from '@mantine/core';
+import { useDebouncedCallback } from '@mantine/hooks';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import audit from '../../locales/en/audit.json';
+import { useAccount } from '../../app/session.js';
 import { AccountPicker } from '../../components/accountPicker.js';
-import { AuditTable } from './auditTable.js';
+import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { useUrlFilters } from '../../hooks/urlFilters.js';
+import { midnight } from '../sends/sendQuery.js';
+import { AuditTable } from './auditTable.js';
 
-const AREAS = Object.keys(audit.areas) as (keyof typeof audit.areas)[];
+type Area = keyof typeof audit.areas;
+const AREAS = Object.keys(audit.areas) as Area[];
+const ACCOUNT_AREAS = ['account', 'application', 'key', 'member', 'hold', 'send'] as const;
 
-/** The audit log, with its filters in the URL. */
+/** The whole audit log, for staff. */
 export function Audit() {
   const { t } = useTranslation('audit');
+  return <AuditPage path="/staff/audit" description={t('description')} areas={AREAS} isForStaff />;
+}
+
+/** What was done with an account, for its admins. */
+export function AccountAudit() {
+  const { t } = useTranslation('audit');
+  const { path } = useAccount();
+  return <AuditPage path={`${path}/audit`} description={t('accountDescription')} areas={ACCOUNT_AREAS} />;
+}
+
+const TEXTS = ['person', 'object'] as const;
+const DAYS = ['from', 'to'] as const;
+
+/** The audit log, with its filters in the URL. */
+function AuditPage({
+  path,
+  description,
+  areas,
+  isForStaff = false,
+}: {
+  path: string;
+  description: string;
+  areas: readonly Area[];
+  isForStaff?: boolean;
+}) {
+  const { t } = useTranslation('audit');
   const { filters, set } = useUrlFilters();
-  const query = Object.fromEntries([...filters].filter(([name]) => name === 'account' || name === 'area'));
+  const query = serverQuery(filters);
   return (
-    <Page title={t('title')} description={t('description')}>
-      <Group align="flex-end">
-        <AccountPicker
-          label={t('filters.account')}
-          value={query['account'] ?? null}
-          onChange={(id) => set({ account: id })}
-          clearable
-        />
+    <Page title={t('title')} description={description} actions={<Download path={`${path}.csv?${query}`} />}>
+      <Group align="flex-end" gap="xs" role="group" aria-label={t('filters.label')}>
+        {isForStaff && (
+          <AccountPicker
+            label={t('filters.account')}
+            value={filters.get('account')}
+            onChange={(id) => set({ account: id })}
+            clearable
+          />
+        )}
         <Select
           label={t('filters.area')}
           placeholder={t('filters.all')}
-          data={AREAS.map((area) => ({ value: area, label: t(`areas.${area}`) }))}
-          value={query['area'] ?? null}
+          data={areas.map((area) => ({ value: area, label: t(`areas.${area}`) }))}
+          value={filters.get('area')}
           onChange={(area) => set({ area })}
           clearable
         />
+        {TEXTS.map((name) => (
+          <TextFilter
+            key={name}
+            label={t(`filters.${name}`)}
+            placeholder={t(`filters.${name}Text`)}
+            value={filters.get(name) ?? ''}
+            onChange={(text) => set({ [name]: text })}
+          />
+        ))}
+        {DAYS.map((name) => (
+          <TextInput
+            key={name}
+            type="date"
+            label={t(`filters.${name}`)}
+            value={filters.get(name) ?? ''}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+          />
+        ))}
       </Group>
-      <AuditTable query={query} withAccount empty={t('empty')} />
+      <AuditTable
+        path={`${path}?${query}`}
+        isForStaff={isForStaff}
+        withAccount={isForStaff}
+        empty={t('empty')}
+      />
     </Page>
+  );
+}
+
+/** The query of the list on the server. Days begin at midnight in the user's time zone. */
+function serverQuery(filters: URLSearchParams): string {
+  const params = new URLSearchParams();
+  for (const name of ['account', 'area', ...TEXTS]) {
+    const value = filters.get(name)?.trim();
+    if (value) params.set(name, value);
+  }
+  DAYS.forEach((name, daysLater) => {
+    const time = midnight(filters.get(name), daysLater);
+    if (time !== null) params.set(name, time.toISOString());
+  });
+  return params.toString();
+}
+
+const TYPING_MS = 300;
+
+/** A filter that is typed; it holds once the user stops typing. */
+function TextFilter({
+  value,
+  onChange,
+  ...texts
+}: {
+  label: string;
+  placeholder: string;
+  value: string;
+  onChange: (text: string) => void;
+}) {
+  const [typed, setTyped] = useState(value);
+  const change = useDebouncedCallback(onChange, TYPING_MS);
+  return (
+    <TextInput
+      {...texts}
+      value={typed}
+      maxLength={254}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value);
+        change(currentTarget.value);
+      }}
+    />
   );
 }

@@ -10,19 +10,21 @@ import { Time } from '../../components/times.js';
 
 /** Entries of the audit log, newest first, page by page. */
 export function AuditTable({
-  query,
+  path,
+  isForStaff = true,
   withAccount = false,
   empty,
 }: {
-  /** Query parameters of the list. */
-  query: Readonly<Record<string, string>>;
+  /** Of the list, below `/api`. */
+  path: string;
+  isForStaff?: boolean;
   withAccount?: boolean;
   /** Shown when there is no entry. */
   empty: string;
 }) {
   const { t } = useTranslation('audit');
   const isNarrow = useMatches({ base: true, sm: false });
-  const list = usePages<AuditPageView>(`/staff/audit?${new URLSearchParams(query).toString()}`);
+  const list = usePages<AuditPageView>(path);
   return (
     <Loaded read={list}>
       {(pages) => {
@@ -52,7 +54,7 @@ export function AuditTable({
                   // On a phone, the changes stand below the action.
                   render: (entry) => (
                     <>
-                      <What entry={entry} withAccount={withAccount} />
+                      <What entry={entry} withAccount={withAccount} isForStaff={isForStaff} />
                       {isNarrow && <Changes entry={entry} />}
                     </>
                   ),
@@ -75,19 +77,34 @@ function When({ entry: { at, actor }, isNarrow }: { entry: AuditEntryView; isNar
       <Time at={at} seconds={!isNarrow} wraps={isNarrow} />
       <Text size="xs" c="dimmed">
         {actor.kind === 'command_line' && t('commandLine', { name: actor.name })}
-        {actor.kind === 'user' && actor.name}
         {actor.kind === 'nobody' && t('nobody')}
+        {(actor.kind === 'user' || actor.kind === 'staff') && (actor.name || t('staff'))}
       </Text>
     </>
   );
 }
 
-function What({ entry: { action, account }, withAccount }: { entry: AuditEntryView; withAccount: boolean }) {
+function What({
+  entry: { action, account, sendId },
+  withAccount,
+  isForStaff,
+}: {
+  entry: AuditEntryView;
+  withAccount: boolean;
+  isForStaff: boolean;
+}) {
   const texts = useAuditTexts();
+  const sends = isForStaff ? '/staff/sends' : `/accounts/${account?.id}/sends`;
   return (
     <>
       <Text size="sm" fw={550}>
-        {texts.action(action)}
+        {sendId === null ? (
+          texts.action(action)
+        ) : (
+          <Anchor component={Link} to={`${sends}/${sendId}`} inherit>
+            {texts.action(action)}
+          </Anchor>
+        )}
       </Text>
       {withAccount && account !== null && (
         <Anchor component={Link} to={`/staff/accounts/${account.id}`} size="sm">
@@ -102,6 +119,11 @@ function Changes({ entry: { subject, changes, facts } }: { entry: AuditEntryView
   const texts = useAuditTexts();
   return (
     <Stack gap={2}>
+      {subject !== null && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {texts.value(subject, 'target')}
+        </Text>
+      )}
       {changes.map(({ field, before, after }) => (
         <Group key={field} gap={6} wrap="wrap">
           <Text size="sm" c="dimmed" component="span">
@@ -123,11 +145,6 @@ function Changes({ entry: { subject, changes, facts } }: { entry: AuditEntryView
           </Text>
         </Group>
       ))}
-      {subject !== null && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {subject}
-        </Text>
-      )}
     </Stack>
   );
 }

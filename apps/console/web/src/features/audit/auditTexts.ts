@@ -1,7 +1,10 @@
 import { useTranslation } from 'react-i18next';
 import type { AuditValue } from '../../../../src/features/audit/view.js';
+import { useCountryName } from '../../hooks/countries.js';
 import audit from '../../locales/en/audit.json';
 
+const MONTH = /^\d{4}-\d{2}$/;
+const COUNTRY = /^[A-Z]{2}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
 
 type Field = keyof typeof audit.fields;
@@ -19,14 +22,20 @@ export function useAuditTexts(): {
   const { t, i18n } = useTranslation('audit');
   const number = new Intl.NumberFormat(i18n.language);
   const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' });
+  const price = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 });
+  const month = new Intl.DateTimeFormat(i18n.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const countryName = useCountryName();
   const field = (name: string): string => (isField(name) ? t(`fields.${name}`) : name);
 
   function value(given: AuditValue, name: string): string {
     if (given === null) return isNull(name) ? t(`nulls.${name}`) : t('nothing');
+    if (typeof given === 'number' && name === 'price') return price.format(given);
     if (typeof given === 'number') return number.format(given);
     if (typeof given === 'boolean') return given ? t('yes') : t('no');
     if (typeof given === 'string') {
       if (TIME.test(given)) return time.format(new Date(given));
+      if (MONTH.test(given)) return month.format(new Date(`${given}-01T00:00:00Z`));
+      if (COUNTRY.test(given)) return countryName(given);
       return isValue(given) ? t(`values.${given}`) : given;
     }
     if (Array.isArray(given))

@@ -1,31 +1,43 @@
+import { Accordion, Anchor, Group, Text } from '@mantine/core';
 import { IconCoins } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import type { CostsView, CostView } from '../../../../src/features/costs/view.js';
+import { Link } from 'react-router';
+import type { CostsView, MonthlyCostView } from '../../../../src/features/costs/view.js';
 import { useData } from '../../api/queries.js';
 import { DataTable } from '../../components/dataTable.js';
-import { Page, Section } from '../../components/page.js';
+import { Download } from '../../components/download.js';
+import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { useMoney } from './money.js';
 
 const REFRESH_MS = 60_000;
 
-/** What Meta charges for messages, by day, country and price, beside what customers were charged. */
+/** What Meta charges for messages, by month and country, beside what customers were charged. */
 export function Costs() {
   const { t } = useTranslation('costs');
   const read = useData<CostsView>('/staff/costs', { refreshMs: REFRESH_MS });
   return (
-    <Page title={t('title')} description={t('description')}>
+    <Page title={t('title')} description={t('description')} actions={<Download path="/staff/costs.csv" />}>
       <Loaded read={read}>
-        {({ costs }) =>
-          costs.length === 0 ? (
+        {(view) =>
+          view.costs.length === 0 ? (
             <EmptyState icon={IconCoins} title={t('none.title')}>
               {t('none.text')}
             </EmptyState>
           ) : (
-            <Section title={t('last')}>
-              <CostTable costs={costs} />
-            </Section>
+            <>
+              {view.prices.length === 0 && (
+                <Text size="sm">
+                  {t('noPrices.text')}{' '}
+                  <Anchor component={Link} to="/staff/settings" inherit>
+                    {t('noPrices.link')}
+                  </Anchor>
+                </Text>
+              )}
+              <Months {...view} />
+            </>
           )
         }
       </Loaded>
@@ -33,33 +45,96 @@ export function Costs() {
   );
 }
 
-function CostTable({ costs }: { costs: readonly CostView[] }) {
-  const { t, i18n } = useTranslation('costs');
+/** Each month with its sum; the newest is open. */
+function Months({ costs, currency }: CostsView) {
+  const { month } = useMoney(currency);
+  const months = [...new Set(costs.map((cost) => cost.month))];
+  return (
+    <Accordion multiple variant="separated" defaultValue={months.slice(0, 1)}>
+      {months.map((name) => {
+        const rows = costs.filter((cost) => cost.month === name);
+        return (
+          <Accordion.Item key={name} value={name}>
+            <Accordion.Control>
+              <Group justify="space-between" gap="xs" pr="sm">
+                <Text fw={600} component="span" style={{ textTransform: 'capitalize' }}>
+                  {month(name)}
+                </Text>
+                <Sum rows={rows} currency={currency} />
+              </Group>
+            </Accordion.Control>
+            <Accordion.Panel>
+              <MonthTable label={month(name)} rows={rows} currency={currency} />
+            </Accordion.Panel>
+          </Accordion.Item>
+        );
+      })}
+    </Accordion>
+  );
+}
+
+interface MonthProps {
+  rows: readonly MonthlyCostView[];
+  /** Null where no amount is known. */
+  currency: string | null;
+}
+
+const sumOf = (rows: readonly MonthlyCostView[], of: (row: MonthlyCostView) => number | null): number =>
+  rows.reduce((sum, row) => sum + (of(row) ?? 0), 0);
+
+function Sum({ rows, currency }: MonthProps) {
+  const { t } = useTranslation('costs');
   const { whole } = useNumbers();
+  const { amount } = useMoney(currency);
+  const charged = sumOf(rows, (row) => row.charged);
+  const unpriced = sumOf(rows, (row) => (row.amount === null ? row.charged : 0));
+  return (
+    <Text size="sm" component="span" className="tabular">
+      {currency !== null && unpriced < charged && (
+        <Text fw={600} inherit component="span">
+          {amount(sumOf(rows, (row) => row.amount))}
+          {unpriced > 0 && ` + ${t('unpriced', { count: unpriced, formatted: whole(unpriced) })}`}
+          {' · '}
+        </Text>
+      )}
+      {t('chargedMessages', { count: charged, formatted: whole(charged) })}
+    </Text>
+  );
+}
+
+function MonthTable({ label, rows, currency }: MonthProps & { label: string }) {
+  const { t } = useTranslation('costs');
+  const { whole } = useNumbers();
+  const { amount, price } = useMoney(currency);
   const countryName = useCountryName();
-  const dayOf = (day: string): string =>
-    new Date(`${day}T00:00:00Z`).toLocaleDateString(i18n.language, { dateStyle: 'medium', timeZone: 'UTC' });
-  const priceOf = ({ category, type, pricingModel }: CostView): string =>
-    [category, type, pricingModel].join(' · ');
-  const counts = (['messages', 'freeSends', 'credits'] as const).map((name) => ({
+  const count = (name: 'messages' | 'charged' | 'freeSends' | 'credits', onPhones = false) => ({
     title: t(`columns.${name}`),
     ta: 'right' as const,
-    render: (cost: CostView) => whole(cost[name]),
-  }));
+    ...(!onPhones && { visibleFrom: 'sm' as const }),
+    render: (cost: MonthlyCostView) => whole(cost[name]),
+  });
   return (
     <DataTable
-      label={t('last')}
-      minWidth={640}
-      rows={costs}
-      keyOf={(cost) => `${cost.day} ${cost.country} ${priceOf(cost)} ${cost.billable}`}
+      label={label}
+      rows={rows}
+      keyOf={({ country }) => country}
       columns={[
-        { title: t('columns.day'), render: ({ day }) => dayOf(day) },
         { title: t('columns.country'), render: ({ country }) => countryName(country) },
-        {
+        count('messages'),
+        count('charged', true),
+        currency !== null && {
           title: t('columns.price'),
-          render: (cost) => `${priceOf(cost)} (${t(cost.billable ? 'charged' : 'notCharged')})`,
+          ta: 'right',
+          visibleFrom: 'sm',
+          render: (cost) => (cost.price === null ? t('noPrice') : price(cost.price)),
         },
-        ...counts,
+        currency !== null && {
+          title: t('columns.amount'),
+          ta: 'right',
+          render: (cost) => (cost.amount === null ? t('noPrice') : amount(cost.amount)),
+        },
+        count('freeSends'),
+        count('credits', currency === null),
       ]}
     />
   );

@@ -8,7 +8,9 @@ import { useAccount } from '../../app/session.js';
 import { Statistic } from '../../components/facts.js';
 import { EmptyState, Failure, Loaded, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
+import { useAccountBack } from '../accounts/accountBack.js';
 import { LedgerTable } from './ledgerTable.js';
 
 const KINDS = ['granted', 'reserved', 'returned'] as const;
@@ -18,9 +20,15 @@ export function Ledger() {
   const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();
   const [kind, setKind] = useState('all');
-  const ledger = usePages<LedgerView>(`${path}/ledger${kind === 'all' ? '' : `?kind=${kind}`}`);
+  const query = kind === 'all' ? '' : `?kind=${kind}`;
+  const ledger = usePages<LedgerView>(`${path}/ledger${query}`);
   return (
-    <Page title={t('common:nav.ledger')} description={t('description')}>
+    <Page
+      title={t('common:nav.ledger')}
+      {...useAccountBack()}
+      description={t('description')}
+      actions={<Download path={`${path}/ledger.csv${query}`} />}
+    >
       <Balance />
       <Group>
         <SegmentedControl

@@ -75,9 +75,9 @@ function What({ entry: { at, kind, reason, sendId } }: { entry: LedgerEntryView 
 }
 
 function SendLink({ id, text }: { id: string; text: string }) {
-  const { path } = useAccount();
+  const { sendsPath } = useAccount();
   return (
-    <Anchor component={Link} to={`${path}/sends/${id}`} size="xs">
+    <Anchor component={Link} to={`${sendsPath}/${id}`} size="xs">
       {text}
     </Anchor>
   );

@@ -1,9 +1,10 @@
-import { Group, SegmentedControl, Select } from '@mantine/core';
+import { Group, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
-import { MODES, PERIODS, type Mode, type OverviewQuery, type useOverviewQuery } from './query.js';
+import { MODES, type Mode } from '../sends/sendQuery.js';
+import { CUSTOM_DAYS_MAX, PERIODS, spanOf, type OverviewQuery, type useOverviewQuery } from './query.js';
 
-/** The filters of the overview. */
+/** The filters of the overview. Those that leave no choice are left out. */
 export function OverviewControls({
   query,
   mode,
@@ -16,32 +17,48 @@ export function OverviewControls({
   set: ReturnType<typeof useOverviewQuery>['set'];
 }) {
   const { t } = useTranslation(['overview', 'common']);
+  const own = applications.filter((application) => application.mode === mode);
+  const isWrong = query.from !== null && query.to !== null && spanOf(query) === null;
   return (
-    <Group gap="xs" role="group" aria-label={t('controls')}>
+    <Group gap="xs" align="flex-start" role="group" aria-label={t('controls')}>
       <SegmentedControl
         aria-label={t('period')}
         data={PERIODS.map((value) => ({ value, label: t(`periods.${value}`) }))}
         value={query.period}
-        onChange={(period) => set({ period })}
+        onChange={(period) => set({ period, from: null, to: null })}
       />
-      <SegmentedControl
-        aria-label={t('mode')}
-        data={MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))}
-        value={mode}
-        onChange={(value) => set({ mode: value, application: null })}
-      />
-      <Select
-        aria-label={t('application')}
-        placeholder={t('allApplications')}
-        data={applications
-          .filter((application) => application.mode === mode)
-          .map(({ id, name }) => ({ value: id, label: name }))}
-        value={query.application}
-        onChange={(application) => set({ application })}
-        clearable
-        searchable
-        w={{ base: '100%', xs: 200 }}
-      />
+      {query.period === 'custom' &&
+        (['from', 'to'] as const).map((name) => (
+          <TextInput
+            key={name}
+            type="date"
+            aria-label={t(`range.${name}`)}
+            value={query[name] ?? ''}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+            error={name === 'to' && isWrong && t('range.invalid', { max: CUSTOM_DAYS_MAX })}
+            maw={200}
+          />
+        ))}
+      {new Set(applications.map((application) => application.mode)).size > 1 && (
+        <SegmentedControl
+          aria-label={t('mode')}
+          data={MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))}
+          value={mode}
+          onChange={(value) => set({ mode: value, application: null })}
+        />
+      )}
+      {own.length > 1 && (
+        <Select
+          aria-label={t('application')}
+          placeholder={t('allApplications')}
+          data={own.map(({ id, name }) => ({ value: id, label: name }))}
+          value={query.application}
+          onChange={(application) => set({ application })}
+          clearable
+          searchable
+          w={{ base: '100%', xs: 200 }}
+        />
+      )}
       <Select
         aria-label={t('locale')}
         placeholder={t('allLocales')}

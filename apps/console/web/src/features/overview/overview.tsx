@@ -1,4 +1,4 @@
-import { Alert, SimpleGrid, Stack } from '@mantine/core';
+import { Alert, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconChartBar, IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
@@ -6,20 +6,25 @@ import type { OverviewView } from '../../../../src/features/overview/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
+import { useAccountBack } from '../accounts/accountBack.js';
 import { FirstSteps, useHasSends } from './firstSteps.js';
 import { OverviewBalance } from './balance.js';
 import { OverviewBreakdown } from './breakdown.js';
 import { OverviewControls } from './controls.js';
 import { Denials } from './denials.js';
 import { DeliveryTimes, Outcomes } from './charts.js';
-import { OverviewStatistics } from './statistics.js';
-import { DAYS, overviewPath, useOverviewQuery } from './query.js';
+import { OverviewStatistics, type LinkToSends } from './statistics.js';
+import { Failures } from './failures.js';
+import { DAY_MS, sendsLink, serverQuery, spanOf, useOverviewQuery } from './query.js';
+import { modeOf } from '../sends/sendQuery.js';
 
 const REFRESH_MS = 15_000;
 
-/** Statistics of an account's sends over a day, a week or a month, by application and language. */
+/** Statistics of an account's sends over a period, beside the period before, by country, reason, application and language. */
 export function Overview() {
   const { t } = useTranslation(['overview', 'common']);
   const account = useAccount();
@@ -28,36 +33,63 @@ export function Overview() {
     refreshMs: REFRESH_MS,
   });
   const applications = list?.applications;
-  // Without a live application, the test sends are of interest.
-  const defaultMode = applications?.some(({ mode }) => mode === 'live') ? 'live' : 'test';
-  const mode = query.mode ?? defaultMode;
-  const read = useData<OverviewView>(
-    applications === undefined ? null : overviewPath(account.path, query, mode),
-    { refreshMs: REFRESH_MS },
-  );
+  const mode = query.mode ?? (applications && modeOf(applications));
+  const span = spanOf(query);
+  const asked = mode && span && serverQuery(span, query, mode);
+  const read = useData<OverviewView>(asked ? `${account.path}/overview?${asked}` : null, {
+    refreshMs: REFRESH_MS,
+  });
   const hasSends = useHasSends('');
-  const livePerDay = mode === 'live' ? (read.data?.totals.sends ?? 0) / DAYS[query.period] : 0;
+  const days = span === null ? 1 : (span.to.getTime() - span.from.getTime()) / DAY_MS;
+  const livePerDay = mode === 'live' ? (read.data?.totals.sends ?? 0) / days : 0;
+  // Before the mode is known, nothing is shown that it may change.
+  const isShown = hasSends !== false && applications !== undefined && mode !== undefined;
 
   return (
-    <Page title={t('common:nav.overview')} description={t('description')}>
-      {applications !== undefined && <FirstSteps applications={applications} hasSends={hasSends} />}
-      <OverviewBalance livePerDay={livePerDay} />
-      {hasSends !== false && (
-        <OverviewControls query={query} mode={mode} applications={applications ?? []} set={set} />
+    <Page
+      title={t('common:nav.overview')}
+      {...useAccountBack()}
+      description={t('description')}
+      actions={asked && hasSends && <Download path={`${account.path}/overview.csv?${asked}`} />}
+    >
+      {applications !== undefined && !account.isForStaff && (
+        <FirstSteps applications={applications} hasSends={hasSends} />
       )}
-      <Loaded read={read}>
-        {(overview) =>
-          hasSends !== false && <OverviewContent overview={overview} isHourly={query.period === 'day'} />
-        }
-      </Loaded>
+      <OverviewBalance livePerDay={livePerDay} />
+      {isShown && <OverviewControls query={query} mode={mode} applications={applications} set={set} />}
+      {span === null ? (
+        <Text size="sm" c="dimmed">
+          {t('range.choose')}
+        </Text>
+      ) : (
+        <Loaded read={read}>
+          {(overview) =>
+            isShown && (
+              <OverviewContent
+                overview={overview}
+                isHourly={span.bucket === 'hour'}
+                linkTo={(filter) => sendsLink(`${account.path}/sends`, query, mode, filter)}
+              />
+            )
+          }
+        </Loaded>
+      )}
     </Page>
   );
 }
 
-function OverviewContent({ overview, isHourly }: { overview: OverviewView; isHourly: boolean }) {
+function OverviewContent({
+  overview,
+  isHourly,
+  linkTo,
+}: {
+  overview: OverviewView;
+  isHourly: boolean;
+  linkTo: LinkToSends;
+}) {
   const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();
-  const { totals, sampled, series, applications, locales, denials } = overview;
+  const { totals, previous, sampled, series, denials } = overview;
   if (totals.sends === 0)
     return (
       <EmptyState icon={IconChartBar} title={t('none.title')}>
@@ -71,30 +103,48 @@ function OverviewContent({ overview, isHourly }: { overview: OverviewView; isHou
           {t('sampled', { formatted: whole(sampled) })}
         </Alert>
       )}
-      <OverviewStatistics totals={totals} />
+      <OverviewStatistics totals={totals} previous={previous} linkTo={linkTo} />
       <Outcomes series={series} isHourly={isHourly} />
       <DeliveryTimes series={series} isHourly={isHourly} />
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+      <Breakdowns overview={overview} linkTo={linkTo} />
+      {denials.length > 0 && <Denials denials={denials} />}
+    </Stack>
+  );
+}
+
+/** By country, reason, application and language. A table of one row would repeat the totals. */
+function Breakdowns({ overview, linkTo }: { overview: OverviewView; linkTo: LinkToSends }) {
+  const { t } = useTranslation(['overview', 'common']);
+  const countryName = useCountryName();
+  const { applications, locales, countries, failures } = overview;
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+      {countries.length > 1 && (
+        <OverviewBreakdown
+          title={t('byCountry')}
+          description={t('byCountryText')}
+          column={t('columns.country')}
+          rows={countries.map((of) => ({ ...of, id: of.country, name: countryName(of.country) }))}
+          linkTo={(country) => linkTo({ country })}
+        />
+      )}
+      {failures.length > 0 && <Failures overview={overview} linkTo={linkTo} />}
+      {applications.length > 1 && (
         <OverviewBreakdown
           title={t('byApplication')}
           column={t('columns.application')}
-          rows={applications.map(({ applicationId, name, ...statistics }) => ({
-            ...statistics,
-            id: applicationId,
-            name,
-          }))}
+          rows={applications.map((of) => ({ ...of, id: of.applicationId }))}
+          linkTo={(application) => linkTo({ application })}
         />
+      )}
+      {locales.length > 1 && (
         <OverviewBreakdown
           title={t('byLocale')}
           column={t('columns.locale')}
-          rows={locales.map(({ locale, ...statistics }) => ({
-            ...statistics,
-            id: locale,
-            name: t(`common:languages.${locale}`),
-          }))}
+          rows={locales.map((of) => ({ ...of, id: of.locale, name: t(`common:languages.${of.locale}`) }))}
+          linkTo={(locale) => linkTo({ locale })}
         />
-      </SimpleGrid>
-      {denials.length > 0 && <Denials denials={denials} />}
-    </Stack>
+      )}
+    </SimpleGrid>
   );
 }

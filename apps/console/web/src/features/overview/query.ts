@@ -1,12 +1,15 @@
 import { useUrlFilters } from '../../hooks/urlFilters.js';
+import { midnight, MODES, type Mode } from '../sends/sendQuery.js';
 
-export const PERIODS = ['day', 'week', 'month'] as const;
+export const PERIODS = ['day', 'week', 'month', 'custom'] as const;
 type Period = (typeof PERIODS)[number];
-export const MODES = ['live', 'test'] as const;
-export type Mode = (typeof MODES)[number];
 
 /** The length of each period in days. */
-export const DAYS = { day: 1, week: 7, month: 30 } as const;
+const DAYS = { week: 7, month: 30 } as const;
+export const DAY_MS = 86_400_000;
+export const CUSTOM_DAYS_MAX = 92;
+/** A custom period up to this many days has a point for each hour. */
+const HOURLY_DAYS_MAX = 2;
 
 /** The filters of the overview, as the URL of the page holds them; null is left out. */
 export interface OverviewQuery {
@@ -14,6 +17,9 @@ export interface OverviewQuery {
   mode: Mode | null;
   application: string | null;
   locale: string | null;
+  /** First and last day of a custom period, as `2026-11-20`. */
+  from: string | null;
+  to: string | null;
 }
 
 /** Reads the filters from the URL and changes them. */
@@ -24,18 +30,46 @@ export function useOverviewQuery() {
     mode: MODES.find((one) => one === filters.get('mode')) ?? null,
     application: filters.get('application'),
     locale: filters.get('locale'),
+    from: filters.get('from'),
+    to: filters.get('to'),
   };
   return { query, set: (change: Partial<Record<keyof OverviewQuery, string | null>>) => set(change) };
 }
 
-/** The path of the overview below `/api`: whole hours, or whole days in the user's time zone, up to now. */
-export function overviewPath(
-  accountPath: string,
-  { period, application, locale }: OverviewQuery,
+/** What an overview covers: whole hours, or whole days in the user's time zone. */
+interface Span {
+  from: Date;
+  to: Date;
+  bucket: 'hour' | 'day';
+}
+
+/** The span of the period; null for a custom one that is none, or is too long. */
+export function spanOf({ period, ...query }: OverviewQuery, now = new Date()): Span | null {
+  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
+  if (period === 'day') {
+    const hour = new Date(year, month, day, now.getHours() + 1).getTime();
+    return { from: new Date(hour - DAY_MS), to: new Date(hour), bucket: 'hour' };
+  }
+  if (period !== 'custom')
+    return {
+      from: new Date(year, month, day + 1 - DAYS[period]),
+      to: new Date(year, month, day + 1),
+      bucket: 'day',
+    };
+  const [from, to] = [midnight(query.from, 0), midnight(query.to, 1)];
+  if (from === null || to === null) return null;
+  const days = Math.round((to.getTime() - from.getTime()) / DAY_MS);
+  if (days < 1 || days > CUSTOM_DAYS_MAX) return null;
+  return { from, to, bucket: days <= HOURLY_DAYS_MAX ? 'hour' : 'day' };
+}
+
+/** The query of the overview on the server. */
+export const serverQuery = (
+  { from, to, bucket }: Span,
+  { application, locale }: OverviewQuery,
   mode: Mode,
-): string {
-  const { from, to, bucket } = timesOf(period, new Date());
-  const params = new URLSearchParams({
+): string =>
+  new URLSearchParams({
     from: from.toISOString(),
     to: to.toISOString(),
     bucket,
@@ -43,19 +77,20 @@ export function overviewPath(
     mode,
     ...(application !== null && { application }),
     ...(locale !== null && { locale }),
-  });
-  return `${accountPath}/overview?${params}`;
-}
+  }).toString();
 
-function timesOf(period: Period, now: Date): { from: Date; to: Date; bucket: 'hour' | 'day' } {
-  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
-  if (period === 'day') {
-    const hour = new Date(year, month, day, now.getHours() + 1).getTime();
-    return { from: new Date(hour - 86_400_000), to: new Date(hour), bucket: 'hour' };
-  }
-  return {
-    from: new Date(year, month, day + 1 - DAYS[period]),
-    to: new Date(year, month, day + 1),
-    bucket: 'day',
-  };
+const TIMES = { day: '24h', week: '7d', month: '30d', custom: 'custom' } as const;
+
+/** The list of the sends that an overview counts, with further filters of its own. @param list the path of the list */
+export function sendsLink(
+  list: string,
+  { period, from, to, application, locale }: OverviewQuery,
+  mode: Mode,
+  filter: Readonly<Record<string, string>> = {},
+): string {
+  const given = { mode, time: TIMES[period], application, locale, ...(period === 'custom' && { from, to }) };
+  const params = Object.entries({ ...given, ...filter }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  return `${list}?${new URLSearchParams(params).toString()}`;
 }

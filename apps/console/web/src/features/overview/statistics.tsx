@@ -1,8 +1,12 @@
-import { SimpleGrid, Text } from '@mantine/core';
+import { SimpleGrid, Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
 import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { Statistic } from '../../components/facts.js';
 import { useNumbers } from '../../hooks/formats.js';
+
+/** The address of the list of sends with these filters. */
+export type LinkToSends = (filter?: Readonly<Record<string, string>>) => string;
 
 /** Formats shares and seconds in the user's language; null becomes a dash. */
 export function useShares(): {
@@ -22,30 +26,54 @@ export function useShares(): {
   };
 }
 
-/** The totals of the period. */
-export function OverviewStatistics({ totals }: { totals: StatisticsView }) {
+/** The totals of the period, each beside that of the period before, as a link to its sends. */
+export function OverviewStatistics({
+  totals,
+  previous,
+  linkTo,
+}: {
+  totals: StatisticsView;
+  previous: StatisticsView;
+  linkTo: LinkToSends;
+}) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
   const { share, seconds } = useShares();
-  const items: [label: string, value: string, count?: string][] = [
-    [t('statistics.sends'), whole(totals.sends)],
-    [t('statistics.delivered'), share(totals.deliveredShare), whole(totals.delivered)],
-    [t('statistics.verified'), share(totals.verifiedShare), whole(totals.verified)],
-    [t('statistics.failed'), share(totals.failedShare), whole(totals.failed)],
-    [t('statistics.median'), seconds(totals.deliverySecondsMedian)],
-    [t('statistics.p95'), seconds(totals.deliverySecondsP95)],
+  const arrived = { status: 'arrived' };
+  const items: [
+    label: string,
+    filter: Readonly<Record<string, string>>,
+    value: (of: StatisticsView) => string,
+    count?: number,
+  ][] = [
+    [t('statistics.sends'), {}, ({ sends }) => whole(sends)],
+    [t('statistics.delivered'), arrived, ({ deliveredShare }) => share(deliveredShare), totals.delivered],
+    [
+      t('statistics.verified'),
+      { verification: 'verified' },
+      ({ verifiedShare }) => share(verifiedShare),
+      totals.verified,
+    ],
+    [t('statistics.failed'), { status: 'failed' }, ({ failedShare }) => share(failedShare), totals.failed],
+    [t('statistics.median'), arrived, (of) => seconds(of.deliverySecondsMedian)],
+    [t('statistics.p95'), arrived, (of) => seconds(of.deliverySecondsP95)],
   ];
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
-      {items.map(([label, value, count]) => (
-        <Statistic key={label} label={label}>
-          {value}
-          {count !== undefined && (
-            <Text size="xs" c="dimmed" component="span" ml={6}>
-              {count}
+      {items.map(([label, filter, value, count]) => (
+        <UnstyledButton key={label} component={Link} to={linkTo(filter)}>
+          <Statistic label={label}>
+            {value(totals)}
+            {count !== undefined && (
+              <Text size="xs" c="dimmed" component="span" ml={6}>
+                {whole(count)}
+              </Text>
+            )}
+            <Text size="xs" c="dimmed">
+              {previous.sends === 0 ? t('before.none') : t('before.value', { value: value(previous) })}
             </Text>
-          )}
-        </Statistic>
+          </Statistic>
+        </UnstyledButton>
       ))}
     </SimpleGrid>
   );

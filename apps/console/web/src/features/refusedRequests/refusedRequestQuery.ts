@@ -10,7 +10,7 @@ const NAMES = ['application', 'period', 'code', 'detail', 'fields'] as const;
 /** The filters of the page as its URL holds them. `code`, `detail` and `fields` say what the API said. */
 export type RefusedRequestQuery = Partial<Record<(typeof NAMES)[number], string>>;
 
-/** Reads the filters from the URL and changes them; null takes one away. */
+/** Reads the filters from the URL and changes them; null takes one away, and an empty text stays: a reason may name no fields. */
 export function useRefusedRequestQuery() {
   const [params, setParams] = useSearchParams();
   const query: RefusedRequestQuery = Object.fromEntries(
@@ -30,11 +30,15 @@ export function useRefusedRequestQuery() {
   return { query, set };
 }
 
-/** What the API said, as the URL holds it; null for anything. */
-export const reasonQuery = (reason: Pick<RefusalReasonView, 'code' | 'detail' | 'fields'> | null) => ({
-  code: reason?.code ?? null,
-  detail: reason?.detail ?? null,
-  fields: reason?.fields.join(',') ?? null,
+/** What the API said, as the URL holds it. */
+export const reasonQuery = ({
+  code,
+  detail,
+  fields,
+}: Pick<RefusalReasonView, 'code' | 'detail' | 'fields'>) => ({
+  code,
+  detail,
+  fields: fields.join(','),
 });
 
 export const isPeriod = (period: string | undefined): period is Period =>
@@ -46,3 +50,10 @@ export const serverQuery = ({ period, fields, ...rest }: RefusedRequestQuery): o
   hours: PERIODS[isPeriod(period) ? period : 'all'],
   ...(fields !== undefined && { fields: fields.split(',').filter(Boolean) }),
 });
+
+/** The filters of the download, which has every reason. */
+export const downloadQuery = ({ application, period }: RefusedRequestQuery): string =>
+  new URLSearchParams({
+    hours: String(PERIODS[isPeriod(period) ? period : 'all']),
+    ...(application !== undefined && { application }),
+  }).toString();

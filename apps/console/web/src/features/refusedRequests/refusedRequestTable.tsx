@@ -1,17 +1,27 @@
 import { Anchor, Code, Group, Stack, Table, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { RefusedRequestView } from '../../../../src/features/refusedRequests/view.js';
-import { useSession } from '../../app/session.js';
 import { Id } from '../../components/copy.js';
 import { ScrollingTable } from '../../components/scrollingTable.js';
 import { Time } from '../../components/times.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { useErrorPage } from './refusalGroups.js';
 
-/** Refused requests, newest first. On a phone, everything about one stands in a column. */
-export function RefusedRequestTable({ requests }: { requests: readonly RefusedRequestView[] }) {
+/**
+ * Refused requests, newest first. On a phone, everything about one stands in a column.
+ *
+ * @param withReason whether each says what the API said: those of a group have it above them
+ */
+export function RefusedRequestTable({
+  requests,
+  withReason = false,
+}: {
+  requests: readonly RefusedRequestView[];
+  withReason?: boolean;
+}) {
   const { t } = useTranslation('refusedRequests');
   return (
-    <ScrollingTable label={t('caption')} minWidth={300}>
+    <ScrollingTable label={t('caption')} minWidth={280}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th visibleFrom="sm">{t('columns.time')}</Table.Th>
@@ -21,19 +31,17 @@ export function RefusedRequestTable({ requests }: { requests: readonly RefusedRe
       </Table.Thead>
       <Table.Tbody>
         {requests.map((request) => (
-          <Row key={request.requestId} request={request} />
+          <Row key={request.requestId} request={request} withReason={withReason} />
         ))}
       </Table.Tbody>
     </ScrollingTable>
   );
 }
 
-function Row({ request }: { request: RefusedRequestView }) {
-  const { t, i18n } = useTranslation('refusedRequests');
-  const { apiUrl } = useSession();
+function Row({ request, withReason }: { request: RefusedRequestView; withReason: boolean }) {
+  const { t } = useTranslation('refusedRequests');
   const { whole } = useNumbers();
-  const { requestId, at, route, status, code, detail, fields, count, application, keyHint } = request;
-  const docs = `${apiUrl}/docs/${i18n.language === 'pt-BR' ? 'pt-br/' : ''}errors#${code}`;
+  const { requestId, at, route, count, application, keyHint } = request;
   return (
     <Table.Tr style={{ verticalAlign: 'top' }}>
       <Table.Td visibleFrom="sm">
@@ -44,18 +52,10 @@ function Row({ request }: { request: RefusedRequestView }) {
           <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
             <Time at={at} seconds />
           </Text>
-          <Group gap="xs">
-            <Code style={{ overflowWrap: 'anywhere' }}>{route}</Code>
-            <Anchor href={docs} target="_blank" rel="noreferrer" size="sm" fw={550}>
-              {status} {code}
-            </Anchor>
-          </Group>
-          <Text size="sm" lang="en">
-            {detail}
-          </Text>
-          {fields.length > 0 && (
-            <Text size="sm">{t('fields', { count: fields.length, fields: fields.join(', ') })}</Text>
-          )}
+          <Code w="fit-content" style={{ overflowWrap: 'anywhere' }}>
+            {route}
+          </Code>
+          {withReason && <Reason request={request} />}
           {count > 1 && (
             <Text size="sm" c="dimmed">
               {t('more', { count: count - 1, more: whole(count - 1) })}
@@ -76,5 +76,24 @@ function Row({ request }: { request: RefusedRequestView }) {
         </Text>
       </Table.Td>
     </Table.Tr>
+  );
+}
+
+function Reason({ request: { status, code, detail, fields } }: { request: RefusedRequestView }) {
+  const { t } = useTranslation('refusedRequests');
+  return (
+    <>
+      <Group gap="xs">
+        <Anchor href={useErrorPage()(code)} target="_blank" rel="noreferrer" size="sm" fw={550}>
+          {status} {code}
+        </Anchor>
+        <Text size="sm" lang="en">
+          {detail}
+        </Text>
+      </Group>
+      {fields.length > 0 && (
+        <Text size="sm">{t('fields', { count: fields.length, fields: fields.join(', ') })}</Text>
+      )}
+    </>
   );
 }

@@ -2,17 +2,18 @@ import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useParams } from 'react-router';
-import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { RefusedRequestsView } from '../../../../src/features/refusedRequests/view.js';
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
+import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { SearchForm } from '../../components/searchForm.js';
-import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
-import { RefusalReasons } from './refusalReasons.js';
+import { EmptyState, Loaded, LoadMore } from '../../components/states.js';
+import { useAccountBack } from '../accounts/accountBack.js';
+import { RefusalGroups } from './refusalGroups.js';
 import {
+  downloadQuery,
   isPeriod,
   PERIODS,
   reasonQuery,
@@ -30,29 +31,17 @@ type Applications = readonly Pick<ApplicationView, 'id' | 'name'>[];
 /** The refused requests of an account: by what the API said, by application and time, or found by an id. */
 export function RefusedRequests() {
   const { t } = useTranslation(['refusedRequests', 'common']);
-  const { path } = useAccount();
+  const { path, isForStaff } = useAccount();
+  const { query } = useRefusedRequestQuery();
   const { data } = useData<{ applications: ApplicationView[] }>(`${path}/applications`);
-  return (
-    <Page title={t('common:nav.requests')} description={t('description')}>
-      <List path={path} applications={data?.applications ?? []} />
-    </Page>
-  );
-}
-
-/** The same for staff, of any account. */
-export function StaffRefusedRequests() {
-  const { t } = useTranslation(['refusedRequests', 'common']);
-  const { target } = useParams();
-  const path = `/staff/accounts/${target}`;
-  const { data } = useData<StaffAccountDetailsView>(path);
-  const account = data?.id === target ? data : undefined;
   return (
     <Page
       title={t('common:nav.requests')}
-      back={{ to: path, label: account?.name ?? t('common:nav.account') }}
-      description={t('staffDescription')}
+      {...useAccountBack()}
+      description={t(isForStaff ? 'staffDescription' : 'description')}
+      actions={<Download path={`${path}/refused-requests.csv?${downloadQuery(query)}`} />}
     >
-      <List path={path} applications={account?.applications ?? []} />
+      <List path={path} applications={data?.applications ?? []} />
     </Page>
   );
 }
@@ -62,11 +51,7 @@ function List({ path, applications }: { path: string; applications: Applications
   const { t } = useTranslation('refusedRequests');
   const { query, set } = useRefusedRequestQuery();
   const [text, setText] = useState<string | null>(null);
-  const found = usePages<RefusedRequestsView>(`${path}/refused-requests/search`, {
-    search: text === null ? serverQuery(query) : { text },
-  });
-  const { data, error, refetch, isPlaceholderData } = found;
-  const requests = data?.flatMap((page) => page.requests) ?? [];
+  const search = `${path}/refused-requests/search`;
   return (
     <>
       <Stack gap="sm">
@@ -93,27 +78,66 @@ function List({ path, applications }: { path: string; applications: Applications
           </Alert>
         )}
       </Stack>
-      {error !== null && data === undefined && <Failure problem={error} onRetry={() => void refetch()} />}
-      {error === null && data === undefined && <Loading />}
-      {data !== undefined && (
-        <Stack opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>
-          {text === null && (data[0]?.reasons.length ?? 0) > 0 && (
-            <RefusalReasons
-              reasons={data[0]?.reasons ?? []}
-              chosen={query}
-              onChoose={(reason) => set(reasonQuery(reason))}
-            />
-          )}
-          {requests.length > 0 && <RefusedRequestTable requests={requests} />}
-          {requests.length === 0 && (
-            <EmptyState icon={text === null ? IconCircleCheck : IconSearchOff} title={t('none.title')}>
-              {t(text === null ? 'none.text' : 'none.search')}
-            </EmptyState>
-          )}
-          <LoadMore list={found} />
-        </Stack>
-      )}
+      {text === null ? <Groups path={search} query={query} set={set} /> : <Found path={search} text={text} />}
     </>
+  );
+}
+
+/** All that a filter of application and time leaves. */
+function Groups({ path, query, set }: { path: string } & ReturnType<typeof useRefusedRequestQuery>) {
+  const { t } = useTranslation('refusedRequests');
+  const { application, period } = query;
+  const read = usePages<RefusedRequestsView>(path, {
+    search: serverQuery({
+      ...(application !== undefined && { application }),
+      ...(period !== undefined && { period }),
+    }),
+  });
+  return (
+    <Loaded read={read}>
+      {([first]) =>
+        first === undefined || first.reasons.length === 0 ? (
+          <EmptyState icon={IconCircleCheck} title={t('none.title')}>
+            {t('none.text')}
+          </EmptyState>
+        ) : (
+          <div aria-busy={read.isPlaceholderData}>
+            <RefusalGroups
+              path={path}
+              reasons={first.reasons}
+              query={query}
+              onOpen={(reason) => set(reasonQuery(reason))}
+            />
+          </div>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Those that a request id or an idempotency key names. */
+function Found({ path, text }: { path: string; text: string }) {
+  const { t } = useTranslation('refusedRequests');
+  const found = usePages<RefusedRequestsView>(path, { search: { text } });
+  const { isPlaceholderData } = found;
+  return (
+    <Loaded read={found}>
+      {(pages) => {
+        const requests = pages.flatMap((page) => page.requests);
+        return (
+          <Stack opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>
+            {requests.length > 0 ? (
+              <RefusedRequestTable requests={requests} withReason />
+            ) : (
+              <EmptyState icon={IconSearchOff} title={t('none.title')}>
+                {t('none.search')}
+              </EmptyState>
+            )}
+            <LoadMore list={found} />
+          </Stack>
+        );
+      }}
+    </Loaded>
   );
 }
 
@@ -148,11 +172,6 @@ function Filters({
         size="xs"
         w={{ base: 'calc(50% - 5px)', sm: 200 }}
       />
-      {query.code !== undefined && (
-        <Button variant="subtle" size="xs" onClick={() => set(reasonQuery(null))}>
-          {t('filters.clear')}
-        </Button>
-      )}
     </Group>
   );
 }

@@ -17,7 +17,7 @@ export function FindSend({
   const navigate = useNavigate();
 
   const find = (text: string): void => {
-    if (isId(text)) void navigate(`${account.path}/sends/${text.toLowerCase()}`);
+    if (isId(text)) void navigate(`${account.sendsPath}/${text.toLowerCase()}`);
     else onNumber(text);
   };
   return (

@@ -1,5 +1,5 @@
 import { Alert, Text } from '@mantine/core';
-import { IconChecks, IconClock, IconHandFinger, IconTool } from '@tabler/icons-react';
+import { IconChecks, IconClock, IconHandFinger, IconTool, IconX } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { NextStep } from '../../../../src/features/sends/nextStep.js';
 import type { SendDetailsView } from '../../../../src/features/sends/view.js';
@@ -10,9 +10,10 @@ const STYLES = {
   wait: { color: 'blue', icon: IconClock },
   operators: { color: 'yellow', icon: IconTool },
   integrator: { color: 'brand', icon: IconHandFinger },
+  failed: { color: 'red', icon: IconX },
 } as const;
 
-/** The kind of each step: done, waiting, or who has to act. */
+/** The kind of each step: done, waiting, failed, or who has to act. */
 const KIND: Record<NextStep, keyof typeof STYLES> = {
   verified: 'done',
   queued: 'wait',
@@ -26,15 +27,15 @@ const KIND: Record<NextStep, keyof typeof STYLES> = {
   not_taken_up: 'operators',
   no_sender: 'operators',
   held: 'operators',
-  refused: 'operators',
+  refused: 'failed',
   try_code: 'integrator',
   unconfirmed: 'integrator',
   locked: 'integrator',
   expired_unconfirmed: 'integrator',
   expired_unused: 'integrator',
-  rejected: 'integrator',
-  attempts_exhausted: 'integrator',
-  expired_before_delivery: 'integrator',
+  rejected: 'failed',
+  attempts_exhausted: 'failed',
+  expired_before_delivery: 'failed',
 };
 
 /** What to do next about a send, updated while the page is open. */
@@ -56,8 +57,8 @@ export function SendNextStep({ send }: { send: SendDetailsView }) {
       role="status"
       aria-label={t('next.title')}
     >
-      <Text size="sm">{t(`next.${step}.text`, { expires, count: send.guessesLeft })}</Text>
       {explanation !== null && <Explanation explanation={explanation} withRemedy={step === 'rejected'} />}
+      <Text size="sm">{t(`next.${step}.text`, { expires, count: send.guessesLeft })}</Text>
     </Alert>
   );
 }

@@ -1,65 +1,99 @@
-import { Button, Group, Select, TextInput } from '@mantine/core';
+import { Button, Group, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
-import { useData } from '../../api/queries.js';
-import { useAccount } from '../../app/session.js';
-import { TIMES, type useSendQuery } from './sendQuery.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { MODES, TIMES, type Mode, type useSendQuery } from './sendQuery.js';
 
-const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'] as const;
+const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'arrived', 'failed'] as const;
+const REASONS = ['rejected_by_provider', 'attempts_exhausted', 'expired_before_delivery'] as const;
 const VERIFICATIONS = ['pending', 'verified', 'locked', 'expired'] as const;
-const MODES = ['live', 'test'] as const;
+const LOCALES = ['pt-BR', 'en'] as const;
 
-/** The filters of the list of sends. */
-export function SendFilters({ query, isFiltered, set, clear }: ReturnType<typeof useSendQuery>) {
+/** The filters of the list of sends. The mode stands apart where the account has applications of both. */
+export function SendFilters({
+  applications,
+  mode,
+  query,
+  isFiltered,
+  set,
+  clear,
+}: ReturnType<typeof useSendQuery> & { applications: readonly ApplicationView[]; mode: Mode }) {
   const { t } = useTranslation(['sends', 'common']);
-  const account = useAccount();
-  const { data } = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
-  const applications = (data?.applications ?? []).map(({ id, name }) => ({ value: id, label: name }));
+  const countryName = useCountryName();
+  const own = applications.filter((application) => application.mode === mode);
   const choices = [
     ['status', t('columns.status'), STATUSES.map((value) => ({ value, label: t(`status.${value}`) }))],
+    ['reason', t('columns.reason'), REASONS.map((value) => ({ value, label: t(`reasons.${value}`) }))],
     [
       'verification',
       t('columns.verification'),
       VERIFICATIONS.map((value) => ({ value, label: t(`verification.${value}`) })),
     ],
-    ['application', t('filters.application'), applications],
-    ['mode', t('columns.mode'), MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))],
+    ['application', t('filters.application'), own.map(({ id, name }) => ({ value: id, label: name }))],
+    // These come from a link of the overview.
+    [
+      'country',
+      t('columns.country'),
+      [query.country].flatMap((value) => (value === null ? [] : [{ value, label: countryName(value) }])),
+    ],
+    [
+      'locale',
+      t('details.locale'),
+      LOCALES.map((value) => ({ value, label: t(`common:languages.${value}`) })),
+    ],
     ['time', t('filters.time'), TIMES.map((value) => ({ value, label: t(`filters.times.${value}`) }))],
   ] as const;
+  const isShown = (name: (typeof choices)[number][0]): boolean =>
+    query[name] !== null ||
+    (name === 'application' ? own.length > 1 : name !== 'country' && name !== 'locale');
   return (
-    <Group gap="xs" align="flex-end" role="group" aria-label={t('filters.label')}>
-      {choices.map(([name, label, data]) => (
-        <Select
-          key={name}
-          label={label}
-          placeholder={t('filters.any')}
-          data={data}
-          value={query[name]}
-          onChange={(value) => set({ [name]: value, ...(name === 'time' && { from: null, to: null }) })}
-          clearable
-          searchable={name === 'application'}
-          size="xs"
-          w={{ base: 'calc(50% - 5px)', sm: 160 }}
-          maxDropdownHeight={320}
-        />
-      ))}
-      {query.time === 'custom' &&
-        (['from', 'to'] as const).map((name) => (
-          <TextInput
-            key={name}
-            type="date"
-            label={t(`filters.${name}`)}
-            value={query[name] ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
-            size="xs"
-            w={{ base: 'calc(50% - 5px)', sm: 160 }}
+    <>
+      {new Set(applications.map((application) => application.mode)).size > 1 && (
+        <Group>
+          <SegmentedControl
+            aria-label={t('columns.mode')}
+            data={MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))}
+            value={mode}
+            onChange={(value) => set({ mode: value, application: null })}
           />
-        ))}
-      {isFiltered && (
-        <Button variant="subtle" size="xs" onClick={clear}>
-          {t('filters.clear')}
-        </Button>
+        </Group>
       )}
-    </Group>
+      <Group gap="xs" align="flex-end" role="group" aria-label={t('filters.label')}>
+        {choices
+          .filter(([name]) => isShown(name))
+          .map(([name, label, data]) => (
+            <Select
+              key={name}
+              label={label}
+              placeholder={t('filters.any')}
+              data={data}
+              value={query[name]}
+              onChange={(value) => set({ [name]: value, ...(name === 'time' && { from: null, to: null }) })}
+              clearable
+              searchable={name === 'application'}
+              size="xs"
+              w={{ base: 'calc(50% - 5px)', sm: 160 }}
+              maxDropdownHeight={320}
+            />
+          ))}
+        {query.time === 'custom' &&
+          (['from', 'to'] as const).map((name) => (
+            <TextInput
+              key={name}
+              type="date"
+              label={t(`filters.${name}`)}
+              value={query[name] ?? ''}
+              onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+              size="xs"
+              w={{ base: 'calc(50% - 5px)', sm: 160 }}
+            />
+          ))}
+        {isFiltered && (
+          <Button variant="subtle" size="xs" onClick={clear}>
+            {t('filters.clear')}
+          </Button>
+        )}
+      </Group>
+    </>
   );
 }

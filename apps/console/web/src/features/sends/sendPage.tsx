@@ -35,7 +35,7 @@ export function useSend<View extends Send>(path: string) {
 /**
  * The page of one send: state, timeline and details; `children` are the facts about its owner.
  *
- * @param first shown above the timeline
+ * @param first shown above the timeline: it says why a send failed, and the timeline does not repeat it
  */
 export function SendPage({
   reading,
@@ -61,7 +61,7 @@ export function SendPage({
           <>
             <ModeBadge mode={send.mode} />
             <StatusBadge status={send.status} />
-            <VerificationBadge verification={send.verification} />
+            {send.status !== 'failed' && <VerificationBadge verification={send.verification} />}
             <Id id={send.id} what={t('details.id')} />
           </>
         )
@@ -73,7 +73,7 @@ export function SendPage({
             {first}
             <Grid gap="lg">
               <Grid.Col span={{ base: 12, md: 8 }}>
-                <SendTimeline send={send} />
+                <SendTimeline send={send} withReasons={first === undefined} />
               </Grid.Col>
               <Grid.Col span={{ base: 12, md: 4 }}>
                 <SendFacts send={send}>{children}</SendFacts>
@@ -97,6 +97,9 @@ function SendFacts({
   const { t } = useTranslation(['sends', 'common']);
   const countryName = useCountryName();
   const isReturned = send.timeline.some(({ kind }) => kind === 'returned');
+  // Of a failed send, nobody can use the code.
+  const isOpen = send.status !== 'failed' && send.verification === 'pending';
+  const isExpired = send.status !== 'failed' && send.verification === 'expired';
   const cost = send.chargedFrom === null ? t('details.unitNone') : t(`details.units.${send.chargedFrom}`);
   return (
     <Section title={t('details.facts')}>
@@ -113,10 +116,12 @@ function SendFacts({
         <Fact label={t('details.created')}>
           <Time at={send.createdAt} seconds />
         </Fact>
-        <Fact label={send.verification === 'expired' ? t('details.expired') : t('details.expires')}>
-          <Time at={send.expiresAt} seconds />
-        </Fact>
-        <Fact label={t('details.guesses')}>{send.guessesLeft}</Fact>
+        {(isOpen || isExpired) && (
+          <Fact label={isExpired ? t('details.expired') : t('details.expires')}>
+            <Time at={send.expiresAt} seconds />
+          </Fact>
+        )}
+        {isOpen && <Fact label={t('details.guesses')}>{send.guessesLeft}</Fact>}
         <Fact label={t('details.unit')}>{isReturned ? t('details.unitReturned') : cost}</Fact>
       </Stack>
     </Section>

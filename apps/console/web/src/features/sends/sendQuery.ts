@@ -1,35 +1,32 @@
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { useUrlFilters } from '../../hooks/urlFilters.js';
 
-export const TIMES = ['today', '7d', '30d', 'custom'] as const;
+export const MODES = ['live', 'test'] as const;
+export type Mode = (typeof MODES)[number];
+export const TIMES = ['24h', 'today', '7d', '30d', 'custom'] as const;
 type TimeChoice = (typeof TIMES)[number];
 
-/** The filters of the list of sends, as the URL of the page holds them. A phone number never appears there. */
-export interface SendQuery {
-  status: string | null;
-  verification: string | null;
-  application: string | null;
-  mode: string | null;
-  time: TimeChoice | null;
-  /** First and last day of a custom range, as `2026-11-20`. */
-  from: string | null;
-  to: string | null;
-}
+/** The filters of the list of sends but for the mode, as the URL of the page holds them. A phone number never appears there. */
+const NAMES = [
+  'status',
+  'reason',
+  'verification',
+  'application',
+  'country',
+  'locale',
+  'time',
+  // First and last day of a custom range, as `2026-11-20`.
+  'from',
+  'to',
+] as const;
 
-const NAMES = ['status', 'verification', 'application', 'mode', 'time', 'from', 'to'] as const;
+export type SendQuery = Record<(typeof NAMES)[number], string | null> & { mode: Mode | null };
 
 /** Reads the filters from the URL and changes them. */
 export function useSendQuery() {
   const { filters, set } = useUrlFilters();
-  const of = (name: keyof SendQuery): string | null => filters.get(name);
-  const query: SendQuery = {
-    status: of('status'),
-    verification: of('verification'),
-    application: of('application'),
-    mode: of('mode'),
-    time: TIMES.find((one) => one === of('time')) ?? null,
-    from: of('from'),
-    to: of('to'),
-  };
+  const query = Object.fromEntries(NAMES.map((name) => [name, filters.get(name)])) as SendQuery;
+  query.mode = MODES.find((one) => one === filters.get('mode')) ?? null;
   return {
     query,
     isFiltered: NAMES.some((name) => filters.has(name)),
@@ -38,28 +35,38 @@ export function useSendQuery() {
   };
 }
 
-/** The path of the list below `/api`. Days begin at midnight in the user's time zone. */
-export function sendsPath(accountPath: string, { time, from, to, ...rest }: SendQuery): string {
-  const params = new URLSearchParams();
+/** The mode that is shown where the URL names none: without a live application, the test sends are of interest. */
+export const modeOf = (applications: readonly Pick<ApplicationView, 'mode'>[]): Mode =>
+  applications.some(({ mode }) => mode === 'live') ? 'live' : 'test';
+
+/** The query of the list on the server. Days begin at midnight in the user's time zone. */
+export function serverQuery({ time, from, to, ...rest }: SendQuery, mode: Mode): string {
+  const params = new URLSearchParams({ mode });
   for (const [name, value] of Object.entries(rest)) if (value !== null) params.set(name, value);
+  const choice = TIMES.find((one) => one === time);
   const [start, end] =
-    time === 'custom' ? [midnight(from, 0), midnight(to, 1)] : [time && daysAgo(time), null];
-  if (start !== null) params.set('from', start.toISOString());
-  if (end !== null) params.set('to', end.toISOString());
-  const query = params.toString();
-  return `${accountPath}/sends${query === '' ? '' : `?${query}`}`;
+    choice === 'custom'
+      ? [midnight(from, 0), midnight(to, 1)]
+      : [choice && beginOf(choice, new Date()), null];
+  if (start) params.set('from', start.toISOString());
+  if (end) params.set('to', end.toISOString());
+  return params.toString();
 }
 
 /** The midnight that begins a day (`2026-11-20`), or one some days later; null for what is no day. */
-function midnight(day: string | null, daysLater: number): Date | null {
+export function midnight(day: string | null, daysLater: number): Date | null {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '');
   if (parts === null) return null;
   const [year = 0, month = 1, date = 1] = parts.slice(1).map(Number);
   return new Date(year, month - 1, date + daysLater);
 }
 
-function daysAgo(time: Exclude<TimeChoice, 'custom'>): Date {
-  const today = new Date();
-  const days = { today: 0, '7d': 6, '30d': 29 }[time];
-  return new Date(today.getFullYear(), today.getMonth(), today.getDate() - days);
+const DAYS = { today: 0, '7d': 6, '30d': 29 } as const;
+
+/** As the overview's periods begin: with a whole hour of yesterday, or with a day. */
+function beginOf(time: Exclude<TimeChoice, 'custom'>, now: Date): Date {
+  const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
+  return time === '24h'
+    ? new Date(year, month, day - 1, now.getHours() + 1)
+    : new Date(year, month, day - DAYS[time]);
 }

@@ -8,13 +8,18 @@ import { DataTable } from '../../components/dataTable.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { Time } from '../../components/times.js';
 
-/** Sends, newest first; each opens its page. On a phone both states share a column. */
-export function SendTable({ sends }: { sends: readonly SendView[] }) {
+/**
+ * Sends, newest first; each opens its page. On a phone the states share a column. Columns that would say one thing are left out.
+ *
+ * @param withMode whether they are of both modes
+ */
+export function SendTable({ sends, withMode }: { sends: readonly SendView[]; withMode: boolean }) {
   const { t } = useTranslation('sends');
-  const { path } = useAccount();
+  const { sendsPath } = useAccount();
   const navigate = useNavigate();
   const countryName = useCountryName();
-  const pageOf = ({ id }: SendView): string => `${path}/sends/${id}`;
+  const pageOf = ({ id }: SendView): string => `${sendsPath}/${id}`;
+  const differ = (of: (send: SendView) => unknown): boolean => new Set(sends.map(of)).size > 1;
   return (
     <DataTable
       label={t('caption')}
@@ -24,7 +29,11 @@ export function SendTable({ sends }: { sends: readonly SendView[] }) {
       // Keyboards and screen readers use the link; a pointer may click anywhere in the row.
       propsOf={(send) => ({ onClick: () => void navigate(pageOf(send)), style: { cursor: 'pointer' } })}
       columns={[
-        { title: t('columns.time'), visibleFrom: 'sm', render: ({ createdAt }) => <Time at={createdAt} /> },
+        {
+          title: t('columns.time'),
+          visibleFrom: 'sm',
+          render: ({ createdAt }) => <Time at={createdAt} seconds />,
+        },
         {
           title: t('columns.recipient'),
           render: (send) => (
@@ -41,28 +50,33 @@ export function SendTable({ sends }: { sends: readonly SendView[] }) {
                 {send.recipient}
               </Anchor>
               <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
-                <Time at={send.createdAt} />
+                <Time at={send.createdAt} seconds />
               </Text>
             </Stack>
           ),
         },
         {
           title: t('columns.status'),
-          render: ({ status, verification }) => (
+          render: (send) => (
             <Stack gap={4} align="flex-start">
-              <StatusBadge status={status} />
-              <Text hiddenFrom="sm" component="div">
-                <VerificationBadge verification={verification} />
+              <StatusBadge status={send.status} />
+              <Text size="xs" hiddenFrom="sm" component="div">
+                {send.failureReason === null ? <Code send={send} /> : t(`reasons.${send.failureReason}`)}
               </Text>
             </Stack>
           ),
         },
-        {
+        sends.some(({ failureReason }) => failureReason !== null) && {
+          title: t('columns.reason'),
+          visibleFrom: 'sm',
+          render: ({ failureReason }) => failureReason !== null && t(`reasons.${failureReason}`),
+        },
+        sends.some(({ status }) => status !== 'failed') && {
           title: t('columns.verification'),
           visibleFrom: 'sm',
-          render: ({ verification }) => <VerificationBadge verification={verification} />,
+          render: (send) => <Code send={send} />,
         },
-        {
+        differ(({ application }) => application.id) && {
           title: t('columns.application'),
           visibleFrom: 'sm',
           render: ({ application }) => (
@@ -71,8 +85,12 @@ export function SendTable({ sends }: { sends: readonly SendView[] }) {
             </Text>
           ),
         },
-        { title: t('columns.mode'), visibleFrom: 'md', render: ({ mode }) => <ModeBadge mode={mode} /> },
-        {
+        withMode && {
+          title: t('columns.mode'),
+          visibleFrom: 'md',
+          render: ({ mode }) => <ModeBadge mode={mode} />,
+        },
+        differ(({ country }) => country) && {
           title: t('columns.country'),
           visibleFrom: 'lg',
           render: ({ country }) => (country === null ? '–' : countryName(country)),
@@ -80,4 +98,10 @@ export function SendTable({ sends }: { sends: readonly SendView[] }) {
       ]}
     />
   );
+}
+
+/** The code of a send; nothing where its delivery failed and the code no longer matters. */
+function Code({ send: { status, verification } }: { send: SendView }) {
+  const isOver = status === 'failed' && verification !== 'verified' && verification !== 'locked';
+  return isOver ? null : <VerificationBadge verification={verification} />;
 }

@@ -1,7 +1,6 @@
 import { Flex, Group, Text, Timeline } from '@mantine/core';
 import {
   IconArrowBackUp,
-  IconCheck,
   IconChecks,
   IconCircleCheck,
   IconClock,
@@ -36,7 +35,6 @@ const ICONS = {
   accepted: IconSend,
   not_accepted: IconX,
   simulated: IconFlask,
-  sent: IconCheck,
   delivered: IconChecks,
   read: IconEye,
   denied: IconMessageReport,
@@ -56,32 +54,43 @@ function iconOf(event: TimelineEvent): keyof typeof ICONS {
   return event.outcome === 'accepted' ? 'accepted' : 'not_accepted';
 }
 
-/** The timeline of a send: past events, oldest first, then what it waits for. */
+/**
+ * The timeline of a send: past events, oldest first, then what it waits for.
+ *
+ * @param withReasons whether it says why the send failed
+ */
 export function SendTimeline({
   send,
+  withReasons,
 }: {
-  send: Pick<SendDetailsView, 'timeline' | 'waiting' | 'requestId'>;
+  send: Pick<SendDetailsView, 'timeline' | 'waiting' | 'requestId' | 'status'>;
+  withReasons: boolean;
 }) {
   const { t, i18n } = useTranslation('sends');
   const timeOf = (at: string): string =>
     new Date(at).toLocaleTimeString(i18n.language, { timeStyle: 'medium' });
+  const events = shortened(send.timeline);
+  const isSingle = events.filter(({ kind }) => kind === 'attempt').length === 1;
+  const isSaidAbove = !withReasons && send.status === 'failed';
+  // Of a failed send, nobody can use the code.
+  const waiting = send.waiting.filter(({ kind }) => kind !== 'code' || send.status !== 'failed');
   return (
     <Section title={t('timeline.title')}>
-      <Timeline active={send.timeline.length - 1} bulletSize={24} lineWidth={2} role="list">
-        {send.timeline.map((event, n) => (
+      <Timeline active={events.length - 1} bulletSize={24} lineWidth={2} role="list">
+        {events.map((event, n) => (
           <Timeline.Item
             key={keyOf(event)}
             role="listitem"
             bullet={<Bullet event={event} />}
             color={colorOf(event)}
-            lineVariant={n === send.timeline.length - 1 ? 'dashed' : 'solid'}
-            title={<Heading text={<Title event={event} />} at={event.at} />}
+            lineVariant={n === events.length - 1 ? 'dashed' : 'solid'}
+            title={<Heading text={<Title event={event} isSingle={isSingle} />} at={event.at} />}
           >
-            <Body event={event} />
+            <Body event={event} isSaidAbove={isSaidAbove} />
             {event.kind === 'created' && <Request id={send.requestId} />}
           </Timeline.Item>
         ))}
-        {send.waiting.map(({ kind, until }) => (
+        {waiting.map(({ kind, until }) => (
           <Timeline.Item
             key={kind}
             role="listitem"
@@ -100,6 +109,17 @@ export function SendTimeline({
         ))}
       </Timeline>
     </Section>
+  );
+}
+
+/**
+ * One line for a message that left at the first attempt, which says where it was routed. The code of a failed send expires unnoticed.
+ */
+function shortened(timeline: readonly TimelineEvent[]): readonly TimelineEvent[] {
+  const isFailed = timeline.some(({ kind }) => kind === 'failed');
+  const attempts = timeline.filter(({ kind }) => kind === 'attempt').length;
+  return timeline.filter(
+    ({ kind }) => !(isFailed && kind === 'expired') && !(attempts === 1 && kind === 'routed'),
   );
 }
 
@@ -146,13 +166,13 @@ function Heading({ text, at }: { text: ReactNode; at: string }) {
   );
 }
 
-function Title({ event }: { event: TimelineEvent }) {
+function Title({ event, isSingle }: { event: TimelineEvent; isSingle: boolean }) {
   const { t } = useTranslation('sends');
   switch (event.kind) {
     case 'attempt':
       return (
         <>
-          {t('timeline.attempt', { number: event.number })}:{' '}
+          {!isSingle && `${t('timeline.attempt', { number: event.number })}: `}
           {event.outcome === null ? t('timeline.underWay') : t(`timeline.outcome.${event.outcome}`)}
         </>
       );
@@ -169,7 +189,7 @@ function Title({ event }: { event: TimelineEvent }) {
   }
 }
 
-function Body({ event }: { event: TimelineEvent }) {
+function Body({ event, isSaidAbove }: { event: TimelineEvent; isSaidAbove: boolean }) {
   const { t } = useTranslation('sends');
   switch (event.kind) {
     case 'created':
@@ -179,11 +199,11 @@ function Body({ event }: { event: TimelineEvent }) {
         <Line text={t('timeline.routedFrom', { sender: event.sender })} />
       );
     case 'attempt':
-      return <AttemptBody event={event} />;
+      return <AttemptBody event={event} withExplanation={!isSaidAbove} />;
     case 'receipt':
       return (
         <>
-          <Reason event={event} />
+          <Reason event={event} withExplanation={!isSaidAbove} />
           {event.isSentAgain && <Line text={t('timeline.sentAgain')} />}
         </>
       );
@@ -192,7 +212,9 @@ function Body({ event }: { event: TimelineEvent }) {
     case 'denied':
       return <Line text={t('timeline.deniedText')} />;
     case 'failed':
-      return event.reason === null ? null : <Line text={t(`timeline.failedFor.${event.reason}`)} />;
+      return event.reason === null || isSaidAbove ? null : (
+        <Line text={t(`timeline.failedFor.${event.reason}`)} />
+      );
     case 'returned':
       return <Line text={t(`timeline.returnedTo.${event.chargedFrom}`)} />;
     default:
@@ -213,7 +235,7 @@ function Request({ id }: { id: string }) {
 
 const CREATED = { free_quota: 'createdFree', credit: 'createdCredit', none: 'createdTest' } as const;
 
-function AttemptBody({ event }: { event: Attempt }) {
+function AttemptBody({ event, withExplanation }: { event: Attempt; withExplanation: boolean }) {
   const { t, i18n } = useTranslation('sends');
   const facts = [
     ...(event.sender === null ? [] : [t('timeline.attemptFrom', { sender: event.sender })]),
@@ -228,18 +250,24 @@ function AttemptBody({ event }: { event: Attempt }) {
   return (
     <>
       {facts.length > 0 && <Line text={facts.join(' · ')} />}
-      <Reason event={event} />
+      <Reason event={event} withExplanation={withExplanation} />
     </>
   );
 }
 
 /** The provider's error code and its explanation. */
-function Reason({ event: { errorCode, explanation } }: { event: Attempt | Receipt }) {
+function Reason({
+  event: { errorCode, explanation },
+  withExplanation,
+}: {
+  event: Attempt | Receipt;
+  withExplanation: boolean;
+}) {
   const { t } = useTranslation('sends');
   return (
     <>
       {errorCode !== null && <Line text={t('timeline.code', { code: errorCode })} />}
-      {explanation !== null && <Explanation explanation={explanation} />}
+      {withExplanation && explanation !== null && <Explanation explanation={explanation} />}
     </>
   );
 }

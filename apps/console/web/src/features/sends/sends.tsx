@@ -3,15 +3,18 @@ import { IconPhone, IconSearchOff, IconSend } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { SendsView } from '../../../../src/features/sends/view.js';
-import { usePages } from '../../api/queries.js';
+import { useData, usePages } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
+import { Download } from '../../components/download.js';
 import { CodeBlock } from '../../components/copy.js';
 import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { Page } from '../../components/page.js';
+import { useAccountBack } from '../accounts/accountBack.js';
 import { FindSend } from './findSend.js';
 import { SendFilters } from './sendFilters.js';
-import { sendsPath, useSendQuery } from './sendQuery.js';
+import { modeOf, serverQuery, useSendQuery } from './sendQuery.js';
 import { SendTable } from './sendTable.js';
 
 const REFRESH_MS = 4_000;
@@ -22,18 +25,31 @@ export function Sends() {
   const account = useAccount();
   const filters = useSendQuery();
   const [number, setNumber] = useState<string | null>(null);
-  const found = usePages<SendsView>(
-    number === null ? sendsPath(account.path, filters.query) : `${account.path}/sends/search`,
-    { search: number === null ? undefined : { recipient: number }, refreshMs: REFRESH_MS },
-  );
+  const { data: list } = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
+  const applications = list?.applications;
+  const mode = filters.query.mode ?? (applications && modeOf(applications));
+  const query = mode && serverQuery(filters.query, mode);
+  const listed = query === undefined ? null : `${account.path}/sends?${query}`;
+  const found = usePages<SendsView>(number === null ? listed : `${account.path}/sends/search`, {
+    search: number === null ? undefined : { recipient: number },
+    refreshMs: REFRESH_MS,
+  });
   const isInvalid = number !== null && found.error?.errors['recipient'] !== undefined;
 
   return (
-    <Page title={t('common:nav.sends')} description={t('description')}>
+    <Page
+      title={t('common:nav.sends')}
+      {...useAccountBack()}
+      description={t('description')}
+      actions={
+        number === null && query !== undefined && <Download path={`${account.path}/sends.csv?${query}`} />
+      }
+    >
       <Stack gap="sm">
         <FindSend onNumber={setNumber} isInvalid={isInvalid} />
         {number === null ? (
-          <SendFilters {...filters} />
+          applications !== undefined &&
+          mode !== undefined && <SendFilters {...filters} applications={applications} mode={mode} />
         ) : (
           <Alert variant="light" color="gray" icon={<IconPhone size={18} />} role="status">
             <Group justify="space-between" gap="xs">
@@ -66,7 +82,7 @@ function SendList({
 
   // While pages are loaded, new sends shift the list, and a send can be on two pages.
   const sends = [...new Map(data.flatMap((page) => page.sends).map((send) => [send.id, send])).values()];
-  if (sends.length === 0 && !byNumber && !filters.isFiltered) return <FirstSend />;
+  if (sends.length === 0 && !byNumber && !filters.isFiltered && !hasNextPage) return <FirstSend />;
   return (
     <Stack opacity={isPlaceholderData ? 0.5 : 1} aria-busy={isPlaceholderData}>
       {sends.length === 0 ? (
@@ -74,7 +90,7 @@ function SendList({
           {byNumber ? t('none.number') : hasNextPage ? t('none.more') : t('none.text')}
         </EmptyState>
       ) : (
-        <SendTable sends={sends} />
+        <SendTable sends={sends} withMode={byNumber} />
       )}
       <LoadMore list={found} />
     </Stack>

@@ -6,6 +6,7 @@ import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
+import { Prices } from '../costs/prices.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page, Section } from '../../components/page.js';
@@ -32,8 +33,9 @@ export function Settings() {
               <SettingsForm key={JSON.stringify(data.settings)} view={data} />
             </Section>
             <StaffTwoFactor value={data.settings.staffTwoFactor} />
+            <Prices />
             <Section title={t('history')}>
-              <AuditTable query={{ area: 'settings' }} empty={t('unchanged')} />
+              <AuditTable path="/staff/audit?area=settings" empty={t('unchanged')} />
             </Section>
           </>
         )}

@@ -1,0 +1,89 @@
+import { pipeline } from 'node:stream/promises';
+import type { Request, Response } from 'express';
+import { logOf, type Logger } from '@onecode/runtime';
+import { createFairLimiter } from './limiters.js';
+
+/** Rows of one page of a list. */
+export const CSV_PAGE_ROWS = 1_000;
+
+type Cell = string | number | Date | null;
+
+/** A list as a file (RFC 4180). Times are in UTC (RFC 3339), and the names of columns are the same in every language. */
+export class CsvDownload {
+  constructor(
+    /** Without its ending. */
+    readonly name: string,
+    readonly columns: readonly string[],
+    readonly pages: AsyncIterable<readonly (readonly Cell[])[]>,
+  ) {}
+}
+
+/** Each download reads one page at a time, and one after the other of an account. */
+const limitPages = createFairLimiter({ concurrency: 2, concurrencyPerKey: 1, queuedPerKeyMax: 20 });
+
+/** The rows of all pages of a list of an account, or of another `key`, that is read by cursor. */
+export async function* allPages<Page extends { next: string | null }>(
+  key: string,
+  read: (before: string | undefined) => Promise<Page>,
+  rowsOf: (page: Page) => readonly (readonly Cell[])[],
+): AsyncGenerator<readonly (readonly Cell[])[]> {
+  let before: string | undefined;
+  do {
+    const page = await limitPages(key, () => read(before));
+    yield rowsOf(page);
+    before = page.next ?? undefined;
+  } while (before !== undefined);
+}
+
+/**
+ * Streams a download. What fails before its first page is answered as of any route. What fails later cuts the connection, so that
+ * the file does not look complete.
+ */
+export async function sendCsv(
+  request: Request,
+  response: Response,
+  { name, columns, pages }: CsvDownload,
+  log: Logger,
+): Promise<void> {
+  const texts = textsOf(columns, pages);
+  const first = await texts.next();
+  response.set({
+    'Content-Type': 'text/csv; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name}.csv"`,
+  });
+  try {
+    await pipeline(async function* () {
+      if (!first.done) yield first.value;
+      yield* texts;
+    }, response);
+  } catch (error) {
+    // A reader who goes away is no fault.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
+      logOf(request, log).error({ err: error }, 'a download was cut off');
+  }
+}
+
+/** The file page by page, with the head before the first. Spreadsheets need the byte order mark to read UTF-8. */
+async function* textsOf(
+  columns: readonly string[],
+  pages: AsyncIterable<readonly (readonly Cell[])[]>,
+): AsyncGenerator<string> {
+  let head = `\ufeff${lineOf(columns)}`;
+  for await (const rows of pages) {
+    yield head + rows.map(lineOf).join('');
+    head = '';
+  }
+}
+
+const lineOf = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`;
+
+/** Where a spreadsheet would take a text for a formula: at its start, and behind what is a separator in some languages. */
+const FORMULA = /(^|[;\n])(?=[=+\-@\t\r])/g;
+
+function cellOf(cell: Cell): string {
+  if (cell === null) return '';
+  if (cell instanceof Date) return cell.toISOString();
+  if (typeof cell === 'number') return String(cell);
+  const safe = cell.replace(FORMULA, "$1'");
+  return /[",;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

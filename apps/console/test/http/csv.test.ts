@@ -1,0 +1,125 @@
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { createLog } from '@onecode/runtime';
+import { listAuditEntries } from '@onecode/store';
+import { buildCaller, buildSender, fillHistory, refuseRequests, type TestCaller } from '@onecode/testing';
+import { CsvDownload, sendCsv } from '../../src/http/csv.js';
+import { useConsole } from '../console.js';
+import { person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+let caller: TestCaller;
+let viewer: TestPerson;
+let onCall: TestPerson;
+const SENDS = 1_500;
+
+beforeAll(async () => {
+  const { database } = server.db;
+  caller = await buildCaller(database, 'live');
+  viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
+  onCall = await person(server, { staff: 'on_call' });
+  await fillHistory(server.db.url, {
+    accountId: caller.accountId,
+    applications: [{ id: caller.applicationId, mode: 'live' }],
+    senderId: (await buildSender(database)).id,
+    sends: SENDS,
+    days: 3,
+  });
+  await refuseRequests(database, caller, 'invalid_json', [
+    { detail: 'It is no "JSON", or so.', fields: ['to', 'code'] },
+  ]);
+  await server.db.sql(`update applications set name = '=cmd|'' /C calc''!A0' where id = $1`, [
+    caller.applicationId,
+  ]);
+});
+
+const DAY_MS = 86_400_000;
+const SPAN = new URLSearchParams({
+  from: new Date(Date.now() - 5 * DAY_MS).toISOString(),
+  to: new Date().toISOString(),
+  bucket: 'day',
+  timeZone: 'UTC',
+}).toString();
+const download = (path: string, who = viewer, base = '/accounts') =>
+  who.get<string>(`${base}/${caller.accountId}/${path}`);
+const linesOf = async (path: string): Promise<string[]> => {
+  const { status, body, headers } = await download(path);
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
+  expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[a-z-]+\.csv"$/);
+  // `text()` takes the byte order mark away.
+  expect(body.endsWith('\r\n')).toBe(true);
+  return body.slice(0, -2).split('\r\n');
+};
+
+describe('a download', () => {
+  it('has every send that a filter leaves, each once, with its number masked and nothing that runs as a formula', async () => {
+    const [head, ...lines] = await linesOf('sends.csv');
+    expect(head).toMatch(/^id,created_at,application,mode,status,failure_reason,/);
+    expect(new Set(lines.map((line) => line.split(',')[0])).size).toBe(SENDS);
+    expect(lines).toHaveLength(SENDS);
+    for (const line of lines)
+      expect(line).toMatch(/^[0-9a-f-]{36},[^,]+Z,'=cmd[^,]+,live,.*,'\+\d+ ••••• \d{4},/);
+    const failed = await server.db.sql(`select id from sends where status = 'failed'`);
+    expect(await linesOf('sends.csv?status=failed')).toHaveLength(1 + failed.length);
+  });
+
+  it('has the ledger with its balances, refused requests as they were said, and the overview', async () => {
+    const [, ...ledger] = await linesOf('ledger.csv');
+    const [{ count }] = (await server.db.sql<{ count: string }>('select count(*) from ledger_entries')) as [
+      { count: string },
+    ];
+    expect(ledger).toHaveLength(Number(count));
+    expect(ledger.filter((line) => line.includes(',reserved,credit,-1,,'))).toHaveLength(SENDS);
+    const requests = await linesOf('refused-requests.csv?hours=1');
+    expect(requests[1]).toMatch(/,POST \/v1\/send,422,invalid_json,"It is no ""JSON"", or so\.",to code,1,/);
+    const overview = await linesOf(`overview.csv?${SPAN}`);
+    expect(overview[1]).toMatch(new RegExp(`^total,,,${SENDS},`));
+    expect(overview.filter((line) => line.startsWith('country,'))).toHaveLength(3);
+    expect(overview.at(-1)).toMatch(/^failure_reason,rejected_by_provider,,/);
+  });
+
+  it('is the same for staff, which the audit log says', async () => {
+    const { body } = await download('ledger.csv', onCall, '/staff/accounts');
+    expect(body).toBe((await download('ledger.csv')).body);
+    const reads = await listAuditEntries(server.db.database, { actionPrefix: 'account.read', limit: 9 });
+    expect(reads).toMatchObject([{ actor: { id: onCall.id }, accountId: caller.accountId }]);
+  });
+
+  it('of what is no filter is refused as by the page', async () => {
+    expect((await download('sends.csv?status=lost')).status).toBe(422);
+    expect((await download('overview.csv')).status).toBe(422);
+  });
+});
+
+describe('a download that fails', () => {
+  const app = express();
+  let fail = (): void => {};
+  const cut = async function* (pages: number) {
+    for (let page = 0; page < pages; page++) yield [['a', page]];
+    if (pages > 0) await new Promise<void>((resolve) => (fail = resolve));
+    throw new Error('the database is gone');
+  };
+  app.get('/:pages', (request, response) =>
+    sendCsv(
+      request,
+      response,
+      new CsvDownload('list', ['name', 'number'], cut(Number(request.params.pages))),
+      createLog('console', 'silent'),
+    ),
+  );
+  const listening = app.listen(0);
+  afterAll(() => listening.close());
+  const ask = (pages: number) =>
+    fetch(`http://localhost:${(listening.address() as AddressInfo).port}/${pages}`);
+
+  it('before its first page is an answer', async () => {
+    expect((await ask(0)).status).toBe(500);
+  });
+
+  it('later does not look complete', async () => {
+    const answer = await ask(2);
+    expect(answer.status).toBe(200);
+    fail();
+    await expect(answer.text()).rejects.toThrow('terminated');
+  });
+});

@@ -1,0 +1,119 @@
+import { Accordion, Anchor, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type {
+  RefusalReasonView,
+  RefusedRequestsView,
+} from '../../../../src/features/refusedRequests/view.js';
+import { usePages } from '../../api/queries.js';
+import { useSession } from '../../app/session.js';
+import { Loaded, LoadMore } from '../../components/states.js';
+import { Ago } from '../../components/times.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { reasonQuery, serverQuery, type RefusedRequestQuery } from './refusedRequestQuery.js';
+import { RefusedRequestTable } from './refusedRequestTable.js';
+
+/** Whether the URL names this reason, or a part of it, such as its code alone. */
+const isNamed = (reason: RefusalReasonView, { code, detail, fields }: RefusedRequestQuery): boolean =>
+  reason.code === code &&
+  (detail === undefined || reason.detail === detail) &&
+  (fields === undefined || reason.fields.join() === fields);
+
+/** Refused requests, grouped by what the API said. One group is open: the one that the URL names, or else the first, the newest. */
+export function RefusalGroups({
+  path,
+  reasons,
+  query,
+  onOpen,
+}: {
+  /** Of the search, below `/api`. */
+  path: string;
+  reasons: readonly RefusalReasonView[];
+  query: RefusedRequestQuery;
+  onOpen: (reason: RefusalReasonView) => void;
+}) {
+  const { t } = useTranslation('refusedRequests');
+  const { whole } = useNumbers();
+  const [areClosed, setClosed] = useState(false);
+  const open = Math.max(
+    0,
+    reasons.findIndex((reason) => isNamed(reason, query)),
+  );
+  return (
+    <Accordion
+      variant="contained"
+      order={2}
+      role="group"
+      aria-label={t('reasons')}
+      value={areClosed ? null : String(open)}
+      onChange={(index) => {
+        const opened = index === null ? undefined : reasons[Number(index)];
+        setClosed(opened === undefined);
+        if (opened !== undefined) onOpen(opened);
+      }}
+    >
+      {reasons.map((reason, index) => {
+        const { status, code, detail, fields, count, lastRefusedAt } = reason;
+        return (
+          <Accordion.Item key={[code, detail, ...fields].join()} value={String(index)}>
+            <Accordion.Control>
+              <Group justify="space-between" gap="xs" align="flex-start">
+                <Stack gap={2} maw={640}>
+                  {/* The sentence of the answer is in English in every language of the pages. */}
+                  <Text size="sm" fw={600} lang="en" component="span">
+                    {detail}
+                  </Text>
+                  <Text size="xs" c="dimmed" component="span">
+                    {status} {code}
+                    {fields.length > 0 &&
+                      ` · ${t('fields', { count: fields.length, fields: fields.join(', ') })}`}
+                  </Text>
+                </Stack>
+                <Text size="sm" component="div" className="tabular" ta={{ base: 'left', sm: 'right' }}>
+                  {t('times', { count, times: whole(count) })}
+                  <Ago at={lastRefusedAt} />
+                </Text>
+              </Group>
+            </Accordion.Control>
+            <Accordion.Panel>
+              {!areClosed && index === open && <OpenGroup path={path} reason={reason} query={query} />}
+            </Accordion.Panel>
+          </Accordion.Item>
+        );
+      })}
+    </Accordion>
+  );
+}
+
+function OpenGroup({
+  path,
+  reason,
+  query,
+}: {
+  path: string;
+  reason: RefusalReasonView;
+  query: RefusedRequestQuery;
+}) {
+  const { t } = useTranslation('refusedRequests');
+  const found = usePages<RefusedRequestsView>(path, {
+    search: serverQuery({ ...query, ...reasonQuery(reason) }),
+  });
+  return (
+    <Stack gap="xs">
+      <Anchor href={useErrorPage()(reason.code)} target="_blank" rel="noreferrer" size="sm">
+        {t('remedy', { code: reason.code })}
+      </Anchor>
+      <Loaded read={found}>
+        {(pages) => <RefusedRequestTable requests={pages.flatMap(({ requests }) => requests)} />}
+      </Loaded>
+      <LoadMore list={found} />
+    </Stack>
+  );
+}
+
+/** Returns the function that gives the address of an error code's cause and remedy, in the user's language. */
+export function useErrorPage(): (code: string) => string {
+  const { apiUrl } = useSession();
+  const { language } = useTranslation().i18n;
+  return (code) => `${apiUrl}/docs/${language === 'pt-BR' ? 'pt-br/' : ''}errors#${code}`;
+}
