@@ -12,7 +12,17 @@ export {
   type Caller,
   type RefusedKey,
 } from './accounts/apiKeys.js';
-export * from './accounts/applications.js';
+export {
+  createApplication,
+  findApplication,
+  findApplications,
+  limitApplication,
+  listApplications,
+  renameApplication,
+  setIdentityCheck,
+  type Application,
+  type ApplicationSummary,
+} from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export {
   deleteOldRefusedRequests,

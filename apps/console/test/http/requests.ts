@@ -11,6 +11,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /accounts/:account/applications/:application/identity-check': { identityCheck: 'observe' },
   'put /accounts/:account/applications/:application/limits': { perMinute: 60, perRecipientHour: 5 },
   'post /accounts/:account/applications/:application/keys': { label: 'Server' },
+  'post /accounts/:account/tryout/recipient': { to: '+5511987654321' },
   'post /accounts/:account/applications/:application/tryout/sends': { to: '+5511987654321', isLive: true },
   'post /accounts/:account/applications/:application/tryout/sends/:send/verify': { code: '000000' },
   'post /accounts/:account/sends/search': { recipient: '+5511987654321' },

@@ -79,6 +79,8 @@ const PAGES: readonly Visit[] = [
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },
+  { name: 'start', path: '/accounts/ACCOUNT/start', as: 'member' },
+  { name: 'empty-start', path: '/accounts/EMPTY/start', as: 'member' },
   { name: 'empty-overview', path: '/accounts/EMPTY/overview', as: 'member' },
   { name: 'empty-sends', path: '/accounts/EMPTY/sends', as: 'member' },
   { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
@@ -196,7 +198,7 @@ const TRIED: readonly Visit[] = [
     async act(page) {
       await page.locator('input[type=tel]').fill('+5511987654321');
       await submit(page, 0);
-      await page.getByRole('dialog').locator(':focus').waitFor();
+      await page.getByRole('dialog', { name: '+5511987654321' }).locator(':focus').waitFor();
     },
   },
 ];

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { findAccount, findBalance, listLedger } from '@onecode/store';
+import { findAccount, findBalance, listLedger, readSettings } from '@onecode/store';
 import { pageFields } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
@@ -22,7 +22,8 @@ export const ledgerRoutes: readonly Route[] = [
     access: 'viewer',
     async handle({ context, accountId }): Promise<TrialView> {
       const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
-      return { countries: trialCountries };
+      const { trialSendsPerDay } = await readSettings(context.database);
+      return { countries: trialCountries, sendsPerDay: trialSendsPerDay };
     },
   }),
   route({

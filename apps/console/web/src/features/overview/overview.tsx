@@ -8,7 +8,8 @@ import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
-import { FirstSteps, useHasSends } from './firstSteps.js';
+import { useHasSends } from '../start/nextSteps.js';
+import { FirstSteps } from './firstSteps.js';
 import { OverviewBalance } from './balance.js';
 import { OverviewBreakdown } from './breakdown.js';
 import { OverviewControls } from './controls.js';
@@ -40,7 +41,7 @@ export function Overview() {
 
   return (
     <Page title={t('common:nav.overview')} description={t('description')}>
-      {applications !== undefined && <FirstSteps applications={applications} hasSends={hasSends} />}
+      {applications !== undefined && <FirstSteps applications={applications} />}
       <OverviewBalance livePerDay={livePerDay} />
       {hasSends !== false && (
         <OverviewControls query={query} mode={mode} applications={applications ?? []} set={set} />

@@ -14,6 +14,7 @@ import refusedRequests from './refusedRequests.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
+import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
 
@@ -35,6 +36,7 @@ export const en = {
   senders,
   sends,
   settings,
+  start,
   team,
   tryout,
 };

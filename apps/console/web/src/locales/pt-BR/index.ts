@@ -17,6 +17,7 @@ import refusedRequests from './refusedRequests.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
+import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
 
@@ -41,6 +42,7 @@ export const ptBR = {
   senders,
   sends,
   settings,
+  start,
   team,
   tryout,
 };
