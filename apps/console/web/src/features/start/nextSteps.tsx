@@ -9,7 +9,6 @@ import type { SendsView } from '../../../../src/features/sends/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useDocs } from '../../hooks/docs.js';
-import { useTrialText } from './trialText.js';
 
 const REFRESH_MS = 5_000;
 
@@ -18,7 +17,6 @@ export function NextSteps({ applications }: { applications: readonly Application
   const { t } = useTranslation('start');
   const { path } = useAccount();
   const docs = useDocs();
-  const trialText = useTrialText();
   const { data: balance } = useData<BalanceView>(`${path}/balance`);
   const { data: trial } = useData<TrialView>(`${path}/trial`);
   const hasCredits = (balance?.credits ?? 0) > 0 || trial?.countries === null;
@@ -34,7 +32,7 @@ export function NextSteps({ applications }: { applications: readonly Application
           {t('live.title')}
         </Anchor>
       </Step>
-      <Step isDone={hasCredits} text={[t('credits.text'), trialText].join(' ')}>
+      <Step isDone={hasCredits} text={t('credits.text')}>
         <Anchor component={Link} to={`${path}/ledger`} size="sm" fw={550}>
           {t('credits.title')}
         </Anchor>

@@ -91,13 +91,13 @@ function FirstKey({ page, tryout: { samples } }: { page: string; tryout: TryoutV
       {key === undefined ? (
         <Text size="sm">
           {t('key.gone')}{' '}
-          <Anchor component={Link} to={page} size="sm">
+          <Anchor component={Link} to={page} size="sm" underline="always">
             {t('key.another')}
           </Anchor>
         </Text>
       ) : (
         <>
-          <Alert color="orange" icon={<IconAlertTriangle size={18} />} title={t('key.once')}>
+          <Alert variant="light" color="orange" icon={<IconAlertTriangle size={18} />} title={t('key.once')}>
             {t('key.onceText')}
           </Alert>
           <CodeBlock code={key} what={t('key.name')} wrap />
