@@ -63,6 +63,7 @@ export { InvalidCursor, type Page } from './reports/pages.js';
 export * from './reports/processes.js';
 export * from './reports/refusedRequests.js';
 export * from './reports/sendDetails.js';
+export * from './reports/search.js';
 export { timelineOf, type TimelineEvent } from './reports/sendTimeline.js';
 export * from './reports/senderActivity.js';
 export * from './reports/sendList.js';

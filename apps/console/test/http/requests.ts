@@ -15,6 +15,8 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts/:account/applications/:application/tryout/sends': { to: '+5511987654321', isLive: true },
   'post /accounts/:account/applications/:application/tryout/sends/:send/verify': { code: '000000' },
   'post /accounts/:account/sends/search': { recipient: '+5511987654321' },
+  'post /accounts/:account/search': { text: 'order-7' },
+  'post /staff/search': { text: 'order-7' },
   'post /accounts/:account/refused-requests/search': { text: 'order-7' },
   'put /accounts/:account/members/:member': { role: 'viewer' },
   'post /accounts/:account/invitations': { email: 'somebody@example.com', role: 'viewer' },

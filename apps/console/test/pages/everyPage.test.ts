@@ -42,7 +42,7 @@ function shownIn(theme: Theme): Visit[] {
     return IS_WHOLE || themes[index % themes.length] === theme;
   };
   return [
-    ...[...PAGES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED].filter(isShared('')),
+    ...[...PAGES, ...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED].filter(isShared('')),
     // The buttons of dialogs are found by their English names.
     ...(theme.language === 'en' ? DIALOGS.map(dialogVisit).filter(isShared('en')) : []),
   ];
@@ -105,6 +105,21 @@ interface DialogVisit extends Visit {
   /** A button in the dialog, clicked with empty fields. */
   confirm?: string;
 }
+
+/** The one search, with what it finds. */
+const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) => ({
+  name: `search-${as}`,
+  path: as === 'member' ? '/accounts/ACCOUNT/sends' : '/staff/health',
+  as,
+  async act(page) {
+    await page.keyboard.press('/');
+    await page
+      .getByRole('dialog')
+      .locator('input')
+      .fill(as === 'member' ? '4321' : 'Loja');
+    await page.getByRole('dialog').getByRole('link').first().waitFor();
+  },
+}));
 
 const DIALOGS: readonly DialogVisit[] = [
   {

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useParams } from 'react-router';
+import { useParams, useSearchParams } from 'react-router';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { RefusedRequestsView } from '../../../../src/features/refusedRequests/view.js';
@@ -57,11 +57,22 @@ export function StaffRefusedRequests() {
   );
 }
 
-/** @param path of the account, below `/api` */
-function List({ path, applications }: { path: string; applications: Applications }) {
+interface ListProps {
+  /** Of the account, below `/api`. */
+  path: string;
+  applications: Applications;
+}
+
+/** Begins with the request whose id the URL holds, if it does. */
+function List(props: ListProps) {
+  const request = useSearchParams()[0].get('request');
+  return <FoundList key={request} request={request} {...props} />;
+}
+
+function FoundList({ path, applications, request }: ListProps & { request: string | null }) {
   const { t } = useTranslation('refusedRequests');
   const { query, set } = useRefusedRequestQuery();
-  const [text, setText] = useState<string | null>(null);
+  const [text, setText] = useState(request);
   const found = usePages<RefusedRequestsView>(`${path}/refused-requests/search`, {
     search: text === null ? serverQuery(query) : { text },
   });

@@ -11,6 +11,7 @@ import overview from './overview.json';
 import profile from './profile.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
+import search from './search.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
@@ -33,6 +34,7 @@ export const en = {
   profile,
   recipients,
   refusedRequests,
+  search,
   senders,
   sends,
   settings,

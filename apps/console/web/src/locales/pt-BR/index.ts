@@ -14,6 +14,7 @@ import profile from './profile.json';
 import providerErrors from './providerErrors.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
+import search from './search.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
@@ -39,6 +40,7 @@ export const ptBR = {
   providerErrors,
   recipients,
   refusedRequests,
+  search,
   senders,
   sends,
   settings,
