@@ -285,6 +285,7 @@ describe('the tenant boundary of the routes', () => {
     const others = ofStaff.filter(({ method, access }) => method !== 'get' && access !== 'operator');
     expect(named(others).map(({ name }) => name)).toEqual([
       'POST /staff/accounts/:target/refused-requests/search',
+      'POST /staff/search',
     ]);
   });
 });

@@ -102,9 +102,9 @@ async function searchRequests(
     { id: string; accountId: string; accountName: string; at: Date; code: string }[]
   >`
     select r.request_id as id, r.account_id as "accountId", o.name as "accountName", r.refused_at as at, r.code
-    from refused_requests r join applications a on a.id = r.application_id join accounts o on o.id = r.account_id
+    from refused_requests r join accounts o on o.id = r.account_id
     where (r.request_id = ${id ?? null}::uuid or r.idempotency_key_hash = any(${idempotencyKeyHashes.map(bytesText)}::bytea[]))
-      and ${within(accountId)}
+      and ${accountId === null ? Prisma.sql`true` : Prisma.sql`r.account_id = ${accountId}::uuid`}
     order by r.refused_at desc limit ${FOUND_MAX}::integer`;
   return rows.map((row) => ({ ...row, kind: 'request' }));
 }
@@ -133,7 +133,9 @@ export function searchAccountsByEmail(
   database: Database,
   email: string,
 ): Promise<{ id: string; name: string; email: string }[]> {
+  // PostgreSQL stores no NUL.
+  const address = email.replaceAll('\0', ' ').toLowerCase();
   return database.sql.query<{ id: string; name: string; email: string }[]>`
     select a.id, a.name, u.email from users u join members m on m.user_id = u.id join accounts a on a.id = m.account_id
-    where u.email = ${email.toLowerCase()} order by a.id desc limit ${FOUND_MAX}::integer`;
+    where u.email = ${address} order by a.id desc limit ${FOUND_MAX}::integer`;
 }

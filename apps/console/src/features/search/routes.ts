@@ -49,16 +49,18 @@ export const searchRoutes: readonly Route[] = [
     async handle({ context: { database }, person, body }): Promise<SearchView> {
       const text = body.text.trim();
       return limitSearches(person.id, async () => {
+        const terms = termsOf(text);
         const [accounts, byEmail, senders, found] = await Promise.all([
           searchAccounts(database, { text, limit: FOUND_MAX }),
           searchAccountsByEmail(database, text),
           listSenders(database),
-          search(database, null, termsOf(text)),
+          search(database, null, terms),
         ]);
-        const digits = text.replaceAll(/\D/g, '');
         const named = senders.filter(
           ({ id, phoneNumberId, number }) =>
-            text === id || text === phoneNumberId || (digits.length >= 4 && number.endsWith(digits)),
+            terms.id === id ||
+            text === phoneNumberId ||
+            (terms.recipientEnd !== undefined && number.endsWith(terms.recipientEnd)),
         );
         return {
           found: [
@@ -103,7 +105,8 @@ function termsOf(text: string): SearchTerms {
   return {
     ...(isId(id) && { id }),
     ...(digits.length >= 4 && digits.length <= 15 && { recipientEnd: digits }),
-    ...(/^(?:ak_\w*…?)?\w{4,}$/.test(text) && { keyEnd: text.slice(-4) }),
+    // The end alone, a hint, or a whole key.
+    ...(/^(?:ak_\w*)?…?\w{4}$/.test(text) && { keyEnd: text.slice(-4) }),
     idempotencyKeys: forms,
     idempotencyKeyHashes: forms.map(hashIdempotencyKey),
   };

@@ -1,4 +1,4 @@
-import { Button, Kbd, NavLink, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { ActionIcon, Button, Kbd, NavLink, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure, useHotkeys } from '@mantine/hooks';
 import {
   IconBuilding,
@@ -31,7 +31,11 @@ const ICONS = {
 /** The one search, opened by its button, `/` and Ctrl-K. @param account whose things it finds; undefined for those of all, as staff */
 export function Search({ account }: { account: string | undefined }) {
   const { t } = useTranslation('search');
-  const [opened, { open, close }] = useDisclosure();
+  const [opened, { open: show, close }] = useDisclosure();
+  // What another dialog shows may be lost with the page, such as a new key.
+  const open = (): void => {
+    if (document.querySelector('[role=dialog]') === null) show();
+  };
   useHotkeys([
     ['/', open],
     ['mod+K', open],
@@ -50,10 +54,17 @@ export function Search({ account }: { account: string | undefined }) {
       >
         {t('open')}
       </Button>
-      <UnstyledButton hiddenFrom="sm" p={6} aria-label={t('open')} onClick={open}>
+      <ActionIcon
+        hiddenFrom="sm"
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={t('open')}
+        onClick={open}
+      >
         <IconSearch size={20} />
-      </UnstyledButton>
-      <Dialog opened={opened} onClose={close} title={t('title')} size="lg">
+      </ActionIcon>
+      <Dialog opened={opened} onClose={close} title={t('title')} size="lg" centered={false}>
         <Find account={account} onClose={close} />
       </Dialog>
     </>
@@ -138,7 +149,7 @@ function Result({
           <>
             {found.kind === 'send' && `${t(`sends:status.${found.status}`)} · `}
             {account === undefined && `${found.accountName} · `}
-            <Time at={found.at} />
+            <Time at={found.at} seconds />
           </>
         )
       }
