@@ -140,6 +140,35 @@ describeInBrowser('the console with the processes behind it', () => {
     JOURNEY_MS_MAX,
   );
 
+  it(
+    'help leads from each page to a part of the documents that is there',
+    async () => {
+      const page = await environment.windowOf(await environment.createUser({ staff: 'on_call' }));
+      const pages = [
+        ...['start', 'overview', 'sends', 'requests', 'applications', 'recipients', 'ledger', 'team'].map(
+          (name) => ['member', `/accounts/${account}/${name}`] as const,
+        ),
+        ['staff', '/profile'] as const,
+        ...['health', 'senders'].map((name) => ['staff', `/staff/${name}`] as const),
+      ];
+      const member = await environment.windowOf(developer);
+      const documents = new Set<string>();
+      for (const [who, path] of pages) {
+        const shown = who === 'member' ? member : page;
+        await shown.goto(path);
+        documents.add((await shown.getByRole('link', { name: 'Help' }).getAttribute('href')) ?? '');
+      }
+      expect(documents.size).toBe(9);
+      for (const address of documents) {
+        const [to = '', anchor] = address.split('#');
+        const answer = await fetch(to);
+        expect([address, answer.status]).toEqual([address, 200]);
+        if (anchor !== undefined) expect(await answer.text()).toContain(` id="${anchor}"`);
+      }
+    },
+    JOURNEY_MS_MAX,
+  );
+
   const regionOf = async (page: Page, name: string): Promise<string> =>
     (await page.getByRole('region', { name, exact: true }).first().textContent()) ?? '';
 

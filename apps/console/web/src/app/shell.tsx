@@ -6,6 +6,7 @@ import { Link, Outlet, useLocation, useMatch } from 'react-router';
 import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
 import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
 import { Search } from '../features/search/search.js';
+import { Help } from './help.js';
 import { Navigation } from './navigation.js';
 import { useSession } from './session.js';
 import { TwoFactorNotice, TwoFactorRequired } from './twoFactorNotice.js';
@@ -56,6 +57,7 @@ export function Shell() {
           </Group>
           <Group gap="xs" wrap="nowrap">
             {(searched !== undefined || user.staff !== null) && <Search account={searched} />}
+            <Help />
             <UserMenu />
           </Group>
         </Group>
