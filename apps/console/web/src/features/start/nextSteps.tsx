@@ -7,7 +7,7 @@ import type { ApplicationView } from '../../../../src/features/applications/view
 import type { BalanceView, TrialView } from '../../../../src/features/ledger/view.js';
 import type { SendsView } from '../../../../src/features/sends/view.js';
 import { useData } from '../../api/queries.js';
-import { useAccount } from '../../app/session.js';
+import { useAccount, useSession } from '../../app/session.js';
 import { useDocs } from '../../hooks/docs.js';
 
 const REFRESH_MS = 5_000;
@@ -17,6 +17,7 @@ export function NextSteps({ applications }: { applications: readonly Application
   const { t } = useTranslation('start');
   const { path } = useAccount();
   const docs = useDocs();
+  const { supportUrl } = useSession();
   const { data: balance } = useData<BalanceView>(`${path}/balance`);
   const { data: trial } = useData<TrialView>(`${path}/trial`);
   const hasCredits = (balance?.credits ?? 0) > 0 || trial?.countries === null;
@@ -32,7 +33,18 @@ export function NextSteps({ applications }: { applications: readonly Application
           {t('live.title')}
         </Anchor>
       </Step>
-      <Step isDone={hasCredits} text={t('credits.text')}>
+      <Step
+        isDone={hasCredits}
+        text={
+          supportUrl === null ? (
+            t('credits.text')
+          ) : (
+            <Anchor href={supportUrl} size="sm" underline="always">
+              {t('credits.ask')}
+            </Anchor>
+          )
+        }
+      >
         <Anchor component={Link} to={`${path}/ledger`} size="sm" fw={550}>
           {t('credits.title')}
         </Anchor>
@@ -41,7 +53,7 @@ export function NextSteps({ applications }: { applications: readonly Application
   );
 }
 
-function Step({ isDone, text, children }: { isDone: boolean; text: string; children: ReactNode }) {
+function Step({ isDone, text, children }: { isDone: boolean; text: ReactNode; children: ReactNode }) {
   const { t } = useTranslation('start');
   return (
     <List.Item
