@@ -399,13 +399,13 @@ describe('a database with much in it', () => {
     [
       'a search in an account by the end of a number',
       ['sends_of_application', 'sends_idempotency_key'],
-      81_000,
+      86_000,
       (db) => search(db, large.accountId, { ...SEARCHED, recipientEnd: '0077' }),
     ],
     [
       'a search in an account by an id',
       ['sends_of_application', 'sends_pkey'],
-      81_000,
+      86_000,
       (db) => search(db, large.accountId, { ...SEARCHED, id: largeSendId }),
     ],
     [
