@@ -48,10 +48,11 @@ function tableOf(heading: string): Map<string, string> {
 
 /** What a configuration's reader gives each variable: `required`, `none`, or its default. */
 function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<string, string> {
-  const missing = faultsOf(() => read({})).map((fault) => /^([A-Z_]+) is missing$/.exec(fault)?.[1]);
-  const defaults = Object.entries(read(REQUIRED)).filter(([name]) => !missing.includes(name));
+  const missing = faultsOf(() => read({})).map((fault) => /^([A-Z_]+) is missing$/.exec(fault)![1]!);
+  const required = Object.fromEntries(missing.map((name) => [name, REQUIRED[name]]));
+  const defaults = Object.entries(read(required)).filter(([name]) => !missing.includes(name));
   return new Map([
-    ...missing.map((name) => [name!, 'required'] as const),
+    ...missing.map((name) => [name, 'required'] as const),
     ...defaults.map(([name, value]) => [name, value === '' ? 'none' : `\`${value}\``] as const),
   ]);
 }

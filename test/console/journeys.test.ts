@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import {
   ConsoleEnvironment,
   describeInBrowser,
@@ -55,7 +57,8 @@ describeInBrowser('the console with the processes behind it', () => {
       await page.getByLabel('Email').fill('ana@example.com');
       await page.getByLabel(/^Password/).fill('correct horse battery');
       await page.getByRole('button', { name: 'Create account' }).click();
-      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Get started', level: 1 }).waitFor();
+      await page.getByRole('link', { name: 'Overview', exact: true }).click();
       await page.getByText('10 free sends').first().waitFor();
 
       const key = await makeKey(page, 'Online shop', 'Live');
@@ -100,6 +103,72 @@ describeInBrowser('the console with the processes behind it', () => {
     JOURNEY_MS_MAX,
   );
 
+  it(
+    'from sign-up to a verified live code in four clicks, with a test key and a call that works as it is shown',
+    async () => {
+      const { stack } = environment;
+      const phone = '+5511987650001';
+      const page = await environment.window();
+      await page.addInitScript("window.clicks = 0; addEventListener('click', () => window.clicks++, true)");
+      await page.goto('/sign-up');
+      await page.getByLabel('Your name').fill('Bia Lima');
+      await page.getByLabel('Email').fill('bia@example.com');
+      await page.getByLabel(/^Password/).fill('correct horse battery');
+      await page.getByRole('button', { name: 'Create account' }).click();
+      const key = await page.getByRole('region', { name: 'API key', exact: true }).innerText();
+      const curl = await page.getByRole('region', { name: 'call with curl' }).innerText();
+
+      await page.getByLabel('Phone number').fill(phone);
+      await page.getByRole('button', { name: 'Send to WhatsApp' }).click();
+      const asking = page.getByRole('dialog', { name: `Send a real message to ${phone}?` });
+      await asking.getByRole('button', { name: 'Send the message' }).click();
+      const code = page.getByLabel('Code that was typed');
+      await code.waitFor();
+      await code.fill((await stack.simulator.message(phone)).code);
+      await page.getByRole('button', { name: 'Verify' }).click();
+      await page.getByText('valid: true', { exact: true }).waitFor();
+      expect(await page.evaluate('window.clicks')).toBe(4);
+
+      expect(key).toMatch(/^ak_test_\w+$/);
+      expect(curl).toContain(`Authorization: Bearer ${key}`);
+      const { stdout } = await promisify(execFile)('sh', ['-c', curl]);
+      expect(JSON.parse(stdout)).toMatchObject({ status: 'queued', mode: 'test' });
+      await page.reload();
+      await page.getByText('A key is shown only once').waitFor();
+      expect(await page.content()).not.toContain(key);
+    },
+    JOURNEY_MS_MAX,
+  );
+
+  it(
+    'help leads from each page to a part of the documents that is there',
+    async () => {
+      const page = await environment.windowOf(await environment.createUser({ staff: 'on_call' }));
+      const pages = [
+        ...['start', 'overview', 'sends', 'requests', 'applications', 'recipients', 'ledger', 'team'].map(
+          (name) => ['member', `/accounts/${account}/${name}`] as const,
+        ),
+        ['staff', '/profile'] as const,
+        ...['health', 'senders'].map((name) => ['staff', `/staff/${name}`] as const),
+      ];
+      const member = await environment.windowOf(developer);
+      const documents = new Set<string>();
+      for (const [who, path] of pages) {
+        const shown = who === 'member' ? member : page;
+        await shown.goto(path);
+        documents.add((await shown.getByRole('link', { name: 'Help' }).getAttribute('href')) ?? '');
+      }
+      expect(documents.size).toBe(9);
+      for (const address of documents) {
+        const [to = '', anchor] = address.split('#');
+        const answer = await fetch(to);
+        expect([address, answer.status]).toEqual([address, 200]);
+        if (anchor !== undefined) expect(await answer.text()).toContain(` id="${anchor}"`);
+      }
+    },
+    JOURNEY_MS_MAX,
+  );
+
   const regionOf = async (page: Page, name: string): Promise<string> =>
     (await page.getByRole('region', { name, exact: true }).first().textContent()) ?? '';
 
@@ -135,10 +204,10 @@ describeInBrowser('the console with the processes behind it', () => {
       const verifying = page.getByRole('region', { name: '2. Verify it' });
       await verifying.getByText('The code of this test send: 000000').waitFor();
       expect(await regionOf(page, 'Request')).toMatch(
-        /^POST \/v1\/send HTTP\/1\.1\n(.+\n)+\n\{"to":"\+55 ••••• 1234"\}$/,
+        /^POST \/v1\/send HTTP\/1\.1\n(.+\n)+\n\{\n  "to": "\+55 ••••• 1234"\n\}$/,
       );
       expect(await regionOf(page, 'Request')).toMatch(/\nAuthorization: Bearer ak_test_….{4}\n/);
-      expect(await regionOf(page, 'Answer')).toMatch(/^HTTP\/1\.1 202 Accepted\n/);
+      expect(await regionOf(page, 'Response')).toMatch(/^HTTP\/1\.1 202 Accepted\n/);
       await verifying.getByRole('status').getByText('Read').waitFor();
 
       // Nothing was filled in.
@@ -187,7 +256,7 @@ describeInBrowser('the console with the processes behind it', () => {
       const { id, heard } = await openTryout(page, 'live');
       await page.getByLabel('Phone number').fill(RECIPIENT);
       await page.getByRole('button', { name: 'Send code' }).click();
-      const asking = page.getByRole('dialog', { name: 'Send a real message?' });
+      const asking = page.getByRole('dialog', { name: `Send a real message to ${RECIPIENT}?` });
       await asking.getByText('one unit of your balance is used').waitFor();
       await asking.getByRole('button', { name: 'Cancel' }).click();
       await asking.waitFor({ state: 'hidden' });
@@ -224,7 +293,7 @@ describeInBrowser('the console with the processes behind it', () => {
       await alert.getByText('invalid_recipient', { exact: true }).waitFor();
       const link = alert.getByRole('link', { name: 'Read about invalid_recipient' });
       expect(await link.getAttribute('href')).toMatch(/\/docs\/errors#invalid_recipient$/);
-      expect(await regionOf(page, 'Answer')).toMatch(/^HTTP\/1\.1 422 /);
+      expect(await regionOf(page, 'Response')).toMatch(/^HTTP\/1\.1 422 /);
       for (const text of ['The API does not accept this number.', 'A code has 4 to 10 digits.'])
         await page.getByText(text, { exact: true }).waitFor();
     },

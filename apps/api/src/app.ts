@@ -42,7 +42,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   resource(app, '/webhooks/whatsapp', { get: webhookHandshakeRoute(context), post: webhookRoute(context) });
   resource(app, '/livez', { get: (_request, response) => answerText(response, 200, 'ok\n') });
   resource(app, '/readyz', { get: readyRoute(readinessChecks(database), isStopping) });
-  app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL }));
+  app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL, consoleUrl: config.CONSOLE_URL }));
 
   app.use(() => {
     throw new Problem('not_found');

@@ -28,6 +28,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),
     DOCS_URL: address(['http', 'https'], ''),
+    CONSOLE_URL: address(['http', 'https'], ''),
     CODE_PEPPER: secret(variable(parseKeyring)),
     SECRET_KEY: secret(variable(parseKeyring)),
     WHATSAPP_APP_SECRET: secret(variable(parseAppSecrets)),

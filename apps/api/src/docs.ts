@@ -34,6 +34,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.java': 'text/plain; charset=utf-8',
 };
 
+/** Stands in the pages for the console's address. */
+const CONSOLE_PLACEHOLDER = 'https://console.example.com';
 const PAGE_SECONDS = 300;
 /** Their names change with their content. But it has the service's address in it, so they are not kept for ever. */
 const ASSET_SECONDS = 86_400;
@@ -41,17 +43,26 @@ const ASSET_SECONDS = 86_400;
 /**
  * Serves `/openapi.json`, and the site with the guides, the reference, the packed SDK, the examples and the clients below `/docs/`. `baseUrl` is the public base
  * address of the service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the
- * path of `baseUrl`, so that it also works behind a path prefix.
+ * path of `baseUrl`, so that it also works behind a path prefix. `consoleUrl` is the console's, empty where it is not known: then no
+ * page leads there.
  *
  * @throws Error when the site was not built
  */
-export function docsRouter({ baseUrl, docsUrl }: { baseUrl: string; docsUrl: string }): Router {
+export function docsRouter({
+  baseUrl,
+  docsUrl,
+  consoleUrl,
+}: {
+  baseUrl: string;
+  docsUrl: string;
+  consoleUrl: string;
+}): Router {
   const router = express.Router({ strict: true, caseSensitive: true });
   const document = openApiDocument(baseUrl, docsUrl);
   const site = readSite();
   const pages = pagesOf(site.files);
   const policy = contentSecurityPolicy(site.scripts);
-  const fillIn = placeholders(site.base, baseUrl, docsUrl);
+  const fillIn = placeholders(site.base, { baseUrl, docsUrl, consoleUrl });
 
   router.all('/openapi.json', (request, response) => {
     refuseOtherMethods(request, response);
@@ -119,15 +130,19 @@ function contentSecurityPolicy(scripts: readonly string[]): string {
   ].join('; ');
 }
 
-/** Puts this service's addresses into the text of a file. */
-function placeholders(base: string, baseUrl: string, docsUrl: string): (text: string) => string {
+/** Puts this service's addresses into the text of a file. Styles hide links to the console where none is known. */
+function placeholders(
+  base: string,
+  { baseUrl, docsUrl, consoleUrl }: Record<'baseUrl' | 'docsUrl' | 'consoleUrl', string>,
+): (text: string) => string {
   const path = quotable(`${new URL(baseUrl).pathname.replace(/\/$/, '')}/docs/`);
-  const [service, docs] = [quotable(baseUrl), quotable(docsUrl)];
+  const [service, docs, console] = [baseUrl, docsUrl, consoleUrl || '#no-console'].map(quotable);
   return (text) =>
     text
       .replaceAll(base, () => path)
       .replaceAll(`${SERVICE_PLACEHOLDER}/docs/errors`, () => `${docs}/errors`)
-      .replaceAll(SERVICE_PLACEHOLDER, () => service);
+      .replaceAll(CONSOLE_PLACEHOLDER, () => console!)
+      .replaceAll(SERVICE_PLACEHOLDER, () => service!);
 }
 
 /** An address that means the same to HTML, JavaScript and Markdown, inside quotes too. */

@@ -16,10 +16,13 @@ interface Docs {
   close(): Promise<unknown>;
 }
 
-async function serveDocs(baseUrl: string, docsUrl = `${baseUrl}/docs`): Promise<Docs> {
+async function serveDocs(
+  baseUrl: string,
+  { docsUrl = `${baseUrl}/docs`, consoleUrl = '' } = {},
+): Promise<Docs> {
   const app = express();
   app.disable('etag');
-  app.use(docsRouter({ baseUrl, docsUrl }));
+  app.use(docsRouter({ baseUrl, docsUrl, consoleUrl }));
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.status(error instanceof Problem ? PROBLEMS[error.code].status : 500).end();
   });
@@ -155,12 +158,12 @@ describe('addresses in the site', () => {
     .map((file) => `/docs/${file.replace(/(?:index)?\.html$/, '')}`);
 
   it('are those of the service, in every file', async () => {
-    const other = await serveDocs('https://a.test/codes', 'https://b.test/help');
+    const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     for (const path of texts) {
       const response = await fetch(other.base + path);
       const text = await response.text();
       expect([path, response.status]).toEqual([path, 200]);
-      expect([path, /\/__docs__\/|api\.example\.com/.exec(text)]).toEqual([path, null]);
+      expect([path, /\/__docs__\/|(?:api|console)\.example\.com/.exec(text)]).toEqual([path, null]);
       // An address below /docs without the prefix would be lost behind a proxy.
       expect([path, /["'(]\/docs\//.exec(text)]).toEqual([path, null]);
     }
@@ -168,7 +171,7 @@ describe('addresses in the site', () => {
   });
 
   it('and problem types are what they would be in an answer', async () => {
-    const other = await serveDocs('https://a.test/codes', 'https://b.test/help');
+    const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
     const types = [...page.matchAll(/"type": "(.*)#(\w+)"/g)];
     expect(types.length).toBeGreaterThan(15);
@@ -177,8 +180,20 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
+  it('lead to the console where the API knows it', async () => {
+    const other = await serveDocs('https://codes.test', { consoleUrl: 'https://console.test' });
+    const [linked, unlinked] = await Promise.all(
+      [other, docs].map(async ({ base }) => (await fetch(`${base}/docs/pt-br/quick-start`)).text()),
+    );
+    for (const path of ['', '/sign-up']) {
+      expect(linked).toContain(`href="https://console.test${path}"`);
+      expect(unlinked).toContain(`href="#no-console${path}"`);
+    }
+    await other.close();
+  });
+
   it('cannot break out of the text around them', async () => {
-    const other = await serveDocs('https://codes.test', "https://codes.test/a&b'c$&/docs");
+    const other = await serveDocs('https://codes.test', { docsUrl: "https://codes.test/a&b'c$&/docs" });
     const page = await (await fetch(`${other.base}/docs/errors`)).text();
     expect(page).toContain('https://codes.test/a%26b%27c%24%26/docs/errors#rate_limited');
     await other.close();

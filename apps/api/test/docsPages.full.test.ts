@@ -31,7 +31,14 @@ beforeAll(async () => {
   // Behind a path prefix, as a proxy would be: what works here works without one.
   const app = express();
   const origin = 'https://codes.test';
-  app.use(PREFIX, docsRouter({ baseUrl: origin + PREFIX, docsUrl: `${origin}${PREFIX}/docs` }));
+  app.use(
+    PREFIX,
+    docsRouter({
+      baseUrl: origin + PREFIX,
+      docsUrl: `${origin}${PREFIX}/docs`,
+      consoleUrl: 'https://console.test',
+    }),
+  );
   server = createServer(app).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PREFIX}`;
@@ -210,6 +217,7 @@ describeInBrowser('the documentation in Chromium', () => {
 
   it.each([
     ['', 'Search', 'idempotency_key_reused', '/docs/errors#idempotency_key_reused'],
+    ['', 'Search', 'refund', '/docs/going-live#refunds'],
     ['pt-br/', 'Buscar', 'disjuntor de fraude', '/docs/pt-br/security#pumping'],
   ])('finds pages in its own search (%s)', async (folder, button, words, target) => {
     const { page, complaints } = await open(`/docs/${folder}quick-start`);

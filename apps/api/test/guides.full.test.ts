@@ -90,7 +90,7 @@ describeIf(has('python3', '--version'))('the quick start with Python', () => {
     await simulateDelivery(api.db, id);
     expect(await python(follow, { SEND_ID: id })).toBe('read sandbox\n');
     expect(await python(verify, { SEND_ID: id })).toBe('True verified\n');
-    await expect(python(send.replace('+447700900123', '0770'))).rejects.toThrow('invalid_recipient');
+    await expect(python(send.replace('+5511961234567', '0770'))).rejects.toThrow('invalid_recipient');
   });
 });
 

@@ -28,6 +28,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     BASE_URL: address(['http', 'https']),
     API_URL: address(['http', 'https'], ''),
     CONSOLE_URL: address(['http', 'https']),
+    SUPPORT_URL: variable(parseSupportUrl, ''),
     SESSION_SECRET: secret(variable(parseSessionSecret)),
     SECRET_KEY: secret(variable(parseKeyring)),
     PROXY_HOPS: wholeNumber(0, 9, 0),
@@ -40,6 +41,13 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     API_URL: config.API_URL || config.BASE_URL,
     CONSOLE_URL: new URL(config.CONSOLE_URL).origin,
   };
+}
+
+/** A page, or an e-mail address. */
+function parseSupportUrl(value: string): string {
+  if (!/^(?:https:\/\/|mailto:)\S+$/.test(value) || !URL.canParse(value))
+    throw new Error('must be an address that begins with https:// or mailto:');
+  return value;
 }
 
 /** Signs session cookies and seals two-factor secrets: 32 random bytes. */

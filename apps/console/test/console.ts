@@ -65,6 +65,7 @@ export async function startConsole(
     // Nothing listens there: a test that tries an application says where the API is.
     API_URL: 'http://127.0.0.1:9',
     CONSOLE_URL: url,
+    SUPPORT_URL: 'mailto:codes@example.test',
     SESSION_SECRET: randomBytes(32).toString('base64'),
     SECRET_KEY: randomBytes(32).toString('base64'),
     QUEUE_PREFIX: prefix,

@@ -3,18 +3,23 @@ import { sidebar } from '../src/navigation.js';
 import { translateLabels } from '../src/portugueseLabels.js';
 import { BASE, finishSite, writeGeneratedPages } from '../src/site.js';
 import { classTransformer, THEME, withoutTimeLimit } from '../src/codeColours.js';
+import { CONSOLE } from '../src/service.js';
 import { stackWideTables } from '../src/stackedTables.js';
 
 writeGeneratedPages();
 
-const nav = (folder: string, names: { guides: string; reference: string; errors: string }) => [
+const nav = (
+  folder: string,
+  names: { guides: string; reference: string; errors: string; dashboard: string },
+) => [
   { text: names.guides, link: `/${folder}quick-start` },
   { text: names.reference, link: `/${folder}reference/` },
   { text: names.errors, link: `/${folder}errors` },
+  { text: names.dashboard, link: CONSOLE },
 ];
 
 const PORTUGUESE: DefaultTheme.Config = {
-  nav: nav('pt-br/', { guides: 'Guias', reference: 'Referência', errors: 'Erros' }),
+  nav: nav('pt-br/', { guides: 'Guias', reference: 'Referência', errors: 'Erros', dashboard: 'Painel' }),
   sidebar: sidebar('pt-BR'),
   outline: { level: [2, 3], label: 'Nesta página' },
   docFooter: { prev: 'Anterior', next: 'Próxima' },
@@ -75,7 +80,7 @@ export default defineConfig({
   },
   themeConfig: {
     logo: { src: '/icon.svg', width: 24, height: 24, alt: '' },
-    nav: nav('', { guides: 'Guides', reference: 'Reference', errors: 'Errors' }),
+    nav: nav('', { guides: 'Guides', reference: 'Reference', errors: 'Errors', dashboard: 'Dashboard' }),
     sidebar: sidebar('en'),
     outline: { level: [2, 3] },
     externalLinkIcon: true,

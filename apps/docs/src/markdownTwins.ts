@@ -5,32 +5,23 @@ import { FOLDER, type Language } from './translations.js';
 
 const KINDS: Record<string, string> = { tip: 'Tip', info: 'Note', warning: 'Warning', danger: 'Danger' };
 
-interface FrontPage {
-  hero: { name: string; text: string; tagline: string };
-  features: { title: string; details: string; link: string }[];
-}
-
 /** A page as plain Markdown: without front matter and without what only the site's generator reads. */
 export function plainMarkdown(source: string): string {
-  const [, front, text = source] = /^---\n(.*?)\n---\n*(.*)$/s.exec(source) ?? [];
-  if (front?.startsWith('layout: home') === true) return plainFrontPage(parse(front) as FrontPage);
+  const [, front = '', text = source] = /^---\n(.*?)\n---\n*(.*)$/s.exec(source) ?? [];
   const outside = text.split(/^(```[\s\S]*?^```$)/m);
-  return `${outside
+  return `${plainHero(front)}${outside
     .map((part, index) => (index % 2 === 1 ? plainBlock(part) : plainText(part)))
     .join('')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()}\n`;
 }
 
-const plainFrontPage = ({ hero, features }: FrontPage): string =>
-  [
-    `# ${hero.name}: ${hero.text}`,
-    hero.tagline,
-    features
-      .map(({ title, details, link }) => `- [${title}](.${link.replace(/^\/pt-br/, '')}.md): ${details}`)
-      .join('\n'),
-    '',
-  ].join('\n\n');
+/** What the front page says in its front matter; nothing for any other page. */
+function plainHero(front: string): string {
+  if (!front.startsWith('layout: home')) return '';
+  const { hero } = parse(front) as { hero: { name: string; text: string; tagline: string } };
+  return `# ${hero.name}: ${hero.text}\n\n${hero.tagline}\n\n`;
+}
 
 /** The label of a tab becomes a line above its block. */
 const plainBlock = (block: string): string =>

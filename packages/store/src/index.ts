@@ -12,7 +12,17 @@ export {
   type Caller,
   type RefusedKey,
 } from './accounts/apiKeys.js';
-export * from './accounts/applications.js';
+export {
+  createApplication,
+  findApplication,
+  findApplications,
+  limitApplication,
+  listApplications,
+  renameApplication,
+  setIdentityCheck,
+  type Application,
+  type ApplicationSummary,
+} from './accounts/applications.js';
 export * from './accounts/breaker.js';
 export {
   deleteOldRefusedRequests,
@@ -57,6 +67,7 @@ export { InvalidCursor, type Page } from './reports/pages.js';
 export * from './reports/processes.js';
 export * from './reports/refusedRequests.js';
 export * from './reports/sendDetails.js';
+export * from './reports/search.js';
 export { timelineOf, type TimelineEvent } from './reports/sendTimeline.js';
 export * from './reports/senderActivity.js';
 export * from './reports/sendList.js';

@@ -40,14 +40,14 @@ export const PAGE_ASSETS = {
 const LINKS = PAGE_ASSETS.styles.map((path) => `<link href="${path}" rel="stylesheet">`).join('');
 const SCRIPTS = PAGE_ASSETS.scripts.map((path) => `<script defer src="${path}"></script>`).join('');
 
-/** Returns the HTML of the board in the person's language. */
+/** Returns the HTML of the board in the person's language, below a header like that of the console's pages. */
 export function boardPage({ language }: Person): string {
   const texts = BOARD_TEXTS[language];
   const config: UIConfig = {
-    boardTitle: 'Onecode',
-    boardLogo: { path: '/icon.svg', width: 24, height: 24 },
+    boardTitle: texts.name,
+    // None: Onecode's is above it.
+    boardLogo: { path: '' },
     favIcon: { default: '/icon.svg', alternative: '/icon.svg' },
-    miscLinks: [{ text: texts.back, url: '/staff/health' }],
     locale: { lng: language === 'en' ? 'en-US' : language },
     hideDocsLink: true,
     showMetrics: false,
@@ -59,12 +59,18 @@ export function boardPage({ language }: Person): string {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="robots" content="noindex">
     <base href="/board/">
-    <title>${texts.title}</title>
+    <title>${texts.name} · Onecode</title>
     <link rel="icon" href="/icon.svg" type="image/svg+xml">
     ${LINKS}
+    <link href="/board.css" rel="stylesheet">
+    <script src="/board.js"></script>
   </head>
   <body class="preload">
     <script id="__UI_CONFIG__" type="application/json">${JSON.stringify(config).replaceAll('<', '\\u003c')}</script>
+    <nav class="frame" aria-label="Onecode">
+      <a class="brand" href="/"><img src="/icon.svg" width="24" height="24" alt="">Onecode</a>
+      <a href="/staff/health"><span aria-hidden="true">←</span> ${texts.back}</a>
+    </nav>
     <div id="root"></div>
     ${SCRIPTS}
   </body>

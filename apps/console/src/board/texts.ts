@@ -5,7 +5,7 @@ import type { Explanation } from '@onecode/whatsapp';
 /** The texts that the board has besides bull-board's own. */
 type BoardTexts = Readonly<
   Record<
-    | 'title'
+    | 'name'
     | 'back'
     | 'away'
     | 'readOnly'

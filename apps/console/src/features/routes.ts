@@ -11,6 +11,7 @@ import { profileRoutes } from './profile/routes.js';
 import { refusedRequestRoutes } from './refusedRequests/routes.js';
 import { senderRoutes } from './senders/routes.js';
 import { sendRoutes } from './sends/routes.js';
+import { searchRoutes } from './search/routes.js';
 import { sessionRoutes } from './session/routes.js';
 import { settingsRoutes } from './settings/routes.js';
 import { accountRoutes } from './accounts/routes.js';
@@ -28,6 +29,7 @@ export const ROUTES: readonly Route[] = [
   ...profileRoutes,
   ...refusedRequestRoutes,
   ...sendRoutes,
+  ...searchRoutes,
   ...sessionRoutes,
   ...auditRoutes,
   ...costRoutes,

@@ -1,6 +1,8 @@
-import { newId } from '@onecode/store';
+import { hashApiKey } from '@onecode/domain';
+import { findCaller, newId } from '@onecode/store';
 import { until } from '@onecode/testing';
 import { judgePassword } from '../../src/auth/passwords.js';
+import type { NewAccountView } from '../../src/features/auth/view.js';
 import { useConsole } from '../console.js';
 import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';
 
@@ -192,7 +194,7 @@ describe('the first account', () => {
       await server.db.sql(
         `select a.language, a.free_quota, l.units, e.actor_name, e.action
          from accounts a join ledger_entries l on l.account_id = a.id join audit_entries e on e.account_id = a.id
-         where a.id = $1`,
+         where a.id = $1 and e.action = 'account.create'`,
         [body.id],
       ),
     ).toEqual([
@@ -200,12 +202,44 @@ describe('the first account', () => {
     ]);
   });
 
+  it('begins with a test application and its key, which is told once', async () => {
+    const ana = await person(server);
+    const wanted = { name: 'Loja Azul', language: 'pt-BR' };
+    const { id, first } = (await ana.post<NewAccountView>('/accounts', wanted)).body;
+    const { applicationId, key } = first!;
+    expect(await findCaller(server.db.database, hashApiKey(key))).toMatchObject({
+      accountId: id,
+      applicationId,
+      mode: 'test',
+    });
+    const { applications } = (await ana.get(`/accounts/${id}/applications`)).body;
+    expect(applications).toMatchObject([{ id: applicationId, name: 'Teste', mode: 'test', keysInUse: 1 }]);
+    const logged = await server.db.sql(
+      'select action, actor_name, details from audit_entries where account_id = $1 order by id',
+      [id],
+    );
+    expect(logged.map(({ action }) => action)).toEqual([
+      'account.create',
+      'application.create',
+      'key.create',
+    ]);
+    expect(new Set(logged.map(({ actor_name: name }) => name))).toEqual(new Set([ana.email]));
+    expect(JSON.stringify(logged)).not.toContain(key);
+    expect((await ana.post('/accounts', wanted)).body).toEqual({ id, first: null });
+  });
+
   it('is on trial: it may send to the countries that its owner named, until it has credits', async () => {
     const ana = await person(server);
     const named = { name: 'Trial', language: 'en', countries: ['PT', 'BR', 'PT'] };
     const { id } = (await ana.post('/accounts', named)).body;
-    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: ['BR', 'PT'] });
-    const [made] = await server.db.sql('select details from audit_entries where account_id = $1', [id]);
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({
+      countries: ['BR', 'PT'],
+      sendsPerDay: 500,
+    });
+    const [made] = await server.db.sql(
+      "select details from audit_entries where account_id = $1 and action = 'account.create'",
+      [id],
+    );
     expect(made).toMatchObject({ details: { after: { trialCountries: ['BR', 'PT'] } } });
 
     const operator = await person(server, { staff: 'operator' });
@@ -214,7 +248,7 @@ describe('the first account', () => {
     const grant = { amount: 5, reason: 'invoice 1', grantId: newId() };
     expect((await operator.post(`${details}/credits`, grant)).status).toBe(204);
     expect((await operator.get(details)).body).toMatchObject({ trialCountries: null, credits: 5 });
-    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: null });
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toMatchObject({ countries: null });
     const logged = await server.db.sql(
       `select details->'before' as before, details->'after' as after from audit_entries
        where account_id = $1 and action = 'account.credit'`,
@@ -231,7 +265,7 @@ describe('the first account', () => {
   it('may send within Brazil when no country was named', async () => {
     const ana = await person(server);
     const { id } = (await ana.post('/accounts', { name: 'Trial', language: 'en' })).body;
-    expect((await ana.get(`/accounts/${id}/trial`)).body).toEqual({ countries: ['BR'] });
+    expect((await ana.get(`/accounts/${id}/trial`)).body).toMatchObject({ countries: ['BR'] });
   });
 
   it.each([
@@ -270,6 +304,7 @@ describe('the first account', () => {
     });
     const answers = await Promise.all(asked);
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    expect(answers.filter(({ body }) => body.first !== null)).toHaveLength(1);
     expect(await accountsOf(ana.id)).toHaveLength(1);
     const { body } = await ana.post('/accounts', { name: 'Another', language: 'pt-BR' });
     expect(body.id).toBe(answers[0]?.body.id);

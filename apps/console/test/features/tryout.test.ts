@@ -153,17 +153,18 @@ describe('what the page shows of a call', () => {
     });
     const [head, json] = arrived.split('\r\n\r\n');
     const key = /Bearer (\w+)/.exec(arrived)?.[1] ?? '';
-    const [line, host, ...shown] = call.request.split('\n');
+    const [top = '', shownBody] = call.request.split('\n\n');
+    const [line, host, ...shown] = top.split('\n');
     expect(line).toBe('POST /v1/send HTTP/1.1');
     expect(head).toMatch(/^POST \/inside\/v1\/send HTTP\/1\.1\r\n/);
     expect(host).toBe('Host: api.example.test');
-    expect(shown.pop()).toBe('{"to":"+55 ••••• 4321","code":"4217","locale":"en"}');
+    expect(shownBody).toBe('{\n  "to": "+55 ••••• 4321",\n  "code": "4217",\n  "locale": "en"\n}');
     expect(json).toBe('{"to":"+5511987654321","code":"4217","locale":"en"}');
     expect(shown).toContain(`Authorization: Bearer ${apiKeyHint(key)}`);
-    for (const header of shown.filter((header) => !/^(?:Authorization.*)?$/.test(header)))
+    for (const header of shown.filter((header) => !header.startsWith('Authorization')))
       expect(head?.toLowerCase()).toContain(header.toLowerCase());
     expect(call.answer).toBe(
-      `HTTP/1.1 202 Accepted\ncontent-length: ${body.length}\ncontent-type: application/json\nx-request-id: 7\n\n${body}`,
+      `HTTP/1.1 202 Accepted\ncontent-length: ${body.length}\ncontent-type: application/json\nx-request-id: 7\n\n${JSON.stringify(JSON.parse(body), null, 2)}`,
     );
     expect(send).toMatchObject({ code: '4217', mode: 'test', state: { status: 'queued' } });
   });
@@ -214,6 +215,39 @@ describe('what the page shows of a call', () => {
   });
 });
 
+describe('the number of an account on trial', () => {
+  let developer: TestPerson;
+  let accountId: string;
+  beforeAll(async () => {
+    const caller = await buildCaller(server.db.database, 'live');
+    ({ accountId } = caller);
+    developer = await person(server, { accounts: { [accountId]: 'developer' } });
+    await server.db.sql(
+      `update accounts set trial_countries = '{BR,GB,US}', allowed_countries = '{GB,PT,US}' where id = $1`,
+      [accountId],
+    );
+  });
+
+  it('in samples is of the first country that it may send to, and belongs to nobody where there is such a range', async () => {
+    const { applications } = (await developer.get(`/accounts/${accountId}/applications`)).body;
+    const path = `/accounts/${accountId}/applications/${applications[0].id}/tryout`;
+    const { recipient, samples } = (await developer.get<TryoutView>(path)).body;
+    expect(recipient).toBe('+447700900123');
+    for (const { code } of samples[0]?.samples ?? []) expect(code).toContain(recipient);
+  });
+
+  it.each<[string, number, object | undefined]>([
+    ['00 44 20 7946', 422, { errors: { to: 'number' } }],
+    ['ana@example.com', 422, { errors: { to: 'number' } }],
+    ['+5511961234567', 422, { errors: { to: 'country' } }],
+    ['+1 900 555 0123', 422, { errors: { to: 'country' } }],
+    ['tel:+44 7700 900123', 204, undefined],
+  ])('%s is checked before a live send is asked about', async (to, status, body) => {
+    const answered = await developer.post(`/accounts/${accountId}/tryout/recipient`, { to });
+    expect([answered.status, answered.body]).toEqual([status, body && expect.objectContaining(body)]);
+  });
+});
+
 it('the samples are of the application in the path, in the language of who reads them, and hold no key', async () => {
   const { caller, path, developer } = await application('live');
   await developer.put('/profile', { name: 'Ana', language: 'pt-BR' });
@@ -227,7 +261,7 @@ it('the samples are of the application in the path, in the language of who reads
     for (const { code } of languages) {
       expect(code).toContain(`ONECODE_API_KEY: uma chave de produção da aplicação ${caller.applicationId}`);
       expect(code).toContain('https://api.example.test');
-      expect(code).toContain(call === 'createSend' ? '+447700900123' : send);
+      expect(code).toContain(call === 'createSend' ? '+5511961234567' : send);
     }
   }
 });

@@ -292,6 +292,7 @@ describe('the tenant boundary of the routes', () => {
       'POST /staff/senders/:sender/check',
       'POST /staff/holds',
       'POST /staff/holds/release',
+      'POST /staff/search',
     ]);
   });
 });

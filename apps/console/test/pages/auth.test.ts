@@ -37,7 +37,9 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await page.getByRole('option', { name: 'Portugal (PT)' }).click();
     await page.keyboard.press('Escape');
     await press(page, 'Create account');
-    await page.waitForURL(/\/accounts\/[0-9a-f-]{36}\/overview$/);
+    await page.waitForURL(/\/accounts\/[0-9a-f-]{36}\/start$/);
+    const contact = page.getByRole('link', { name: /^Ask for credits/ });
+    expect(await contact.getAttribute('href')).toBe('mailto:codes@example.test');
     // The bare address leads there too.
     await page.goto('/');
     await page.waitForURL(/\/overview$/);

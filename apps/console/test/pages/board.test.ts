@@ -65,15 +65,27 @@ describeInBrowser('the pages of the queue board', () => {
     await close();
   });
 
-  it('link back to the console', async () => {
+  it('are reached from the health page, look as it does, and link back', async () => {
     await jobs.failedJob();
-    const { page, close } = await failedDeliveries('on_call');
+    const { page, complaints, close } = await failedDeliveries('on_call');
     await page.goto('/staff/health');
-    await page.getByRole('link', { name: 'Queue board', exact: true }).click();
-    await page.waitForURL('**/board');
-    await page.getByRole('banner').getByRole('button').last().click();
-    await page.getByRole('menuitem', { name: 'Back to the console' }).click();
-    await page.waitForURL('**/staff/health');
+    const isDark = (): Promise<boolean> =>
+      page.evaluate(
+        `(([r, g, b]) => +r + +g + +b < 384)(getComputedStyle(document.body).backgroundColor.match(/\\d+/g))`,
+      );
+    for (const [scheme, expected] of [
+      ['Dark', true],
+      ['Light', false],
+    ] as const) {
+      await page.getByRole('button', { name: 'User menu' }).click();
+      await page.getByRole('menuitem', { name: scheme }).click();
+      await page.getByRole('link', { name: 'Queue board', exact: true }).click();
+      await page.getByRole('main').getByRole('link', { name: 'deliver' }).waitFor();
+      expect(await isDark()).toBe(expected);
+      await page.getByRole('link', { name: 'Back to the console' }).click();
+      await page.waitForURL('**/staff/health');
+    }
+    expect(complaints).toEqual([]);
     await close();
   });
 });

@@ -46,7 +46,7 @@ function shownIn(theme: Theme): Visit[] {
     return IS_WHOLE || themes[index % themes.length] === theme;
   };
   return [
-    ...[...PAGES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED].filter(isShared('')),
+    ...[...PAGES, ...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED].filter(isShared('')),
     // The buttons of dialogs are found by their English names.
     ...(theme.language === 'en' ? DIALOGS.map(dialogVisit).filter(isShared('en')) : []),
   ];
@@ -89,6 +89,8 @@ const PAGES: readonly Visit[] = [
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'account-audit', path: '/accounts/ACCOUNT/audit', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },
+  { name: 'start', path: '/accounts/ACCOUNT/start', as: 'member' },
+  { name: 'empty-start', path: '/accounts/EMPTY/start', as: 'member' },
   { name: 'empty-overview', path: '/accounts/EMPTY/overview', as: 'member' },
   { name: 'empty-sends', path: '/accounts/EMPTY/sends', as: 'member' },
   { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
@@ -117,6 +119,21 @@ interface DialogVisit extends Visit {
   /** A button in the dialog, clicked with empty fields. */
   confirm?: string;
 }
+
+/** The one search, with what it finds. */
+const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) => ({
+  name: `search-${as}`,
+  path: as === 'member' ? '/accounts/ACCOUNT/sends' : '/staff/health',
+  as,
+  async act(page) {
+    await page.keyboard.press('/');
+    await page
+      .getByRole('dialog')
+      .locator('input')
+      .fill(as === 'member' ? '4321' : 'Loja');
+    await page.getByRole('dialog').getByRole('link').first().waitFor();
+  },
+}));
 
 const DIALOGS: readonly DialogVisit[] = [
   {
@@ -210,7 +227,7 @@ const TRIED: readonly Visit[] = [
     async act(page) {
       await page.locator('input[type=tel]').fill('+5511987654321');
       await submit(page, 0);
-      await page.getByRole('dialog').locator(':focus').waitFor();
+      await page.getByRole('dialog', { name: '+5511987654321' }).locator(':focus').waitFor();
     },
   },
 ];

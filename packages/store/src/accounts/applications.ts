@@ -1,6 +1,6 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
-import { audited, changedFields, type Actor } from '../audit/audit.js';
-import type { Database } from '../client/database.js';
+import { audited, changedFields, type Actor, type Log } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 
 export interface Application {
@@ -31,20 +31,27 @@ export async function createApplication(
   application: { accountId: string; name: string; mode: Mode },
 ): Promise<Application | null> {
   return audited(database, actor, async (connection, log) => {
-    const { accountId, name, mode } = application;
     const account = await connection.prisma.account.findUnique({
-      where: { id: accountId },
+      where: { id: application.accountId },
       select: { id: true },
     });
-    if (account === null) return null;
-    const id = newId();
-    const made = await connection.prisma.application.create({
-      data: { id, accountId, name, mode },
-      select: SELECTED,
-    });
-    await log({ action: 'application.create', accountId, subject: id, details: { after: { name, mode } } });
-    return made as Application;
+    return account && insertApplication(connection, log, application);
   });
+}
+
+/** Inserts an application of an account that exists and logs it, in the caller's transaction. */
+export async function insertApplication(
+  connection: Connection,
+  log: Log,
+  { accountId, name, mode }: { accountId: string; name: string; mode: Mode },
+): Promise<Application> {
+  const id = newId();
+  const made = await connection.prisma.application.create({
+    data: { id, accountId, name, mode },
+    select: SELECTED,
+  });
+  await log({ action: 'application.create', accountId, subject: id, details: { after: { name, mode } } });
+  return made as Application;
 }
 
 /**

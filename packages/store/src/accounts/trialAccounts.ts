@@ -3,6 +3,8 @@ import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { listMemberships } from '../users/members.js';
 import { insertAccount } from './accounts.js';
+import { insertApiKey } from './apiKeys.js';
+import { insertApplication } from './applications.js';
 
 /** An account that a person creates for themselves. */
 export interface NewOwnAccount {
@@ -10,13 +12,23 @@ export interface NewOwnAccount {
   language: Locale;
   /** Where it may send while on trial: ISO 3166 codes, in order and each once. */
   countries: readonly string[];
+  /** What the test application is called that it begins with, and the key of that. */
+  names: { application: string; key: string };
 }
 
-type OwnAccount = { kind: 'member'; accountId: string } | { kind: 'made_before' | 'unknown' };
+/** The test application of a new account, and its key, which is in this answer and nowhere else. */
+export interface FirstApplication {
+  applicationId: string;
+  key: string;
+}
+
+type OwnAccount =
+  { kind: 'member'; accountId: string; first: FirstApplication | null } | { kind: 'made_before' | 'unknown' };
 
 /**
- * Creates a trial account for a person who belongs to no account, with the free sends of the setting; the person becomes its admin.
- * Who belongs to an account already gets that one, so that a repeated or doubled request creates no second account.
+ * Creates a trial account for a person who belongs to no account, with the free sends of the setting, a test application and its
+ * key; the person becomes its admin. Who belongs to an account already gets that one, without a key, so that a repeated or doubled request
+ * creates no second account.
  *
  * @returns `made_before` for a person who created one and left it, since everybody gets the free sends once; `unknown` when there is
  * no such person
@@ -24,7 +36,7 @@ type OwnAccount = { kind: 'member'; accountId: string } | { kind: 'made_before' 
 export async function createOwnAccount(
   database: Database,
   actor: Actor & { id: string },
-  { name, language, countries }: NewOwnAccount,
+  { name, language, countries, names }: NewOwnAccount,
 ): Promise<OwnAccount> {
   return audited<OwnAccount>(database, actor, async (connection, log) => {
     // The lock lets one request of a person go on at a time; the next one sees what it created.
@@ -32,7 +44,7 @@ export async function createOwnAccount(
       select account_made_at as "accountMadeAt" from users where id = ${actor.id}::uuid for no key update`;
     if (person === undefined) return { kind: 'unknown' };
     const [existing] = await listMemberships(connection, actor.id);
-    if (existing !== undefined) return { kind: 'member', accountId: existing.accountId };
+    if (existing !== undefined) return { kind: 'member', accountId: existing.accountId, first: null };
     if (person.accountMadeAt !== null) return { kind: 'made_before' };
     const account = { name, language, freeQuota: null, credits: 0, ratePerMinute: null };
     const { id, freeQuota, credits } = await insertAccount(connection, account, countries);
@@ -41,7 +53,10 @@ export async function createOwnAccount(
       .execute`update users set account_made_at = clock_timestamp() where id = ${actor.id}::uuid`;
     const after = { name, language, freeQuota, credits, ratePerMinute: null, trialCountries: countries };
     await log({ action: 'account.create', accountId: id, subject: id, details: { after } });
-    return { kind: 'member', accountId: id };
+    const wanted = { accountId: id, name: names.application, mode: 'test' } as const;
+    const { id: applicationId } = await insertApplication(connection, log, wanted);
+    const made = await insertApiKey(connection, actor, applicationId, { name: names.key, visit: null });
+    return { kind: 'member', accountId: id, first: made && { applicationId, key: made.key } };
   });
 }
 
@@ -61,4 +76,27 @@ export async function readTrialSends(database: Connection): Promise<TrialSends> 
     from settings s, (select (clock_timestamp() at time zone 'UTC')::date as day) today
     left join trial_sends t on t.day = today.day`;
   return row;
+}
+
+/** Where an account's live sends may go. */
+export interface LiveCountries {
+  /** ISO 3166 codes; null: every country. */
+  countries: string[] | null;
+  /** On trial, numbers that cost far more than others are refused too. */
+  isOnTrial: boolean;
+}
+
+/** Where an account's live sends may go, or null when there is no such account. */
+export async function readLiveCountries(
+  database: Connection,
+  accountId: string,
+): Promise<LiveCountries | null> {
+  const [row] = await database.sql.query<LiveCountries[]>`
+    select trial_countries is not null as "isOnTrial", case
+      when trial_countries is null then allowed_countries
+      when allowed_countries is null then trial_countries
+      else array(select unnest(trial_countries) intersect select unnest(allowed_countries) order by 1)
+    end as countries
+    from accounts where id = ${accountId}::uuid`;
+  return row ?? null;
 }

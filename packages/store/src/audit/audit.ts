@@ -29,7 +29,7 @@ export interface NewAuditEntry {
 const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 
 /** Writes an entry into the audit log. */
-type Log = (entry: NewAuditEntry) => Promise<void>;
+export type Log = (entry: NewAuditEntry) => Promise<void>;
 
 /** Runs a change in one transaction with the entry that it logs; it logs none when it found or changed nothing. */
 export function audited<R>(

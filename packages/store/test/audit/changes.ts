@@ -36,6 +36,8 @@ interface AuditedChange {
   /** The id, or the address, of what it changes; another one is of nothing. */
   of?: (fixture: Fixture) => string;
   change: (fixture: Fixture, of: string) => Promise<unknown>;
+  /** The actions of other changes that it makes as well. */
+  also?: readonly string[];
   /** Runs before. */
   given?: (fixture: Fixture) => Promise<unknown>;
   isRepeatable?: true;
@@ -399,9 +401,15 @@ const USER_CHANGES: Record<string, AuditedChange> = {
   },
   createOwnAccount: {
     action: 'account.create',
+    also: ['application.create', 'key.create'],
     given: leave,
     change: ({ database }) =>
-      store.createOwnAccount(database, ACTOR, { name: 'Own', language: 'en', countries: ['BR'] }),
+      store.createOwnAccount(database, ACTOR, {
+        name: 'Own',
+        language: 'en',
+        countries: ['BR'],
+        names: { application: 'Test', key: 'First key' },
+      }),
   },
   inviteMember: {
     action: 'member.invite',

@@ -24,6 +24,7 @@ import {
   readWaitingSends,
   recordIdentities,
   releaseHold,
+  search,
   openDeliveries,
   storeReceipts,
   type Database,
@@ -211,6 +212,12 @@ describe('a database with much in it', () => {
         timeZone: 'UTC',
         ...question,
       });
+
+  const SEARCHED = {
+    keyEnd: '0077',
+    idempotencyKeys: [Buffer.from('key 77')],
+    idempotencyKeyHashes: [Buffer.alloc(32)],
+  };
 
   /** Each statement with the indexes that it goes by, and how many rows of large tables it may read. */
   const STATEMENTS: [
@@ -402,6 +409,18 @@ describe('a database with much in it', () => {
     ['calls by minute', ['attempts_finished_at_idx'], 20_000, (db) => readAttemptMinutes(db, 30)],
     ['the provider’s answers', ['attempts_finished_at_idx'], 5_000, (db) => readProviderAnswers(db, 5)],
     ['what senders did lately', ['attempts_finished_at_idx'], 20_000, readSenderActivity],
+    [
+      'a search in an account by the end of a number',
+      ['sends_of_application', 'sends_idempotency_key'],
+      86_000,
+      (db) => search(db, large.accountId, { ...SEARCHED, recipientEnd: '0077' }),
+    ],
+    [
+      'a search in an account by an id',
+      ['sends_of_application', 'sends_pkey'],
+      86_000,
+      (db) => search(db, large.accountId, { ...SEARCHED, id: largeSendId }),
+    ],
     [
       'the audit log of an area',
       ['audit_entries_action'],

@@ -1,13 +1,30 @@
 import { Type } from 'typebox';
-import { COUNTRIES } from '@onecode/domain';
-import { acceptInvitation, createOwnAccount, findInvitation, readSettings } from '@onecode/store';
+import { COUNTRIES, type Locale } from '@onecode/domain';
+import {
+  acceptInvitation,
+  createOwnAccount,
+  findInvitation,
+  readSettings,
+  type NewOwnAccount,
+} from '@onecode/store';
 import { countriesField, languageField, nameField, readCountries } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { HOME_COUNTRY, invitationOfferView, TRIAL_COUNTRIES_MAX, type SignUpOfferView } from './view.js';
+import {
+  HOME_COUNTRY,
+  invitationOfferView,
+  TRIAL_COUNTRIES_MAX,
+  type NewAccountView,
+  type SignUpOfferView,
+} from './view.js';
 
 const STRICT = { additionalProperties: false };
 const TOKEN = Type.Object({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }) }, STRICT);
+
+const FIRST_NAMES: Readonly<Record<Locale, NewOwnAccount['names']>> = {
+  en: { application: 'Test', key: 'First key' },
+  'pt-BR': { application: 'Teste', key: 'Primeira chave' },
+};
 
 /** How a person gets to their first account: by creating it, or by an invitation. The body brings the link's token: logs keep URLs. */
 export const authRoutes: readonly Route[] = [
@@ -33,11 +50,18 @@ export const authRoutes: readonly Route[] = [
       },
       STRICT,
     ),
-    async handle({ context, actor, person, body: { name, language, countries = [HOME_COUNTRY] } }) {
-      const account = { name: name.trim(), language, countries: readCountries(countries) };
+    async handle({ context, actor, person, body }): Promise<NewAccountView> {
+      const { name, language, countries = [HOME_COUNTRY] } = body;
+      const account = {
+        name: name.trim(),
+        language,
+        countries: readCountries(countries),
+        names: FIRST_NAMES[language],
+      };
       const created = await createOwnAccount(context.database, { ...actor, id: person.id }, account);
       if (created.kind === 'made_before') throw new ConsoleProblem('account_made');
-      return { id: orNotFound(created.kind === 'member' ? created.accountId : null) };
+      const { accountId, first } = orNotFound(created.kind === 'member' ? created : null);
+      return { id: accountId, first };
     },
   }),
   route({

@@ -1,4 +1,4 @@
-import type { InvitationOffer, MemberRole } from '@onecode/store';
+import type { FirstApplication, InvitationOffer, MemberRole } from '@onecode/store';
 
 /** The country of people who name none: the one that the service runs in. */
 export const HOME_COUNTRY = 'BR';
@@ -11,6 +11,13 @@ export interface SignUpOfferView {
   freeSends: number;
   /** ISO 3166 codes of the countries to choose from. */
   countries: readonly string[];
+}
+
+/** An account that a person created. */
+export interface NewAccountView {
+  id: string;
+  /** Its test application and the key, this once; null for an account that they had before. */
+  first: FirstApplication | null;
 }
 
 /** What an invitation's link shows before the person accepts. */

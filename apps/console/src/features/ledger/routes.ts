@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { findAccount, findBalance, listLedger } from '@onecode/store';
+import { findAccount, findBalance, listLedger, readSettings } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { pageFields } from '../../http/fields.js';
@@ -23,7 +23,8 @@ export const ledgerRoutes: readonly Route[] = [
     method: 'get',
     async handle({ context, accountId }): Promise<TrialView> {
       const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
-      return { countries: trialCountries };
+      const { trialSendsPerDay } = await readSettings(context.database);
+      return { countries: trialCountries, sendsPerDay: trialSendsPerDay };
     },
   }),
   ...accountReading('/ledger', {

@@ -8,6 +8,8 @@ export type BalanceView = Pick<Balance, 'freeQuota' | 'credits'>;
 export interface TrialView {
   /** Countries it may send to while on trial; null when it is not on trial. */
   countries: string[] | null;
+  /** Live sends a day (UTC) that all accounts on trial share. */
+  sendsPerDay: number;
 }
 
 export type LedgerEntryView = Json<ReturnType<typeof ledgerEntryView>>;

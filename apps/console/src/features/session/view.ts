@@ -1,5 +1,6 @@
 import type { Locale } from '@onecode/domain';
 import type { MemberRole, Membership, StaffRole } from '@onecode/store';
+import type { ConsoleConfig } from '../../config.js';
 import type { Person } from '../../auth/identity.js';
 
 /** The signed-in person, as the pages need them. */
@@ -18,13 +19,15 @@ export interface SessionView {
   accounts: { id: string; name: string; role: MemberRole }[];
   /** The API's public base URL, for examples. */
   apiUrl: string;
+  /** Where customers ask for credits; null where the operator has set nothing. */
+  supportUrl: string | null;
 }
 
 export function sessionView(
   { id, name, email, language, staff, hasTwoFactor, csrfToken }: Person,
   memberships: readonly Membership[],
   needsTwoFactor: boolean,
-  { BASE_URL }: { BASE_URL: string },
+  { BASE_URL, SUPPORT_URL }: Pick<ConsoleConfig, 'BASE_URL' | 'SUPPORT_URL'>,
 ): SessionView {
   return {
     user: { id, name, email, language, staff, hasTwoFactor },
@@ -36,5 +39,6 @@ export function sessionView(
       role,
     })),
     apiUrl: BASE_URL,
+    supportUrl: SUPPORT_URL || null,
   };
 }

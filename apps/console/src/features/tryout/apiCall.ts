@@ -41,7 +41,7 @@ export async function callApi(
   const jsonOf = (members: object | undefined): string | null =>
     body === undefined ? null : JSON.stringify({ ...body, ...members });
   const shown = (line: string, all: Record<string, string>, text: string | null): string =>
-    [line, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`), '', text ?? '']
+    [line, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`), '', indented(text ?? '')]
       .join('\n')
       .trimEnd()
       .replaceAll(key, apiKeyHint(key));
@@ -69,6 +69,15 @@ export async function callApi(
   } catch (error) {
     const fault = wasSent(error) ? 'unanswered' : 'unreachable';
     return { call: { request, answer: null, fault, tookMs: tookMs(), problem: null }, success: null };
+  }
+}
+
+/** JSON as people read it; any other text as it is. */
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
   }
 }
 

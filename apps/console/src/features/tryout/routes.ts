@@ -1,10 +1,11 @@
 import { Type } from 'typebox';
-import { maskRecipient, parseRecipient, pastedNumber, TEST_CODE } from '@onecode/domain';
+import { exampleNumber, maskRecipient, parseRecipient, pastedNumber, TEST_CODE } from '@onecode/domain';
 import {
   logTriedSend,
   hasTriedSend,
   keyOfVisit,
   newTryoutIdempotencyKey,
+  readLiveCountries,
   takeTryout,
   type ApplicationSummary,
 } from '@onecode/store';
@@ -12,6 +13,7 @@ import { idField, languageField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { applicationOf } from '../applications/routes.js';
+import { HOME_COUNTRY } from '../auth/view.js';
 import { callApi } from './apiCall.js';
 import { tryoutSamples } from './samples.js';
 import type {
@@ -26,8 +28,8 @@ const STRICT = { additionalProperties: false };
 /** The API judges what is in them; here only their length is bounded. */
 const TO = Type.String({ minLength: 1, maxLength: 320 });
 const CODE = Type.String({ minLength: 1, maxLength: 64 });
-/** Shown in place of a code that only its recipient may know, and of a recipient that is no number. */
-const DOTS = '•••••';
+/** Shown in place of a code that only its recipient may know, and of a recipient that is no number. It does not tell their length. */
+const HIDDEN = '…';
 
 const PATH = '/accounts/:account/applications/:application/tryout';
 
@@ -41,7 +43,27 @@ export const tryoutRoutes: readonly Route[] = [
     async handle(call): Promise<TryoutView> {
       const { context, person, query } = call;
       const reader = { baseUrl: context.config.BASE_URL, language: person.language };
-      return tryoutSamples(await applicationOf(call), query.send ?? null, reader);
+      const application = await applicationOf(call);
+      const { countries } = orNotFound(await readLiveCountries(context.database, call.accountId));
+      const recipient = exampleNumber(countries?.[0] ?? HOME_COUNTRY);
+      return tryoutSamples(application, query.send ?? null, recipient, reader);
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/accounts/:account/tryout/recipient',
+    access: 'developer',
+    body: Type.Object({ to: TO }, STRICT),
+    async handle({ context, accountId, body }) {
+      const recipient = parseRecipient(pastedNumber(body.to));
+      if (recipient.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { to: 'number' } });
+      const { countries, isOnTrial } = orNotFound(await readLiveCountries(context.database, accountId));
+      const { country, isCostly } = recipient;
+      if (
+        (countries !== null && (country === null || !countries.includes(country))) ||
+        (isOnTrial && isCostly)
+      )
+        throw new ConsoleProblem('invalid_input', { errors: { to: 'country' } });
     },
   }),
   route({
@@ -80,7 +102,7 @@ export const tryoutRoutes: readonly Route[] = [
         key: await keyFor(call, application),
         idempotencyKey: newTryoutIdempotencyKey(person.id),
         body,
-        hidden: { to: number === null ? DOTS : maskRecipient(number) },
+        hidden: { to: number === null ? HIDDEN : maskRecipient(number) },
       });
       const id = success?.['id'];
       const code = isLive ? null : (body.code ?? TEST_CODE);
@@ -114,7 +136,7 @@ export const tryoutRoutes: readonly Route[] = [
         path: `/v1/send/${send}/verify`,
         key: await keyFor(call, application),
         body: call.body,
-        hidden: application.mode === 'live' ? { code: DOTS } : {},
+        hidden: application.mode === 'live' ? { code: HIDDEN } : {},
       });
       const { valid, verification, attempts_left: attemptsLeft } = success ?? {};
       const result = { valid, verification, attemptsLeft } as NonNullable<TryoutVerifyView['result']>;

@@ -2,8 +2,6 @@ import { samplesOf } from '@onecode/code-samples';
 import { TEST_CODE, type Locale, type Mode } from '@onecode/domain';
 import type { TryoutView } from './view.js';
 
-/** From the range that Ofcom reserves for fiction: the number belongs to nobody. Samples never hold the number that somebody typed. */
-const EXAMPLE_RECIPIENT = '+447700900123';
 const EXAMPLE_CODE = '123456';
 
 const KEY_COMMENTS: Readonly<Record<Locale, (mode: Mode, id: string) => string>> = {
@@ -15,20 +13,23 @@ const KEY_COMMENTS: Readonly<Record<Locale, (mode: Mode, id: string) => string>>
  * The page's calls in six languages, for this application and the API's public address.
  *
  * @param send of which the page shows the state; null before the first one
+ * @param recipient an example: samples never hold the number that somebody typed
  * @param language of the person who reads them
  */
 export function tryoutSamples(
   { id, mode }: { id: string; mode: Mode },
   send: string | null,
+  recipient: string,
   { baseUrl, language }: { baseUrl: string; language: Locale },
 ): TryoutView {
   const code = mode === 'test' ? TEST_CODE : EXAMPLE_CODE;
   const calls = [
-    { call: 'createSend', method: 'POST', path: '/v1/send', body: { to: EXAMPLE_RECIPIENT } },
+    { call: 'createSend', method: 'POST', path: '/v1/send', body: { to: recipient } },
     { call: 'getSendStatus', method: 'GET', path: `/v1/send/${send}/status`, body: null },
     { call: 'verifyCode', method: 'POST', path: `/v1/send/${send}/verify`, body: { code } },
   ] as const;
   return {
+    recipient,
     samples: calls.slice(0, send === null ? 1 : calls.length).map(({ call, ...request }) => ({
       call,
       samples: samplesOf(

@@ -8,6 +8,8 @@ export interface SampleView {
 
 /** The page's calls in several languages; those about a send once there is one. */
 export interface TryoutView {
+  /** The number in them, which the account may send to: E.164. */
+  recipient: string;
   samples: { call: 'createSend' | 'getSendStatus' | 'verifyCode'; samples: SampleView[] }[];
 }
 

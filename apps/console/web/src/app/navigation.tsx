@@ -9,7 +9,6 @@ import {
   IconDeviceMobileMessage,
   IconHandStop,
   IconHistory,
-  IconListDetails,
   IconReceipt,
   IconSend,
   IconSettings,
@@ -64,13 +63,6 @@ export function Navigation({ account }: { account: string | undefined }) {
           {STAFF_PAGES.map(([name, icon]) => (
             <Item key={name} to={`/staff/${name}`} label={t(`nav.${name}`)} icon={icon} />
           ))}
-          {/* The queue board is a separate web application. */}
-          <NavLink
-            href="/board"
-            label={t('nav.board')}
-            leftSection={<IconListDetails size={18} stroke={1.6} />}
-            className="nav"
-          />
         </>
       )}
     </Stack>

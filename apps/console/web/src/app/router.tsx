@@ -37,6 +37,7 @@ export const router = createBrowserRouter([
           {
             path: '/accounts/:account',
             children: [
+              page('start', () => import('../features/start/start.js'), 'Start'),
               page('overview', () => import('../features/overview/overview.js'), 'Overview'),
               page('sends', () => import('../features/sends/sends.js'), 'Sends'),
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'SendDetails'),

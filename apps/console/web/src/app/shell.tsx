@@ -5,6 +5,8 @@ import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
 import { ConfirmIdentity } from '../features/auth/confirmIdentity.js';
 import { LiveHoldBanner } from '../features/holds/liveHoldBanner.js';
+import { Search } from '../features/search/search.js';
+import { Help } from './help.js';
 import { Navigation } from './navigation.js';
 import { OutageInTab } from './outage.js';
 import { useSession } from './session.js';
@@ -23,6 +25,8 @@ export function Shell() {
 
   const isMember = account === undefined || accounts.some((one) => one.id === account);
   const isStaffPage = pathname.startsWith('/staff');
+  // Staff search everything, but on the pages of an account of their own.
+  const searched = (isMember ? account : undefined) ?? (user.staff === null ? accounts[0]?.id : undefined);
   const mayOperate = !isStaffPage || user.staff !== null;
   const needsSetup = isStaffPage && needsTwoFactor && !user.hasTwoFactor;
   return (
@@ -52,8 +56,10 @@ export function Shell() {
               </Group>
             </Anchor>
           </Group>
-          <Group gap="sm" wrap="nowrap">
+          <Group gap="xs" wrap="nowrap">
             <TwoFactorNotice />
+            {(searched !== undefined || user.staff !== null) && <Search account={searched} />}
+            <Help />
             <UserMenu />
           </Group>
         </Group>

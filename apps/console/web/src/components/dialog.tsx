@@ -15,6 +15,7 @@ const LAYERS = { page: 200, above: 300 } as const;
  *
  * @param persistent only its own buttons close it, for content that would be lost
  * @param layer `above` for a dialog that may open while another one is open
+ * @param centered not for one whose height changes, which would jump
  */
 export function Dialog({
   opened,
@@ -23,6 +24,7 @@ export function Dialog({
   size = 'md',
   persistent = false,
   layer = 'page',
+  centered = true,
   children,
 }: {
   opened: boolean;
@@ -31,6 +33,7 @@ export function Dialog({
   size?: 'md' | 'lg' | 'xl';
   persistent?: boolean;
   layer?: keyof typeof LAYERS;
+  centered?: boolean;
   children: ReactNode;
 }) {
   const { t } = useTranslation();
@@ -46,7 +49,7 @@ export function Dialog({
       onClose={onClose}
       title={<Text fw={650}>{title}</Text>}
       size={size}
-      centered
+      centered={centered}
       // No exit animation: closing may change the content.
       transitionProps={{ exitDuration: 0 }}
       closeOnClickOutside={!persistent}

@@ -9,17 +9,23 @@ import { useAccount } from '../../app/session.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
+interface NewProps {
+  onClose: () => void;
+  /** The mode that is chosen at first. */
+  mode: ApplicationView['mode'];
+}
+
 /** The dialog that creates an application and then opens its page. */
-export function CreateApplication({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function CreateApplication({ opened, ...props }: NewProps & { opened: boolean }) {
   const { t } = useTranslation('applications');
   return (
-    <Dialog opened={opened} onClose={onClose} title={t('list.create')}>
-      <CreateForm onClose={onClose} />
+    <Dialog opened={opened} onClose={props.onClose} title={t('list.create')}>
+      <CreateForm {...props} />
     </Dialog>
   );
 }
 
-function CreateForm({ onClose }: { onClose: () => void }) {
+function CreateForm({ onClose, mode: initialMode }: NewProps) {
   const { t } = useTranslation(['applications', 'common']);
   const { path } = useAccount();
   const navigate = useNavigate();
@@ -27,7 +33,7 @@ function CreateForm({ onClose }: { onClose: () => void }) {
   const create = useChange<{ id: string }>(`${path}/applications`);
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { name: '', mode: 'test' },
+    initialValues: { name: '', mode: initialMode },
     validate: { name: useNameRule(200) },
   });
 

@@ -2,7 +2,7 @@ import { Anchor, Button, List, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconApps, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
+import { Link, useSearchParams } from 'react-router';
 import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
@@ -18,7 +18,9 @@ import { CreateApplication } from './applicationForms.js';
 export function Applications() {
   const { t } = useTranslation(['applications', 'common']);
   const account = useAccount();
-  const [creating, { open, close }] = useDisclosure();
+  const [params] = useSearchParams();
+  const mode = params.get('create') === 'live' ? 'live' : 'test';
+  const [creating, { open, close }] = useDisclosure(account.mayChange && mode === 'live');
   const read = useData<{ applications: ApplicationView[] }>(`${account.path}/applications`);
   const create = account.mayChange && (
     <Button leftSection={<IconPlus size={16} />} onClick={open}>
@@ -37,7 +39,7 @@ export function Applications() {
           isEmpty ? <FirstSteps action={create} /> : <ApplicationTable applications={applications} />
         }
       </Loaded>
-      <CreateApplication opened={creating} onClose={close} />
+      <CreateApplication opened={creating} onClose={close} mode={mode} />
     </Page>
   );
 }

@@ -7,11 +7,12 @@ import type { ApplicationView, NewKeyView } from '../../../../src/features/appli
 import type { TryoutView } from '../../../../src/features/tryout/view.js';
 import { type ApiProblem, call } from '../../api/http.js';
 import { useData } from '../../api/queries.js';
-import { useAccount, useSession } from '../../app/session.js';
+import { useAccount } from '../../app/session.js';
 import { CodeSamples } from '../../components/codeSamples.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { Loaded } from '../../components/states.js';
+import { useDocs } from '../../hooks/docs.js';
 import { focusOnMount, useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
 /** The dialog that creates a key and shows it once. */
@@ -102,7 +103,7 @@ function Ready({
   onClose: () => void;
 }) {
   const { t } = useTranslation('applications');
-  const { apiUrl } = useSession();
+  const docs = useDocs();
   return (
     <Stack>
       <Alert color="orange" icon={<IconAlertTriangle size={18} />} title={t('newKey.once')}>
@@ -111,7 +112,7 @@ function Ready({
       <CodeBlock code={apiKey} what={t('newKey.key')} wrap />
       <FirstSend application={application} apiKey={apiKey} />
       <Group justify="space-between">
-        <Anchor href={`${apiUrl}/docs`} target="_blank" rel="noreferrer" size="sm">
+        <Anchor href={docs('quick-start')} target="_blank" rel="noreferrer" size="sm">
           {t('newKey.docs')}
         </Anchor>
         <Button ref={focusOnMount} onClick={onClose}>

@@ -1,12 +1,15 @@
 import { Button, Container, Paper, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
+import type { NewAccountView } from '../../../../src/features/auth/view.js';
 import { useChange } from '../../api/queries.js';
 import { useSession } from '../../app/session.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { Page } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
+import { openNewAccount } from '../start/firstKey.js';
 import { defaultTrialCountries, TrialCountries, useTrialCountriesRule } from './trialCountries.js';
 
 /** Creates an account for a user who belongs to none. */
@@ -14,8 +17,9 @@ export function NewAccount() {
   const { t } = useTranslation(['auth', 'common']);
   const { user } = useSession();
   const navigate = useNavigate();
+  const client = useQueryClient();
   const fieldErrorsOf = useFieldErrors();
-  const { mutate, isPending, error } = useChange<{ id: string }>('/session');
+  const { mutate, isPending, error } = useChange<NewAccountView>('/session');
   const form = useForm({
     initialValues: { name: user.name, language: user.language, countries: defaultTrialCountries() },
     validate: { name: useRequired(), countries: useTrialCountriesRule() },
@@ -24,7 +28,7 @@ export function NewAccount() {
     mutate(
       { method: 'POST', path: '/accounts', body },
       {
-        onSuccess: ({ id }) => void navigate(`/accounts/${id}/overview`, { replace: true }),
+        onSuccess: (made) => void navigate(openNewAccount(client, made), { replace: true }),
         onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
       },
     );

@@ -2,11 +2,12 @@ import { Anchor } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
-import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
+import type { NewAccountView, SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { call } from '../../api/http.js';
 import { readSession } from '../../api/auth.js';
 import { useData } from '../../api/queries.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { openNewAccount } from '../start/firstKey.js';
 import { AuthLayout } from './authLayout.js';
 import { SignUpForm, type NewAccountInput } from './signUpForm.js';
 
@@ -19,11 +20,11 @@ export function SignUp() {
   const finish = async ({ account: name, language, countries }: NewAccountInput): Promise<void> => {
     client.clear();
     // On failure, the start page offers to create the account again.
-    await readSession(client)
-      .then(() => call('POST', '/accounts', { name, language, countries }))
-      .catch(() => undefined);
+    const made = await readSession(client)
+      .then(() => call<NewAccountView>('POST', '/accounts', { name, language, countries }))
+      .catch(() => null);
     client.clear();
-    await navigate('/', { replace: true });
+    await navigate(made === null ? '/' : openNewAccount(client, made), { replace: true });
   };
   return (
     <AuthLayout

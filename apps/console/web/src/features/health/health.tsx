@@ -1,4 +1,5 @@
-import { Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
+import { IconListDetails } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import { useData } from '../../api/queries.js';
@@ -14,14 +15,23 @@ const REFRESH_MS = 3_000;
 
 /** Where a problem is: our side, Redis, PostgreSQL or Meta. A verdict, and the statistics behind it. */
 export function Health() {
-  const { t } = useTranslation('health');
+  const { t } = useTranslation(['health', 'common']);
   const { data, error, failureReason, refetch } = useData<HealthView>('/staff/health', {
     refreshMs: REFRESH_MS,
   });
   // Shown at the first failure, not after the retries: people open this page because something is wrong.
   const failure = error ?? failureReason;
   return (
-    <Page title={t('title')} description={t('description')}>
+    <Page
+      title={t('title')}
+      description={t('description')}
+      actions={
+        // A web application of its own.
+        <Button component="a" href="/board" variant="default" leftSection={<IconListDetails size={16} />}>
+          {t('common:nav.board')}
+        </Button>
+      }
+    >
       {failure !== null && failure.status >= 400 && failure.status < 500 ? (
         <Failure problem={failure} onRetry={() => void refetch()} />
       ) : (

@@ -11,7 +11,8 @@ import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { useAccountBack } from '../accounts/accountBack.js';
-import { FirstSteps, useHasSends } from './firstSteps.js';
+import { useHasSends } from '../start/nextSteps.js';
+import { FirstSteps } from './firstSteps.js';
 import { OverviewBalance } from './balance.js';
 import { OverviewBreakdown } from './breakdown.js';
 import { OverviewControls } from './controls.js';
@@ -53,7 +54,7 @@ export function Overview() {
       actions={asked && hasSends && <Download path={`${account.path}/overview.csv?${asked}`} />}
     >
       {applications !== undefined && !account.isForStaff && (
-        <FirstSteps applications={applications} hasSends={hasSends} />
+        <FirstSteps applications={applications} />
       )}
       <OverviewBalance livePerDay={livePerDay} />
       {isShown && <OverviewControls query={query} mode={mode} applications={applications} set={set} />}

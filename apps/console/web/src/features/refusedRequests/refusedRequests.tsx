@@ -2,6 +2,7 @@ import { Alert, Button, Group, Select, Stack, Text } from '@mantine/core';
 import { IconCircleCheck, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useSearchParams } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { RefusedRequestsView } from '../../../../src/features/refusedRequests/view.js';
 import { useData, usePages } from '../../api/queries.js';
@@ -46,11 +47,22 @@ export function RefusedRequests() {
   );
 }
 
-/** @param path of the account, below `/api` */
-function List({ path, applications }: { path: string; applications: Applications }) {
+interface ListProps {
+  /** Of the account, below `/api`. */
+  path: string;
+  applications: Applications;
+}
+
+/** Begins with the request whose id the URL holds, if it does. */
+function List(props: ListProps) {
+  const request = useSearchParams()[0].get('request');
+  return <FoundList key={request} request={request} {...props} />;
+}
+
+function FoundList({ path, applications, request }: ListProps & { request: string | null }) {
   const { t } = useTranslation('refusedRequests');
   const { query, set } = useRefusedRequestQuery();
-  const [text, setText] = useState<string | null>(null);
+  const [text, setText] = useState(request);
   const search = `${path}/refused-requests/search`;
   return (
     <>

@@ -6,9 +6,8 @@ import { Link } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { SendsView } from '../../../../src/features/sends/view.js';
 import { useData, usePages } from '../../api/queries.js';
-import { useAccount, useSession } from '../../app/session.js';
+import { useAccount } from '../../app/session.js';
 import { Download } from '../../components/download.js';
-import { CodeBlock } from '../../components/copy.js';
 import { EmptyState, Failure, Loading, LoadMore } from '../../components/states.js';
 import { Page } from '../../components/page.js';
 import { useAccountBack } from '../accounts/accountBack.js';
@@ -97,31 +96,21 @@ function SendList({
   );
 }
 
-/** Shows how to create the first send. */
+/** Leads to the page that creates the first send. */
 function FirstSend() {
   const { t } = useTranslation('sends');
-  const { apiUrl } = useSession();
   const account = useAccount();
-  const example = [
-    `curl ${apiUrl}/v1/send \\`,
-    `  -H "Authorization: Bearer $ONECODE_API_KEY" \\`,
-    `  -H "Content-Type: application/json" \\`,
-    `  -d '{"to": "+5511987654321"}'`,
-  ].join('\n');
   return (
-    <Stack maw={640} mx="auto" w="100%">
-      <EmptyState
-        icon={IconSend}
-        title={t('empty.title')}
-        action={
-          <Anchor component={Link} to={`${account.path}/applications`} size="sm">
-            {t('empty.action')}
-          </Anchor>
-        }
-      >
-        {t('empty.text')}
-      </EmptyState>
-      <CodeBlock code={example} what={t('empty.example')} />
-    </Stack>
+    <EmptyState
+      icon={IconSend}
+      title={t('empty.title')}
+      action={
+        <Anchor component={Link} to={`${account.path}/start`} size="sm">
+          {t('empty.action')}
+        </Anchor>
+      }
+    >
+      {t('empty.text')}
+    </EmptyState>
   );
 }

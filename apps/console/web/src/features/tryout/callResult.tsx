@@ -5,13 +5,15 @@ import type { ApiProblemView, CallView } from '../../../../src/features/tryout/v
 import { CodeBlock } from '../../components/copy.js';
 import { useDurations } from '../../hooks/formats.js';
 
-/** A call to the API: what is wrong with it, if anything, and the request and its answer. */
+/** A call to the API: what is wrong with it, if anything, and, unless `isBrief`, the request and its response. */
 export function CallResult({
   call: { request, answer, fault, tookMs, problem },
   title,
+  isBrief = false,
 }: {
   call: CallView;
   title?: string;
+  isBrief?: boolean;
 }) {
   const { t } = useTranslation('tryout');
   const { milliseconds } = useDurations();
@@ -23,14 +25,18 @@ export function CallResult({
         </Alert>
       )}
       {problem !== null && <Problem problem={problem} />}
-      <Text size="sm" c="dimmed">
-        {title !== undefined && `${title} · `}
-        {t('took', { time: milliseconds(tookMs) })}
-      </Text>
-      <SimpleGrid cols={{ base: 1, md: answer === null ? 1 : 2 }} spacing="sm">
-        <Message name={t('request')} text={request} />
-        {answer !== null && <Message name={t('answer')} text={answer} />}
-      </SimpleGrid>
+      {!isBrief && (
+        <>
+          <Text size="sm" c="dimmed">
+            {title !== undefined && `${title} · `}
+            {t('took', { time: milliseconds(tookMs) })}
+          </Text>
+          <SimpleGrid cols={{ base: 1, md: answer === null ? 1 : 2 }} spacing="sm">
+            <Message name={t('request')} text={request} />
+            {answer !== null && <Message name={t('answer')} text={answer} />}
+          </SimpleGrid>
+        </>
+      )}
     </Stack>
   );
 }

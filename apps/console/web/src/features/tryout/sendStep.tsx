@@ -1,51 +1,100 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconSend } from '@tabler/icons-react';
-import type { UseMutationResult } from '@tanstack/react-query';
+import { IconBrandWhatsapp, IconSend } from '@tabler/icons-react';
+import { useMutation, type UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { TryoutSendView } from '../../../../src/features/tryout/view.js';
-import type { ApiProblem } from '../../api/http.js';
+import { call, type ApiProblem } from '../../api/http.js';
+import { useAccount } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
+import { useTrialText } from '../start/trialText.js';
 import { CallResult } from './callResult.js';
 
-/** From the range that Ofcom reserves for fiction: the number belongs to nobody. */
-const NOBODY = '+447700900123';
-
 /** What somebody wants to send. */
-export interface Wanted {
+interface Wanted {
   to: string;
   code?: string;
   locale?: 'pt-BR' | 'en';
   isLive: boolean;
 }
 
-type Creation = UseMutationResult<TryoutSendView, ApiProblem, Wanted>;
+/** What came of it, and the path of the page Try it of its application, below `/api`. */
+type TriedSend = TryoutSendView & { path: string };
+type Creation = UseMutationResult<TriedSend, ApiProblem, Wanted>;
+type Mode = ApplicationView['mode'];
 
-/** The first step: a form, and what came of it. A live application asks before it sends. */
-export function SendStep({ mode, creation }: { mode: ApplicationView['mode']; creation: Creation }) {
+/** Sends with the application whose page Try it has the path that `pathOf` gives. `gcTime: 0` forgets number and code with the page. */
+export const useTriedSend = (pathOf: (wanted: Wanted) => string | Promise<string>): Creation =>
+  useMutation({
+    gcTime: 0,
+    mutationFn: async (wanted) => {
+      const path = await pathOf(wanted);
+      return { ...(await call<TryoutSendView>('POST', `${path}/sends`, wanted)), path };
+    },
+  });
+
+/**
+ * The first step: a form, and what came of it. A live send is asked about first, once its number has been checked.
+ *
+ * @param modes one of an application's page; both, each with its button and the form brief, of the first screen
+ * @param recipient an example, which is filled in where it does no harm
+ * @param note what else a live send does
+ */
+export function SendStep({
+  modes,
+  recipient,
+  creation,
+  note = '',
+}: {
+  modes: readonly Mode[];
+  recipient: string;
+  creation: Creation;
+  note?: string;
+}) {
   const { t } = useTranslation('tryout');
+  const { path } = useAccount();
   const [asked, ask] = useState<Wanted | null>(null);
+  const check = useMutation<void, ApiProblem, Wanted>({
+    gcTime: 0,
+    mutationFn: ({ to }) => call('POST', `${path}/tryout/recipient`, { to }),
+    onSuccess: (_, wanted) => ask(wanted),
+  });
+  const submit = (wanted: Wanted): void => {
+    check.reset();
+    creation.reset();
+    if (wanted.isLive) check.mutate(wanted);
+    else creation.mutate(wanted);
+  };
+  const problem = check.error ?? creation.error;
+  const isBrief = modes.length > 1;
   return (
-    <Section title={t('send.title')} description={t(`send.description.${mode}`)}>
-      <SendForm mode={mode} creation={creation} onSubmit={mode === 'live' ? ask : creation.mutate} />
-      {creation.error !== null && <Failure problem={creation.error} />}
-      {creation.data !== undefined && <CallResult call={creation.data.call} />}
+    <Section title={t('send.title')} description={t(`send.description.${isBrief ? 'both' : modes[0]!}`)}>
+      <SendForm
+        modes={modes}
+        recipient={recipient}
+        problem={problem}
+        refused={creation.data?.call.problem?.fields ?? []}
+        pending={check.isPending || creation.isPending ? (check.variables ?? creation.variables) : undefined}
+        onSubmit={submit}
+      />
+      {problem !== null && problem.code !== 'invalid_input' && <Failure problem={problem} />}
+      {creation.data !== undefined && <CallResult call={creation.data.call} isBrief={isBrief} />}
       <Confirm
         opened={asked !== null}
         onClose={() => ask(null)}
-        title={t('confirm.title')}
+        title={t('confirm.title', { number: asked?.to })}
         action={t('confirm.action')}
         color="brand"
         pending={creation.isPending}
         problem={null}
         onConfirm={() => asked !== null && creation.mutate(asked, { onSettled: () => ask(null) })}
       >
-        {t('confirm.text')}
+        {t('confirm.text')} {note}
       </Confirm>
     </Section>
   );
@@ -53,53 +102,65 @@ export function SendStep({ mode, creation }: { mode: ApplicationView['mode']; cr
 
 /** The number is in the field alone, and in no attribute of the page: React writes a changed `defaultValue` there. */
 function SendForm({
-  mode,
-  creation,
+  modes,
+  recipient,
+  problem,
+  refused,
+  pending,
   onSubmit,
 }: {
-  mode: ApplicationView['mode'];
-  creation: Creation;
+  modes: readonly Mode[];
+  recipient: string;
+  problem: ApiProblem | null;
+  /** The fields that the API refused. */
+  refused: readonly string[];
+  pending: Wanted | undefined;
   onSubmit: (wanted: Wanted) => void;
 }) {
   const { t } = useTranslation(['tryout', 'common']);
-  const isLive = mode === 'live';
+  const isBrief = modes.length > 1;
+  const mode = modes[0]!;
+  const example = mode === 'test' ? recipient : '';
   const fieldErrorsOf = useFieldErrors();
+  const trialText = useTrialText();
   const form = useForm<{ to: string; code: string; locale: 'pt-BR' | 'en' | null }>({
     mode: 'uncontrolled',
-    initialValues: { to: isLive ? '' : NOBODY, code: '', locale: null },
+    initialValues: { to: example, code: '', locale: null },
     validate: { to: useRequired() },
   });
-  const submit = form.onSubmit(({ to, code, locale }) =>
-    onSubmit({
-      to: to.trim(),
-      ...(code.trim() !== '' && { code: code.trim() }),
-      ...(locale !== null && { locale }),
-      isLive,
-    }),
-  );
-  const refusedByConsole = creation.error === null ? {} : fieldErrorsOf(creation.error);
-  const refusedByApi = creation.data?.call.problem?.fields ?? [];
+  const submitAs = (isLive: boolean) =>
+    form.onSubmit(({ to, code, locale }) =>
+      onSubmit({
+        to: to.trim(),
+        ...(code.trim() !== '' && { code: code.trim() }),
+        ...(locale !== null && { locale }),
+        isLive,
+      }),
+    );
+  const refusedByConsole = problem === null ? {} : fieldErrorsOf(problem);
   const inputOf = (field: 'to' | 'code') => {
-    const refused = refusedByApi.includes(field) ? t(`send.refused.${field}`) : refusedByConsole[field];
-    const { error = refused, ...input } = form.getInputProps(field);
+    const message = refused.includes(field) ? t(`send.refused.${field}`) : refusedByConsole[field];
+    const { error = message, ...input } = form.getInputProps(field);
     return { ...input, error };
   };
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={submitAs(mode === 'live')} noValidate>
       <Stack gap="sm">
         <Group align="flex-start" gap="sm">
           <TextInput
             label={t('send.to')}
-            description={t(`send.toHint.${mode}`)}
+            description={[t(`send.toHint.${isBrief ? 'both' : mode}`), modes.includes('live') && trialText]
+              .filter(Boolean)
+              .join(' ')}
             required
             type="tel"
             autoComplete="off"
-            w={{ base: '100%', sm: 300 }}
+            w={{ base: '100%', sm: isBrief ? '100%' : 300 }}
             key={form.key('to')}
             {...inputOf('to')}
-            defaultValue={isLive ? '' : NOBODY}
+            defaultValue={example}
           />
-          {!isLive && (
+          {mode === 'test' && !isBrief && (
             <TextInput
               label={t('send.code')}
               description={t('send.codeHint')}
@@ -112,24 +173,40 @@ function SendForm({
               defaultValue=""
             />
           )}
-          <Select
-            label={t('send.locale')}
-            description={t('send.localeHint')}
-            placeholder={t('send.localeNone')}
-            data={(['pt-BR', 'en'] as const).map((value) => ({
-              value,
-              label: t(`common:languages.${value}`),
-            }))}
-            clearable
-            w={{ base: '100%', sm: 220 }}
-            key={form.key('locale')}
-            {...form.getInputProps('locale')}
-          />
+          {!isBrief && (
+            <Select
+              label={t('send.locale')}
+              description={t('send.localeHint')}
+              placeholder={t('send.localeNone')}
+              data={(['pt-BR', 'en'] as const).map((value) => ({
+                value,
+                label: t(`common:languages.${value}`),
+              }))}
+              clearable
+              w={{ base: '100%', sm: 220 }}
+              key={form.key('locale')}
+              {...form.getInputProps('locale')}
+            />
+          )}
         </Group>
-        <Group>
-          <Button type="submit" leftSection={<IconSend size={16} />} loading={creation.isPending}>
-            {t(isLive ? 'send.buttonLive' : 'send.button')}
+        <Group gap="sm">
+          <Button
+            type="submit"
+            leftSection={<IconSend size={16} />}
+            loading={pending?.isLive === (mode === 'live')}
+          >
+            {t(mode === 'live' ? 'send.buttonLive' : 'send.button')}
           </Button>
+          {isBrief && (
+            <Button
+              variant="default"
+              leftSection={<IconBrandWhatsapp size={16} />}
+              loading={pending?.isLive === true}
+              onClick={() => submitAs(true)()}
+            >
+              {t('send.buttonReal')}
+            </Button>
+          )}
         </Group>
       </Stack>
     </form>

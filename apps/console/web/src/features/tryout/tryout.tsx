@@ -1,19 +1,17 @@
 import { Alert, SegmentedControl, Stack } from '@mantine/core';
 import { IconLock } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useParams } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
-import type { TryoutSendView, TryoutView } from '../../../../src/features/tryout/view.js';
-import { call, type ApiProblem } from '../../api/http.js';
+import type { TryoutView } from '../../../../src/features/tryout/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
 import { CodeSamples } from '../../components/codeSamples.js';
 import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
-import { SendStep, type Wanted } from './sendStep.js';
+import { SendStep, useTriedSend } from './sendStep.js';
 import { VerifyStep } from './verifyStep.js';
 
 /** The page on which a developer tries an application: sends a code, follows it, verifies it, and sees each request and answer. */
@@ -48,15 +46,13 @@ export function Tryout() {
 }
 
 function Steps({ mode, path }: { mode: ApplicationView['mode']; path: string }) {
-  // `gcTime: 0` forgets number and code with the page.
-  const creation = useMutation<TryoutSendView, ApiProblem, Wanted>({
-    gcTime: 0,
-    mutationFn: (wanted) => call('POST', `${path}/sends`, wanted),
-  });
+  const creation = useTriedSend(() => path);
   const send = creation.data?.send ?? null;
   return (
     <Stack gap="lg">
-      <SendStep mode={mode} creation={creation} />
+      <Loaded read={useData<TryoutView>(path)}>
+        {({ recipient }) => <SendStep modes={[mode]} recipient={recipient} creation={creation} />}
+      </Loaded>
       {send !== null && <VerifyStep key={send.id} send={send} path={`${path}/sends/${send.id}`} />}
       <Samples path={send === null ? path : `${path}?send=${send.id}`} />
     </Stack>

@@ -23,7 +23,16 @@ import { CallResult } from './callResult.js';
 const REFRESH_MS = 2_000;
 
 /** The second step: how far the send is, and its code. Nothing is filled in: this is what its recipient would do. */
-export function VerifyStep({ send, path }: { send: TriedSendView; path: string }) {
+export function VerifyStep({
+  send,
+  path,
+  isBrief = false,
+}: {
+  send: TriedSendView;
+  path: string;
+  /** Without the calls, their requests and responses. */
+  isBrief?: boolean;
+}) {
   const { t } = useTranslation('tryout');
   const account = useAccount();
   const followed = useData<TryoutStatusView>(path, {
@@ -54,10 +63,12 @@ export function VerifyStep({ send, path }: { send: TriedSendView; path: string }
       {verification.data !== undefined && (
         <>
           <Result {...verification.data} />
-          <CallResult call={verification.data.call} />
+          <CallResult call={verification.data.call} isBrief={isBrief} />
         </>
       )}
-      {followed.data !== undefined && <CallResult call={followed.data.call} title={t('verify.lastLook')} />}
+      {followed.data !== undefined && (
+        <CallResult call={followed.data.call} title={t('verify.lastLook')} isBrief={isBrief} />
+      )}
     </Section>
   );
 }

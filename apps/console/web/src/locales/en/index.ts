@@ -11,9 +11,11 @@ import overview from './overview.json';
 import profile from './profile.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
+import search from './search.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
+import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
 
@@ -32,9 +34,11 @@ export const en = {
   profile,
   recipients,
   refusedRequests,
+  search,
   senders,
   sends,
   settings,
+  start,
   team,
   tryout,
 };

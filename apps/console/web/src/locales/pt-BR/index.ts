@@ -14,9 +14,11 @@ import profile from './profile.json';
 import providerErrors from './providerErrors.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
+import search from './search.json';
 import senders from './senders.json';
 import sends from './sends.json';
 import settings from './settings.json';
+import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
 
@@ -38,9 +40,11 @@ export const ptBR = {
   providerErrors,
   recipients,
   refusedRequests,
+  search,
   senders,
   sends,
   settings,
+  start,
   team,
   tryout,
 };

@@ -1,0 +1,113 @@
+import { Type } from 'typebox';
+import { hashIdempotencyKey, parseRecipient, pastedNumber } from '@onecode/domain';
+import {
+  isId,
+  listSenders,
+  listSends,
+  search,
+  searchAccounts,
+  searchAccountsByEmail,
+  type Database,
+  type Found,
+  type SearchTerms,
+} from '@onecode/store';
+import { createFairLimiter } from '../../http/limiters.js';
+import { route, type Route } from '../../http/route.js';
+import type { FoundView, SearchView } from './view.js';
+
+/** An idempotency key has 255 bytes at the most. */
+const BODY = Type.Object(
+  { text: Type.String({ pattern: '\\S', maxLength: 255 }) },
+  { additionalProperties: false },
+);
+const FOUND_MAX = 5;
+/** Some texts are looked for in many rows. */
+const limitSearches = createFairLimiter({ concurrency: 3, concurrencyPerKey: 1, queuedPerKeyMax: 20 });
+
+/** One search for what people have at hand. It may be a number or a key, so that it never stands in a URL: proxies log those. */
+export const searchRoutes: readonly Route[] = [
+  route({
+    method: 'post',
+    path: '/accounts/:account/search',
+    access: 'viewer',
+    body: BODY,
+    async handle({ context: { database }, accountId, body }): Promise<SearchView> {
+      const text = body.text.trim();
+      return limitSearches(accountId, async () => {
+        const toNumber = await sendsTo(database, accountId, text);
+        const found = await search(database, accountId, termsOf(text));
+        const known = new Set(toNumber.map(({ id }) => id));
+        return { found: [...toNumber, ...found.filter(({ id }) => !known.has(id))].map(foundView) };
+      });
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/staff/search',
+    access: 'on_call',
+    body: BODY,
+    async handle({ context: { database }, person, body }): Promise<SearchView> {
+      const text = body.text.trim();
+      return limitSearches(person.id, async () => {
+        const terms = termsOf(text);
+        const [accounts, byEmail, senders, found] = await Promise.all([
+          searchAccounts(database, { text, limit: FOUND_MAX }),
+          searchAccountsByEmail(database, text),
+          listSenders(database),
+          search(database, null, terms),
+        ]);
+        const named = senders.filter(
+          ({ id, phoneNumberId, number }) =>
+            terms.id === id ||
+            text === phoneNumberId ||
+            (terms.recipientEnd !== undefined && number.endsWith(terms.recipientEnd)),
+        );
+        return {
+          found: [
+            ...byEmail.map((account) => ({ ...account, kind: 'account' as const })),
+            ...accounts.map(({ id, name }) => ({ kind: 'account' as const, id, name, email: null })),
+            ...named.map(({ id, number }) => ({ kind: 'sender' as const, id, number })),
+            ...found.map(foundView),
+          ],
+        };
+      });
+    },
+  }),
+];
+
+const foundView = ({ at, ...found }: Found): FoundView => ({ ...found, at: at.toISOString() });
+
+/** The newest sends to the whole number that a text is. */
+async function sendsTo(database: Database, accountId: string, text: string): Promise<Found[]> {
+  const number = parseRecipient(pastedNumber(text));
+  if (number.kind !== 'phone') return [];
+  const filter = { canonicalRecipient: number.canonical };
+  const { sends } = await listSends(database, accountId, filter, { limit: FOUND_MAX });
+  return sends.map(({ id, recipientMasked, status, createdAt }) => ({
+    kind: 'send',
+    id,
+    accountId,
+    accountName: '',
+    recipientMasked,
+    status,
+    at: createdAt,
+  }));
+}
+
+/** What a text may mean. Most clients send an idempotency key in UTF-8, and some in latin1. */
+function termsOf(text: string): SearchTerms {
+  const id = text.toLowerCase();
+  const latin1 = Buffer.from(text, 'latin1');
+  const forms = latin1.toString('latin1') === text ? [Buffer.from(text), latin1] : [Buffer.from(text)];
+  const number = pastedNumber(text);
+  // Without its trunk prefix, a national number is the end of the international one.
+  const digits = /^[+\d ().-]+$/.test(number) ? number.replaceAll(/\D/g, '').replace(/^0+(?=\d{5})/, '') : '';
+  return {
+    ...(isId(id) && { id }),
+    ...(digits.length >= 4 && digits.length <= 15 && { recipientEnd: digits }),
+    // The end alone, a hint, or a whole key.
+    ...(/^(?:ak_\w*)?…?\w{4}$/.test(text) && { keyEnd: text.slice(-4) }),
+    idempotencyKeys: forms,
+    idempotencyKeyHashes: forms.map(hashIdempotencyKey),
+  };
+}

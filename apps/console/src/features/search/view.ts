@@ -1,0 +1,12 @@
+import type { Found } from '@onecode/store';
+import type { Json } from '../../http/json.js';
+
+/** Something that a search found. */
+export type FoundView =
+  | Json<Found>
+  | { kind: 'account'; id: string; name: string; email: string | null }
+  | { kind: 'sender'; id: string; number: string };
+
+export interface SearchView {
+  found: FoundView[];
+}

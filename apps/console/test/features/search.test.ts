@@ -1,0 +1,116 @@
+import { createApiKey } from '@onecode/store';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  buildSender,
+  refuseRequests,
+  tableContents,
+  TEST_ACTOR,
+  type TestCaller,
+} from '@onecode/testing';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { SearchView } from '../../src/features/search/view.js';
+import { useConsole } from '../console.js';
+import { startLoudConsole } from '../loudConsole.js';
+import { callConsole, person, type TestPerson } from '../people.js';
+
+const SESSION_SECRET = randomBytes(32).toString('base64');
+const server = useConsole({ SESSION_SECRET });
+let ours: TestCaller;
+let member: TestPerson;
+let onCall: TestPerson;
+const [request, refused] = [randomUUID(), randomUUID()];
+const ids: Record<string, string> = {};
+let key: string;
+
+beforeAll(async () => {
+  const { database } = server.db;
+  ours = await buildCaller(database, 'live', { credits: 5 });
+  const theirs = await buildCaller(database, 'live', { credits: 5 });
+  member = await person(server, { accounts: { [ours.accountId]: 'viewer' }, email: 'bia@example.com' });
+  onCall = await person(server, { staff: 'on_call' });
+  ids['send'] = await buildSend(database, ours, { recipient: '+5511987654321', idempotencyKey: 'order-7' });
+  ids['theirs'] = await buildSend(database, theirs, {
+    recipient: '+5511987654321',
+    idempotencyKey: 'order-7',
+  });
+  await server.db.sql('update sends set request_id = $1 where id = $2', [request, ids['send']]);
+  const idempotencyKeyHash = createHash('sha256').update('order-8').digest();
+  await refuseRequests(database, ours, 'rate_limited', [
+    { requestId: refused, status: 429, detail: 'A limit.', idempotencyKeyHash },
+  ]);
+  const made = await createApiKey(database, TEST_ACTOR, ours.applicationId, 'Server');
+  key = made!.key;
+  ids['key'] = made!.id;
+  ids['named'] = await buildAccount(database, { name: 'Padaria Estrela' });
+  const sender = await buildSender(database);
+  ids['sender'] = sender.id;
+  ids['number'] = sender.number;
+});
+
+const searchBy = async (who: TestPerson, text: string): Promise<string[]> => {
+  const path = who === onCall ? '/staff/search' : `/accounts/${ours.accountId}/search`;
+  const { status, body } = await who.post<SearchView>(path, { text });
+  expect(status).toBe(200);
+  return body.found.map(({ kind, id }) => `${kind} ${id}`);
+};
+
+describe('the search', () => {
+  it.each<[string, () => string, () => string]>([
+    ['a send by its id', () => ids['send']!.toUpperCase(), () => `send ${ids['send']}`],
+    ['a send by its request', () => ` ${request} `, () => `send ${ids['send']}`],
+    ['a send by its idempotency key', () => 'order-7', () => `send ${ids['send']}`],
+    ['sends by a whole number', () => '+55 (11) 98765-4321', () => `send ${ids['send']}`],
+    ['sends by a link to a chat', () => 'https://wa.me/5511987654321', () => `send ${ids['send']}`],
+    ['sends by a national number', () => '011 98765-4321', () => `send ${ids['send']}`],
+    ['sends by the last four digits', () => '4321', () => `send ${ids['send']}`],
+    ['a refused request by its id', () => refused, () => `request ${refused}`],
+    ['a refused request by its idempotency key', () => 'order-8', () => `request ${refused}`],
+    ['a key by its last four characters', () => key.slice(-4), () => `key ${ids['key']}`],
+    ['a key that is whole', () => key, () => `key ${ids['key']}`],
+  ])('finds %s, in the account alone', async (_, text, found) => {
+    expect(await searchBy(member, text())).toEqual([found()]);
+  });
+
+  it.each<[string, () => string, () => string[]]>([
+    ['an account by its name', () => 'padaria', () => [`account ${ids['named']}`]],
+    ['an account by a member’s e-mail', () => 'Bia@example.com', () => [`account ${ours.accountId}`]],
+    ['a sender by its number', () => ids['number']!, () => [`sender ${ids['sender']}`]],
+    ['a send by its request', () => request, () => [`send ${ids['send']}`]],
+    ['a key by its last four characters', () => key.slice(-4), () => [`key ${ids['key']}`]],
+    [
+      'sends of all accounts by an idempotency key',
+      () => 'order-7',
+      () => [`send ${ids['theirs']}`, `send ${ids['send']}`],
+    ],
+    ['nobody’s sends by a number', () => '+5511987654321', () => []],
+  ])('finds %s, for staff', async (_, text, found) => {
+    expect(await searchBy(onCall, text())).toEqual(found());
+  });
+
+  it('leaves nothing of its text in log lines, tables or the audit log', async () => {
+    const text = `order of +55 11 98765-4321 ${randomUUID()}`;
+    const loud = await startLoudConsole(server, SESSION_SECRET);
+    for (const [{ cookie, csrfToken }, path] of [
+      [member, `/accounts/${ours.accountId}/search`],
+      [onCall, '/staff/search'],
+    ] as const)
+      expect(
+        await callConsole({ ...server, url: loud.url }, 'POST', path, {
+          body: { text },
+          headers: { cookie, 'x-csrf-token': csrfToken, origin: server.url },
+        }),
+      ).toMatchObject({ status: 200, body: { found: [] } });
+    await loud.started.stop();
+    const kept = [loud.started.output(), ...(await tableContents(server.db)).values()];
+    for (const one of kept) expect(one).not.toContain(text.slice(-36));
+    expect(loud.started.output()).toContain('/staff/search');
+  });
+
+  it('does not tell staff to whom a send went', async () => {
+    const { body } = await onCall.post<SearchView>('/staff/search', { text: ids['send'] });
+    expect(body.found).toMatchObject([{ kind: 'send', recipientMasked: null }]);
+    expect(JSON.stringify(body)).not.toContain('4321');
+  });
+});

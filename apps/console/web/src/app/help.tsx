@@ -1,0 +1,41 @@
+import { ActionIcon } from '@mantine/core';
+import { IconHelp } from '@tabler/icons-react';
+import { useTranslation } from 'react-i18next';
+import { useLocation } from 'react-router';
+import { useDocs } from '../hooks/docs.js';
+
+/** The page of the documents that fits pages of the console: the first whose pattern their path has. */
+const PAGES: readonly [path: RegExp, docs: string][] = [
+  [/\/start$/, 'quick-start'],
+  [/\/overview$|\/sends\b/, 'polling'],
+  [/\/requests$/, 'errors'],
+  [/\/applications\b/, 'testing'],
+  [/\/recipients$/, 'security#guesses'],
+  [/\/ledger$/, 'going-live#refunds'],
+  [/\/team$|^\/profile$/, 'security'],
+  [/^\/staff\/senders$/, 'going-live'],
+  [/^\/staff\//, '#for-whom'],
+];
+
+/** The way to the page of the documents that fits what is shown, in a window of its own. */
+export function Help() {
+  const { t } = useTranslation();
+  const { pathname } = useLocation();
+  const docs = useDocs();
+  const page = PAGES.find(([path]) => path.test(pathname))?.[1] ?? '';
+  return (
+    <ActionIcon
+      component="a"
+      href={docs(page)}
+      target="_blank"
+      rel="noreferrer"
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={t('nav.help')}
+      title={t('nav.help')}
+    >
+      <IconHelp size={20} />
+    </ActionIcon>
+  );
+}

@@ -1,0 +1,83 @@
+import { Anchor, List, Text, ThemeIcon, VisuallyHidden } from '@mantine/core';
+import { IconCheck, IconCircle } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { BalanceView, TrialView } from '../../../../src/features/ledger/view.js';
+import type { SendsView } from '../../../../src/features/sends/view.js';
+import { useData } from '../../api/queries.js';
+import { useAccount, useSession } from '../../app/session.js';
+import { useDocs } from '../../hooks/docs.js';
+
+const REFRESH_MS = 5_000;
+
+/** What is left to do until an account sends for real: three links. */
+export function NextSteps({ applications }: { applications: readonly ApplicationView[] }) {
+  const { t } = useTranslation('start');
+  const { path } = useAccount();
+  const docs = useDocs();
+  const { supportUrl } = useSession();
+  const { data: balance } = useData<BalanceView>(`${path}/balance`);
+  const { data: trial } = useData<TrialView>(`${path}/trial`);
+  const hasCredits = (balance?.credits ?? 0) > 0 || trial?.countries === null;
+  return (
+    <List spacing="sm" listStyleType="none" center={false}>
+      <Step isDone={useHasSends('verification=verified&') === true} text={t('verify.text')}>
+        <Anchor href={docs('quick-start#verify')} target="_blank" rel="noreferrer" size="sm" fw={550}>
+          {t('verify.title')}
+        </Anchor>
+      </Step>
+      <Step isDone={applications.some(({ mode }) => mode === 'live')} text={t('live.text')}>
+        <Anchor component={Link} to={`${path}/applications?create=live`} size="sm" fw={550}>
+          {t('live.title')}
+        </Anchor>
+      </Step>
+      <Step
+        isDone={hasCredits}
+        text={
+          supportUrl === null ? (
+            t('credits.text')
+          ) : (
+            <Anchor href={supportUrl} size="sm" underline="always">
+              {t('credits.ask')}
+            </Anchor>
+          )
+        }
+      >
+        <Anchor component={Link} to={`${path}/ledger`} size="sm" fw={550}>
+          {t('credits.title')}
+        </Anchor>
+      </Step>
+    </List>
+  );
+}
+
+function Step({ isDone, text, children }: { isDone: boolean; text: ReactNode; children: ReactNode }) {
+  const { t } = useTranslation('start');
+  return (
+    <List.Item
+      icon={
+        <ThemeIcon size={22} radius="xl" variant={isDone ? 'filled' : 'default'}>
+          {isDone ? <IconCheck size={14} /> : <IconCircle size={10} />}
+        </ThemeIcon>
+      }
+    >
+      {children} <VisuallyHidden>{t(isDone ? 'done' : 'open')}</VisuallyHidden>
+      {!isDone && (
+        <Text size="sm" c="dimmed">
+          {text}
+        </Text>
+      )}
+    </List.Item>
+  );
+}
+
+/** Whether a send matches the filter; undefined while unknown. Polls until one does. */
+export function useHasSends(filter: string): boolean | undefined {
+  const account = useAccount();
+  const { data } = useData<SendsView>(`${account.path}/sends?${filter}limit=1`, {
+    refreshMs: (known) => known?.sends.length !== 1 && REFRESH_MS,
+  });
+  return data && data.sends.length > 0;
+}

@@ -1,0 +1,155 @@
+import { Alert, Anchor, Button, SimpleGrid, Stack, Text } from '@mantine/core';
+import { IconAlertTriangle, IconLock } from '@tabler/icons-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { TryoutView } from '../../../../src/features/tryout/view.js';
+import { call } from '../../api/http.js';
+import { useData } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { CodeBlock } from '../../components/copy.js';
+import { Page, Section } from '../../components/page.js';
+import { Loaded } from '../../components/states.js';
+import { useDocs } from '../../hooks/docs.js';
+import { SendStep, useTriedSend } from '../tryout/sendStep.js';
+import { VerifyStep } from '../tryout/verifyStep.js';
+import { useFirstKey } from './firstKey.js';
+import { NextSteps } from './nextSteps.js';
+
+/** The first screen of a new account: its test key, one call with it, Try it beside them, and what comes next. */
+export function Start() {
+  const { t } = useTranslation('start');
+  const { path, mayChange } = useAccount();
+  return (
+    <Page title={t('title')} description={t('description')}>
+      <Loaded read={useData<{ applications: ApplicationView[] }>(`${path}/applications`)}>
+        {({ applications }) => {
+          const test = applications.find(({ mode }) => mode === 'test');
+          return (
+            <>
+              {!mayChange && <Alert icon={<IconLock size={18} />}>{t('viewer')}</Alert>}
+              {mayChange && test === undefined && <NoApplication />}
+              {mayChange && test !== undefined && <FirstCalls test={test} applications={applications} />}
+              <Section title={t('next')}>
+                <NextSteps applications={applications} />
+              </Section>
+            </>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** Of an account that its operator created. */
+function NoApplication() {
+  const { t } = useTranslation('start');
+  const { path } = useAccount();
+  return (
+    <Section title={t('none.title')} description={t('none.text')}>
+      <Button component={Link} to={`${path}/applications`} w="fit-content">
+        {t('none.action')}
+      </Button>
+    </Section>
+  );
+}
+
+function FirstCalls({
+  test,
+  applications,
+}: {
+  test: ApplicationView;
+  applications: readonly ApplicationView[];
+}) {
+  const { path } = useAccount();
+  const page = `${path}/applications/${test.id}`;
+  return (
+    <Loaded read={useData<TryoutView>(`${page}/tryout`)}>
+      {(tryout) => (
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <FirstKey page={page} tryout={tryout} />
+          <TryIt
+            test={test}
+            recipient={tryout.recipient}
+            hasLive={applications.some(({ mode }) => mode === 'live')}
+          />
+        </SimpleGrid>
+      )}
+    </Loaded>
+  );
+}
+
+/** The key, which is shown once, and a call with it. */
+function FirstKey({ page, tryout: { samples } }: { page: string; tryout: TryoutView }) {
+  const { t } = useTranslation('start');
+  const docs = useDocs();
+  const key = useFirstKey(useAccount().id);
+  const curl = samples[0]?.samples[0]?.code ?? '';
+  return (
+    <Section title={t('key.title')} description={t('key.text')}>
+      {key === undefined ? (
+        <Text size="sm">
+          {t('key.gone')}{' '}
+          <Anchor component={Link} to={page} size="sm" underline="always">
+            {t('key.another')}
+          </Anchor>
+        </Text>
+      ) : (
+        <>
+          <Alert variant="light" color="orange" icon={<IconAlertTriangle size={18} />} title={t('key.once')}>
+            {t('key.onceText')}
+          </Alert>
+          <CodeBlock code={key} what={t('key.name')} wrap />
+        </>
+      )}
+      <Text size="sm" fw={550}>
+        {t('call.title')}
+      </Text>
+      <CodeBlock code={key === undefined ? curl : withKey(curl, key)} what={t('call.name')} wrap />
+      <Text size="sm">
+        <Anchor component={Link} to={`${page}/tryout`} size="sm">
+          {t('call.languages')}
+        </Anchor>
+        {' · '}
+        <Anchor href={docs('quick-start')} target="_blank" rel="noreferrer" size="sm">
+          {t('call.docs')}
+        </Anchor>
+      </Text>
+    </Section>
+  );
+}
+
+/** The sample without its first line, which says what to put into the variable, and with the key in place of that. */
+const withKey = (curl: string, key: string): string =>
+  curl.replace(/^#.*\n/, '').replace('$ONECODE_API_KEY', key);
+
+/** Sends with the test application; or for real, with a live application that the first such send creates. */
+function TryIt({ test, recipient, hasLive }: { test: ApplicationView; recipient: string; hasLive: boolean }) {
+  const { t } = useTranslation('start');
+  const { path } = useAccount();
+  const client = useQueryClient();
+  const list = `${path}/applications`;
+  const live = async (): Promise<string> => {
+    // Read again, so that a second try creates no second one.
+    const { applications } = await call<{ applications: ApplicationView[] }>('GET', list);
+    const known = applications.find(({ mode }) => mode === 'live');
+    if (known !== undefined) return known.id;
+    const made = await call<{ id: string }>('POST', list, { name: t('live.name'), mode: 'live' });
+    await client.invalidateQueries({ queryKey: list.split('/').filter(Boolean) });
+    return made.id;
+  };
+  const creation = useTriedSend(async ({ isLive }) => `${list}/${isLive ? await live() : test.id}/tryout`);
+  const { send = null, path: tried } = creation.data ?? {};
+  return (
+    <Stack gap="lg">
+      <SendStep
+        modes={['test', 'live']}
+        recipient={recipient}
+        creation={creation}
+        note={hasLive ? '' : t('live.note', { name: t('live.name') })}
+      />
+      {send !== null && <VerifyStep key={send.id} send={send} path={`${tried}/sends/${send.id}`} isBrief />}
+    </Stack>
+  );
+}

@@ -1,0 +1,141 @@
+import { maskRecipient, type DeliveryState } from '@onecode/domain';
+import type { Database } from '../client/database.js';
+import { bytesText } from '../client/sql.js';
+import { Prisma } from '../generated/prisma/client.js';
+
+/** What somebody may mean by a text; a field that is left out finds nothing. */
+export interface SearchTerms {
+  /** Of a send, or of a request. */
+  id?: string;
+  /** The last digits of a recipient, at least four. */
+  recipientEnd?: string;
+  /** The bytes of an idempotency key, in each form that they may have. */
+  idempotencyKeys: readonly Uint8Array[];
+  idempotencyKeyHashes: readonly Uint8Array[];
+  /** The last four characters of an API key. */
+  keyEnd?: string;
+}
+
+/** Something that a search found, of which account. To whom a send went is told within an account alone. */
+export type Found = { id: string; accountId: string; accountName: string; at: Date } & (
+  | { kind: 'send'; recipientMasked: string | null; status: DeliveryState }
+  | { kind: 'request'; code: string }
+  | { kind: 'key'; hint: string; name: string | null; applicationId: string }
+);
+
+/** Of each kind. */
+const FOUND_MAX = 5;
+/** The newest sends of an application, or of all, that are searched without an index. */
+const SEARCHED_MAX = 40_000;
+
+/** Searches what belongs to an account, or to any: sends, refused requests and keys, the newest of each kind first. */
+export async function search(
+  database: Database,
+  accountId: string | null,
+  terms: SearchTerms,
+): Promise<Found[]> {
+  const found = await Promise.all([
+    searchSends(database, accountId, terms),
+    searchRequests(database, accountId, terms),
+    terms.keyEnd === undefined ? [] : searchKeys(database, accountId, terms.keyEnd),
+  ]);
+  return found.flat();
+}
+
+/** `a` is an application. */
+const within = (accountId: string | null): Prisma.Sql =>
+  accountId === null ? Prisma.sql`true` : Prisma.sql`a.account_id = ${accountId}::uuid`;
+
+async function searchSends(
+  database: Database,
+  accountId: string | null,
+  { id, recipientEnd, idempotencyKeys }: SearchTerms,
+): Promise<Found[]> {
+  const newest = Prisma.sql`
+    select s.id from applications a cross join lateral (
+      select s.* from sends s where s.application_id = a.id order by s.id desc limit ${SEARCHED_MAX}::integer
+    ) s where ${within(accountId)}`;
+  const ways = [
+    Prisma.sql`select s.id from applications a join sends s on s.application_id = a.id
+      and s.idempotency_key = any(${idempotencyKeys.map(bytesText)}::bytea[]) where ${within(accountId)}`,
+  ];
+  if (id !== undefined)
+    ways.push(
+      Prisma.sql`select ${id}::uuid`,
+      accountId === null
+        ? Prisma.sql`select s.id from (select * from sends order by id desc limit ${SEARCHED_MAX}::integer) s
+            where s.request_id = ${id}::uuid`
+        : Prisma.sql`${newest} and s.request_id = ${id}::uuid`,
+    );
+  // Whom an account sends to is its own people's to search.
+  if (recipientEnd !== undefined && accountId !== null)
+    ways.push(
+      Prisma.sql`${newest} and right(s.recipient, ${recipientEnd.length}::integer) = ${recipientEnd}`,
+    );
+  const rows = await database.sql.query<
+    {
+      id: string;
+      accountId: string;
+      accountName: string;
+      at: Date;
+      recipient: string;
+      status: DeliveryState;
+    }[]
+  >`
+    select s.id, s.account_id as "accountId", o.name as "accountName", s.created_at as at, s.recipient, s.status
+    from sends s join applications a on a.id = s.application_id join accounts o on o.id = s.account_id
+    where s.id = any(array(${Prisma.join(ways, ' union ')})) and ${within(accountId)}
+    order by s.id desc limit ${FOUND_MAX}::integer`;
+  return rows.map(({ recipient, ...row }) => ({
+    ...row,
+    kind: 'send',
+    recipientMasked: accountId && maskRecipient(recipient),
+  }));
+}
+
+async function searchRequests(
+  database: Database,
+  accountId: string | null,
+  { id, idempotencyKeyHashes }: SearchTerms,
+): Promise<Found[]> {
+  const rows = await database.sql.query<
+    { id: string; accountId: string; accountName: string; at: Date; code: string }[]
+  >`
+    select r.request_id as id, r.account_id as "accountId", o.name as "accountName", r.refused_at as at, r.code
+    from refused_requests r join accounts o on o.id = r.account_id
+    where (r.request_id = ${id ?? null}::uuid or r.idempotency_key_hash = any(${idempotencyKeyHashes.map(bytesText)}::bytea[]))
+      and ${accountId === null ? Prisma.sql`true` : Prisma.sql`r.account_id = ${accountId}::uuid`}
+    order by r.refused_at desc limit ${FOUND_MAX}::integer`;
+  return rows.map((row) => ({ ...row, kind: 'request' }));
+}
+
+async function searchKeys(database: Database, accountId: string | null, end: string): Promise<Found[]> {
+  const rows = await database.sql.query<
+    {
+      id: string;
+      accountId: string;
+      accountName: string;
+      at: Date;
+      hint: string;
+      name: string | null;
+      applicationId: string;
+    }[]
+  >`
+    select k.id, a.account_id as "accountId", o.name as "accountName", k.created_at as at, k.hint, k.name, a.id as "applicationId"
+    from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
+    where right(k.hint, 4) = ${end} and k.expires_at is null and ${within(accountId)}
+    order by k.id desc limit ${FOUND_MAX}::integer`;
+  return rows.map((row) => ({ ...row, kind: 'key' }));
+}
+
+/** Accounts of the person with this e-mail address, newest first. */
+export function searchAccountsByEmail(
+  database: Database,
+  email: string,
+): Promise<{ id: string; name: string; email: string }[]> {
+  // PostgreSQL stores no NUL.
+  const address = email.replaceAll('\0', ' ').toLowerCase();
+  return database.sql.query<{ id: string; name: string; email: string }[]>`
+    select a.id, a.name, u.email from users u join members m on m.user_id = u.id join accounts a on a.id = m.account_id
+    where u.email = ${address} order by a.id desc limit ${FOUND_MAX}::integer`;
+}
