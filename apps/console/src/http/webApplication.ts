@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
+import expressStaticGzip from 'express-static-gzip';
 
 /** Output of `vite build`. */
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
@@ -15,19 +16,23 @@ export const cacheControl =
   };
 
 /**
- * Serves the web application: its assets, whose names hold a hash of their content, and its page for every other path. Each answer
- * writes its own nonce into the page.
+ * Serves the web application: its assets, whose names hold a hash of their content, as the build has compressed them, and its page for
+ * every other path. Each answer writes its own nonce into the page.
  */
 export function webApplicationRouter(): Router {
   const page = readFileSync(`${BUILT}/index.html`, 'utf8');
   const router = express.Router();
   router.use(
     '/assets',
-    express.static(`${BUILT}/assets`, {
+    expressStaticGzip(`${BUILT}/assets`, {
       index: false,
-      redirect: false,
-      fallthrough: false,
-      setHeaders: cacheControl('public, max-age=31536000, immutable'),
+      enableBrotli: true,
+      orderPreference: ['br', 'gzip'],
+      serveStatic: {
+        redirect: false,
+        fallthrough: false,
+        setHeaders: cacheControl('public, max-age=31536000, immutable'),
+      },
     }),
   );
   router.use(

@@ -3,7 +3,6 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
-import common from '../locales/en/common.json';
 
 /** The loading indicator of a page or section. */
 export function Loading() {
@@ -18,10 +17,8 @@ export function Loading() {
 /** The message for an error response. */
 export function useProblemText(): (problem: ApiProblem) => string {
   const { t } = useTranslation();
-  return ({ code }) => (isKnown(code) ? t(`problems.${code}`) : t('problems.internal_error'));
+  return ({ code }) => t([`problems.${code}` as 'problems.internal_error', 'problems.internal_error']);
 }
-
-const isKnown = (code: string): code is keyof typeof common.problems => code in common.problems;
 
 /** Statuses that a retry does not change. */
 const FINAL = new Set([403, 404]);
