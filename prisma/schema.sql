@@ -161,6 +161,7 @@ create table breaker_trips (
 create table business_accounts (
   id text not null,
   facts jsonb not null,
+  alerts jsonb default '[]'::jsonb not null,
   constraint business_accounts_pkey PRIMARY KEY (id)
 );
 
@@ -370,11 +371,12 @@ create table provider_changes (
   occurred_at timestamp(3) with time zone not null,
   received_at timestamp(3) with time zone default now() not null,
   due_at timestamp(3) with time zone default now(),
+  tries smallint default 0 not null,
   result text,
   constraint provider_changes_pkey PRIMARY KEY (id),
   constraint provider_changes_digest_key UNIQUE (digest),
   constraint provider_changes_done_check CHECK ((due_at IS NULL) = (result IS NOT NULL)),
-  constraint provider_changes_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text]))
+  constraint provider_changes_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text, 'failed'::text]))
 );
 CREATE INDEX provider_changes_due_at ON public.provider_changes USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX provider_changes_received_at ON public.provider_changes USING btree (received_at);
@@ -613,9 +615,10 @@ create table traffic_counts (
   event text not null,
   country text not null,
   sender_id text not null,
+  account_id text default ''::text not null,
   reason text not null,
   count bigint not null,
-  constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, reason),
+  constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, account_id, reason),
   constraint traffic_counts_count_check CHECK (count > 0)
 );
 

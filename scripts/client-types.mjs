@@ -29,7 +29,7 @@ const LISTS = {
 
 /**
  * @typedef {{ type?: string | string[], enum?: (string | null)[], $ref?: string, description?: string, required?: string[],
- *   properties?: Record<string, Schema>, additionalProperties?: false | Schema }} Schema
+ *   properties?: Record<string, Schema>, anyOf?: [Schema, Schema], additionalProperties?: false | Schema }} Schema
  */
 
 /**
@@ -52,7 +52,7 @@ function problems() {
     ([code, { status, meaning }]) => `${code}: [${status}, ${JSON.stringify(meaning)}],`,
   );
   return `/** The HTTP status and the meaning of each problem; the meaning is the detail of one that has no other. */
-    export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, meaning: string]>> = {${rows.join('\n')}};`;
+    export const PROBLEMS = {${rows.join('\n')}} as const satisfies Readonly<Record<string, readonly [status: number, meaning: string]>>;`;
 }
 
 /**
@@ -83,6 +83,8 @@ function declaration(name, schema) {
  */
 function typeOf(schema) {
   if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
+  // An open set: what is named, for editors, and any other text.
+  if (schema.anyOf !== undefined) return `${typeOf(schema.anyOf[0])} | (string & {})`;
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (typeof schema.additionalProperties === 'object')
     return `Readonly<Record<string, ${typeOf(schema.additionalProperties)}>>`;

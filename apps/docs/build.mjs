@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** `npm run build -w apps/docs`: builds the site into `dist`, unless it is there already for the same sources. */
@@ -18,7 +18,10 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 const vitepress = createRequire(import.meta.url).resolve('vitepress/package.json');
 const stamp = join(root, 'dist/.made-from');
 
-packSdk();
+if (!existsSync(join(root, '../../packages/client/dist/esm/index.js')))
+  throw new Error('The SDK is not built: npm run build -w packages/client');
+pack('packages/client', 'onecode-client.tgz');
+for (const example of ['express', 'nextjs']) pack(`examples/${example}`, `examples/${example}.tgz`);
 copyClients();
 
 const hash = createHash('sha256');
@@ -42,20 +45,23 @@ if (readIfAny(stamp) !== madeFrom) {
   writeFileSync(stamp, madeFrom);
 }
 
-/** Puts the built SDK among the files of the site, as the package that the guides install. The same SDK makes the same bytes. */
-function packSdk() {
-  const client = join(root, '../../packages/client');
-  if (!existsSync(join(client, 'dist/esm/index.js')))
-    throw new Error('The SDK is not built: npm run build -w packages/client');
-  const folder = join(root, 'pages/public');
+/**
+ * Puts a package among the files of the site, as the guides fetch it. The same files make the same bytes.
+ * @param {string} from its folder
+ * @param {string} name
+ */
+function pack(from, name) {
+  const target = join(root, 'pages/public', name);
+  const folder = dirname(target);
+  mkdirSync(folder, { recursive: true });
   const { status, stdout, stderr } = spawnSync(
     'npm',
     ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-    { cwd: client, encoding: 'utf8' },
+    { cwd: join(root, '../..', from), encoding: 'utf8' },
   );
-  if (status !== 0) throw new Error(`The SDK cannot be packed: ${stderr}`);
+  if (status !== 0) throw new Error(`${from} cannot be packed: ${stderr}`);
   const [, filename = ''] = /"filename": "([^"]+)"/.exec(stdout) ?? [];
-  renameSync(join(folder, filename), join(folder, 'onecode-client.tgz'));
+  renameSync(join(folder, filename), target);
 }
 
 /** Puts the clients of the other languages among the files of the site, as the guides fetch them. */

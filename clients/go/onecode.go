@@ -4,6 +4,7 @@
 // library alone. Put this file into a folder onecode of your module.
 //
 //	client, err := onecode.New("https://api.example.com", apiKey, 10*time.Second, 3)
+//	client.Deadline = 15 * time.Second // Of one call, with its retries and waits. That is what it is unless you say otherwise.
 //
 //	send, err := client.Send(ctx, onecode.SendRequest{To: "+447700900123"})
 //	// Keep send.ID in this person's session. Never take it from the browser.
@@ -31,6 +32,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -110,6 +112,7 @@ type ProblemError struct {
 }
 
 // ConnectionError says that no answer of the service came. After Send, the send may exist: go on with IdempotencyKey and the same input.
+// After Verify, nothing was sent.
 type ConnectionError struct {
 	Facts
 	Cause error
@@ -131,6 +134,8 @@ func (e *IndeterminateVerificationError) Unwrap() error { return e.Cause }
 
 // Client is the service, from your server. One serves all goroutines.
 type Client struct {
+	// Deadline is the time for one call, with all its tries and the waits between them.
+	Deadline   time.Duration
 	baseURL    string
 	timeout    time.Duration
 	maxRetries int
@@ -165,7 +170,7 @@ func New(baseURL, apiKey string, timeout time.Duration, maxRetries int) (*Client
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 	authorize := func(header http.Header) { header.Set("Authorization", "Bearer "+apiKey) }
-	return &Client{strings.TrimRight(baseURL, "/"), timeout, maxRetries, transport, authorize}, nil
+	return &Client{15 * time.Second, strings.TrimRight(baseURL, "/"), timeout, maxRetries, transport, authorize}, nil
 }
 
 // Send sends a code, which is accepted then and not delivered. Its errors are *ProblemError when the service refused it, and
@@ -182,6 +187,9 @@ func (c *Client) Send(ctx context.Context, request SendRequest) (*Send, error) {
 	if !keyForm.MatchString(key) {
 		return nil, errors.New("onecode: the idempotency key is not a text of one line")
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.Deadline)
+	defer cancel()
+	end, _ := ctx.Deadline()
 	for tries := 0; ; tries++ {
 		answer := c.exchange(ctx, "POST", "/v1/send", "/v1/send", body, key)
 		if send := answer.send(http.StatusAccepted); send != nil {
@@ -197,7 +205,7 @@ func (c *Client) Send(ctx context.Context, request SendRequest) (*Send, error) {
 		if answer.Status == http.StatusTooManyRequests && answer.RetryAfter != nil {
 			wait, isRepeated = *answer.RetryAfter, *answer.RetryAfter <= retryAfterMax
 		}
-		if !isRepeated || tries >= c.maxRetries || ctx.Err() != nil {
+		if !isRepeated || tries >= c.maxRetries || ctx.Err() != nil || time.Until(end) <= wait {
 			return nil, answer.failure()
 		}
 		timer := time.NewTimer(wait)
@@ -224,7 +232,8 @@ func (c *Client) Status(ctx context.Context, sendID string) (*Send, error) {
 }
 
 // Verify verifies what a person typed (see NormalizeCode), with one request. The id comes from your own session, never from a browser. Its errors are
-// *IndeterminateVerificationError when the outcome is unknown, and *ProblemError when the service refused the request.
+// *IndeterminateVerificationError when the outcome is unknown, *ConnectionError when there was no connection and nothing was sent, so that
+// the person may try again, and *ProblemError when the service refused the request.
 func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult, error) {
 	path, err := pathOf(sendID)
 	if err != nil {
@@ -237,6 +246,10 @@ func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult
 	answer := c.exchange(ctx, "POST", path+"/verify", "/v1/send/{id}/verify", body, "")
 	if result := answer.judgement(); result != nil {
 		return result, nil
+	}
+	var network *net.OpError
+	if errors.As(answer.cause, &network) && network.Op == "dial" {
+		return nil, answer.failure()
 	}
 	cause := answer.cause
 	if problem, ok := answer.failure().(*ProblemError); ok {
@@ -279,7 +292,11 @@ type answer struct {
 
 // exchange makes one request.
 func (c *Client) exchange(ctx context.Context, method, path, route string, body []byte, key string) *answer {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	timeout := c.timeout
+	if c.Deadline < timeout {
+		timeout = c.Deadline
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	read := &answer{Facts: Facts{IdempotencyKey: key}}
 	response, text, err := c.roundTrip(ctx, method, path, body, key)

@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -123,7 +124,10 @@ public final class Onecode {
         }
     }
 
-    /** No answer of the service came. After {@code send}, the send may exist: go on with the idempotency key and the same input. */
+    /**
+     * No answer of the service came. After {@code send}, the send may exist: go on with the idempotency key and the same input. After
+     * {@code verify}, nothing was sent.
+     */
     public static final class ConnectionException extends OnecodeException {
         private ConnectionException(String message, Facts facts) {
             super(message, facts);
@@ -144,6 +148,7 @@ public final class Onecode {
     private final String apiKey;
     private final Duration timeout;
     private final int maxRetries;
+    private final Duration deadline;
     private final HttpClient client = HttpClient.newBuilder()
         // HTTP/2 has repeats of its own, after GOAWAY and REFUSED_STREAM, and over http begins with an upgrade.
         .version(HttpClient.Version.HTTP_1_1)
@@ -151,28 +156,30 @@ public final class Onecode {
         .followRedirects(HttpClient.Redirect.NEVER)
         .build();
 
-    /** Ten seconds for each try, and three retries. */
+    /** Ten seconds for each try, three retries, and fifteen seconds for all of it. */
     public Onecode(String baseUrl, String apiKey) {
-        this(baseUrl, apiKey, Duration.ofSeconds(10), 3);
+        this(baseUrl, apiKey, Duration.ofSeconds(10), 3, Duration.ofSeconds(15));
     }
 
     /**
      * @param timeout for one try, answer included
      * @param maxRetries how often {@code send} tries again
+     * @param deadline for one call, with all its tries and the waits between them
      */
-    public Onecode(String baseUrl, String apiKey, Duration timeout, int maxRetries) {
+    public Onecode(String baseUrl, String apiKey, Duration timeout, int maxRetries, Duration deadline) {
         URI address = addressOf(baseUrl);
         boolean isLoopback = address.getHost().matches("localhost|\\[::1]|127(\\.[0-9]{1,3}){3}");
         if (!"https".equals(address.getScheme()) && !("http".equals(address.getScheme()) && isLoopback))
             throw new IllegalArgumentException("baseUrl is not https: the key would be readable on its way.");
         if (!apiKey.matches("ak_(test|live)_[A-Za-z0-9_-]+"))
             throw new IllegalArgumentException("apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.");
-        if (timeout.isNegative() || timeout.isZero() || maxRetries < 0)
-            throw new IllegalArgumentException("timeout is not above 0, or maxRetries below 0.");
+        if (timeout.compareTo(Duration.ZERO) <= 0 || deadline.compareTo(Duration.ZERO) <= 0 || maxRetries < 0)
+            throw new IllegalArgumentException("timeout or deadline is not above 0, or maxRetries below 0.");
         this.baseUrl = baseUrl.replaceFirst("/+$", "");
         this.apiKey = apiKey;
         this.timeout = timeout;
         this.maxRetries = maxRetries;
+        this.deadline = deadline;
     }
 
     private static URI addressOf(String baseUrl) {
@@ -204,8 +211,9 @@ public final class Onecode {
         String body = "{\"to\":" + Json.quote(to)
             + (code == null ? "" : ",\"code\":" + Json.quote(code))
             + (locale == null ? "" : ",\"locale\":" + Json.quote(locale)) + "}";
+        long end = System.nanoTime() + deadline.toNanos();
         for (int tries = 0; ; tries++) {
-            Answer answer = exchange("POST", "/v1/send", "/v1/send", body, key);
+            Answer answer = exchange("POST", "/v1/send", "/v1/send", body, key, msUntil(end));
             Send send = answer.send(202);
             if (send != null) return send;
             // Half of it is random: callers that failed together do not return together.
@@ -216,13 +224,13 @@ public final class Onecode {
                 isRepeated = retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX;
                 waitMs = retryAfterSeconds * 1000.0 + ThreadLocalRandom.current().nextInt(250);
             }
-            if (!isRepeated || tries == maxRetries || !pause((long) waitMs)) throw answer.exception();
+            if (!isRepeated || tries == maxRetries || waitMs >= msUntil(end) || !pause((long) waitMs)) throw answer.exception();
         }
     }
 
     /** Reads a send, with one request. Neither {@code read} nor {@code verified} authenticates anybody. */
     public Send status(String sendId) throws OnecodeException {
-        Answer answer = exchange("GET", pathOf(sendId) + "/status", "/v1/send/{id}/status", null, null);
+        Answer answer = exchange("GET", pathOf(sendId) + "/status", "/v1/send/{id}/status", null, null, deadline.toMillis());
         Send send = answer.send(200);
         if (send == null) throw answer.exception();
         return send;
@@ -232,16 +240,18 @@ public final class Onecode {
      * Verifies what a person typed (see {@link #normalizeCode}), with one request. The id comes from your own session, never from a browser.
      *
      * @throws IndeterminateVerificationException when the outcome is unknown
+     * @throws ConnectionException when there was no connection and nothing was sent: the person may try again
      * @throws ProblemException when the service refused the request
      */
     public VerifyResult verify(String sendId, String code) throws OnecodeException {
         String body = "{\"code\":" + Json.quote(code) + "}";
-        Answer answer = exchange("POST", pathOf(sendId) + "/verify", "/v1/send/{id}/verify", body, null);
+        Answer answer = exchange("POST", pathOf(sendId) + "/verify", "/v1/send/{id}/verify", body, null, deadline.toMillis());
         VerifyResult result = answer.judgement();
         if (result != null) return result;
         OnecodeException error = answer.exception();
         // A code that this class does not know may mean anything.
         if (error instanceof ProblemException problem && answer.status() < 500 && PROBLEM_CODES.contains(problem.code)) throw problem;
+        if (!answer.isSent) throw error;
         throw new IndeterminateVerificationException(sendId, error);
     }
 
@@ -271,12 +281,18 @@ public final class Onecode {
         }
     }
 
+    private static long msUntil(long nanoTime) {
+        return (nanoTime - System.nanoTime()) / 1_000_000;
+    }
+
     /** Makes one request. */
-    private Answer exchange(String method, String path, String route, String body, String idempotencyKey) {
+    private Answer exchange(String method, String path, String route, String body, String idempotencyKey, long leftMs) {
+        long limitMs = Math.min(timeout.toMillis(), leftMs);
+        AtomicReference<InputStream> bytes = new AtomicReference<>(body == null ? null : new ByteArrayInputStream(body.getBytes(UTF_8)));
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(baseUrl + path))
             .header("Authorization", "Bearer " + apiKey)
             .header("User-Agent", "onecode-java")
-            .method(method, body == null ? BodyPublishers.noBody() : once(body.getBytes(UTF_8)));
+            .method(method, body == null ? BodyPublishers.noBody() : once(bytes, body.getBytes(UTF_8).length));
         if (body != null) request.header("Content-Type", "application/json");
         if (idempotencyKey != null) request.header("Idempotency-Key", idempotencyKey);
         // What is too long is not kept.
@@ -285,15 +301,17 @@ public final class Onecode {
             if (text.size() <= ANSWER_BYTES_MAX) part.ifPresent(text::writeBytes);
         }));
         String reason;
+        boolean isSent = true;
         try {
             // The time-out of a request ends with its headers. This one covers the body too.
-            HttpResponse<Void> response = future.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            HttpResponse<Void> response = future.get(limitMs, TimeUnit.MILLISECONDS);
             if (text.size() <= ANSWER_BYTES_MAX) return Answer.of(method + " " + route, response, text.toByteArray(), idempotencyKey);
             reason = "the answer is too long";
         } catch (ExecutionException error) {
             reason = "no whole answer (" + error.getCause().getClass().getSimpleName() + ")";
+            isSent = !(error.getCause() instanceof ConnectException) || bytes.get() == null;
         } catch (TimeoutException error) {
-            reason = "no answer within " + timeout.toMillis() + " ms";
+            reason = "no answer within " + limitMs + " ms";
         } catch (InterruptedException error) {
             Thread.currentThread().interrupt();
             reason = "interrupted";
@@ -301,23 +319,22 @@ public final class Onecode {
             // Ends what is still under way.
             future.cancel(true);
         }
-        return new Answer(method + " " + route + ": " + reason, new Facts(null, null, null, idempotencyKey), Map.of());
+        return new Answer(method + " " + route + ": " + reason, new Facts(null, null, null, idempotencyKey), Map.of(), isSent);
     }
 
     /**
      * A body that is read once. HttpClient makes some requests a second time by itself, on connections that turn out dead: a POST too
      * where a program sets jdk.httpclient.enableAllMethodRetry. What it cannot read twice, it cannot send twice.
      */
-    private static BodyPublisher once(byte[] body) {
-        AtomicReference<InputStream> stream = new AtomicReference<>(new ByteArrayInputStream(body));
-        return BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> stream.getAndSet(null)), body.length);
+    private static BodyPublisher once(AtomicReference<InputStream> body, int length) {
+        return BodyPublishers.fromPublisher(BodyPublishers.ofInputStream(() -> body.getAndSet(null)), length);
     }
 
     /**
      * An answer, whole or not. It has fields only where it is JSON of the media type that goes with its status: proxies have answers of
      * their own.
      */
-    private record Answer(String message, Facts facts, Map<?, ?> fields) {
+    private record Answer(String message, Facts facts, Map<?, ?> fields, boolean isSent) {
         static Answer of(String request, HttpResponse<?> response, byte[] text, String idempotencyKey) {
             int status = response.statusCode();
             String retryAfter = response.headers().firstValue("Retry-After").orElse("");
@@ -326,7 +343,7 @@ public final class Onecode {
             String mediaType = response.headers().firstValue("Content-Type").orElse("").replaceFirst(";.*", "").strip();
             boolean isOurs = mediaType.equalsIgnoreCase(status < 400 ? "application/json" : "application/problem+json");
             String message = request + ": an answer with " + status + " that is not the service's";
-            return new Answer(message, facts, isOurs && Json.read(text) instanceof Map<?, ?> fields ? fields : Map.of());
+            return new Answer(message, facts, isOurs && Json.read(text) instanceof Map<?, ?> fields ? fields : Map.of(), true);
         }
 
         int status() {

@@ -34,12 +34,14 @@ final class Client
     /**
      * @param float $timeoutSeconds the time for one try from the look-up of the name on
      * @param int $maxRetries how often `send` tries again
+     * @param float $deadlineSeconds the time for one call, with all its tries and the waits between them
      */
     public function __construct(
         #[\SensitiveParameter] string $baseUrl,
         #[\SensitiveParameter] private readonly string $apiKey,
         private readonly float $timeoutSeconds = 10,
         private readonly int $maxRetries = 3,
+        private readonly float $deadlineSeconds = 15,
     ) {
         $url = parse_url($baseUrl);
         if ($url === false || !isset($url['scheme'], $url['host']) || preg_match('/[\s?#@]/', $baseUrl))
@@ -50,8 +52,8 @@ final class Client
             throw new \InvalidArgumentException('baseUrl is not https: the key would be readable on its way.');
         if (!preg_match('/^ak_(test|live)_[\w-]+$/D', $apiKey))
             throw new \InvalidArgumentException('apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.');
-        if (!is_finite($timeoutSeconds) || $timeoutSeconds <= 0 || $maxRetries < 0)
-            throw new \InvalidArgumentException('timeoutSeconds is not above 0, or maxRetries below 0.');
+        if (!is_finite($timeoutSeconds + $deadlineSeconds) || min($timeoutSeconds, $deadlineSeconds) <= 0 || $maxRetries < 0)
+            throw new \InvalidArgumentException('timeoutSeconds or deadlineSeconds is not above 0, or maxRetries below 0.');
         $this->host = $url['host'] . (isset($url['port']) ? ":{$url['port']}" : '');
         $this->address = ($isTls ? 'tls' : 'tcp') . "://{$url['host']}:" . ($url['port'] ?? ($isTls ? 443 : 80));
         $this->path = rtrim($url['path'] ?? '', '/');
@@ -76,8 +78,9 @@ final class Client
             throw new \InvalidArgumentException('idempotencyKey is not a text of one line.');
         $given = array_filter(['to' => $to, 'code' => $code, 'locale' => $locale], fn ($value) => $value !== null);
         $body = json_encode($given, JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
+        $end = hrtime(true) + $this->deadlineSeconds * 1e9;
         for ($tries = 0; ; $tries++) {
-            $answer = $this->exchange('POST', '/v1/send', '/v1/send', $body, ["Idempotency-Key: $idempotencyKey"]);
+            $answer = $this->exchange('POST', '/v1/send', '/v1/send', $body, ["Idempotency-Key: $idempotencyKey"], $end);
             $send = $answer->send(202);
             if ($send !== null) return $send;
             // Half of it is random: callers that failed together do not return together.
@@ -87,7 +90,7 @@ final class Client
                 $isRepeated = $answer->retryAfterSeconds <= self::RETRY_AFTER_SECONDS_MAX;
                 $waitMs = $answer->retryAfterSeconds * 1000 + random_int(0, 250);
             }
-            if (!$isRepeated || $tries === $this->maxRetries) throw $answer->exception($idempotencyKey);
+            if (!$isRepeated || $tries === $this->maxRetries || hrtime(true) + $waitMs * 1e6 >= $end) throw $answer->exception($idempotencyKey);
             usleep((int) ($waitMs * 1000));
         }
     }
@@ -108,6 +111,7 @@ final class Client
      * Verifies what a person typed (see `normalizeCode`), with one request. `$sendId` comes from your own session, never from a browser.
      *
      * @throws IndeterminateVerificationException when the outcome is unknown
+     * @throws ConnectionException when there was no connection and nothing was sent: the person may try again
      * @throws ProblemException when the service refused the request
      */
     public function verify(string $sendId, #[\SensitiveParameter] string $code): VerifyResult
@@ -149,25 +153,28 @@ final class Client
         string $route,
         #[\SensitiveParameter] string $body = '',
         array $headers = [],
+        float $end = INF,
     ): Answer {
         $lines = [
             "$method $this->path$path HTTP/1.1", "Host: $this->host", "Authorization: Bearer $this->apiKey", 'User-Agent: onecode-php',
             'Content-Type: application/json', 'Content-Length: ' . strlen($body), 'Connection: close', ...$headers,
         ];
-        $text = $this->roundTrip(implode("\r\n", $lines) . "\r\n\r\n$body", $reason);
-        return new Answer("$method $route", $text, $reason);
+        $deadline = min(hrtime(true) + min($this->timeoutSeconds, $this->deadlineSeconds) * 1e9, $end);
+        $text = $this->roundTrip(implode("\r\n", $lines) . "\r\n\r\n$body", $deadline, $reason, $isSent);
+        return new Answer("$method $route", $text, $reason, $isSent);
     }
 
     /**
      * Writes a request and reads to the end. One deadline is for all of it: the time-out of a stream begins again with each byte.
      *
+     * @param float $deadline by the clock of `hrtime`, in nanoseconds
      * @return string '' when there was no whole answer, for that reason
      */
-    private function roundTrip(#[\SensitiveParameter] string $request, ?string &$reason): string
+    private function roundTrip(#[\SensitiveParameter] string $request, float $deadline, ?string &$reason, ?bool &$isSent): string
     {
         $reason = 'no whole answer in time';
-        $deadline = hrtime(true) + $this->timeoutSeconds * 1e9;
-        $socket = @stream_socket_client($this->address, $code, $message, $this->timeoutSeconds);
+        $socket = @stream_socket_client($this->address, $code, $message, ($deadline - hrtime(true)) / 1e9);
+        $isSent = $socket !== false;
         if ($socket === false) {
             // What TLS objects to is in PHP's warning alone.
             $reason = 'no connection: ' . ($message ?: error_get_last()['message'] ?? '');
@@ -252,7 +259,7 @@ final class ProblemException extends OnecodeException
     }
 }
 
-/** No answer of the service came. After `send`, the send may exist: go on with `idempotencyKey` and the same input. */
+/** No answer of the service came. After `send`, the send may exist: go on with `idempotencyKey` and the same input. After `verify`, nothing was sent. */
 final class ConnectionException extends OnecodeException {}
 
 /** Nobody knows whether the code was judged. Never verify it again: unless you recorded `valid` before, start a new send. */
@@ -283,8 +290,12 @@ final class Answer
     /** The JSON of the media type that goes with the status; [] where it is none: proxies have answers of their own. */
     private readonly array $fields;
 
-    public function __construct(private readonly string $request, string $text, private readonly string $reason)
-    {
+    public function __construct(
+        private readonly string $request,
+        string $text,
+        private readonly string $reason,
+        private readonly bool $isSent,
+    ) {
         [$head, $body] = explode("\r\n\r\n", $text, 2) + ['', ''];
         $headers = [];
         foreach (explode("\r\n", $head) as $line) {
@@ -355,12 +366,12 @@ final class Answer
     }
 
     /** What an answer without a judgement means. A code that this client does not know may mean anything. */
-    public function verifyException(string $sendId): ProblemException|IndeterminateVerificationException
+    public function verifyException(string $sendId): OnecodeException
     {
         $error = $this->exception();
         $isRefusal = $error instanceof ProblemException && $error->status < 500
             && in_array($error->problemCode, explode(' ', self::PROBLEM_CODES), true);
-        return $isRefusal ? $error : new IndeterminateVerificationException($sendId, $error);
+        return $isRefusal || !$this->isSent ? $error : new IndeterminateVerificationException($sendId, $error);
     }
 
     private static function dechunked(string $text): string

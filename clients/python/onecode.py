@@ -95,7 +95,10 @@ class ProblemError(OnecodeError):
 
 
 class ConnectionError(OnecodeError):
-    """No answer of the service came. After `send`, the send may exist: go on with `idempotency_key` and the same input."""
+    """No answer of the service came. After `send`, the send may exist: go on with `idempotency_key` and the same input.
+
+    After `verify`, nothing was sent.
+    """
 
 
 class IndeterminateVerificationError(OnecodeError):
@@ -115,10 +118,13 @@ def normalize_code(typed: str) -> str:
 class Onecode:
     """The service, from your server. One object serves all threads.
 
-    `timeout_seconds` is the time for one try from its connection on, `max_retries` how often `send` tries again.
+    `timeout_seconds` is the time for one try from its connection on, `max_retries` how often `send` tries again, and `deadline_seconds` the
+    time for one call with all its tries and the waits between them.
     """
 
-    def __init__(self, base_url: str, api_key: str, *, timeout_seconds: float = 10, max_retries: int = 3):
+    def __init__(
+        self, base_url: str, api_key: str, *, timeout_seconds: float = 10, max_retries: int = 3, deadline_seconds: float = 15
+    ):
         try:
             url = urlsplit(base_url)
             self._host, self._port, self._path = url.hostname or "", url.port, url.path.rstrip("/")
@@ -131,12 +137,13 @@ class Onecode:
             raise ValueError("base_url is not https: the key would be readable on its way.")
         if not re.fullmatch(r"ak_(test|live)_[A-Za-z0-9_-]+", api_key or ""):
             raise ValueError("api_key is not an API key: ak_test_… or ak_live_…, and nothing around it.")
-        if not 0 < timeout_seconds < float("inf") or max_retries < 0:
-            raise ValueError("timeout_seconds is not above 0, or max_retries below 0.")
+        if not all(0 < seconds < float("inf") for seconds in (timeout_seconds, deadline_seconds)) or max_retries < 0:
+            raise ValueError("timeout_seconds or deadline_seconds is not above 0, or max_retries below 0.")
         self._connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
         self._api_key = api_key
         self._timeout_seconds = timeout_seconds
         self._max_retries = max_retries
+        self._deadline_seconds = deadline_seconds
 
     def send(
         self,
@@ -156,8 +163,9 @@ class Onecode:
             raise ValueError("idempotency_key is not a text of one line.")
         given = {"to": to, "code": code, "locale": locale}
         body = json.dumps({name: value for name, value in given.items() if value is not None}).encode()
+        end = time.monotonic() + self._deadline_seconds
         for tries in range(self._max_retries + 1):
-            answer = self._exchange("POST", "/v1/send", "/v1/send", body, idempotency_key)
+            answer = self._exchange("POST", "/v1/send", "/v1/send", body, idempotency_key, end)
             send = answer.send(202)
             if send is not None:
                 return send
@@ -167,7 +175,7 @@ class Onecode:
             if answer.status == 429 and answer.retry_after_seconds is not None:
                 wait = answer.retry_after_seconds + random.uniform(0, 0.25)
                 is_repeated = answer.retry_after_seconds <= _RETRY_AFTER_SECONDS_MAX
-            if not is_repeated or tries == self._max_retries:
+            if not is_repeated or tries == self._max_retries or time.monotonic() + wait >= end:
                 raise answer.error(idempotency_key)
             time.sleep(wait)
 
@@ -182,7 +190,8 @@ class Onecode:
     def verify(self, send_id: str, code: str) -> VerifyResult:
         """Verifies what a person typed (see `normalize_code`), with one request. `send_id` comes from your own session, never from a browser.
 
-        Raises IndeterminateVerificationError when the outcome is unknown, ProblemError when the service refused the request.
+        Raises IndeterminateVerificationError when the outcome is unknown, ConnectionError when there was no connection and nothing was
+        sent, so that the person may try again, ProblemError when the service refused the request.
         """
         if not isinstance(code, str):
             raise ValueError("The code is not a text: a number has lost its leading zeros.")
@@ -193,26 +202,29 @@ class Onecode:
             return result
         error = answer.error()
         # A code that this client does not know may mean anything.
-        if isinstance(error, ProblemError) and answer.status < 500 and error.code in _PROBLEM_CODES:
+        is_refused = isinstance(error, ProblemError) and answer.status < 500 and error.code in _PROBLEM_CODES
+        if is_refused or not answer.is_sent:
             raise error
         raise IndeterminateVerificationError(send_id, error)
 
-    def _exchange(self, method, path, route, body=None, idempotency_key=None):
+    def _exchange(self, method, path, route, body=None, idempotency_key=None, end=float("inf")):
         """Makes one request, on a connection of its own: a used one may be dead."""
         headers = {"Authorization": f"Bearer {self._api_key}", "User-Agent": "onecode-python", "Connection": "close"}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key.encode()
-        deadline = time.monotonic() + self._timeout_seconds
-        connection = self._connect(self._host, self._port, timeout=self._timeout_seconds)
-        reason = "the answer is too long"
+        start = time.monotonic()
+        deadline = min(start + min(self._timeout_seconds, self._deadline_seconds), end)
+        connection = self._connect(self._host, self._port, timeout=deadline - start)
+        reason, is_sent = "the answer is too long", False
         try:
             connection.connect()
             # The time-out of a socket begins again with each byte. This ends whatever is still read.
             timer = threading.Timer(deadline - time.monotonic(), _shut_down, [connection.sock])
             timer.daemon = True
             timer.start()
+            is_sent = True
             try:
                 connection.request(method, self._path + path, body, headers)
                 response = connection.getresponse()
@@ -226,8 +238,8 @@ class Onecode:
         finally:
             connection.close()
         if time.monotonic() >= deadline:
-            reason = f"no answer within {self._timeout_seconds} s"
-        return _Answer(f"{method} {route}: {reason}")
+            reason = f"no answer within {deadline - start:.3g} s"
+        return _Answer(f"{method} {route}: {reason}", is_sent=is_sent)
 
 
 def _shut_down(sock):
@@ -250,8 +262,9 @@ class _Answer:
     It has fields only where it is JSON of the media type that goes with its status: proxies have answers of their own.
     """
 
-    def __init__(self, message, response=None, text=b""):
+    def __init__(self, message, response=None, text=b"", is_sent=True):
         self.message, self.status, self.request_id, self.retry_after_seconds, self.fields = message, 0, None, None, {}
+        self.is_sent = is_sent
         if response is None:
             return
         self.message = f"{message}: an answer with {response.status} that is not the service's"

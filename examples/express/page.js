@@ -1,14 +1,20 @@
 const escape = (text) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 
-/** The page of a session: its number, its code, or that somebody is signed in. */
+/** A second click would send another code, or use this one up. */
+const SUBMIT_ONCE = `
+  let isSubmitted = false;
+  addEventListener('submit', (event) => (isSubmitted ? event.preventDefault() : (isSubmitted = true)));
+  addEventListener('pageshow', () => (isSubmitted = false));`;
+
+/** The page of a session: its number, its code, or that somebody is signed in. Without a session, it asks for a number. */
 export function page(session, notice) {
-  const form = (action, fields) =>
-    `<form method="post" action="${action}"><input type="hidden" name="csrf" value="${session.csrf}">${fields}</form>`;
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Sign in</title>
-<h1>Sign in</h1>${notice ? `<p role="status">${escape(notice)}</p>` : ''}${content(session, form)}</html>`;
+<h1>Sign in</h1>${notice ? `<p role="status">${escape(notice)}</p>` : ''}${content(session ?? {})}<script>${SUBMIT_ONCE}</script></html>`;
 }
 
-function content({ signedInAs, pending }, form) {
+const form = (action, fields) => `<form method="post" action="${action}">${fields}</form>`;
+
+function content({ signedInAs, pending }) {
   if (signedInAs)
     return `<p>You are signed in as ${escape(signedInAs)}.</p>${form('/sign-out', '<button>Sign out</button>')}`;
   if (!pending)

@@ -7,14 +7,17 @@ import {
   Onecode,
   ProblemError,
 } from '@onecode/client';
+import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { page } from './page.js';
 
-const { ONECODE_API_KEY, ONECODE_URL, ONECODE_TIMEOUT_MS = '10000' } = process.env;
+const { ONECODE_API_KEY, ONECODE_URL, ONECODE_TIMEOUT_MS = '4000' } = process.env;
 const { PORT = '8000', RESEND_AFTER_SECONDS = '30', SESSIONS_MAX = '10000', HTTPS } = process.env;
 const onecode = new Onecode({
   apiKey: ONECODE_API_KEY,
   baseUrl: ONECODE_URL,
+  // A person waits: two tries at the most, and then a sentence.
   timeoutMs: Number(ONECODE_TIMEOUT_MS),
+  maxRetries: 1,
 });
 const SESSION_MS = 3_600_000;
 /** The oldest first. */
@@ -25,13 +28,14 @@ const secret = () => randomBytes(32).toString('base64url');
 // Behind https the cookie is also Secure.
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/', secure: HTTPS === '1' };
 
+/** Nothing else sets the cookie: a late answer must not overwrite that of the sign-in. */
 function newSession(response, fields = {}) {
   const now = Date.now();
   for (const [id, { endsAt }] of sessions) {
     if (endsAt > now && sessions.size < Number(SESSIONS_MAX)) break;
     sessions.delete(id);
   }
-  const session = { id: secret(), csrf: secret(), endsAt: now + SESSION_MS, ...fields };
+  const session = { id: secret(), endsAt: now + SESSION_MS, ...fields };
   sessions.set(session.id, session);
   response.cookie('session', session.id, COOKIE);
   return session;
@@ -40,37 +44,43 @@ function newSession(response, fields = {}) {
 const app = express();
 app.use(express.urlencoded({ extended: false, limit: '4kb' }));
 app.use((request, response, next) => {
+  if (request.method === 'POST' && !isOfThisSite(request.headers))
+    return response.status(403).send('This form is not of this site.');
   const id = /(?:^|; )session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1];
   const found = sessions.get(id);
-  const known = found?.endsAt > Date.now() ? found : undefined;
-  if (request.method === 'POST' && (!known || request.body?.csrf !== known.csrf))
-    return response.status(403).send('This form is too old. Go back and reload the page.');
-  request.session = known ?? newSession(response);
+  request.session = found?.endsAt > Date.now() ? found : undefined;
   next();
 });
 
-app.get('/', async (request, response) => {
-  const { session } = request;
-  const notice = session.notice ?? (await deliveryNotice(session.pending));
-  delete session.notice;
+/** Browsers say where a form comes from: all in `Origin`, newer ones in `Sec-Fetch-Site`, which no proxy has to know. */
+function isOfThisSite({ 'sec-fetch-site': site, origin, host }) {
+  return site === undefined ? origin?.replace(/^https?:\/\//, '') === host : site === 'same-origin';
+}
+
+app.get('/', async ({ session }, response) => {
+  const notice = session?.notice ?? (await deliveryNotice(session?.pending));
+  delete session?.notice;
   response.set('cache-control', 'no-store').send(page(session, notice));
 });
 
 app.post('/code', async ({ session, body }, response) => {
-  await sendCode(session, String(body.to ?? '').trim());
+  const typed = String(body?.to ?? '');
+  // One form of a number, however it was typed. What is no number, the service refuses.
+  const to = parsePhoneNumberFromString(typed)?.number ?? typed;
+  await sendCode(session ?? newSession(response), to);
   response.redirect(303, '/');
 });
 
 app.post('/resend', async ({ session }, response) => {
-  if (session.pending) await sendCode(session, session.pending.to);
+  if (session?.pending) await sendCode(session, session.pending.to);
   response.redirect(303, '/');
 });
 
 app.post('/verify', async ({ session, body }, response) => {
   // The id and its number are read together, from the session alone: a code sent meanwhile changes neither.
-  const { pending } = session;
+  const pending = session?.pending;
   if (pending?.sendId) {
-    const outcome = await verify(pending, normalizeCode(String(body.code ?? '')));
+    const outcome = await verify(pending, normalizeCode(String(body?.code ?? '')));
     if (outcome.valid) {
       // A new id at sign-in: an id that somebody planted before is worth nothing.
       sessions.delete(session.id);
@@ -81,24 +91,23 @@ app.post('/verify', async ({ session, body }, response) => {
 });
 
 app.post('/restart', ({ session }, response) => {
-  delete session.pending;
+  delete session?.pending;
   response.redirect(303, '/');
 });
 
 app.post('/sign-out', ({ session }, response) => {
-  sessions.delete(session.id);
-  newSession(response);
+  sessions.delete(session?.id);
   response.redirect(303, '/');
 });
 
 async function sendCode(session, to) {
   const now = Date.now();
   for (const [key, at] of nextSends) if (at <= now) nextSends.delete(key);
-  // A number is one however it is written: other sessions do not send to it any sooner.
-  const keys = [session.id, to.replace(/\D/g, '')];
+  // Other sessions do not send to the number any sooner.
+  const keys = [session.id, to];
   const waitSeconds = Math.ceil((Math.max(...keys.map((key) => nextSends.get(key) ?? 0)) - now) / 1000);
   if (waitSeconds > 0) {
-    session.notice = `Wait ${waitSeconds} seconds before you ask for a new code.`;
+    session.notice = `You can ask for a new code in ${waitSeconds} s.`;
     return;
   }
   for (const key of keys) nextSends.set(key, now + Number(RESEND_AFTER_SECONDS) * 1000);
@@ -134,8 +143,7 @@ async function verify(pending, code) {
     const { valid, verification, attempts_left } = await onecode.verify(pending.sendId, code);
     return { valid, notice: verificationNotice(verification, attempts_left) };
   } catch (error) {
-    if (error instanceof ProblemError)
-      return { valid: false, notice: 'The code was not checked. Try again later.' };
+    if (isOfService(error)) return { valid: false, notice: 'The code was not checked. Try again.' };
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so it is never verified again.
     pending.sendId = null;
@@ -144,7 +152,8 @@ async function verify(pending, code) {
 }
 
 function verificationNotice(verification, attemptsLeft) {
-  if (verification === 'pending') return `That code is wrong. Attempts left: ${attemptsLeft}.`;
+  if (verification === 'pending')
+    return `That code is wrong. Use the newest message. Attempts left: ${attemptsLeft}.`;
   if (verification === 'expired') return 'That code has expired. Ask for a new one.';
   if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
   return 'That code was used already. Ask for a new one.';

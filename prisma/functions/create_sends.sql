@@ -65,7 +65,13 @@ begin
       p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then
         latest_sends_to(p, u.canonical_recipient, v_now)
       end as recipient_times, b.guess_cost as wrong_cost, points_left_at(b.points, b.last_wrong_at, v_now) as wrong_points,
-      o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, t.open_until as breaker_at
+      o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, case
+        -- The order, as in `open_codes`. A number that verified before is no pumping.
+        when t.open_until is not null and (
+          select true from sends v where v.account_id = u.account_id and v.mode = 'live' and v.canonical_recipient = u.canonical_recipient
+            and v.verification = 'verified' order by v.created_at desc limit 1
+        ) is null then t.open_until
+      end as breaker_at
     from unnest(p_sends) u
     join accounts a on a.id = u.account_id
     join applications p on p.id = u.application_id

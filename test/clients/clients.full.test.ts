@@ -22,6 +22,7 @@ import {
   REPEATED_CREATIONS,
   resets,
   RIGHT,
+  staysSilent,
   text,
   thenDies,
   useService,
@@ -69,7 +70,9 @@ describe('a client', () => {
       afterAll(() => driver?.stop());
 
       /** A new client of the breaking service. */
-      const use = async (options: { timeoutMs?: number; maxRetries?: number } = {}): Promise<void> => {
+      const use = async (
+        options: { timeoutMs?: number; maxRetries?: number; deadlineMs?: number } = {},
+      ): Promise<void> => {
         expect(await driver.make({ baseUrl: service.url, apiKey: KEY, ...options })).toEqual({
           outcome: 'made',
         });
@@ -204,7 +207,22 @@ describe('a client', () => {
             outcome: 'connection',
             idempotencyKey: 'k',
           });
-          expect((await verify())['outcome']).toBe('indeterminate');
+          // No connection, so nothing was sent.
+          expect((await verify())['outcome']).toBe('connection');
+          await driver.make({ baseUrl: 'https://codes.invalid', apiKey: KEY });
+          expect((await verify())['outcome']).toBe('connection');
+        });
+
+        it('waits for no limit beyond its deadline, and for no answer', async () => {
+          service.script(problem(429, 'rate_limited', { 'retry-after': '15' }));
+          await use();
+          expect(await send()).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 15 });
+          expect(service.requests).toHaveLength(1);
+          service.script(staysSilent);
+          await use({ deadlineMs: 300 });
+          expect(await send()).toMatchObject({ outcome: 'connection' });
+          expect(service.requests).toHaveLength(2);
+          expect((await verify()).outcome).toBe('indeterminate');
         });
 
         it('has a key of its own where it is given none, and one of any language in UTF-8 or not at all', async () => {

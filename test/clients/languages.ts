@@ -135,6 +135,7 @@ interface ClientOptions {
   apiKey: string;
   timeoutMs?: number;
   maxRetries?: number;
+  deadlineMs?: number;
 }
 
 /** A program in a client's language, which makes the calls that it is asked for. */
@@ -151,8 +152,14 @@ export class Driver {
   }
 
   /** Makes the client anew. */
-  make({ timeoutMs = 5000, maxRetries = 3, ...options }: ClientOptions): Promise<Outcome> {
-    return this.ask('new', { ...options, timeoutMs: `${timeoutMs}`, maxRetries: `${maxRetries}` });
+  make({
+    timeoutMs = 5000,
+    maxRetries = 3,
+    deadlineMs = 15_000,
+    ...options
+  }: ClientOptions): Promise<Outcome> {
+    const numbers = { timeoutMs: `${timeoutMs}`, maxRetries: `${maxRetries}`, deadlineMs: `${deadlineMs}` };
+    return this.ask('new', { ...options, ...numbers });
   }
 
   async ask(call: string, given: Record<string, string>): Promise<Outcome> {

@@ -51,19 +51,17 @@ class Visitor {
     return page;
   }
 
-  async csrf(): Promise<string> {
-    return /name="csrf" value="([^"]+)"/.exec(await this.page())![1]!;
-  }
-
   async submit(action: string, fields: Record<string, string> = {}): Promise<string> {
-    const csrf = await this.csrf();
-    const response = await this.#request(action, new URLSearchParams({ csrf, ...fields }));
+    const response = await this.#request(action, new URLSearchParams(fields));
     equal(response.status, 303);
     return this.page();
   }
 
   async #request(path: string, body?: URLSearchParams): Promise<Response> {
-    const init: RequestInit = { redirect: 'manual', headers: { cookie: this.cookie } };
+    const init: RequestInit = {
+      redirect: 'manual',
+      headers: { cookie: this.cookie, 'sec-fetch-site': 'same-origin' },
+    };
     const response = await fetch(this.url + path, body ? { ...init, method: 'POST', body } : init);
     const cookie = response.headers.get('set-cookie');
     if (cookie !== null) {
@@ -202,7 +200,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   });
 
   it.each([
-    ['pending', 'That code is wrong. Attempts left: 3.'],
+    ['pending', 'That code is wrong. Use the newest message. Attempts left: 3.'],
     ['expired', 'That code has expired.'],
     ['locked', 'Too many wrong codes.'],
     ['verified', 'That code was used already.'],
@@ -213,26 +211,40 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   });
 
   it.each([
-    ['without the session’s CSRF token', () => 'x', () => visitor.cookie],
-    ['with another session’s CSRF token', () => new Visitor(running.url).csrf(), () => visitor.cookie],
-    ['without a session', () => visitor.csrf(), () => ''],
-  ])('refuses a form %s, and sends nothing', async (_, token, cookie) => {
-    service.script(isCreated);
-    await visitor.page();
-    const csrf = await token();
-    const response = await fetch(`${running.url}/code`, {
+    ['another site', 403, { 'sec-fetch-site': 'cross-site' }],
+    ['another part of this site', 403, { 'sec-fetch-site': 'same-site' }],
+    ['another origin', 403, { origin: 'https://codes.example.com' }],
+    ['no browser', 403, {}],
+    ['this origin, by an older browser', 303, { origin: 'this' }],
+  ])('answers a form of %s with %i', async (_, status, headers: Record<string, string>) => {
+    await withCode();
+    const response = await fetch(`${running.url}/resend`, {
       method: 'POST',
       redirect: 'manual',
-      headers: { cookie: cookie() },
-      body: new URLSearchParams({ to: '+5511900000000', csrf }),
+      headers: {
+        cookie: visitor.cookie,
+        ...headers,
+        ...(headers['origin'] === 'this' && { origin: running.url }),
+      },
     });
-    expect(response.status).toBe(403);
-    await visitor.submit('/code', { to: TO });
-    expect(creations().map(({ body }) => JSON.parse(body))).toEqual([{ to: TO }]);
+    expect(response.status).toBe(status);
+    expect(creations()).toHaveLength(status === 303 ? 1 : 0);
+  });
+
+  it('begins a session where a number is entered, and for nobody who only asks', async () => {
+    visitor.cookie = 'session=unknown';
+    await visitor.page();
+    for (const action of ['/resend', '/verify', '/restart', '/sign-out']) await visitor.submit(action);
+    expect([visitor.cookie, service.requests]).toEqual(['session=unknown', []]);
+    await withCode();
+    const before = visitor.cookie;
+    expect(before).not.toBe('session=unknown');
+    await visitor.submit('/resend');
+    expect(visitor.cookie).toBe(before);
   });
 
   it('sends no new code before the pause is over, to no session, and says how long to wait', async () => {
-    const told = /Wait \d+ seconds before you ask for a new code\./;
+    const told = /You can ask for a new code in \d+ s\./;
     visitor = new Visitor(strict.url);
     await withCode('+5511987654322');
     expect(await visitor.submit('/resend')).toMatch(told);
@@ -243,10 +255,10 @@ describe.each(EXAMPLES)('the %s example', (name) => {
 
   it('keeps no more sessions than it may, and drops the oldest', async () => {
     const visitors = Array.from({ length: 6 }, () => new Visitor(strict.url));
-    for (const one of visitors) await one.page();
-    const before = visitors.map(({ cookie }) => cookie);
-    for (const one of visitors.toReversed()) await one.page();
-    expect(visitors.map(({ cookie }, at) => cookie === before[at])).toEqual([
+    service.script(isCreated);
+    for (const [at, one] of visitors.entries()) await one.submit('/code', { to: `+551198765440${at}` });
+    const pages = await Promise.all(visitors.map((one) => one.page()));
+    expect(pages.map((page) => page.includes('We sent a code to'))).toEqual([
       false,
       true,
       true,
@@ -258,8 +270,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
 
   it('refuses a form that is too long, whether it says so or not', async () => {
     service.script(isCreated);
-    const csrf = await visitor.csrf();
-    const start = new URLSearchParams({ csrf, to: TO, more: '' }).toString();
+    const start = new URLSearchParams({ to: TO, more: '' }).toString();
     /** Sends a form of so many bytes, in chunks that do not say how long they are together. */
     const submit = (bytes: number, inChunks: boolean): Promise<Response> => {
       const form = start.padEnd(bytes, 'x');
@@ -267,7 +278,10 @@ describe.each(EXAMPLES)('the %s example', (name) => {
       return fetch(`${running.url}/code`, {
         method: 'POST',
         redirect: 'manual',
-        headers: { cookie: visitor.cookie, 'content-type': 'application/x-www-form-urlencoded' },
+        headers: {
+          'sec-fetch-site': 'same-origin',
+          'content-type': 'application/x-www-form-urlencoded',
+        },
         ...(inChunks ? { body: ReadableStream.from(parts), duplex: 'half' } : { body: form }),
       });
     };
@@ -289,10 +303,10 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   });
 
   it('sets the cookie for https alone with HTTPS=1', async () => {
-    await visitor.page();
+    await withCode();
     expect(visitor.attributes).not.toMatch(/secure/i);
     visitor = new Visitor(strict.url);
-    await visitor.page();
+    await withCode('+5511987654330');
     expect(visitor.attributes).toMatch(/; secure(;|$)/i);
   });
 
@@ -319,7 +333,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
       const page = await (await browser.newContext()).newPage();
       await page.goto(real.url);
       await page.getByLabel(/^WhatsApp number/).fill(to);
-      await page.getByRole('button', { name: 'Send code' }).click();
+      await page.getByRole('button', { name: 'Send code' }).dblclick();
       await page.getByText(`We sent a code to ${to}`).waitFor();
       const { code } = (await until('the message', () => stack.simulator.message(to))) as unknown as {
         code: string;
@@ -334,7 +348,9 @@ describe.each(EXAMPLES)('the %s example', (name) => {
       await second.page.getByRole('button', { name: 'Sign in' }).click();
       await second.page.getByText('That code is wrong.').waitFor();
       await first.page.getByLabel('Code').fill(first.code);
-      await first.page.getByRole('button', { name: 'Sign in' }).click();
+      await first.page.getByRole('button', { name: 'Sign in' }).dblclick();
+      await first.page.getByText('You are signed in as +5511987654301.').waitFor();
+      await first.page.reload();
       await first.page.getByText('You are signed in as +5511987654301.').waitFor();
       await Promise.all([first.page.context().close(), second.page.context().close()]);
     });

@@ -41,7 +41,7 @@ const PAGE_SECONDS = 300;
 const ASSET_SECONDS = 86_400;
 
 /**
- * Serves `/openapi.json`, and the site with the guides, the reference, the packed SDK and the clients below `/docs/`. `baseUrl` is the public base
+ * Serves `/openapi.json`, and the site with the guides, the reference, the packed SDK, the examples and the clients below `/docs/`. `baseUrl` is the public base
  * address of the service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the
  * path of `baseUrl`, so that it also works behind a path prefix.
  *

@@ -256,10 +256,11 @@ describe('openapi.yaml', () => {
       .flatMap((status) => {
         const { node } = resolve(`${base}/${status}`);
         const media = node.content['application/problem+json'];
-        const codes: string[] = media.schema.allOf[1].properties.code.enum;
-        expect(Object.keys(media.examples)).toEqual(codes);
-        expect(media.schema.allOf[1].properties.status).toEqual({ const: Number(status) });
-        return codes.map((code) => `${status} ${code}`);
+        expect(media.schema).toEqual({ $ref: '#/components/schemas/Problem' });
+        return Object.entries<any>(media.examples).map(([code, { value }]) => {
+          expect(value).toMatchObject({ code, status: Number(status) });
+          return `${status} ${code}`;
+        });
       });
     expect(statuses).toContain(operation.success);
     const expected = [...operation.errors, ...TRANSPORT];
@@ -268,7 +269,7 @@ describe('openapi.yaml', () => {
   });
 
   it('names every problem code, each with the status of the table', () => {
-    expect(document.components.schemas.ProblemCode.enum).toEqual(Object.keys(PROBLEMS));
+    expect(document.components.schemas.ProblemCode.anyOf[0].enum).toEqual(Object.keys(PROBLEMS));
     for (const line of [...OPERATIONS.flatMap(({ errors }) => errors), ...TRANSPORT]) {
       const [status, code] = line.split(' ') as [string, ProblemCode];
       expect(PROBLEMS[code].status).toBe(Number(status));
@@ -299,11 +300,11 @@ describe('openapi.yaml', () => {
     ['Send', 14],
     ['VerifyResult', 3],
     ['SignupSettings', 1],
-  ])('%s requires all of its %i fields and allows no other', (name, count) => {
+  ])('%s requires all of its %i fields, and lets further ones come', (name, count) => {
     const schema = document.components.schemas[name];
     expect(Object.keys(schema.properties)).toHaveLength(count);
     expect(schema.required).toEqual(Object.keys(schema.properties));
-    expect(schema.additionalProperties).toBe(false);
+    expect(schema.additionalProperties).toBeUndefined();
   });
 
   const send = (): any =>

@@ -172,6 +172,13 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     }
   });
 
+  it.each(['express', 'nextjs'])('give out the whole example of %s', async (name) => {
+    const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
+    const own = spawnSync('git', ['ls-files', '.'], { cwd: join(ROOT, 'examples', name), encoding: 'utf8' });
+    const sorted = (text: string): string[] => text.trim().split('\n').toSorted();
+    expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
+  });
+
   it('sign in whom the session names, once, and nobody who claims to be somebody else', async () => {
     const [rules = '', server = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
@@ -188,10 +195,24 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     });
   });
 
+  it('find one person by every form of a number', async () => {
+    const [code = ''] = blocksOf('phone-numbers', 'ts');
+    const forms = [
+      ['+5511987654321', '+55 11 8765-4321', '+55 (011) 98765\u20114321'],
+      ['+525512345678', '+52 1 55 1234 5678'],
+      ['+5491112345678', '+54 11 1234-5678'],
+      ['+447700900321', '\u202a+44\u00a0(0)7700 900321\u202c'],
+      [undefined, '0770'],
+    ];
+    const print = `console.log(JSON.stringify(${JSON.stringify(forms.flatMap(([, ...typed]) => typed))}.map((one) => oneForm(one) ?? null)))`;
+    const read = JSON.parse(await node('oneForm.mjs', code + print)) as (string | null)[];
+    expect(read).toEqual(forms.flatMap(([one, ...typed]) => typed.map(() => one ?? null)));
+  });
+
   it('test with the double as they say', async () => {
     const [rules = '', , , ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
-    const tests = [...blocksOf('testing', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
+    const tests = [...blocksOf('double', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
     expect(tests).toHaveLength(3);
     for (const [index, code] of tests.entries())
       await run(process.execPath, ['--test', write(`double${index}.test.mjs`, scriptOf(code))]);
@@ -217,10 +238,9 @@ describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, 
     it(
       'create a send, follow it, verify it, and read the offer',
       async () => {
-        const example = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
-        const sample = async (page: string, id = example, code = '004217') => {
+        const sample = async (page: string, id = '', code = '004217') => {
           const [block = ''] = blocksOf(`reference/${page}`, language);
-          return run(...start(block.replaceAll(example, id).replaceAll('004217', code)));
+          return run(...start(block.replaceAll('004217', code)), { SEND_ID: id });
         };
         const created = await sample('create-send');
         const id = /[0-9a-f]{8}-[0-9a-f-]{27}/.exec(created)?.[0] ?? '';
@@ -241,7 +261,10 @@ describe.each([...RUNNERS, SDK_RUNNER])('the samples of the reference in %s', (l
       'show what the service says when it refuses: %s',
       async (page) => {
         const [code = ''] = blocksOf(`reference/${page}`, language);
-        const shown = await run(...start(code), { ONECODE_API_KEY: 'ak_test_unknown' }).catch(String);
+        const shown = await run(...start(code), {
+          ONECODE_API_KEY: 'ak_test_unknown',
+          SEND_ID: 'the-send',
+        }).catch(String);
         expect(shown).toContain(PROBLEMS.invalid_api_key.meaning);
       },
       RUN_MS_MAX,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
+import { applyProviderReport } from '@onecode/store';
 import { buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
 
@@ -102,7 +103,29 @@ describe('senders', () => {
       messaging_limit: null,
       unique_recipients_24h: 0,
       checked_at: null,
+      alerts: [],
       templates: [],
+    });
+  });
+
+  it('are shown with what Meta said of their business account in words of its own, newest first', async () => {
+    const { id } = await buildSender(store.database, { businessAccountId: '7' });
+    const tell = (type: string, at: Date, severity: string | null = null) =>
+      applyProviderReport(
+        store.database,
+        '7',
+        { about: 'business_account', values: {}, alerts: [{ type, severity, detail: null }] },
+        at,
+      );
+    const [early, late] = [new Date('2026-11-01T10:00:00Z'), new Date('2026-11-02T10:00:00Z')];
+    await tell('VOLUME_BASED_PRICING_TIER_UPDATE', late);
+    await tell('OBA_REJECTED', early, 'CRITICAL');
+    await tell('OBA_REJECTED', early, 'CRITICAL');
+    expect(await json(`sender show ${id}`)).toMatchObject({
+      alerts: [
+        { type: 'VOLUME_BASED_PRICING_TIER_UPDATE', severity: null, detail: null, at: late.toISOString() },
+        { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: null, at: early.toISOString() },
+      ],
     });
   });
 
@@ -133,9 +156,15 @@ describe('senders', () => {
 
   it('take another token, also from standard input, and print none', async () => {
     const { id } = await buildSender(store.database);
-    expect(await json(`sender token ${id} --token another`)).toEqual({ id, token: 'set' });
+    const set = {
+      id,
+      token: 'set',
+      accepted: null,
+      detail: expect.stringMatching(/^It could not be read: No worker is running\./),
+    };
+    expect(await json(`sender token ${id} --token another`)).toEqual(set);
     expect(await tokenOf(id)).toBe('another');
-    expect(await jsonWith(`${TOKEN}\n`, `sender token ${id} --token -`)).toEqual({ id, token: 'set' });
+    expect(await jsonWith(`${TOKEN}\n`, `sender token ${id} --token -`)).toEqual(set);
     expect(await tokenOf(id)).toBe(TOKEN);
   });
 });

@@ -2,6 +2,7 @@ import { parseKeyring } from '@onecode/domain';
 import {
   address,
   databaseAddress,
+  host,
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
@@ -22,6 +23,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
     ...REDIS_ADDRESS,
     PORT: port(3001),
+    HOST: host(''),
     ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),
     API_URL: address(['http', 'https'], ''),

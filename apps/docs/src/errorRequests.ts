@@ -2,14 +2,16 @@ import type { ProblemCode } from '@onecode/domain';
 
 const KEY = 'Authorization: Bearer ak_live_…';
 const TYPE = 'Content-Type: application/json';
-const SIGNATURE = `X-Hub-Signature-256: sha256=${'0'.repeat(64)}`;
 const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
 
 const creation = (body: string, ...headers: string[]): string =>
   ['POST /v1/send HTTP/1.1', KEY, TYPE, ...headers, '', body].join('\n');
 
-/** For each problem a request that is answered with it, some only after others: a used key, no credits, a limit reached. */
-export const ERROR_REQUESTS: Record<ProblemCode, string> = {
+/** The problems that answer the provider's webhooks, and none of the four operations. */
+type WebhookProblem = 'forbidden' | 'invalid_signature' | 'payload_too_large' | 'too_busy';
+
+/** For each problem of the API a request that is answered with it, some only after others: a used key, no credits, a limit reached. */
+export const ERROR_REQUESTS: Readonly<Record<Exclude<ProblemCode, WebhookProblem>, string>> = {
   missing_credentials: ['POST /v1/send HTTP/1.1', TYPE, '', '{"to":"+447700900123"}'].join('\n'),
   invalid_api_key: [
     'POST /v1/send HTTP/1.1',
@@ -39,16 +41,4 @@ export const ERROR_REQUESTS: Record<ProblemCode, string> = {
   headers_too_large: ['GET /v1/signup-settings HTTP/1.1', `Cookie: session=${'x'.repeat(40)}… (20 kB)`].join(
     '\n',
   ),
-  forbidden: 'GET /webhooks/whatsapp?hub.mode=subscribe&hub.challenge=1&hub.verify_token=another HTTP/1.1',
-  invalid_signature: [
-    'POST /webhooks/whatsapp HTTP/1.1',
-    TYPE,
-    SIGNATURE,
-    '',
-    '{"object":"whatsapp_business_account","entry":[]}',
-  ].join('\n'),
-  payload_too_large: ['POST /webhooks/whatsapp HTTP/1.1', TYPE, SIGNATURE, 'Content-Length: 4000000'].join(
-    '\n',
-  ),
-  too_busy: ['POST /webhooks/whatsapp HTTP/1.1', TYPE, SIGNATURE, 'Content-Length: 3000000'].join('\n'),
 };

@@ -6,12 +6,10 @@ import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
 
-/** Whether it answers the provider's webhooks, and never one of the four operations. */
-const isOfWebhooks = (code: ProblemCode): boolean => ERROR_REQUESTS[code].includes(' /webhooks/');
-
 /** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that is answered with it. */
 export function errorsPage(contract: Contract, t: Translate): string {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  const isOfWebhooks = (code: ProblemCode): boolean => !(code in ERROR_REQUESTS);
   const answers = answersOf(contract);
   const section = (code: ProblemCode): string => problemSection(code, answers.get(code), t);
   return [
@@ -23,6 +21,7 @@ export function errorsPage(contract: Contract, t: Translate): string {
     `## ${t('Answers of the API')}`,
     ...codes.filter((code) => !isOfWebhooks(code)).map(section),
     `## ${t('Answers to the provider’s webhooks')}`,
+    t('For the operator alone: no program of an integrator meets them.'),
     ...codes.filter(isOfWebhooks).map(section),
   ].join('\n\n');
 }
@@ -48,14 +47,19 @@ function problemSection(code: ProblemCode, answer: Example | undefined, t: Trans
     code,
     detail: meaning,
   };
+  const request = (ERROR_REQUESTS as Partial<Record<ProblemCode, string>>)[code];
   return [
     `### ${code} · ${status} {#${code}}`,
     t(meaning),
     `**${t('Cause')}.** ${t(cause)}`,
     `**${t('Remedy')}.** ${t(remedy)}`,
-    `${t('A request that is answered with it')}:`,
-    block('http', ERROR_REQUESTS[code]),
-    `${t('The answer')}:`,
-    block('json', JSON.stringify(value, null, 2)),
+    ...(request === undefined
+      ? []
+      : [
+          `${t('A request that is answered with it')}:`,
+          block('http', request),
+          `${t('The answer')}:`,
+          block('json', JSON.stringify(value, null, 2)),
+        ]),
   ].join('\n\n');
 }

@@ -20,6 +20,8 @@ export const GROUPS: Group[] = [
       ['polling', both('Follow delivery', 'Acompanhar a entrega')],
       ['showing-errors', both('Errors and people', 'Erros e pessoas')],
       ['testing', both('Test mode and CI', 'Modo de teste e CI')],
+      ['sdk', both('The SDK', 'O SDK')],
+      ['double', both('The double', 'O dublê')],
       ['examples', both('Examples', 'Exemplos')],
     ],
   },

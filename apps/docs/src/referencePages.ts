@@ -19,6 +19,9 @@ const OPERATION_PAGES: Record<string, string> = {
   verifyCode: 'reference/verify-code',
   getSignupSettings: 'reference/signup-settings',
 };
+/** What any operation may answer before it is reached; told once, on the first page. */
+const BEFORE_OPERATIONS = new Set(['400', '408', '431']);
+
 /** Makes the pages of the reference. @returns their Markdown, by their paths without an ending */
 export function referencePages(contract: Contract, t: Translate): Map<string, string> {
   const pages = new Map([
@@ -49,6 +52,10 @@ function overviewPage(contract: Contract, t: Translate): string {
     t(contract.components.securitySchemes.bearer.description),
     `## ${t('Operations')}`,
     table([t('Operation'), t('Request')], rows),
+    `## ${t('Answers of every operation')}`,
+    ...Object.entries(operationsOf(contract)[0]!.operation.responses)
+      .filter(([status]) => BEFORE_OPERATIONS.has(status))
+      .map(([status, answer]) => answerSection(status, answer, t)),
     t('What answers hold is in [objects](./objects), and every error in [errors](../errors).'),
   ].join('\n\n');
 }
@@ -59,9 +66,7 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
   const parameters = operation.parameters ?? [];
   const request = {
     method,
-    path: parameters
-      .filter((one) => one.in === 'path')
-      .reduce((filled, one) => filled.replace(`{${one.name}}`, exampleOf(one)), path),
+    path,
     needsKey: operation.security?.length !== 0,
     isCreation: parameters.some(({ name }) => name === 'Idempotency-Key'),
     body,
@@ -72,11 +77,14 @@ function operationPage(path: string, method: string, operation: Operation, t: Tr
     `\`${method} ${path}\``,
     t(operation.description),
     `## ${t('Sample')}`,
+    ...(path.includes('{id}') ? [t('The samples read the id of the send from `SEND_ID`.')] : []),
     codeGroup(samples),
     ...parameterSection(parameters, t),
     ...bodySection(operation, t),
     `## ${t('Answers')}`,
-    ...Object.entries(operation.responses).map(([status, answer]) => answerSection(status, answer, t)),
+    ...Object.entries(operation.responses)
+      .filter(([status]) => !BEFORE_OPERATIONS.has(status))
+      .map(([status, answer]) => answerSection(status, answer, t)),
   ].join('\n\n');
 }
 

@@ -175,6 +175,7 @@ describeIf(existsSync(SDK))('where the SDK is', () => {
                 join(ROOT, 'apps/console/node_modules/better-auth/dist/plugins/index.d.mts'),
               ],
               express: [join(ROOT, 'node_modules/@types/express')],
+              'libphonenumber-js': [join(ROOT, 'node_modules/libphonenumber-js/index.d.ts')],
             },
           },
           files,

@@ -37,11 +37,24 @@ it('tells of every schema of the contract where answers or requests are', () => 
   );
 });
 
-it('has the same code in both languages', () => {
+/** What a program of a page does: without its layout, its comments, and the sentences that people read. */
+const withoutWords = (program: string): string =>
+  program
+    .replaceAll(/^```.*$/gm, '')
+    .replaceAll(
+      /\/\*\*.*?\*\/|\/\/ [^\n]*|'[^'\n]*'|`[^`]*`|"[^"\n]*"|(?<=>)[^<>{}]*(?=<\w|<\/)/gs,
+      (part) => (/ |^(?:[^'"`]|.(?:en|pt-BR).$)/.test(part) ? '' : part),
+    )
+    .replaceAll(/\s/g, '')
+    .replaceAll(/,+(?=[)\]}])/g, '');
+
+it('has the same code in both languages, but for what people read in it', () => {
   const blocks = (file: string): string[] =>
     read(file)
       .match(/^```[\s\S]*?^```$/gm)
-      ?.map((block) => block.replaceAll(/"detail": .*/g, '')) ?? [];
+      ?.map((block) =>
+        /^```(?:ts|js|html)\b/.test(block) ? withoutWords(block) : block.replaceAll(/"detail": .*|# .*/g, ''),
+      ) ?? [];
   for (const page of ofLanguage('').map((file) => file.replace('.html', '.md')))
     expect([page, blocks(`pt-br/${page}`)]).toEqual([page, blocks(page)]);
 });

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  afterSameRefusals,
   claim,
   isAbout,
   isNotOfThisSend,
@@ -16,6 +17,7 @@ import { inSpan, markFailed, OWN_FAULTS, recordSpan, type OwnFault } from '@onec
 import {
   changeSend,
   changeSendSnapshot,
+  countAttemptsWith,
   findSendDetails,
   type ClaimedSend,
   type TakenSend,
@@ -179,11 +181,14 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const { outcome, own } = await call(context, send, sender, {
+  const { outcome: answer, own } = await call(context, send, sender, {
     attempt: { sendId: send.id, number },
     identityHash,
   });
   // crash point: worker after call
+  const isRefusal = answer.kind === 'retry' && answer.isRefusal === true;
+  const before = isRefusal ? await countAttemptsWith(database, send.id, answer.errorCode) : 0;
+  const outcome = afterSameRefusals(answer, before);
   const seconds = endTimer({ outcome: outcome.kind });
   const at: SenderAttempt = { senderId, startedAt: claimedAt, source: 'answer' };
   if (isNotOfThisSend(outcome)) {

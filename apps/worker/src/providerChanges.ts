@@ -1,29 +1,62 @@
 import {
   applyProviderReport,
   finishProviderChange,
+  postponeProviderChange,
   takeDueProviderChanges,
   type BegunStop,
+  type StoredProviderChange,
 } from '@onecode/store';
 import { reportOf } from '@onecode/whatsapp';
 import type { WorkerContext } from './context.js';
 
 const BATCH = 100;
+/** About five minutes with the waits of `postponeProviderChange`, as for receipts. */
+const TRIES_MAX = 10;
 
-/** Applies the stored changes of templates, numbers and business accounts that are due, until none is. */
+/**
+ * Applies the stored changes of templates, numbers and business accounts that are due, until none is. One that cannot be applied holds up
+ * no other; after ten tries it is set aside, and its row says so.
+ */
 export async function applyDueProviderChanges(context: WorkerContext): Promise<void> {
-  const { database } = context;
+  const failures: unknown[] = [];
   for (;;) {
-    const changes = await takeDueProviderChanges(database, BATCH);
-    for (const { id, businessAccountId, field, value, occurredAt } of changes) {
-      const report = reportOf(field, value);
-      // crash point: worker before provider change
-      if (report !== null)
-        alertOf(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
-      // crash point: worker after provider change
-      await finishProviderChange(database, id, report === null ? 'ignored' : 'applied');
-    }
-    if (changes.length < BATCH) return;
+    const changes = await takeDueProviderChanges(context.database, BATCH);
+    for (const change of changes)
+      await applyOrPostpone(context, change).catch((error) => failures.push(error));
+    if (changes.length < BATCH) break;
   }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function applyOrPostpone(context: WorkerContext, change: StoredProviderChange): Promise<void> {
+  const { database, log } = context;
+  const { id, field, businessAccountId, tries } = change;
+  try {
+    await applyOne(context, change);
+  } catch (error) {
+    if (tries + 1 < TRIES_MAX) {
+      await postponeProviderChange(database, id);
+      throw error;
+    }
+    await finishProviderChange(database, id, 'failed');
+    log.error(
+      { err: error, change_id: String(id), field, business_account_id: businessAccountId },
+      'what Meta told could not be applied, and was set aside',
+    );
+  }
+}
+
+async function applyOne(
+  context: WorkerContext,
+  { id, businessAccountId, field, value, occurredAt }: StoredProviderChange,
+): Promise<void> {
+  const { database } = context;
+  const report = reportOf(field, value);
+  // crash point: worker before provider change
+  if (report !== null)
+    alertOf(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
+  // crash point: worker after provider change
+  await finishProviderChange(database, id, report === null ? 'ignored' : 'applied');
 }
 
 /** Raises an alert for each stop that the provider's word began. */

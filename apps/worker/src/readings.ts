@@ -17,12 +17,17 @@ type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaim
  * Each is read by one worker at a time.
  */
 export async function readDueSenders(context: ReadingContext, graph: GraphReader): Promise<void> {
+  const failures: unknown[] = [];
   for (;;) {
     const due = await takeDueReading(context.database);
-    if (due === null) return;
-    alertOf(context, await readOne(context, graph, due));
+    if (due === null) break;
+    // One that cannot be read or written holds up no other.
+    await readOne(context, graph, due)
+      .then((stops) => alertOf(context, stops))
+      .catch((error: unknown) => failures.push(error));
     await postponeReading(context.database, due);
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 async function readOne(
@@ -30,6 +35,8 @@ async function readOne(
   graph: GraphReader,
   { senderId, startedAt }: DueReading,
 ): Promise<BegunStop[]> {
+  // The token may have been replaced a moment ago, and the read is to say of the new one whether it is taken.
+  senders.forget();
   const { phoneNumberId, template, token } = await senders.open(senderId);
   const known = (await listSenders(database)).find(({ id }) => id === senderId);
   const businessAccountId = known?.businessAccountId ?? null;

@@ -1,4 +1,4 @@
-import { applyReceipt, isLost, isNotOfThisSend, type Receipt, type Send } from '@onecode/domain';
+import { agreesWith, applyReceipt, isLost, isNotOfThisSend, type Receipt, type Send } from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
 import {
   applyReceipts,
@@ -9,6 +9,7 @@ import {
   readReceipts,
   recordIdentities,
   releaseReceipt,
+  setReceiptAside,
   type AppliedReceipts,
   type StoredReceipt,
 } from '@onecode/store';
@@ -17,7 +18,10 @@ import { recordSenderFailure, recordSenderSuccess } from './senderFaults.js';
 import { recordReceipt } from './traffic.js';
 
 const BATCH = 200;
-/** About five minutes with the waits of `postponeReceipt`. The write of an attempt never comes that much later than its receipt. */
+/**
+ * About five minutes with the waits of `postponeReceipt`. The write of an attempt never comes that much later than its receipt, and what
+ * the database refuses that long is at fault itself.
+ */
 const TRIES_MAX = 10;
 
 /**
@@ -104,8 +108,15 @@ async function applyOrPostpone(context: WorkerContext, stored: StoredReceipt): P
   try {
     return await applyOne(context, stored);
   } catch (error) {
-    await postponeReceipt(context.database, stored.id);
-    throw error;
+    const { id, tries, receipt } = stored;
+    if (tries + 1 < TRIES_MAX) {
+      await postponeReceipt(context.database, id);
+      throw error;
+    }
+    await setReceiptAside(context.database, id);
+    const facts = { receipt_id: String(id), send_id: receipt.attempt?.sendId, status: receipt.status };
+    context.log.error({ err: error, ...facts }, 'a receipt could not be applied, and was set aside');
+    return 'postponed';
   }
 }
 
@@ -169,6 +180,7 @@ async function recordReportedFailure(context: WorkerContext, receipt: Receipt): 
   if (failure === null || !isNotOfThisSend(failure)) return;
   const reported = await findReportedSend(context.database, receipt);
   if (reported === null || isLost(reported.attempt)) return;
+  if (!agreesWith(failure, reported.attempt, reported.send)) return;
   const { attempt, send } = reported;
   const { senderId, startedAt } = attempt;
   if (senderId !== null)

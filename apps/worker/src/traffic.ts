@@ -34,6 +34,7 @@ export function recordReceipt(
     event: `receipt_${status}`,
     country: send?.country ?? NO_COUNTRY,
     senderId: send?.senderId ?? '',
+    accountId: '',
     reason: send === null ? 'unmatched' : (failure?.kind ?? ''),
   });
 }

@@ -1,5 +1,6 @@
 import { preflight } from '@onecode/domain';
 import {
+  applyProviderReport,
   isReadSince,
   listSenderKnowledge,
   pauseSender,
@@ -101,6 +102,46 @@ describe('what the provider tells by webhook', () => {
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
+  it('is kept in words of its own, newest first, whatever else is in the same post', async () => {
+    const changes = [
+      ['message_template_status_update', { event: 'PAUSED', message_template_name: 'a'.repeat(100_000) }],
+      ['account_update', { event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'SCAM' } }],
+      ['account_update', { event: 'ACCOUNT_VIOLATION', waba_info: { waba_id: '999' } }],
+      [
+        'account_alerts',
+        {
+          entity_type: 'BUSINESS',
+          entity_id: '5',
+          alert_info: {
+            alert_severity: 'CRITICAL',
+            alert_status: 'ACTIVE',
+            alert_type: 'OBA_REJECTED',
+            alert_description: 'No.',
+          },
+        },
+      ],
+      ['messages', { errors: [{ code: 130429, title: 'Rate limit hit' }] }],
+    ];
+    const time = Math.floor(Date.now() / 1000);
+    const post = (some: unknown[][], at: number) =>
+      t.simulator.postWebhook({
+        object: 'whatsapp_business_account',
+        entry: [{ id: ACCOUNT, time: at, changes: some.map(([field, value]) => ({ field, value })) }],
+      });
+    expect(await post(changes, time - 9)).toBe(200);
+    expect(await post([['account_update', { event: 'VOLUME_BASED_PRICING_TIER_UPDATE' }]], time)).toBe(200);
+    const alerts = async () => (await listSenderKnowledge(t.database, sender.id))[0]!.alerts;
+    await until('all alerts', async () => (await alerts()).length === 4);
+    const at = new Date((time - 9) * 1000).toISOString();
+    const [newest, ...others] = await alerts();
+    expect(newest).toMatchObject({ type: 'VOLUME_BASED_PRICING_TIER_UPDATE' });
+    expect(others.toSorted((a, b) => a.type.localeCompare(b.type))).toEqual([
+      { type: '130429', severity: null, detail: 'Rate limit hit', at },
+      { type: 'ACCOUNT_VIOLATION', severity: null, detail: 'violation_type: SCAM', at },
+      { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: 'No.', at },
+    ]);
+  });
+
   it('is stored once, however often it comes, and applied in any order', async () => {
     const change = (event: string, time: number) => ({
       digest: Buffer.from(event),
@@ -117,6 +158,70 @@ describe('what the provider tells by webhook', () => {
       return rows.length === 2;
     });
     expect(await stopped('en')).toEqual([]);
+  });
+});
+
+describe('a change that cannot be written', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
+
+  it('delays no other, and is set aside after ten tries', async () => {
+    const sender = await buildSender(t.database, { businessAccountId: '7' });
+    await t.sql('truncate provider_changes, business_accounts, message_templates');
+    await t.sql(`alter table message_templates add constraint refuse check (name <> 'refused')`);
+    const change = (field: string, value: object) => ({
+      digest: Buffer.from(JSON.stringify(value)),
+      businessAccountId: '7',
+      field,
+      value: value as Record<string, unknown>,
+      occurredAt: new Date(),
+    });
+    await storeProviderChanges(t.database, [
+      change('message_template_status_update', {
+        event: 'PAUSED',
+        message_template_name: 'refused',
+        message_template_language: 'en',
+      }),
+      ...['1', '2', '3'].map((event) => change('security', { event })),
+    ]);
+    const results = async () =>
+      (await t.sql('select result, tries from provider_changes order by tries desc, result')).map((row) => ({
+        ...row,
+      }));
+    await t.sql(`update provider_changes set due_at = now() - interval '1 second'`);
+    await expect(t.sweep()).rejects.toThrow();
+    const applied = { result: 'applied', tries: 0 };
+    expect(await results()).toEqual([{ result: null, tries: 1 }, applied, applied, applied]);
+    for (let tries = 2; tries < 10; tries++) {
+      await t.sql(
+        `update provider_changes set due_at = now() - interval '1 second' where due_at is not null`,
+      );
+      await expect(t.sweep()).rejects.toThrow();
+    }
+    await t.sql(`update provider_changes set due_at = now() - interval '1 second' where due_at is not null`);
+    await t.sweep();
+    expect(await results()).toEqual([{ result: 'failed', tries: 9 }, applied, applied, applied]);
+    const [knowledge] = await listSenderKnowledge(t.database, sender.id);
+    expect(knowledge!.alerts.map(({ type }) => type).toSorted()).toEqual(['1', '2', '3']);
+  });
+});
+
+describe('a number’s report of another business account', () => {
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
+
+  it('changes nothing, and that of its own one does', async () => {
+    const sender = await buildSender(t.database, { businessAccountId: '7' });
+    const tell = (businessAccountId: string) =>
+      applyProviderReport(
+        t.database,
+        businessAccountId,
+        { about: 'number', displayNumber: sender.number.slice(1), values: { status: 'FLAGGED' } },
+        new Date(),
+      );
+    const status = async () => (await listSenderKnowledge(t.database, sender.id))[0]!.number.status?.value;
+    await tell('999');
+    expect(await status()).toBeUndefined();
+    await tell('7');
+    expect(await status()).toBe('FLAGGED');
   });
 });
 
@@ -211,6 +316,37 @@ describe('a read of what the provider knows', () => {
     await change('en', { status: 'APPROVED' });
     await readAgain();
     expect(await stops()).toEqual([]);
+  });
+
+  it('warns before a template comes into another category, for a month', async () => {
+    const announce = (nextCategory: string, at: Date) =>
+      applyProviderReport(
+        t.database,
+        ACCOUNT,
+        { about: 'template', name: TEMPLATE, language: 'en', values: { nextCategory } },
+        at,
+      );
+    await announce('MARKETING', new Date(Date.now() - 32 * 86_400_000));
+    expect(await badOf()).toEqual([]);
+    await announce('MARKETING', new Date());
+    expect(await badOf()).toEqual([['template_en', 'template_category_soon']]);
+    expect(await stops()).toEqual([]);
+    await announce('AUTHENTICATION', new Date());
+    expect(await badOf()).toEqual([]);
+  });
+
+  it('delays no other where it cannot be written', async () => {
+    await t.sql('update senders set business_account_id = null where id = $1', [sender.id]);
+    await t.sql(
+      `alter table senders add constraint refuse check (id <> '${sender.id}' or business_account_id is null)`,
+    );
+    const other = await buildSender(t.database);
+    await t.sql(`update sender_readings set due_at = now() - interval '1 second'`);
+    await expect(read()).rejects.toThrow();
+    await t.sql('alter table senders drop constraint refuse');
+    expect((await listSenderKnowledge(t.database, other.id))[0]!.failures).toEqual({});
+    const due = await t.sql('select sender_id from sender_readings where due_at <= now()');
+    expect(due).toEqual([]);
   });
 
   it('stops a template that is gone', async () => {

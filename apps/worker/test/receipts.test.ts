@@ -160,7 +160,7 @@ describe('what a message costs', () => {
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
 
-  it('delays no other, is reported, and is applied once the database accepts it', async () => {
+  it('delays no other, is reported, is set aside in the end, and is applied once the database accepts it', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);
@@ -179,6 +179,14 @@ describe('a receipt that the database refuses to apply', () => {
 
     await expect(t.sweep()).rejects.toThrow();
     expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
+
+    const asideRows = () => db.sql(`select tries from receipts where due_at = 'infinity'`);
+    await db.sql(`update receipts set due_at = now() - interval '1 second', tries = 8`);
+    await expect(t.sweep()).rejects.toThrow();
+    expect(await asideRows()).toEqual([]);
+    await db.sql(`update receipts set due_at = now() - interval '1 second'`);
+    await t.sweep();
+    expect(await asideRows()).toMatchObject([{ tries: 9 }]);
 
     await db.sql('drop trigger refuse on sends');
     await db.sql('update receipts set due_at = now()');

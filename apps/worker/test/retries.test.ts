@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSend, until } from '@onecode/testing';
+import { buildSend, endStops, until, type TapAnswer } from '@onecode/testing';
 import { Queue, type Job } from 'bullmq';
 import { useWorker } from './testWorker.js';
 import type { AttemptRow } from './workerEnvironment.js';
@@ -77,6 +77,59 @@ describe('an answer that says "not now"', () => {
     await until('a failed job', async () =>
       (await jobsOf(id)).some((job) => job.failedReason?.startsWith('attempts_exhausted')),
     );
+  });
+});
+
+/** Answers in place of the provider's next ones. */
+const answers: TapAnswer[] = [];
+const refusal = (status: number, error: object): TapAnswer => ({
+  status,
+  body: JSON.stringify({ error: { message: 'no', type: 'OAuthException', ...error } }),
+});
+
+describe('an answer that passes by itself', () => {
+  const t = useWorker({ senders: 2, answerInstead: () => answers.shift() ?? null });
+
+  it.each([
+    ['HTTP 429 with 80008', refusal(429, { code: 80_008 }), 'business'],
+    ['80008', refusal(400, { code: 80_008 }), 'business'],
+    ['613', refusal(400, { code: 613 }), 'business'],
+    ['17', refusal(403, { code: 17, is_transient: true }), 'business'],
+    ['341', refusal(400, { code: 341 }), 'app'],
+    ['HTTP 429 with 100', refusal(429, { code: 100 }), 'sender'],
+    ['a transient 500000', refusal(400, { code: 500_000, is_transient: true }), null],
+    ['a transient 100', refusal(400, { code: 100, is_transient: true }), null],
+    ['HTTP 408 with HTML', { status: 408, body: '<html></html>' }, null],
+    ['HTTP 425 with 131026', refusal(425, { code: 131_026 }), null],
+    ['HTTP 503 with 131009', refusal(503, { code: 131_009 }), null],
+    ['HTTP 400 without a code', { status: 400, body: '<html></html>' }, null],
+    ['an unknown code', refusal(400, { code: 987_654 }), null],
+  ])('is no refusal: %s', async (_what, answer, throttled) => {
+    answers.push(answer);
+    const id = await t.send(await t.newCaller());
+    await until('an attempt', async () => (await t.attempts(id))[0]?.outcome);
+    expect(await t.sql(`select scope from stops where cause = 'limit'`)).toEqual(
+      throttled === null ? [] : [{ scope: throttled }],
+    );
+    await endStops(t.database);
+    await t.sql('update stops set free_at = now()');
+    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: throttled === null ? 2 : 1 });
+  });
+
+  it('fails a send in the end where it is the same unknown code each time, with an alert', async () => {
+    const alertsBefore = await t.count('onecode_configuration_faults_total', { scope: 'request' });
+    answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_655 }));
+    answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_654 }));
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'rejected_by_provider',
+      attempts: 4,
+    });
+    expect((await t.count('onecode_configuration_faults_total', { scope: 'request' })) - alertsBefore).toBe(
+      1,
+    );
+    expect(await t.units(caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 });
 

@@ -177,10 +177,7 @@ const ALERTED: [...Row, scope: string][] = [
   ['131030', { error: 131030 }, 'app'],
   ['130497', { error: 130497 }, 'country'],
 ];
-const REQUEST: Row[] = [
-  ['131009', { error: 131009 }],
-  ['HTTP 400 without a code', { wrongBody: 'html', http: 400 }],
-];
+const REQUEST: Row[] = [['131009', { error: 131009 }]];
 
 describe('the provider’s error', () => {
   beforeEach(async () => {
@@ -303,6 +300,36 @@ describe('an accepted message that a receipt reports as lost', () => {
     },
   );
 
+  it('stops no sender where it names another number, recipient or message', async () => {
+    await only(first);
+    const report = async (change: { phoneNumberId?: string; recipient?: string; messageId?: string }) => {
+      t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+      const id = await t.send(await t.newCaller());
+      await t.until(id, 'sent');
+      const [send] = await t.sql<{ recipient: string }>('select recipient from sends where id = $1', [id]);
+      const [attempt] = await t.attempts(id);
+      const status = {
+        id: change.messageId ?? attempt!.message_id,
+        status: 'failed',
+        timestamp: String(Math.floor(Date.now() / 1000)),
+        recipient_id: change.recipient ?? send!.recipient.slice(1),
+        errors: [{ code: 131042 }],
+        biz_opaque_callback_data: `${id}.1`,
+      };
+      const metadata = { phone_number_id: change.phoneNumberId ?? first.phoneNumberId };
+      const entry = [{ id: '1', changes: [{ field: 'messages', value: { metadata, statuses: [status] } }] }];
+      expect(await t.simulator.postWebhook({ object: 'whatsapp_business_account', entry })).toBe(200);
+      await until('a try', async () => (await t.sql('select from receipts where tries = 0')).length === 0);
+    };
+    await report({ phoneNumberId: '7' });
+    await report({ recipient: '5511900000000' });
+    await report({ messageId: 'wamid.another' });
+    expect(await stops()).toEqual([]);
+    await report({});
+    expect(await stops()).toMatchObject([{ id: first.id }]);
+    await t.sql('truncate receipts, stops');
+  });
+
   it('to a fault of the business account stops all of its senders, and no other', async () => {
     await t.sql('update senders set business_account_id = $1', ['11']);
     const third = await buildSender(t.database);
@@ -362,7 +389,7 @@ describe('an accepted message that a receipt reports as lost', () => {
       const messageId = (await t.attempts(id))[0]!.message_id!;
       await t.simulator.postReceipt({ messageId, status: 'failed', code: 131042 });
       await until('an end of the receipt', async () => (await t.sql('select from receipts')).length === 0);
-      expect(await stopsOf(first)).toEqual([]);
+      expect((await stopsOf(first)).filter(({ scope }) => scope === 'sender')).toEqual([]);
     }
     // The message was lost all the same, and goes out again.
     await t.until(lost, 'delivered');

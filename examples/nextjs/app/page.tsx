@@ -2,14 +2,12 @@ import { cookies } from 'next/headers';
 import { COOKIE_NAME } from '../lib/sessionCookie';
 import { findSession, type Session } from '../lib/sessions';
 import { deliveryNotice } from '../lib/signIn';
-import { Form } from './form';
 
-/** The page of a session: its number, its code, or that somebody is signed in. */
+/** The page of a session: its number, its code, or that somebody is signed in. Without a session, it asks for a number. */
 export default async function Page() {
   const session = findSession((await cookies()).get(COOKIE_NAME)?.value);
-  if (!session) throw new Error('The proxy gives every visitor of this page a session.');
-  const notice = session.notice ?? (await deliveryNotice(session.pending));
-  session.notice = undefined;
+  const notice = session?.notice ?? (await deliveryNotice(session?.pending));
+  if (session) session.notice = undefined;
   return (
     <>
       <h1>Sign in</h1>
@@ -19,45 +17,45 @@ export default async function Page() {
   );
 }
 
-function Content({ session }: { session: Session }) {
-  const { csrf, signedInAs, pending } = session;
+function Content({ session }: { session: Session | undefined }) {
+  const { signedInAs, pending } = session ?? {};
   if (signedInAs)
     return (
       <>
         <p>{`You are signed in as ${signedInAs}.`}</p>
-        <Form action="/sign-out" csrf={csrf}>
+        <form method="post" action="/sign-out">
           <button>Sign out</button>
-        </Form>
+        </form>
       </>
     );
   if (!pending)
     return (
-      <Form action="/code" csrf={csrf}>
+      <form method="post" action="/code">
         <label>
           WhatsApp number, with + and country code <input name="to" type="tel" autoComplete="tel" required />
         </label>{' '}
         <button>Send code</button>
-      </Form>
+      </form>
     );
   return (
     <>
       {pending.sendId && (
         <>
           <p>{`We sent a code to ${pending.to} by WhatsApp.`}</p>
-          <Form action="/verify" csrf={csrf}>
+          <form method="post" action="/verify">
             <label>
               Code <input name="code" inputMode="numeric" autoComplete="one-time-code" required />
             </label>{' '}
             <button>Sign in</button>
-          </Form>
+          </form>
         </>
       )}
-      <Form action="/resend" csrf={csrf}>
+      <form method="post" action="/resend">
         <button>Send a new code</button>
-      </Form>
-      <Form action="/restart" csrf={csrf}>
+      </form>
+      <form method="post" action="/restart">
         <button>Use another number</button>
-      </Form>
+      </form>
     </>
   );
 }

@@ -5,22 +5,34 @@ import { COOKIE_NAME, COOKIE_OPTIONS } from './sessionCookie';
 
 const FORM_BYTES_MAX = 4096;
 
-/** @returns a new session in the place of the one that the form came from, if it gets one */
-type Action = (session: Session, form: URLSearchParams) => Promise<Session | void> | Session | void;
+/** @returns a session that begins with this form */
+type Action = (
+  session: Session | undefined,
+  form: URLSearchParams,
+) => Promise<Session | void> | Session | void;
 
-/** A route for one of the page's forms: checks the session's token, acts, and goes back to the page. */
+/**
+ * A route for one of the page's forms: checks that it is of this site, acts, and goes back to the page. Only a session that begins sets the
+ * cookie: a late answer must not overwrite that of the sign-in.
+ */
 export function formRoute(act: Action): (request: Request) => Promise<Response> {
   return async (request) => {
+    if (!isOfThisSite(request.headers))
+      return new Response('This form is not of this site.', { status: 403 });
     const form = await readForm(request);
     if (!form) return new Response('This form is too long.', { status: 413 });
     const jar = await cookies();
-    const session = findSession(jar.get(COOKIE_NAME)?.value);
-    if (!session || form.get('csrf') !== session.csrf)
-      return new Response('This form is too old. Go back and reload the page.', { status: 403 });
-    const replacement = await act(session, form);
-    if (replacement) jar.set(COOKIE_NAME, replacement.id, COOKIE_OPTIONS);
+    const begun = await act(findSession(jar.get(COOKIE_NAME)?.value), form);
+    if (begun) jar.set(COOKIE_NAME, begun.id, COOKIE_OPTIONS);
     return new Response(null, { status: 303, headers: { location: '/' } });
   };
+}
+
+/** Browsers say where a form comes from: all in `Origin`, newer ones in `Sec-Fetch-Site`, which no proxy has to know. */
+function isOfThisSite(headers: Headers): boolean {
+  const site = headers.get('sec-fetch-site');
+  if (site !== null) return site === 'same-origin';
+  return headers.get('origin')?.replace(/^https?:\/\//, '') === headers.get('host');
 }
 
 /** @returns undefined when the form is too long; it may have come in chunks, which do not say how long they are together */

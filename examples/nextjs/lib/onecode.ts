@@ -5,10 +5,12 @@ let client: Onecode | undefined;
 
 /** One client for the whole server. It is made when the server starts and not when this module is loaded: a build has no key. */
 export function onecode(): Onecode {
-  const { ONECODE_API_KEY = '', ONECODE_URL = '', ONECODE_TIMEOUT_MS = '10000' } = process.env;
+  const { ONECODE_API_KEY = '', ONECODE_URL = '', ONECODE_TIMEOUT_MS = '4000' } = process.env;
   return (client ??= new Onecode({
     apiKey: ONECODE_API_KEY,
     baseUrl: ONECODE_URL,
+    // A person waits: two tries at the most, and then a sentence.
     timeoutMs: Number(ONECODE_TIMEOUT_MS),
+    maxRetries: 1,
   }));
 }

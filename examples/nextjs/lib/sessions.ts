@@ -16,7 +16,6 @@ interface Unfinished {
 
 export interface Session {
   readonly id: string;
-  readonly csrf: string;
   readonly signedInAs?: string;
   pending?: Pending | undefined;
   unfinished?: Unfinished | undefined;
@@ -28,7 +27,7 @@ export interface Session {
 const SESSION_MS = 3_600_000;
 const SESSIONS_MAX = Number(process.env['SESSIONS_MAX'] ?? '10000');
 
-// Next.js loads this module several times in one process, for the proxy, the page and the routes: the maps must be one.
+// Next.js loads this module several times in one process, for the page and the routes: the maps must be one.
 // In production, keep sessions in a store that all processes share.
 const store = globalThis as typeof globalThis & {
   onecodeSessions?: Map<string, Session>;
@@ -52,13 +51,11 @@ export function createSession(fields: Pick<Session, 'signedInAs'> = {}): Session
     if (endsAt > now && sessions.size < SESSIONS_MAX) break;
     sessions.delete(id);
   }
-  const session: Session = { id: secret(), csrf: secret(), endsAt: now + SESSION_MS, ...fields };
+  const session: Session = { id: secret(), endsAt: now + SESSION_MS, ...fields };
   sessions.set(session.id, session);
   return session;
 }
 
-/** Ends a session and starts another, with an id of its own: one that somebody planted before is worth nothing. */
-export function replaceSession({ id }: Session, fields?: Pick<Session, 'signedInAs'>): Session {
-  sessions.delete(id);
-  return createSession(fields);
+export function endSession(id: string | undefined): void {
+  if (id !== undefined) sessions.delete(id);
 }

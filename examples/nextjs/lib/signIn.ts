@@ -15,11 +15,11 @@ export type Outcome = { valid: true } | { valid: false; notice: string };
 export async function sendCode(session: Session, to: string): Promise<void> {
   const now = Date.now();
   for (const [key, at] of nextSends) if (at <= now) nextSends.delete(key);
-  // A number is one however it is written: other sessions do not send to it any sooner.
-  const keys = [session.id, to.replace(/\D/g, '')];
+  // Other sessions do not send to the number any sooner.
+  const keys = [session.id, to];
   const waitSeconds = Math.ceil((Math.max(...keys.map((key) => nextSends.get(key) ?? 0)) - now) / 1000);
   if (waitSeconds > 0) {
-    session.notice = `Wait ${waitSeconds} seconds before you ask for a new code.`;
+    session.notice = `You can ask for a new code in ${waitSeconds} s.`;
     return;
   }
   for (const key of keys) nextSends.set(key, now + RESEND_AFTER_MS);
@@ -45,8 +45,8 @@ export async function verify(pending: Pending, sendId: string, code: string): Pr
     const result = await onecode().verify(sendId, code);
     return result.valid ? { valid: true } : { valid: false, notice: verificationNotice(result) };
   } catch (error) {
-    if (error instanceof ProblemError)
-      return { valid: false, notice: 'The code was not checked. Try again later.' };
+    if (error instanceof ProblemError || error instanceof ConnectionError)
+      return { valid: false, notice: 'The code was not checked. Try again.' };
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so it is never verified again.
     pending.sendId = null;
@@ -77,7 +77,8 @@ function sendNotice(error: ProblemError | ConnectionError): string {
 }
 
 function verificationNotice({ verification, attempts_left }: VerifyResult): string {
-  if (verification === 'pending') return `That code is wrong. Attempts left: ${attempts_left}.`;
+  if (verification === 'pending')
+    return `That code is wrong. Use the newest message. Attempts left: ${attempts_left}.`;
   if (verification === 'expired') return 'That code has expired. Ask for a new one.';
   if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
   return 'That code was used already. Ask for a new one.';

@@ -90,8 +90,7 @@ export function problemIn({ status, mediaType, body }: Answer): Problem | null {
     type: String(type),
     title: String(title),
     status,
-    // A newer service may have newer codes.
-    code: code as Problem['code'],
+    code,
     detail: typeof detail === 'string' ? detail : undefined,
     errors: isObject(errors) ? (errors as Record<string, string>) : undefined,
   };

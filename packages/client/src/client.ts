@@ -1,5 +1,5 @@
 import type { CreateSend, Send, SignupSettings } from './contract.js';
-import { checkOptions } from './options.js';
+import { checkOptions, type CallLimits } from './options.js';
 import { readSend, readSignupSettings } from './reads.js';
 import { createSend } from './send.js';
 import { createExchange, type Exchange } from './transport.js';
@@ -12,13 +12,13 @@ export class Onecode {
   /** The service's address. */
   readonly baseUrl: string;
   readonly #exchange: Exchange;
-  readonly #maxRetries: number;
+  readonly #limits: CallLimits;
 
   /** @throws OnecodeError in a browser, without a key, with a key or an address of another form, or with one that is not https */
   constructor(options: OnecodeOptions) {
     const checked = checkOptions(options);
     this.baseUrl = checked.baseUrl;
-    this.#maxRetries = checked.maxRetries;
+    this.#limits = { maxRetries: checked.maxRetries, deadlineMs: checked.deadlineMs };
     this.#exchange = createExchange(checked);
   }
 
@@ -26,13 +26,14 @@ export class Onecode {
    * Sends a code. The send is accepted then, not delivered.
    *
    * Lost answers, time-outs, 408, 425, 500, and 502 and above are tried again up to `maxRetries` times, after growing waits; so is 429,
-   * when its `Retry-After` is at most 30 seconds. All tries have the same idempotency key and the same bytes: one send, one unit.
+   * when its `Retry-After` is at most 30 seconds. No wait goes beyond `deadlineMs`. All tries have the same idempotency key and the same
+   * bytes: one send, one unit.
    *
    * @throws ProblemError when the service refused it, ConnectionError when the last try brought no answer of the service. Both hold the
    *   `idempotencyKey`: with it, the same input goes on with the same send.
    */
   async send(input: CreateSend, options?: SendOptions): Promise<Send> {
-    return createSend(this.#exchange, this.#maxRetries, input, options);
+    return createSend(this.#exchange, this.#limits, input, options);
   }
 
   /**
@@ -50,6 +51,7 @@ export class Onecode {
    * @param id of a send that your own records bind to this person's session, never one that came from a browser
    * @throws IndeterminateVerificationError when it is not known whether the code was judged. Do not verify again: go on only if your own
    *   backend already recorded `valid: true`, otherwise start a new send.
+   * @throws ConnectionError when nothing was sent: the connection was refused, or the host is unknown. The person may try again.
    * @throws ProblemError when the service refused the request
    */
   async verify(id: string, code: string, { signal }: RequestOptions = {}): Promise<VerifyResult> {
@@ -66,7 +68,7 @@ export class Onecode {
    */
   async waitFor(id: string, options: WaitForOptions): Promise<Send> {
     const read = () => readSend(this.#exchange, id, options.signal);
-    return waitForSend(read, this.#maxRetries, options);
+    return waitForSend(read, this.#limits.maxRetries, options);
   }
 
   /**

@@ -3,9 +3,10 @@
 /** The platform chooses the channel and the sender; a client cannot. */
 export interface CreateSend {
   /**
-   * A phone number with `+` and country code (E.164). Spaces, hyphens and round brackets are accepted and removed.
-   * Numbers without `+` and country code, extensions, `tel:` forms and any other text are `invalid_recipient`, and so are
-   * numbers of a country that the account does not send to. A valid e-mail address is `channel_unavailable`.
+   * A phone number with `+` and country code (E.164). Spaces, hyphens and round brackets are accepted and removed, and so is a
+   * zero that is dialled within the country alone, as in `+44 (0)7700 900123`. Numbers without `+` and country code, extensions,
+   * `tel:` forms and any other text are `invalid_recipient`, and so are numbers of a country that the account does not send to. A
+   * valid e-mail address is `channel_unavailable`.
    */
   to: string;
   /**
@@ -115,7 +116,7 @@ export interface Problem {
   errors?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A stable name for what went wrong. */
+/** A stable name for what went wrong. Further ones may come; take one that you do not know for its HTTP status. */
 export type ProblemCode =
   | 'missing_credentials'
   | 'invalid_api_key'
@@ -138,10 +139,11 @@ export type ProblemCode =
   | 'forbidden'
   | 'invalid_signature'
   | 'payload_too_large'
-  | 'too_busy';
+  | 'too_busy'
+  | (string & {});
 
 /** The HTTP status and the meaning of each problem; the meaning is the detail of one that has no other. */
-export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, meaning: string]>> = {
+export const PROBLEMS = {
   missing_credentials: [401, 'The request carries no Bearer credential.'],
   invalid_api_key: [401, 'The API key is not valid.'],
   insufficient_credits: [402, 'The account has neither free quota nor credits left.'],
@@ -164,4 +166,4 @@ export const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: number, me
   invalid_signature: [401, 'The webhook is not signed by the provider.'],
   payload_too_large: [413, 'The webhook body is larger than 3 MB.'],
   too_busy: [503, 'Too many webhooks arrive at the same time.'],
-};
+} as const satisfies Readonly<Record<string, readonly [status: number, meaning: string]>>;

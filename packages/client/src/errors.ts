@@ -23,7 +23,7 @@ export interface ExchangeFacts {
 /** The service refused the request, in the words of the contract. Nobody was authenticated by it. Branch on `code` alone. */
 export class ProblemError extends OnecodeError {
   override readonly name = 'ProblemError';
-  /** What went wrong. A newer service may give codes that are not in this type. */
+  /** What went wrong. A newer service may give codes that this version does not name. */
   readonly code: ProblemCode;
   /** The HTTP status. */
   readonly status: number;
@@ -52,7 +52,8 @@ export class ProblemError extends OnecodeError {
 
 /**
  * No answer of the service came: the connection failed or was cut, time ran out, or something else answered. After `send` it is not
- * known whether the send exists: call `send` again with `idempotencyKey` and the same input, and it is made once at most.
+ * known whether the send exists: call `send` again with `idempotencyKey` and the same input, and it is made once at most. After `verify`,
+ * nothing was sent.
  */
 export class ConnectionError extends OnecodeError {
   override readonly name = 'ConnectionError';

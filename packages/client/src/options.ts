@@ -3,12 +3,17 @@ import type { Fetch } from './fetch.js';
 import { isBrowser } from './runtime.js';
 import type { OnecodeOptions } from './types.js';
 
-export interface CheckedOptions {
+export interface CallLimits {
+  maxRetries: number;
+  deadlineMs: number;
+}
+
+export interface CheckedOptions extends CallLimits {
   apiKey: string;
   /** Without a slash at its end. */
   baseUrl: string;
+  /** No longer than `deadlineMs`. */
   timeoutMs: number;
-  maxRetries: number;
   fetch: Fetch;
 }
 
@@ -23,17 +28,19 @@ export function checkOptions(options: OnecodeOptions): CheckedOptions {
     );
   if (typeof options !== 'object' || options === null)
     throw new OnecodeError('Onecode needs { apiKey, baseUrl }.');
-  const { apiKey, timeoutMs = 10_000, maxRetries = 3 } = options;
+  const { apiKey, timeoutMs = 10_000, maxRetries = 3, deadlineMs = 15_000 } = options;
   const fetch = options.fetch ?? globalFetch;
   if (apiKey === undefined || apiKey === null || apiKey === '') throw new OnecodeError('apiKey is missing.');
   if (typeof apiKey !== 'string' || !/^ak_(?:test|live)_[\w-]+$/.test(apiKey))
     throw new OnecodeError('apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.');
-  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0 || timeoutMs > TIMER_MS_MAX)
-    throw new OnecodeError('timeoutMs is not a number of milliseconds.');
+  for (const [name, ms] of Object.entries({ timeoutMs, deadlineMs }))
+    if (!Number.isFinite(ms) || ms <= 0 || ms > TIMER_MS_MAX)
+      throw new OnecodeError(`${name} is not a number of milliseconds.`);
   if (!Number.isInteger(maxRetries) || maxRetries < 0)
     throw new OnecodeError('maxRetries is not a whole number from 0 on.');
   if (typeof fetch !== 'function') throw new OnecodeError('fetch is not a function.');
-  return { apiKey, baseUrl: checkAddress(options.baseUrl), timeoutMs, maxRetries, fetch };
+  const baseUrl = checkAddress(options.baseUrl);
+  return { apiKey, baseUrl, timeoutMs: Math.min(timeoutMs, deadlineMs), maxRetries, deadlineMs, fetch };
 }
 
 /** Looked up at each call: tests replace the global one. */

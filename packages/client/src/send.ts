@@ -1,6 +1,7 @@
 import { problemIn, sendIn, type Answer } from './answers.js';
 import type { CreateSend, Send } from './contract.js';
 import { ConnectionError, OnecodeError, ProblemError } from './errors.js';
+import type { CallLimits } from './options.js';
 import { pause } from './timeLimit.js';
 import type { Exchange } from './transport.js';
 import type { SendOptions } from './types.js';
@@ -19,21 +20,21 @@ interface Failure {
 /** Creates a send, with one key and one body for all tries. */
 export async function createSend(
   exchange: Exchange,
-  maxRetries: number,
+  { maxRetries, deadlineMs }: CallLimits,
   input: CreateSend,
   { idempotencyKey: givenKey, signal }: SendOptions = {},
 ): Promise<Send> {
   const body = bodyOf(input);
   const idempotencyKey = keyOf(givenKey);
   const headers = { 'idempotency-key': headerValue(idempotencyKey) };
+  const request = { method: 'POST', path: '/v1/send', route: '/v1/send', headers, body } as const;
+  const endMs = performance.now() + deadlineMs;
+  const left = (): number => Math.ceil(endMs - performance.now());
   for (let tries = 1; ; tries++) {
-    const result = await tryOnce(
-      () => exchange({ method: 'POST', path: '/v1/send', route: '/v1/send', headers, body }, signal),
-      idempotencyKey,
-    );
+    const result = await tryOnce(() => exchange({ ...request, leftMs: left() }, signal), idempotencyKey);
     if (!('error' in result)) return result;
     const waitMs = tries > maxRetries ? null : result.nextTryMs(tries);
-    if (waitMs === null) throw result.error;
+    if (waitMs === null || waitMs >= left()) throw result.error;
     await pause(waitMs, signal);
   }
 }

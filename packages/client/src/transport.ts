@@ -13,6 +13,8 @@ interface Request {
   route: string;
   headers?: Record<string, string>;
   body?: string;
+  /** What is left of the call's time, where that may be less than `timeoutMs`. */
+  leftMs?: number;
   /** Without the key. */
   anonymous?: boolean;
   /** Sends the body as a stream: what `fetch` cannot read twice, it cannot send twice. */
@@ -29,7 +31,8 @@ const BODY_BYTES_MAX = 256 * 1024;
  * Makes the function that every request goes through: one `fetch` each, one time limit for headers and body together, no redirect
  * followed. The key stays in here; where an answer or an error repeats it, it is struck out.
  *
- * It throws a ConnectionError when no answer came whole, and the reason of a signal that was aborted.
+ * It throws a ConnectionError when no answer came whole, with the system's code for its cause where there is one, and the reason of a
+ * signal that was aborted.
  */
 export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOptions): Exchange {
   const agent = userAgent();
@@ -37,7 +40,8 @@ export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOpt
 
   return async (request, signal) => {
     throwIfAborted(signal);
-    const limit = startTimeLimit(timeoutMs, signal);
+    const limitMs = Math.min(timeoutMs, request.leftMs ?? timeoutMs);
+    const limit = startTimeLimit(limitMs, signal);
     let status: number | undefined;
     try {
       const headers = headersOf(request, agent, apiKey);
@@ -48,8 +52,12 @@ export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOpt
       return answerOf(response, text, withoutKey);
     } catch (error) {
       throwIfAborted(signal);
-      const why = limit.isOver() ? `no answer within ${timeoutMs} ms` : reasonOf(error);
-      throw new ConnectionError(`${request.method} ${request.route}: ${why}`, { status });
+      const why = limit.isOver() ? `no answer within ${limitMs} ms` : reasonOf(error);
+      throw new ConnectionError(
+        `${request.method} ${request.route}: ${why}`,
+        { status },
+        { cause: systemCodeOf(error) },
+      );
     } finally {
       limit.end();
     }
@@ -163,15 +171,19 @@ function retryAfterSeconds(header: string | null, dateMs: number): number | unde
  */
 function reasonOf(error: unknown): string {
   if (error instanceof OnecodeError) return error.message;
-  const { code, cause, message } = Object(error) as { code?: unknown; cause?: unknown; message?: unknown };
-  const found = [code, (Object(cause) as { code?: unknown }).code].find(isSystemCode);
+  const found = systemCodeOf(error);
   if (found !== undefined) return `the connection failed (${found})`;
-  const option = REFUSED_OPTION.exec(String(message))?.[1];
+  const option = REFUSED_OPTION.exec(String((Object(error) as { message?: unknown }).message))?.[1];
   return option === undefined ? 'the connection failed' : `this fetch refuses the option ${option}`;
 }
 
 /** `The 'cache' field on 'RequestInitializerDict' is not implemented.`, `Unsupported cache mode: no-store`, … */
 const REFUSED_OPTION = /\b(redirect|credentials|cache|duplex)\b'? (?:field|mode|option|property|value)/;
+
+function systemCodeOf(error: unknown): string | undefined {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
+  return [code, (Object(cause) as { code?: unknown }).code].find(isSystemCode);
+}
 
 const isSystemCode = (code: unknown): code is string =>
   typeof code === 'string' && /^[A-Z][A-Z_0-9]*$/.test(code);

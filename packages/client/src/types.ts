@@ -11,6 +11,8 @@ export interface OnecodeOptions {
   timeoutMs?: number | undefined;
   /** How often `send` tries again after its first try. 3 by default. */
   maxRetries?: number | undefined;
+  /** How long one call may take, with all its tries and the waits between them. 15 000 by default. `waitFor` goes on from call to call. */
+  deadlineMs?: number | undefined;
   /** Makes the requests in place of the global `fetch`. It must pass `init` on as it is. */
   fetch?: Fetch | undefined;
 }

@@ -49,6 +49,7 @@ describe('a client', () => {
     ['with a time that is none', { timeoutMs: 0 }],
     ['with a time that is no number', { timeoutMs: '10s' }],
     ['with an endless time', { timeoutMs: Infinity }],
+    ['with a deadline that is none', { deadlineMs: -1 }],
     ['with less than no retries', { maxRetries: -1 }],
     ['with half a retry', { maxRetries: 0.5 }],
     ['with a fetch that is none', { fetch: 'fetch' }],
@@ -223,7 +224,7 @@ describe('a signal that outlives its calls, as that of a whole server', () => {
     let requests = 0;
     service.script((response, request) => {
       requests += 1;
-      if (requests <= 20) problem(429, 'rate_limited', { 'retry-after': '30' })(response, request);
+      if (requests <= 20) problem(429, 'rate_limited', { 'retry-after': '10' })(response, request);
       if (requests === 40) controller.abort('enough');
     });
     const waiting = Array.from({ length: 20 }, () => patient().send(INPUT, { signal }));
@@ -249,7 +250,7 @@ describe('a signal that is aborted', () => {
     const duringWait = new AbortController();
     service.script((response, request) => {
       response.on('close', () => setImmediate(() => duringWait.abort(reason)));
-      problem(429, 'rate_limited', { 'retry-after': '30' })(response, request);
+      problem(429, 'rate_limited', { 'retry-after': '10' })(response, request);
     });
     await expect(patient().send(INPUT, { signal: duringWait.signal })).rejects.toBe(reason);
     expect(service.requests).toHaveLength(2);

@@ -8,6 +8,7 @@ import {
   problem,
   REPEATED_CREATIONS,
   resets,
+  staysSilent,
   stopsAfterHeaders,
   text,
   useService,
@@ -123,6 +124,18 @@ describe('a send', () => {
     service.script(problem(429, 'rate_limited', { 'retry-after': '3600' }));
     const error = await failureOf(client().send(INPUT));
     expect(error).toMatchObject({ code: 'rate_limited', status: 429, retryAfterSeconds: 3600 });
+  });
+
+  it('is over at its deadline, whatever its tries and waits may take', async () => {
+    service.script(problem(429, 'rate_limited', { 'retry-after': '15' }));
+    expect(await failureOf(client().send(INPUT))).toMatchObject({ retryAfterSeconds: 15 });
+    expect(service.requests).toHaveLength(1);
+
+    service.script(resets, staysSilent);
+    const error = await failureOf(client({ timeoutMs: 500, deadlineMs: 700 }).send(INPUT));
+    const [, limitMs] = /no answer within (\d+) ms/.exec(String(error)) ?? [];
+    expect(Number(limitMs) + pauses[0]!).toBeLessThanOrEqual(701);
+    expect(service.requests).toHaveLength(3);
   });
 
   it('is limited in each try by timeoutMs, body included', async () => {

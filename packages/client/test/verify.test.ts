@@ -10,6 +10,7 @@ import {
   WRONG,
 } from '@onecode/testing/breaking-service';
 import {
+  ConnectionError,
   IndeterminateVerificationError,
   normalizeCode,
   Onecode,
@@ -87,11 +88,12 @@ describe.each(FETCHES)('a verification by %s', (_, fetch) => {
     expect(connections).toBe(before);
   });
 
-  it('is open when the connection was refused', async () => {
-    const baseUrl = `http://127.0.0.1:${await closedPort()}`;
-    await expect(client({ baseUrl, fetch }).verify('the-send', '004217')).rejects.toThrow(
-      IndeterminateVerificationError,
-    );
+  it.each([
+    ['the connection was refused', async () => `http://127.0.0.1:${await closedPort()}`],
+    ['the host is unknown', () => 'https://codes.invalid'],
+  ])('may be tried again when %s: nothing was sent', async (_, findUrl) => {
+    const baseUrl = await findUrl();
+    await expect(client({ baseUrl, fetch }).verify('the-send', '004217')).rejects.toThrow(ConnectionError);
   });
 
   it('sends the code as it was typed, in a body of a known length', async () => {

@@ -3,7 +3,7 @@ import { goText, javaText, jsText, phpText, shellText } from './literals.js';
 /** A request as the samples make it. */
 export interface SampleRequest {
   method: string;
-  /** With its parameters filled in. */
+  /** With its parameters filled in, or with `{id}`, which the samples read from `SEND_ID`. */
   path: string;
   needsKey: boolean;
   isCreation: boolean;
@@ -29,19 +29,26 @@ export interface SampleService {
 const SDK_CALLS: Record<string, (request: SampleRequest) => string> = {
   createSend: ({ body }) => `const send = await onecode.send(${members(body)});
 console.log(send.id, send.expires_at);`,
-  getSendStatus: ({ path }) => `const send = await onecode.status(${jsText(idIn(path))});
+  getSendStatus: ({ path }) => `const send = await onecode.status(${jsId(path)});
 console.log(send.status, send.verification);`,
   verifyCode: ({
     path,
     body,
-  }) => `const { valid } = await onecode.verify(${jsText(idIn(path))}, ${jsText(body?.['code'] ?? '')});
+  }) => `const { valid } = await onecode.verify(${jsId(path)}, ${jsText(body?.['code'] ?? '')});
 console.log(valid ? 'signed in' : 'wrong code');`,
   getSignupSettings: () => `const { free_sends } = await onecode.signupSettings();
 console.log(free_sends);`,
 };
 
 /** The id in `/v1/send/ID/…`. */
-const idIn = (path: string): string => path.split('/')[3] ?? '';
+function jsId(path: string): string {
+  const id = path.split('/')[3] ?? '';
+  return id === '{id}' ? "process.env.SEND_ID ?? ''" : jsText(id);
+}
+
+/** An address in a language: the texts before and behind the id, and between them what reads it. */
+const addressIn = (address: string, text: (part: string) => string, id: string): string =>
+  address.split('{id}').map(text).join(id);
 
 const members = (body: SampleRequest['body']): string =>
   `{ ${Object.entries(body ?? {})
@@ -77,7 +84,7 @@ function curl(
   { baseUrl }: SampleService,
 ): string {
   const parts = [
-    `curl -sS ${/^[\w:/.-]+$/.test(baseUrl + path) ? baseUrl + path : shellText(baseUrl + path)}`,
+    `curl -sS ${addressIn(baseUrl + path, (part) => (/^[\w:/.-]+$/.test(part) ? part : shellText(part)), '$SEND_ID')}`,
     ...(needsKey ? ['-H "Authorization: Bearer $ONECODE_API_KEY"'] : []),
     ...(isCreation ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
     ...(body === null ? [] : ["-H 'Content-Type: application/json'", `-d ${shellText(json(body))}`]),
@@ -112,7 +119,7 @@ function python(
     isCreation && 'import uuid',
     '',
     'request = urllib.request.Request(',
-    `    ${JSON.stringify(baseUrl + path)},`,
+    `    ${addressIn(baseUrl + path, JSON.stringify, ' + os.environ["SEND_ID"] + ')},`,
     `    method="${method}",`,
     headers.length > 0 && lines('    headers={', ...headers, '    },'),
     body !== null && `    data=json.dumps(${json(body)}).encode(),`,
@@ -144,7 +151,7 @@ function php(
     "    'timeout' => 10,",
     "    'ignore_errors' => true, // the body of a 4xx is a problem, and worth reading",
     ']]);',
-    `$answer = file_get_contents(${phpText(baseUrl + path)}, false, $context);`,
+    `$answer = file_get_contents(${addressIn(baseUrl + path, phpText, " . getenv('SEND_ID') . ")}, false, $context);`,
     'print_r(json_decode($answer, true));',
   );
 }
@@ -165,7 +172,7 @@ function go({ method, path, needsKey, isCreation, body }: SampleRequest, { baseU
     '',
     'func main() {',
     body !== null && `\tbody := strings.NewReader(${goText(json(body))})`,
-    `\trequest, err := http.NewRequest("${method}", ${JSON.stringify(baseUrl + path)}, ${body === null ? 'nil' : 'body'})`,
+    `\trequest, err := http.NewRequest("${method}", ${addressIn(baseUrl + path, JSON.stringify, '+os.Getenv("SEND_ID")+')}, ${body === null ? 'nil' : 'body'})`,
     '\tif err != nil {',
     '\t\tpanic(err)',
     '\t}',
@@ -211,7 +218,7 @@ function java(
     'public class Sample {',
     '    public static void main(String[] arguments) throws Exception {',
     '        var request = HttpRequest.newBuilder(',
-    `                URI.create(${javaText(baseUrl + path)}))`,
+    `                URI.create(${addressIn(baseUrl + path, javaText, ' + System.getenv("SEND_ID") + ')}))`,
     '            .timeout(Duration.ofSeconds(10))',
     needsKey && '            .header("Authorization", "Bearer " + System.getenv("ONECODE_API_KEY"))',
     isCreation && '            .header("Idempotency-Key", UUID.randomUUID().toString())',

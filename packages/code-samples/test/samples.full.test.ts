@@ -26,7 +26,7 @@ const requests: Record<string, SampleRequest> = {
   },
   verifyCode: {
     method: 'POST',
-    path: `/v1/send/${ID}/verify`,
+    path: '/v1/send/{id}/verify',
     needsKey: true,
     isCreation: false,
     body: { code: HOSTILE },

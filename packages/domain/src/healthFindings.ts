@@ -1,7 +1,7 @@
 import { FINDINGS, type FindingName, type Owner, type Severity } from './findings.js';
 import type { HealthStatistics, RedisRefusal, StoppedTemplate } from './healthStatistics.js';
 import type { FailureReason } from './send.js';
-import { endedSends, sumOf, type EndedSends, type TrafficCount, type WebhookResult } from './traffic.js';
+import { endedOfOthers, endedSends, endOf, sumOf, type TrafficCount, type WebhookResult } from './traffic.js';
 
 /** A problem that a check found. */
 export interface Finding {
@@ -62,11 +62,16 @@ const NAMED_MAX = 3;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 
+/** What follows from `no_worker`, and says nothing beside it. deploy/prometheus/alerts.yml keeps it quiet until workers have caught up. */
+const WITHOUT_WORKERS: ReadonlySet<FindingName> = new Set(['sends_late', 'senders_busy', 'receipts_late']);
+
 type Check = (statistics: HealthStatistics) => Finding | null | Finding[];
 
 /** Returns all findings: failing ones before degraded ones, and causes before their consequences. */
 export function healthFindings(statistics: HealthStatistics): Finding[] {
-  const findings = CHECKS.flatMap((check) => check(statistics)).filter((found) => found !== null);
+  const all = CHECKS.flatMap((check) => check(statistics)).filter((found) => found !== null);
+  const isWithoutWorkers = all.some(({ name }) => name === 'no_worker');
+  const findings = isWithoutWorkers ? all.filter(({ name }) => !WITHOUT_WORKERS.has(name)) : all;
   return [
     ...findings.filter(({ severity }) => severity === 'failing'),
     ...findings.filter(({ severity }) => severity === 'degraded'),
@@ -111,21 +116,24 @@ const redis: Check = ({ redisMs, redisRefusal: refusal, queues }) => {
   return found('redis_slow', severityOf(redisMs, ANSWER_MS));
 };
 
-function sweeper({ loops }: HealthStatistics): Finding | null {
+function sweeper({ loops, workers }: HealthStatistics): Finding | null {
+  if (workers === 0) return found('no_worker', 'failing');
   if (loops === null) return null;
   const ages = ['deliver', 'sweep'].map((name) =>
     Math.min(...loops.filter(({ loop }) => loop === name).map(({ secondsAgo }) => secondsAgo)),
   );
-  if (!ages.every(Number.isFinite)) return found('no_worker', 'failing');
   return found('sweeper_stopped', severityOf(Math.max(...ages), SWEEP_SECONDS));
 }
 
 const queue: Check = ({ queues }) =>
   found('queue_paused', queues?.some(({ isPaused }) => isPaused) === true ? 'failing' : null);
 
-/** The provider refuses our account, token or template: we have to fix it, at the provider. */
-const configuration: Check = ({ provider }) =>
-  found('configuration_fault', (provider?.config ?? 0) > 0 ? 'failing' : null);
+/** The provider refuses our account, token or template: we have to fix it, at the provider. It is over when what it stopped may send again. */
+const configuration: Check = ({ provider, senders: all }) => {
+  const isStopped = (id: string): boolean =>
+    all === null || all.some((one) => one.id === id && (one.state !== 'active' || one.isRestricted));
+  return found('configuration_fault', provider?.refusedSenders.some(isStopped) === true ? 'failing' : null);
+};
 
 const senders: Check = ({ senders: all, waiting }) => {
   if (all === null) return null;
@@ -188,20 +196,19 @@ const webhooks: Check = ({ traffic }) => {
 /** The shares of ended sends that failed: of all, by reason, by country and by sender. Codes that expire under a hold are no failure. */
 const failures: Check = ({ traffic, waiting }) => {
   const isHeld = (waiting?.held.count ?? 0) > 0;
-  const counts = (traffic?.fiveMinutes ?? []).filter(
-    ({ reason }) => !isHeld || reason !== 'expired_before_delivery',
+  const all = (traffic?.fiveMinutes ?? []).filter(
+    ({ event, reason }) =>
+      event === 'delivered' || (event === 'failed' && !(isHeld && reason === 'expired_before_delivery')),
   );
-  const all = endedSends(counts, () => '').get('');
-  if (all === undefined) return [];
   return [
-    ...failing('sends_failing', all),
+    ...failing('sends_failing', all, all),
     ...OWN_REASONS.flatMap((reason) => {
-      const failed = sumOf(counts, (count) => count.event === 'failed' && count.reason === reason);
-      const rest = { delivered: all.delivered + all.failed - failed, failed, reason };
-      return failing('reason_failing', rest, {}, FAILED_BY_US);
+      const isOther = (count: TrafficCount): boolean => count.event === 'failed' && count.reason !== reason;
+      const counts = all.map((count) => (isOther(count) ? { ...count, event: 'delivered' as const } : count));
+      return failing('reason_failing', counts, counts, {}, FAILED_BY_US);
     }),
-    ...mostFailing('country_failing', counts, 'country'),
-    ...mostFailing('sender_failing', counts, 'senderId'),
+    ...mostFailing('country_failing', all, 'country'),
+    ...mostFailing('sender_failing', all, 'senderId'),
   ];
 };
 
@@ -216,22 +223,38 @@ function mostFailing(
 ): Finding[] {
   return [...endedSends(counts, (count) => count[by])]
     .filter(([group]) => group !== '')
-    .flatMap(([group, ended]) => failing(name, ended, { [by]: group }))
+    .flatMap(([group, members]) => failing(name, members, counts, { [by]: group }))
     .toSorted((a, b) => b.failures!.failed - a.failures!.failed)
     .slice(0, NAMED_MAX);
 }
 
+/**
+ * The finding on a group of ended sends. What one account may have done to itself is `degraded` at most, which pages nobody: the sends of
+ * others are delivered, and few of them fail.
+ */
 function failing(
   name: FindingName,
-  { delivered, failed, reason }: EndedSends,
-  group: Pick<Failures, 'country' | 'senderId'> = {},
+  group: readonly TrafficCount[],
+  all: readonly TrafficCount[],
+  subject: Pick<Failures, 'country' | 'senderId'> = {},
   thresholds = FAILED,
 ): Finding[] {
+  const { delivered, failed, reason } = endOf(group);
   const ended = delivered + failed;
   const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, thresholds);
   if (severity === null) return [];
+  const others = endedOfOthers(group, all);
+  const isOfOne =
+    others.delivered > 0 && others.failed / (others.delivered + others.failed) < thresholds.failing;
   const owner = reason === 'expired_before_delivery' ? 'us' : 'meta';
-  return [{ name, owner, severity, failures: { ...group, reason, failed, ended } }];
+  return [
+    {
+      name,
+      owner,
+      severity: isOfOne ? 'degraded' : severity,
+      failures: { ...subject, reason, failed, ended },
+    },
+  ];
 }
 
 const receiptsLate: Check = ({ receipts }) =>

@@ -11,7 +11,7 @@ export type ThrottleScope = 'recipient_window' | 'sender' | 'business' | 'app';
  *
  * - `accepted`: the provider accepted the message and gave it an id.
  * - `retry`: the provider certainly did not accept the message; the message may be tried again. `throttled` says whose
- *   limit was reached, if that is why.
+ *   limit was reached, if that is why. `isRefusal`: it refused the message by a code that we do not know.
  * - `unknown`: the message may have gone out (time-out or reset after writing, an answer without a message id).
  * - `sender`: this sender cannot send now; another may.
  * - `recipient`: no sender can reach this recipient; the send has failed.
@@ -29,8 +29,25 @@ export type Outcome =
       throttled: 'none' | ThrottleScope;
       /** Seconds that the provider asked to wait, or null. */
       retryAfterSeconds: number | null;
+      isRefusal?: boolean;
     }
   | { kind: 'unknown'; errorCode: number | null; reason: string }
   | { kind: 'sender'; errorCode: number | null; reason: string }
   | { kind: 'recipient'; errorCode: number | null; reason: string }
   | { kind: 'config'; errorCode: number | null; reason: string; scope: FaultScope };
+
+/** An unknown code may pass, until so many attempts of a send have met it. */
+const SAME_REFUSALS_MAX = 3;
+
+/**
+ * An attempt's outcome, where earlier attempts of its send met the same unknown code: finally the request is at fault, so that the send
+ * fails and an operator hears of it.
+ *
+ * @param before how many earlier attempts met the same code
+ */
+export function afterSameRefusals(outcome: Outcome, before: number): Outcome {
+  if (outcome.kind !== 'retry' || outcome.isRefusal !== true || before + 1 < SAME_REFUSALS_MAX)
+    return outcome;
+  const { errorCode, reason } = outcome;
+  return { kind: 'config', errorCode, reason, scope: 'request' };
+}

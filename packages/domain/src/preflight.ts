@@ -55,6 +55,8 @@ export const PREFLIGHT_TEXTS = {
     'The template {{template}} ({{language}}) is {{status}}{{reason}}. Look in WhatsApp Manager what Meta asks for.',
   template_category:
     'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
+  template_category_soon:
+    'Meta is going to put the template {{template}} ({{language}}) in the category {{category}}. Object in WhatsApp Manager, or create another.',
   template_button: 'The template {{template}} ({{language}}) has no button that copies the code. Add one.',
   ttl_too_long:
     'The template ({{language}}) is delivered for up to {{seconds}} s, but codes live {{validity}} s. Shorten its validity period in WhatsApp Manager.',
@@ -100,6 +102,8 @@ const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
 const DAY_SECONDS = 86_400;
 /** The time after which Meta drops an undelivered message of this category unless the template says another. */
 const TTL_SECONDS_USUAL = 600;
+/** Meta announces a category at most a month ahead, and does not say when it has changed its mind. */
+const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
 /** From this share of the limit on, an operator should act. */
 const LIMIT_SHARE_NEAR = 0.8;
 
@@ -179,6 +183,10 @@ function templateUsable(input: PreflightInput, language: string): Found {
     });
   if (facts.category !== undefined && facts.category.value !== CODE_CATEGORY)
     return bad('template_category', { ...named, category: facts.category.value });
+  const { nextCategory: next } = facts;
+  const isSoon = next !== undefined && input.now.getTime() - Date.parse(next.at) < ANNOUNCED_MS;
+  if (isSoon && next.value !== null && next.value !== CODE_CATEGORY)
+    return bad('template_category_soon', { ...named, category: next.value });
   return facts.hasCopyCodeButton?.value === true ? fine(named) : bad('template_button', named);
 }
 

@@ -20,6 +20,8 @@ export type Facts<Values> = { [Name in keyof Values]?: Fact<Values[Name]> };
 export interface TemplateValues {
   status: string;
   category: string;
+  /** The category that the provider is going to put it in; null where it announces none. */
+  nextCategory: string | null;
   quality: string;
   /** Why it has its status, where the provider says so. */
   reason: string | null;
@@ -59,8 +61,32 @@ export interface BusinessAccountValues {
   canSend: { can: CanSend; why: string | null };
   /** Whether our app gets its webhooks. */
   isSubscribed: boolean;
-  /** The last thing that the provider said of it without an effect here: an alert, a violation. */
-  notice: string;
+}
+
+/** Something that the provider said of a business account without an effect here, in words of its own: an alert, a violation. */
+export interface BusinessAccountAlert {
+  type: string;
+  severity: string | null;
+  detail: string | null;
+}
+
+/** RFC 3339 with the alert. */
+export type ToldAlert = BusinessAccountAlert & { at: string };
+
+const ALERTS_MAX = 50;
+
+/** The alerts of a business account with more of one moment: newest first, each once, and no more than so many. */
+export function mergeAlerts(
+  known: readonly ToldAlert[],
+  alerts: readonly BusinessAccountAlert[],
+  at: Date,
+): ToldAlert[] {
+  const told = alerts.map((alert) => ({ ...alert, at: at.toISOString() }));
+  const isSame = (one: ToldAlert, other: ToldAlert): boolean =>
+    (['type', 'severity', 'detail', 'at'] as const).every((name) => one[name] === other[name]);
+  return [...told, ...known.filter((one) => !told.some((other) => isSame(one, other)))]
+    .toSorted((a, b) => b.at.localeCompare(a.at))
+    .slice(0, ALERTS_MAX);
 }
 
 /** What the provider said, of whom. */
@@ -68,7 +94,11 @@ export type ProviderReport =
   | { about: 'template'; name: string; language: string; values: Partial<TemplateValues> }
   | { about: 'number'; displayNumber: string; values: Partial<NumberValues> }
   | { about: 'all_numbers'; values: Partial<NumberValues> }
-  | { about: 'business_account'; values: Partial<BusinessAccountValues> };
+  | {
+      about: 'business_account';
+      values: Partial<BusinessAccountValues>;
+      alerts: readonly BusinessAccountAlert[];
+    };
 
 /**
  * What is known after a report. Reports come in any order: each fact stays unless the report is newer. Webhooks have whole seconds, so

@@ -1,3 +1,4 @@
+import { canonicalNumber } from './canonicalNumber.js';
 import { acceptance, failure, isNotOfThisSend, isWorthSending } from './delivery.js';
 import type { Outcome } from './outcome.js';
 import { retryDelayMs, type RetryPolicy } from './retry.js';
@@ -22,11 +23,17 @@ export interface Receipt {
   status: 'sent' | 'delivered' | 'read' | 'failed';
   occurredAt: Date;
   /** With `failed`: what the provider's error means for the message; null otherwise. */
-  failure: Exclude<Outcome, { kind: 'accepted' }> | null;
+  failure: (Exclude<Outcome, { kind: 'accepted' }> & MessageEnds) | null;
   /** What the message costs; left out where the provider does not say so. */
   pricing?: Pricing;
   /** Stands for the person who has the recipient's number; left out where the sender does not ask for it. */
   identityHash?: string;
+}
+
+/** From whom to whom a message went, where the provider says so: the sender's phone number id, and the recipient in digits. */
+interface MessageEnds {
+  phoneNumberId?: string;
+  recipient?: string;
 }
 
 /** An attempt's name for the provider. */
@@ -48,6 +55,8 @@ export interface Pricing {
 export interface ReportedAttempt {
   number: number;
   senderId: string | null;
+  /** The sender's, at the provider. */
+  phoneNumberId: string | null;
   startedAt: Date;
   /** Null while it is under way. */
   outcome: AttemptOutcome | null;
@@ -130,6 +139,21 @@ function endedBy(
   end: Omit<AttemptChange, 'number' | 'senderId' | 'startedAt'>,
 ): AttemptChange {
   return { number, senderId, startedAt, ...end };
+}
+
+/**
+ * Whether a failure names the sender and the recipient of its attempt, so that it says something of the sender. The provider writes some
+ * numbers in another form than they were sent to.
+ */
+export function agreesWith(
+  { phoneNumberId, recipient }: MessageEnds,
+  attempt: Pick<ReportedAttempt, 'phoneNumberId'>,
+  send: Pick<Send, 'recipient'>,
+): boolean {
+  return (
+    (phoneNumberId === undefined || phoneNumberId === attempt.phoneNumberId) &&
+    (recipient === undefined || canonicalNumber(`+${recipient}`) === canonicalNumber(send.recipient))
+  );
 }
 
 /** Whether it is known already that the attempt's message was not delivered. */

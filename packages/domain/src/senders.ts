@@ -26,6 +26,4 @@ export const SENDER_PATTERNS = {
   phoneNumberId: /^[0-9]{1,32}$/,
   businessAccountId: /^[0-9]{1,32}$/,
   template: /^[a-z0-9_]{1,512}$/,
-  /** What fits into an HTTP header as a bearer token. */
-  token: /^[\x21-\x7e]{1,4096}$/,
 } as const;

@@ -24,6 +24,7 @@ export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
 /** What is counted of a send's delivery. */
 export type DeliveryFacts = Pick<
   Send,
+  | 'accountId'
   | 'mode'
   | 'status'
   | 'verification'
@@ -43,6 +44,8 @@ export interface TrafficKey {
   /** ISO 3166, or `ZZ` for numbers of no country. */
   country: string;
   senderId: string;
+  /** Of a send that ended; empty for all else, so that there are fewer counts. */
+  accountId: string;
   /** Of a failed send its failure reason, of a `failed` receipt what the error is about, of a webhook its result. */
   reason: string;
 }
@@ -61,6 +64,7 @@ export function trafficOf(before: DeliveryFacts, after: DeliveryFacts): TrafficK
     event,
     country: after.country ?? NO_COUNTRY,
     senderId: after.senderId ?? before.senderId ?? '',
+    accountId: event === 'accepted' ? '' : after.accountId,
     reason,
   });
   const events: TrafficKey[] = [];
@@ -97,28 +101,48 @@ export interface EndedSends {
   reason: FailureReason | '';
 }
 
-/** The ended sends in groups, by what `groupOf` says of a count; '' is a group too. */
+/** The counts of ended sends in groups, by what `groupOf` says of a count; '' is a group too. */
 export function endedSends(
   counts: readonly TrafficCount[],
   groupOf: (count: TrafficCount) => string,
-): Map<string, EndedSends> {
+): Map<string, TrafficCount[]> {
   const groups = new Map<string, TrafficCount[]>();
   for (const count of counts) {
     if (count.event !== 'delivered' && count.event !== 'failed') continue;
-    const group = groupOf(count);
-    groups.set(group, [...(groups.get(group) ?? []), count]);
+    const members = groups.get(groupOf(count));
+    if (members === undefined) groups.set(groupOf(count), [count]);
+    else members.push(count);
   }
-  return new Map([...groups].map(([group, members]) => [group, endOf(members)]));
+  return groups;
 }
 
-function endOf(counts: readonly TrafficCount[]): EndedSends {
-  const failed = counts.filter(({ event }) => event === 'failed');
-  const reasons = new Map<string, number>();
-  for (const { reason, count } of failed) reasons.set(reason, (reasons.get(reason) ?? 0) + count);
-  const [most = ['', 0]] = [...reasons].toSorted(([, a], [, b]) => b - a);
+/** The sum of ended sends. */
+export function endOf(counts: readonly TrafficCount[]): EndedSends {
   return {
     delivered: sumOf(counts, ({ event }) => event === 'delivered'),
     failed: sumOf(counts, ({ event }) => event === 'failed'),
-    reason: most[0] as EndedSends['reason'],
+    reason: mostOf(counts, 'reason') as EndedSends['reason'],
   };
+}
+
+/** The reason or the account of most failed sends; '' without any. */
+function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
+  const failed = new Map<string, number>();
+  for (const { event, count, [by]: name } of counts)
+    if (event === 'failed') failed.set(name, (failed.get(name) ?? 0) + count);
+  const [most = ['', 0]] = [...failed].toSorted(([, a], [, b]) => b - a);
+  return most[0];
+}
+
+/**
+ * The ended sends of the group that are not of the account of which most failed, or where there are none, those of all other accounts.
+ *
+ * @param all also those outside the group
+ */
+export function endedOfOthers(group: readonly TrafficCount[], all: readonly TrafficCount[]): EndedSends {
+  const most = mostOf(group, 'accountId');
+  const ofOthers = (counts: readonly TrafficCount[]): TrafficCount[] =>
+    counts.filter(({ accountId }) => accountId !== most);
+  const others = ofOthers(group);
+  return endOf(others.length > 0 ? others : ofOthers(all));
 }

@@ -1,4 +1,5 @@
 import {
+  afterSameRefusals,
   claim,
   isWorthSending,
   releaseClaim,
@@ -512,4 +513,21 @@ describe('a test send', () => {
       verification: 'verified',
     });
   });
+});
+
+describe('an unknown code', () => {
+  const refusal = retryable({ errorCode: 987_654, isRefusal: true });
+
+  it.each([
+    [0, refusal],
+    [1, refusal],
+    [2, { kind: 'config', errorCode: 987_654, reason: 'the provider is busy', scope: 'request' }],
+  ])('that %i attempts met before', (before, outcome) => {
+    expect(afterSameRefusals(refusal, before)).toEqual(outcome);
+  });
+
+  it.each([retryable(), ACCEPTED, UNKNOWN, SENDER_FAULT, RECIPIENT_FAULT])(
+    'is not what $kind is about',
+    (outcome) => expect(afterSameRefusals(outcome, 9)).toBe(outcome),
+  );
 });

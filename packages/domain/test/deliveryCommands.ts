@@ -101,6 +101,7 @@ const reports = (
       {
         number,
         senderId: real.attempts.get(number)!.senderId,
+        phoneNumberId: null,
         startedAt: real.attempts.get(number)!.claimedAt,
         outcome: real.attempts.get(number)!.outcome,
         otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),

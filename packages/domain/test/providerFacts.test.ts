@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import {
+  mergeAlerts,
   mergeFacts,
   messagingLimitName,
   messagingLimitOf,
@@ -11,6 +12,7 @@ import {
   type FactSource,
   type NumberValues,
   type TemplateValues,
+  type ToldAlert,
 } from '../src/index.js';
 
 const at = (seconds: number): Date => new Date(1_763_629_200_000 + seconds * 1000);
@@ -172,5 +174,24 @@ describe('a messaging limit', () => {
     [777, null],
   ])('of %s is called %s', (most, name) => {
     expect(messagingLimitName(most)).toBe(name);
+  });
+});
+
+describe('the alerts of a business account', () => {
+  const alert = (type: string) => ({ type, severity: null, detail: null });
+  const at = (second: number) => new Date(second * 1000);
+
+  it('are in the order of their times, whatever the order in which they come, and each is there once', () => {
+    const some = mergeAlerts([], [alert('late')], at(2));
+    const all = mergeAlerts(some, [alert('early')], at(1));
+    expect(all.map(({ type }) => type)).toEqual(['late', 'early']);
+    expect(mergeAlerts(all, [alert('early')], at(1))).toEqual(all);
+  });
+
+  it('are the last fifty', () => {
+    let all: ToldAlert[] = [];
+    for (let second = 0; second < 60; second++) all = mergeAlerts(all, [alert(String(second))], at(second));
+    expect(all).toHaveLength(50);
+    expect(all[0]).toMatchObject({ type: '59' });
   });
 });

@@ -1,4 +1,5 @@
 import {
+  agreesWith,
   applyReceipt,
   UNCLAIMED,
   type Outcome,
@@ -40,6 +41,7 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
 const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
   number: 1,
   senderId: 'sender-1',
+  phoneNumberId: '106540352242922',
   startedAt: at(0),
   outcome: 'accepted',
   otherIsAccepted: false,
@@ -328,5 +330,17 @@ describe('a message that is reported as lost', () => {
     expect(after(send, report('sent', at(50)), next)).toEqual(
       sentSend({ ...NEXT, sentAt: at(50), lostAt: null }),
     );
+  });
+});
+
+describe('a failure says something of its attempt’s sender', () => {
+  it.each([
+    ['that names neither number nor recipient', {}, true],
+    ['that names both', { phoneNumberId: '106540352242922', recipient: '5511987654321' }, true],
+    ['that names the recipient in another form', { recipient: '551187654321' }, true],
+    ['of another number: not', { phoneNumberId: '7', recipient: '5511987654321' }, false],
+    ['of another recipient: not', { phoneNumberId: '106540352242922', recipient: '5511987654322' }, false],
+  ])('%s', (_, names, says) => {
+    expect(agreesWith(names, attempt(), sentSend())).toBe(says);
   });
 });

@@ -36,7 +36,13 @@ describe('trafficOf', () => {
     const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
     const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };
     expect(trafficOf(before, after)).toEqual([
-      { event: 'failed', country: 'ZZ', senderId: 'sender-1', reason: 'rejected_by_provider' },
+      {
+        event: 'failed',
+        country: 'ZZ',
+        senderId: 'sender-1',
+        accountId: before.accountId,
+        reason: 'rejected_by_provider',
+      },
     ]);
   });
 

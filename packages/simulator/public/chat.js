@@ -61,16 +61,18 @@ function drawMessage(message) {
   refresh(bubble, message);
 }
 
-function bubbleOf({ id, language, text, code, acceptedAt }) {
+function bubbleOf({ id, language, text, footer, code, acceptedAt }) {
+  const lang = language.replace('_', '-');
   // The code stands between asterisks.
   const [before, after] = text.split(`*${code}*`);
   const copy = element(
     'button',
     { type: 'button', className: 'copy row', onclick: () => copyCode(code, copy) },
     icon('copy'),
-    element('span', { text: 'Copy code' }),
+    element('span', { text: language.startsWith('pt') ? 'Copiar código' : 'Copy code' }),
   );
-  copy.setAttribute('aria-label', `Copy code ${code}`);
+  copy.lang = lang;
+  copy.setAttribute('aria-label', `${copy.textContent} ${code}`);
   return element(
     'li',
     { className: 'message' },
@@ -79,11 +81,12 @@ function bubbleOf({ id, language, text, code, acceptedAt }) {
       { className: 'bubble' },
       element(
         'p',
-        { className: 'text', lang: language.replace('_', '-') },
+        { className: 'text', lang },
         before,
         element('strong', { className: 'code', text: code }),
         after ?? '',
       ),
+      element('p', { className: 'soft', lang, text: footer ?? '', hidden: footer === null }),
       element(
         'p',
         { className: 'meta row soft' },

@@ -16,6 +16,8 @@ export interface Message {
   code: string;
   /** What the phone shows. WhatsApp's own mark-up: the code stands between asterisks. */
   text: string;
+  /** What stands below it, in the template's language; `null` where the template has no footer. */
+  footer: string | null;
   /** The request's `biz_opaque_callback_data`. */
   opaque: string | null;
   status: MessageStatus;
@@ -36,7 +38,7 @@ export interface Message {
 type NewMessage = Pick<
   Message,
   'sender' | 'to' | 'template' | 'language' | 'code' | 'opaque' | 'category' | 'dropped'
->;
+> & { expirationMinutes: number | null };
 
 /** What became of a request to `/messages`; `pending` while its answer is still held back. */
 export type Outcome =
@@ -143,13 +145,14 @@ export class Messages extends Recent<Message> {
   }
 
   /** Accepts a message now. */
-  accept(accepted: NewMessage): Message {
+  accept({ expirationMinutes, ...accepted }: NewMessage): Message {
     const waId = waIdOf(accepted.to);
     const message: Message = {
       ...accepted,
       id: newMessageId(waId),
       waId,
       text: templateText(accepted.language, accepted.code),
+      footer: expirationMinutes === null ? null : footerText(accepted.language, expirationMinutes),
       status: 'accepted',
       acceptedAt: new Date().toISOString(),
       sentAt: null,
@@ -203,4 +206,11 @@ function templateText(language: string, code: string): string {
   return language.startsWith('pt')
     ? `*${code}* é seu código de verificação. Para sua segurança, não o compartilhe.`
     : `*${code}* is your verification code. For your security, do not share this code.`;
+}
+
+/** The footer of an authentication template, which Meta fixes for each language too. */
+function footerText(language: string, minutes: number): string {
+  return language.startsWith('pt')
+    ? `Este código expira em ${minutes} ${minutes === 1 ? 'minuto' : 'minutos'}.`
+    : `This code expires in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
 }

@@ -11,6 +11,8 @@ export interface TemplateRequest {
   template: string;
   language: string;
   code: string;
+  /** What the template's footer says of the code's validity; `null` where it has none. */
+  expirationMinutes: number | null;
   opaque: string | null;
   /** The person that the sender means; `null` asks for no check. */
   identityKeyHash: string | null;
@@ -67,6 +69,7 @@ export function readTemplateRequest(body: unknown, find: FindTemplate): Template
     template: name,
     language: languageCode,
     code,
+    expirationMinutes: template.codeExpirationMinutes,
     opaque,
     identityKeyHash: identity,
     category: template.category.toLowerCase(),

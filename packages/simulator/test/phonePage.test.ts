@@ -60,6 +60,9 @@ describeInBrowser('the phone page in a real browser', () => {
       '042913 é seu código de verificação. Para sua segurança, não o compartilhe.',
     );
     expect(await text.getAttribute('lang')).toBe('pt-BR');
+    expect(await page.locator('.bubble').innerText()).toMatch(
+      /Este código expira em 10 minutos\.[^]*Copiar código/,
+    );
     expect(await page.locator('#announcer').innerText()).toContain('0 4 2 9 1 3');
     const messageId = json.messages[0].id;
     for (const [status, name] of [
@@ -117,7 +120,7 @@ describeInBrowser('the phone page in a real browser', () => {
     const code = '<b>1</b><i>2';
     await send(simulator, bodyOf({ code }));
     await open(simulator.url);
-    await page.getByRole('button', { name: `Copy code ${code}` }).click();
+    await page.getByRole('button', { name: `Copiar código ${code}` }).click();
     await page.locator('.copy.copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(code);
     expect(await codes()).toEqual([code]);

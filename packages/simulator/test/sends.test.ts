@@ -34,11 +34,20 @@ describe('an accepted message', () => {
   });
 
   it.each([
-    ['pt_BR', '*042913* é seu código de verificação. Para sua segurança, não o compartilhe.'],
-    ['en_US', '*042913* is your verification code. For your security, do not share this code.'],
-  ])('shows the template in its language (%s)', async (language, text) => {
+    [
+      'pt_BR',
+      '*042913* é seu código de verificação. Para sua segurança, não o compartilhe.',
+      'Este código expira em 10 minutos.',
+    ],
+    [
+      'en_US',
+      '*042913* is your verification code. For your security, do not share this code.',
+      'This code expires in 10 minutes.',
+    ],
+  ])('shows the template in its language (%s)', async (language, text, footer) => {
     await send(simulator, bodyOf({ language }));
-    expect(simulator.messages().at(-1)).toMatchObject({ language, text, code: '042913', sender: SENDER });
+    const message = { language, text, footer, code: '042913', sender: SENDER };
+    expect(simulator.messages().at(-1)).toMatchObject(message);
   });
 
   it('and its request are remembered within bounds', async () => {

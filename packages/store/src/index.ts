@@ -37,6 +37,7 @@ export { connectionFault } from './client/connectionFaults.js';
 export * from './client/database.js';
 export { isId, newId } from './client/ids.js';
 export { UnusableDatabase } from './client/poolers.js';
+export { checkDatabase, findRightsFault } from './client/rights.js';
 export { refusedBy, type Refused } from './client/sql.js';
 export * from './holds/heldSends.js';
 export * from './holds/holds.js';
@@ -80,7 +81,7 @@ export {
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';
 export * from './sends/identities.js';
-export { findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
+export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
 export * from './sends/takeDeliveries.js';
 export * from './sends/verifySend.js';

@@ -123,7 +123,7 @@ describe('an answer that breaks the contract is named with its fault', () => {
     [
       'a code of another operation',
       withBody(problem('invalid_json', { path: verified.path }), { code: 'invalid_code' }),
-      '/code',
+      'code is invalid_code',
     ],
     ['another status inside', withBody(unknown, { status: 400 }), 'the body says status 400'],
     [

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import { messagingLimitName, type ProviderReport } from '@onecode/domain';
-import { elements, members } from './json.js';
+import {
+  messagingLimitName,
+  SENDER_PATTERNS,
+  type BusinessAccountAlert,
+  type ProviderReport,
+} from '@onecode/domain';
+import { elements, errorNumber, members, storable, storableText } from './json.js';
 import { timeOf } from './timestamp.js';
 
 /** Something that Meta told of a template, a number or a business account, as it came. */
@@ -26,35 +31,39 @@ const FIELDS = new Set([
   'security',
 ]);
 
-/** The changes in an entry of a webhook. */
+/** The changes in an entry of a webhook, and the errors of its business account that are about no message. */
 export function changesOf(entry: Record<string, unknown>): ProviderChange[] {
   const { id, time, changes } = entry;
-  if (typeof id !== 'string' || !/^[0-9]{1,32}$/.test(id)) return [];
   return elements(changes)
     .map(members)
-    .flatMap(({ field, value }) =>
-      typeof field === 'string' && FIELDS.has(field)
-        ? [
-            {
-              digest: createHash('sha256')
-                .update(JSON.stringify([id, field, time, value]))
-                .digest(),
-              businessAccountId: id,
-              field,
-              value: storable(members(value)),
-              occurredAt: timeOf(time),
-            },
-          ]
-        : [],
-    );
+    .flatMap(({ field, value }) => {
+      const known = knownValue(field, members(value));
+      const businessAccountId = members(members(value)['waba_info'])['waba_id'] ?? id;
+      if (known === null || !isAccountId(businessAccountId)) return [];
+      return [
+        {
+          digest: createHash('sha256')
+            .update(JSON.stringify([businessAccountId, known.field, storable(time), known.value]))
+            .digest(),
+          businessAccountId,
+          ...known,
+          occurredAt: timeOf(time),
+        },
+      ];
+    });
 }
 
-/** A JSON value that PostgreSQL can hold: it has no zero characters and no half of a surrogate pair. */
-function storable(value: Record<string, unknown>): Record<string, unknown> {
-  const text = JSON.stringify(value, (_, member: unknown) =>
-    typeof member === 'string' ? member.replaceAll(/\0|\p{Surrogate}/gu, '') : member,
-  );
-  return members(JSON.parse(text));
+const isAccountId = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9]{1,32}$/.test(value);
+
+/** What is kept of a change, or null for one that tells nothing of a template, a number or a business account. */
+function knownValue(
+  field: unknown,
+  value: Record<string, unknown>,
+): Pick<ProviderChange, 'field' | 'value'> | null {
+  if (typeof field === 'string' && FIELDS.has(field)) return { field, value: members(storable(value)) };
+  const errors = field === 'messages' ? elements(value['errors']) : [];
+  return errors.length === 0 ? null : { field: 'messages', value: { errors: storable(errors) } };
 }
 
 /** What a stored change says, or null where it says nothing that we know. Unknown words are kept as they are. */
@@ -65,22 +74,26 @@ export function reportOf(field: string, value: Record<string, unknown>): Provide
     case 'message_template_quality_update':
       return templateReport(value, optional('quality', value['new_quality_score']));
     case 'template_category_update':
-      return templateReport(value, optional('category', value['new_category']));
+      return templateReport(value, {
+        ...optional('category', value['new_category']),
+        nextCategory: text(value['correct_category']),
+      });
     case 'phone_number_quality_update':
       return numberReport(value);
     case 'business_capability_update':
       return { about: 'all_numbers', values: limitValues(value) };
     case 'account_update':
-      return { about: 'business_account', values: accountValues(value) };
+      return accountReport(value);
     case 'account_review_update':
-      return { about: 'business_account', values: optional('review', value['decision']) };
+      return ofAccount({ values: optional('review', value['decision']) });
     case 'account_alerts':
-      return {
-        about: 'business_account',
-        values: optional('notice', value['alert_type'] ?? value['alert_description']),
-      };
-    case 'security':
-      return { about: 'business_account', values: optional('notice', value['event']) };
+      return ofAccount({ alerts: alertOf(members(value['alert_info'])) });
+    case 'security': {
+      const { event: type, ...others } = value;
+      return ofAccount({ alerts: told(type, null, others) });
+    }
+    case 'messages':
+      return ofAccount({ alerts: elements(value['errors']).map(members).flatMap(alertOfError) });
     default:
       return null;
   }
@@ -102,7 +115,12 @@ function templateReport(
   const name = text(value['message_template_name']);
   // Webhooks write `pt-BR`, everything else `pt_BR`.
   const language = text(value['message_template_language'])?.replace('-', '_');
-  return name === null || language === undefined ? null : { about: 'template', name, language, values };
+  const isKnown =
+    name !== null &&
+    SENDER_PATTERNS.template.test(name) &&
+    language !== undefined &&
+    /^\w{2,16}$/.test(language);
+  return isKnown ? { about: 'template', name, language, values } : null;
 }
 
 /** Events by which a template comes back into use. */
@@ -152,25 +170,76 @@ function limitValues(value: Record<string, unknown>): { messagingLimit?: string 
   return typeof most === 'string' && /^TIER_\w+$/.test(most) ? { messagingLimit: most } : {};
 }
 
-function accountValues(
-  value: Record<string, unknown>,
-): Extract<ProviderReport, { about: 'business_account' }>['values'] {
-  switch (value['event']) {
+type AccountReport = Extract<ProviderReport, { about: 'business_account' }>;
+
+const ofAccount = (told: Partial<Pick<AccountReport, 'values' | 'alerts'>>): AccountReport => ({
+  about: 'business_account',
+  values: {},
+  alerts: [],
+  ...told,
+});
+
+function accountReport(value: Record<string, unknown>): AccountReport {
+  const { event, waba_info: _account, ...others } = value;
+  switch (event) {
     case 'DISABLED_UPDATE':
-      return optional('ban', members(value['ban_info'])['waba_ban_state']);
+      return ofAccount({ values: optional('ban', members(value['ban_info'])['waba_ban_state']) });
     case 'ACCOUNT_RESTRICTION':
-      return {
-        restrictions: elements(value['restriction_info'])
-          .map(members)
-          .flatMap(({ restriction_type: kind, expiration }) =>
-            typeof kind === 'string' ? [{ kind, until: secondsOf(expiration) }] : [],
-          ),
-      };
+      return ofAccount({
+        values: {
+          restrictions: elements(value['restriction_info'])
+            .map(members)
+            .flatMap(({ restriction_type: kind, expiration }) =>
+              typeof kind === 'string' ? [{ kind, until: secondsOf(expiration) }] : [],
+            ),
+        },
+      });
     case 'ACCOUNT_DELETED':
-      return { isDeleted: true };
+      return ofAccount({ values: { isDeleted: true } });
     default:
-      return optional('notice', value['event']);
+      return ofAccount({ alerts: told(event, null, others) });
   }
+}
+
+/** An alert; none without a type. @param detail a text, or members with texts */
+function told(type: unknown, severity: unknown, detail: unknown): BusinessAccountAlert[] {
+  const known = text(type);
+  return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];
+}
+
+/** The texts in a value, each with its name: `violation_type: ADULT`. */
+function textsOf(value: unknown, name = ''): string {
+  if (typeof value === 'object' && value !== null)
+    return storableText(
+      Object.entries(value)
+        .map(([member, one]) => textsOf(one, Array.isArray(value) ? name : member))
+        .filter((one) => one !== '')
+        .join(', '),
+    );
+  if (typeof value !== 'string' && typeof value !== 'number') return '';
+  return name === '' ? String(value) : `${name}: ${value}`;
+}
+
+function alertOf(info: Record<string, unknown>): BusinessAccountAlert[] {
+  const {
+    alert_type: type,
+    alert_severity: severity,
+    alert_status: status,
+    alert_description: detail,
+  } = info;
+  return told(type, severity, status === undefined || status === 'ACTIVE' ? detail : { status, detail });
+}
+
+/** An error of the whole account, which is about no message. Its type is the provider's code. */
+function alertOfError({
+  code,
+  title,
+  message,
+  error_data: data,
+}: Record<string, unknown>): BusinessAccountAlert[] {
+  const number = errorNumber(code);
+  const details = members(data)['details'];
+  return number === null ? [] : told(String(number), null, [...new Set([title ?? message, details])]);
 }
 
 function secondsOf(value: unknown): number | null {

@@ -1,7 +1,7 @@
 import type { Outcome } from '@onecode/domain';
-import { classifyError } from './errors.js';
+import { classifyError, providerErrorOf } from './errors.js';
 import { type ExchangeEnd, openExchanges } from './exchange.js';
-import { elements, errorNumber, members, parseJson } from './json.js';
+import { elements, members, parseJson } from './json.js';
 import { isMessageId } from './messageId.js';
 import { type AuthenticationMessage, messageBody } from './message.js';
 import { retryAfterSeconds } from './retryAfter.js';
@@ -82,12 +82,7 @@ function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answer
   // `message_status` may say held or paused: the provider still has the message, and receipts tell the rest.
   if (status >= 200 && status < 300 && isMessageId(messageId)) return { kind: 'accepted', messageId };
 
-  const { code, error_subcode: subcode } = members(answer['error']);
-  const failure = classifyError({
-    httpStatus: status,
-    code: errorNumber(code),
-    subcode: errorNumber(subcode),
-  });
+  const failure = classifyError(providerErrorOf(status, answer['error']));
   return failure.kind === 'retry'
     ? { ...failure, retryAfterSeconds: retryAfterSeconds(headers, Date.now()) }
     : failure;

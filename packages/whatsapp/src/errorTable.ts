@@ -77,6 +77,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [368, 'WhatsApp has restricted the sender’s business for violating a policy.', 'account_quality'],
     [131031, 'WhatsApp has locked the sender’s business account.', 'account_quality'],
     [131042, 'The sender’s business account has a payment problem.', 'fix_payment'],
+    [131044, 'The payment method of the sender’s business account has a problem.', 'fix_payment'],
     [
       131064,
       'The sender’s business account is limited because its templates are in the wrong category.',
@@ -91,11 +92,26 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ...known(fault('app'), [
     [131030, 'The sender is a test number and may message only listed numbers.', 'production_number'],
   ]),
-  // Limits. 4 is a limit of the whole app and 80007 of the whole business account: another sender of the same one would not help.
+  // Limits. 4 and 341 are limits of the whole app, and those below of the whole business account or its token: another sender of the same
+  // one would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits" and "Handling errors".
   ...known(throttle('app'), [
     [4, 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits', 'us'],
+    [341, 'The app had reached a limit, so WhatsApp did not accept this call.', 'raise_app_limits', 'us'],
   ]),
   ...known(throttle('business'), [
+    [
+      17,
+      'The token’s user had made too many calls, so WhatsApp did not accept this one.',
+      'more_accounts',
+      'us',
+    ],
+    [32, 'The business had made too many calls, so WhatsApp did not accept this one.', 'more_accounts', 'us'],
+    [
+      613,
+      'The limit of calls to this API was reached, so WhatsApp did not accept this one.',
+      'more_accounts',
+      'us',
+    ],
     [
       80007,
       'The business account had made too many calls, so WhatsApp did not accept this one.',
@@ -196,6 +212,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     ],
     [132005, 'The text of the sender’s template is too long with the code in it.', 'template_manager'],
     [132007, 'The text of the sender’s template violates WhatsApp’s rules.', 'template_manager'],
+    [132008, 'A parameter of the sender’s template is not valid.', 'template_form'],
     [132012, 'The sender’s template expects its parameters in a different format.', 'template_form'],
     [
       132015,
@@ -217,10 +234,12 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ]),
 ]);
 
-/** The codes that are known, but for the range of permissions. */
+/** The codes that are known, but for the ranges of permissions and of limits of business accounts. */
 export const KNOWN_CODES: readonly number[] = [...TABLE.keys()];
 
-/** What is known of a code; all from 200 to 299 are about permissions. */
+/** What is known of a code; all from 200 to 299 are about permissions, and all from 80000 to 80014 about limits of business accounts. */
 export function knownError(code: number | null): KnownError | undefined {
-  return code === null ? undefined : TABLE.get(code > 200 && code <= 299 ? 200 : code);
+  if (code === null) return undefined;
+  if (code >= 200 && code <= 299) return TABLE.get(200);
+  return TABLE.get(code >= 80_000 && code <= 80_014 ? 80_007 : code);
 }

@@ -8,7 +8,7 @@ import type {
 } from '@onecode/domain';
 import { checkedBase, type CloudApiOptions, type CloudApiSender } from './client.js';
 import { type ExchangeEnd, openExchanges } from './exchange.js';
-import { elements, errorNumber, members, parseJson } from './json.js';
+import { elements, errorNumber, members, parseJson, storableText } from './json.js';
 
 /** What a read of a sender needs to know. */
 export interface ReadSender extends CloudApiSender {
@@ -118,6 +118,8 @@ function mapped<Value>(result: ReadResult, map: (value: Record<string, unknown>)
 
 /** "Invalid parameter": a field that this version of the API does not have, among others. */
 const INVALID_PARAMETER = 100;
+/** "Access token has expired", or was revoked, or is none. */
+const INVALID_TOKEN = 190;
 
 async function readNumber(read: Read, { token, phoneNumberId }: ReadSender): Promise<ReadResult> {
   const newer = await read(token, phoneNumberId, { fields: NEWER_NUMBER_FIELDS });
@@ -125,14 +127,19 @@ async function readNumber(read: Read, { token, phoneNumberId }: ReadSender): Pro
   return read(token, phoneNumberId, { fields: NUMBER_FIELDS });
 }
 
+/** The last that a JavaScript time can be. */
+const SECONDS_MAX = 8_640_000_000_000;
+
 async function readToken(read: Read, token: string): Promise<SenderReading['token']> {
   const result = await read(token, 'debug_token', { input_token: token });
+  if ('failure' in result && result.code === INVALID_TOKEN)
+    return { value: { isValid: false, scopes: [], expiresAt: 0 } };
   return mapped(result, ({ data }) => {
     const { is_valid: isValid, scopes, expires_at: expiresAt } = members(data);
     return {
       isValid: isValid === true,
-      scopes: elements(scopes).filter((scope) => typeof scope === 'string'),
-      expiresAt: typeof expiresAt === 'number' ? expiresAt : 0,
+      scopes: elements(scopes).flatMap((scope) => (typeof scope === 'string' ? [storableText(scope)] : [])),
+      expiresAt: typeof expiresAt === 'number' && expiresAt <= SECONDS_MAX ? expiresAt : 0,
     };
   });
 }
@@ -156,7 +163,7 @@ async function readTemplates(
     for (const item of elements(result.value['data']).map(members)) {
       const { name, language } = item;
       // Meta's search takes a name for a part of one.
-      if (name === template && typeof language === 'string')
+      if (name === template && typeof language === 'string' && /^\w{2,16}$/.test(language))
         found.push({ language, values: templateValues(item) });
     }
     const { cursors, next } = members(result.value['paging']);
@@ -180,7 +187,7 @@ function templateValues(item: Record<string, unknown>): Partial<TemplateValues> 
   const validity = components.find(({ type }) => type === 'FOOTER')?.['code_expiration_minutes'];
   return {
     ...words({ status, category, quality: members(quality)['score'] ?? quality }),
-    reason: typeof reason === 'string' && reason !== '' && reason !== 'NONE' ? reason : null,
+    reason: typeof reason === 'string' && reason !== '' && reason !== 'NONE' ? storableText(reason) : null,
     ttlSeconds: typeof ttl === 'number' && ttl > 0 ? ttl : null,
     codeExpirationMinutes: typeof validity === 'number' ? validity : validityOf(buttons),
     hasCopyCodeButton: buttons.some(isCopyCode),
@@ -248,14 +255,14 @@ function canSendOf(
   if (can !== 'AVAILABLE' && can !== 'LIMITED' && can !== 'BLOCKED') return null;
   const [error] = elements(entity?.['errors']).map(members);
   const why = error?.['error_description'] ?? elements(entity?.['additional_info'])[0];
-  return { can, why: typeof why === 'string' ? why.slice(0, WHY_LENGTH_MAX) : null };
+  return { can, why: typeof why === 'string' ? storableText(why) : null };
 }
-
-const WHY_LENGTH_MAX = 500;
 
 /** The members that are texts. */
 function words<Name extends string>(values: Record<Name, unknown>): Partial<Record<Name, string>> {
   return Object.fromEntries(
-    Object.entries(values).filter(([, value]) => typeof value === 'string' && value !== ''),
+    Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'string' && value !== '' ? [[name, storableText(value)]] : [],
+    ),
   ) as Partial<Record<Name, string>>;
 }

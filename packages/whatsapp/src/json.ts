@@ -27,3 +27,26 @@ export function parseJson(text: string): unknown {
 export function isAbsentOr(value: unknown, expected: string): boolean {
   return value === undefined || value === null || value === expected;
 }
+
+const TEXT_LENGTH_MAX = 500;
+
+/** As much of a text as is kept, without what PostgreSQL cannot hold: zero characters and halves of surrogate pairs. */
+export function storableText(text: string): string {
+  return text.slice(0, TEXT_LENGTH_MAX).replaceAll(/\0|\p{Surrogate}/gu, '');
+}
+
+const MEMBERS_MAX = 50;
+const DEPTH_MAX = 8;
+
+/** As much of a JSON value as is kept. */
+export function storable(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return storableText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === DEPTH_MAX) return null;
+  if (Array.isArray(value)) return value.slice(0, MEMBERS_MAX).map((one) => storable(one, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, MEMBERS_MAX)
+      .map(([name, one]) => [storableText(name), storable(one, depth + 1)]),
+  );
+}

@@ -1,14 +1,18 @@
 import type { Pricing, Receipt } from '@onecode/domain';
-import { classifyError } from './errors.js';
-import { elements, errorNumber, isAbsentOr, members } from './json.js';
+import { classifyError, providerErrorOf } from './errors.js';
+import { elements, isAbsentOr, members } from './json.js';
 import { isMessageId } from './messageId.js';
 import { attemptNameOf } from './opaqueData.js';
 import { timeOf } from './timestamp.js';
 
-/** The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id. */
-export function receiptOf(status: Record<string, unknown>): Receipt | null {
+/**
+ * The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id.
+ *
+ * @param phoneNumberId of the number that sent the message, by the webhook
+ */
+export function receiptOf(status: Record<string, unknown>, phoneNumberId: unknown): Receipt | null {
   const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors, pricing } = status;
-  const { recipient_identity_key_hash: identityHash } = status;
+  const { recipient_identity_key_hash: identityHash, recipient_id: recipient } = status;
   // This array also has the statuses of payments, which can be `failed` too.
   if (!isAbsentOr(type, 'message') || !isReceiptStatus(name) || !isMessageId(id)) return null;
   const price = pricingOf(members(pricing));
@@ -19,7 +23,14 @@ export function receiptOf(status: Record<string, unknown>): Receipt | null {
     attempt: attemptNameOf(opaque),
     status: name,
     occurredAt: timeOf(timestamp),
-    failure: name === 'failed' ? failureOf(elements(errors)[0]) : null,
+    failure:
+      name === 'failed'
+        ? {
+            ...classifyError(providerErrorOf(null, elements(errors)[0])),
+            ...(isNumber(phoneNumberId) && { phoneNumberId }),
+            ...(isNumber(recipient) && { recipient }),
+          }
+        : null,
   };
 }
 
@@ -49,7 +60,5 @@ function isReceiptStatus(name: unknown): name is Receipt['status'] {
   return name === 'sent' || name === 'delivered' || name === 'read' || name === 'failed';
 }
 
-function failureOf(error: unknown): Receipt['failure'] {
-  const { code, error_subcode: subcode } = members(error);
-  return classifyError({ httpStatus: null, code: errorNumber(code), subcode: errorNumber(subcode) });
-}
+const isNumber = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9]{1,32}$/.test(value);

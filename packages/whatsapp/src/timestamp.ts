@@ -1,6 +1,6 @@
 /** 2009-01-01. WhatsApp did not exist before, so an earlier time is wrong. */
 const EARLIEST_SECONDS = 1_230_768_000;
-const CLOCK_SKEW_SECONDS = 86_400;
+const CLOCK_SKEW_SECONDS = 300;
 
 /**
  * The time of a webhook's `timestamp`, a string of whole seconds. A missing or impossible one becomes the present, because a report must

@@ -42,9 +42,11 @@ export function parseWebhook(rawBody: Buffer): WebhookReports {
   );
   const values = messages.map(({ value }) => value);
   return {
-    receipts: values
-      .flatMap((value) => elements(value['statuses']))
-      .flatMap((status) => receiptOf(members(status)) ?? []),
+    receipts: values.flatMap(({ metadata, statuses }) =>
+      elements(statuses).flatMap(
+        (status) => receiptOf(members(status), members(metadata)['phone_number_id']) ?? [],
+      ),
+    ),
     denials: values
       .flatMap((value) => elements(value['messages']))
       .flatMap((message) => denialOf(members(message)) ?? []),

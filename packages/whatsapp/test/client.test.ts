@@ -62,7 +62,7 @@ describe('an answer with a message id', () => {
 
   it('is not accepted with an HTTP status that is no success', async () => {
     expect(await sendTo(500, ACCEPTED)).toMatchObject({ kind: 'unknown' });
-    expect(await sendTo(400, ACCEPTED)).toMatchObject({ kind: 'config', scope: 'request' });
+    expect(await sendTo(400, ACCEPTED)).toMatchObject({ kind: 'retry', throttled: 'none' });
   });
 });
 
@@ -92,7 +92,9 @@ describe('the error code decides, not the HTTP status', () => {
     [200, { code: 131026 }, { kind: 'recipient', errorCode: 131026 }],
     [400, { code: '131056' }, { kind: 'retry', errorCode: 131056 }],
     [400, { code: 100, error_subcode: 33 }, { kind: 'sender', errorCode: 100 }],
-    [400, { code: 1e12 }, { kind: 'config', errorCode: null }],
+    [400, { code: 1e12 }, { kind: 'retry', errorCode: null }],
+    [400, { code: 500_000, is_transient: true }, { kind: 'retry', errorCode: 500_000 }],
+    [400, { code: 100, is_transient: true }, { kind: 'retry', errorCode: 100 }],
     [502, '<html>Bad gateway</html>', { kind: 'unknown', errorCode: null }],
   ])('HTTP %i with %j', async (status, error, expected) => {
     expect(await sendTo(status, typeof error === 'string' ? error : { error })).toMatchObject(expected);

@@ -4,15 +4,15 @@ import { KNOWN_CODES } from '../src/errorTable.js';
 import { classifyError, explainError } from '../src/index.js';
 import { retryAfterSeconds } from '../src/retryAfter.js';
 
-const classifyCode = (code: number, httpStatus: number | null = 400) =>
-  classifyError({ httpStatus, code, subcode: null });
+const classifyCode = (code: number | null, httpStatus: number | null = 400, isTransient = false) =>
+  classifyError({ httpStatus, code, subcode: null, isTransient });
 
 type Expected = Omit<Partial<Outcome & { scope: FaultScope; throttled: string }>, 'errorCode'>;
 
 /** Every known code, by what the worker has to do. */
 const CODES: Array<[Expected, number[]]> = [
   [{ kind: 'config', scope: 'token' }, [0, 3, 10, 104, 190, 200, 201, 250, 299, 131005]],
-  [{ kind: 'config', scope: 'business' }, [368, 131031, 131042, 131064, 134011]],
+  [{ kind: 'config', scope: 'business' }, [368, 131031, 131042, 131044, 131064, 134011]],
   [{ kind: 'config', scope: 'country' }, [130497]],
   [{ kind: 'config', scope: 'app' }, [131030]],
   [
@@ -22,7 +22,7 @@ const CODES: Array<[Expected, number[]]> = [
   [
     { kind: 'config', scope: 'template' },
     [
-      131063, 132000, 132001, 132005, 132007, 132012, 132015, 132016, 132018, 132068, 132069, 2388019,
+      131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069, 2388019,
       2388039, 2388040, 2388047, 2388072, 2388073, 2388293, 2388299,
     ],
   ],
@@ -34,42 +34,65 @@ const CODES: Array<[Expected, number[]]> = [
     ],
   ],
   [{ kind: 'recipient' }, [130403, 130472, 131021, 131026, 131049, 131050, 137000]],
-  [{ kind: 'retry', throttled: 'app' }, [4]],
-  [{ kind: 'retry', throttled: 'business' }, [80007]],
+  [{ kind: 'retry', throttled: 'app' }, [4, 341]],
+  [{ kind: 'retry', throttled: 'business' }, [17, 32, 613, 80000, 80007, 80008, 80014]],
   [{ kind: 'retry', throttled: 'sender' }, [130429]],
   [{ kind: 'retry', throttled: 'recipient_window' }, [131056]],
   [{ kind: 'retry', throttled: 'none' }, [1, 2, 131000, 131016, 133004, 135000]],
 ];
 
+/** About the message alone. */
+const isRefusal = ({ kind, scope }: Expected): boolean => kind === 'recipient' || scope === 'request';
+
 describe('every known error code leads to the same action under every HTTP status', () => {
   const rows = CODES.flatMap(([expected, codes]) => codes.map((code) => [code, expected] as const));
 
   it.each(rows)('%i → %j', (code, expected) => {
-    for (const httpStatus of [200, 302, 400, 403, 404, 429, 500, 503, null]) {
+    for (const httpStatus of [200, 302, 400, 403, 404, null]) {
       expect(classifyCode(code, httpStatus)).toMatchObject({ ...expected, errorCode: code });
     }
   });
+
+  it.each(rows)(
+    '%i → %j, but refuses no message where the provider says that it passes',
+    (code, expected) => {
+      const passing = isRefusal(expected) ? { kind: 'retry', throttled: 'none' } : expected;
+      for (const httpStatus of [408, 425, 500, 503])
+        expect(classifyCode(code, httpStatus)).toMatchObject({ ...passing, errorCode: code });
+      expect(classifyCode(code, 400, true)).toMatchObject({ ...passing, errorCode: code });
+      expect(classifyCode(code, null, true)).toMatchObject({ ...passing, errorCode: code });
+      const isOfNobody = isRefusal(expected) || expected.throttled === 'none';
+      const throttled = isOfNobody ? { kind: 'retry', throttled: 'sender' } : expected;
+      expect(classifyCode(code, 429)).toMatchObject({ ...throttled, errorCode: code });
+    },
+  );
 });
 
-describe('a permission range ends where it ends', () => {
-  it.each([199, 300])('%i is not in it', (code) => {
-    expect(classifyCode(code)).toMatchObject({ kind: 'config', scope: 'request', errorCode: code });
+describe('a range of codes ends where it ends', () => {
+  it.each([199, 300, 79_999, 80_015])('%i is not in it', (code) => {
+    expect(classifyCode(code)).toMatchObject({ kind: 'retry', isRefusal: true, errorCode: code });
   });
 });
 
 describe('subcode 33', () => {
   it('turns 100, and nothing else, into a fault of the sender', () => {
-    expect(classifyError({ httpStatus: 400, code: 100, subcode: 33 })).toMatchObject({ kind: 'sender' });
-    expect(classifyError({ httpStatus: 400, code: 100, subcode: 34 })).toMatchObject({ kind: 'config' });
-    expect(classifyError({ httpStatus: 401, code: 190, subcode: 33 })).toMatchObject({ scope: 'token' });
+    expect(classifyError({ httpStatus: 400, code: 100, subcode: 33, isTransient: false })).toMatchObject({
+      kind: 'sender',
+    });
+    expect(classifyError({ httpStatus: 400, code: 100, subcode: 34, isTransient: false })).toMatchObject({
+      kind: 'config',
+    });
+    expect(classifyError({ httpStatus: 401, code: 190, subcode: 33, isTransient: false })).toMatchObject({
+      scope: 'token',
+    });
   });
 });
 
 describe('an unknown code is judged by the HTTP status', () => {
   it.each<[number | null, Expected]>([
-    [400, { kind: 'config', scope: 'request' }],
-    [429, { kind: 'config', scope: 'request' }],
-    [499, { kind: 'config', scope: 'request' }],
+    [400, { kind: 'retry', throttled: 'none' }],
+    [429, { kind: 'retry', throttled: 'sender' }],
+    [499, { kind: 'retry', throttled: 'none' }],
     [500, { kind: 'retry', throttled: 'none' }],
     [503, { kind: 'retry', throttled: 'none' }],
     [200, { kind: 'unknown' }],
@@ -77,6 +100,8 @@ describe('an unknown code is judged by the HTTP status', () => {
     [null, { kind: 'recipient' }],
   ])('HTTP %s → %j', (httpStatus, expected) => {
     expect(classifyCode(987_654, httpStatus)).toMatchObject({ ...expected, errorCode: 987_654 });
+    if (expected.kind === 'retry')
+      expect(classifyCode(987_654, httpStatus, true)).not.toHaveProperty('isRefusal');
   });
 });
 
@@ -85,20 +110,19 @@ describe('an answer without a code is judged by the HTTP status', () => {
     [200, { kind: 'unknown' }],
     [204, { kind: 'unknown' }],
     [302, { kind: 'config', scope: 'token' }],
-    [400, { kind: 'config', scope: 'request' }],
+    [400, { kind: 'retry', throttled: 'none' }],
     [401, { kind: 'config', scope: 'token' }],
     [403, { kind: 'config', scope: 'token' }],
     [404, { kind: 'config', scope: 'token' }],
+    [408, { kind: 'unknown' }],
+    [425, { kind: 'retry', throttled: 'none' }],
     [429, { kind: 'retry', throttled: 'sender' }],
     [500, { kind: 'unknown' }],
     [502, { kind: 'unknown' }],
     [599, { kind: 'unknown' }],
     [null, { kind: 'recipient' }],
   ])('HTTP %s → %j', (httpStatus, expected) => {
-    expect(classifyError({ httpStatus, code: null, subcode: null })).toMatchObject({
-      ...expected,
-      errorCode: null,
-    });
+    expect(classifyCode(null, httpStatus)).toMatchObject({ ...expected, errorCode: null });
   });
 });
 
@@ -153,7 +177,7 @@ describeWithReference('the reference table of error codes', () => {
   });
 });
 
-const kindOf = (code: number) => classifyError({ httpStatus: 400, code, subcode: null }).kind;
+const kindOf = (code: number) => classifyCode(code).kind;
 
 describe('an error in plain words', () => {
   it('has a meaning of its own for every known code, by whose name translations go', () => {

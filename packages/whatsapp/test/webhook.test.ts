@@ -180,9 +180,22 @@ describe('receipts', () => {
     it('carries no text of the provider', () => {
       const quoting = `to ${STATUS.recipient_id}`;
       const errors = [{ code: 987654, title: quoting, message: quoting, error_data: { details: quoting } }];
-      expect(JSON.stringify(parseOne({ status: 'failed', errors })?.failure)).not.toContain(
-        STATUS.recipient_id,
-      );
+      const { recipient: _, ...failure } = parseOne({ status: 'failed', errors })!.failure!;
+      expect(JSON.stringify(failure)).not.toContain(STATUS.recipient_id);
+    });
+
+    it('names the number and the recipient of its message', () => {
+      const value = {
+        metadata: { phone_number_id: '106540352242922' },
+        statuses: [{ ...STATUS, status: 'failed' }],
+      };
+      const body = { entry: [{ changes: [{ field: 'messages', value }] }] };
+      expect(parse(body)[0]!.failure).toMatchObject({
+        phoneNumberId: '106540352242922',
+        recipient: STATUS.recipient_id,
+      });
+      const bare = { ...STATUS, status: 'failed', recipient_id: 'US.13491208655302741918' };
+      expect(Object.keys(parse(post(bare))[0]!.failure!)).toEqual(['kind', 'errorCode', 'reason']);
     });
 
     it('is the only one that carries a failure', () => {
@@ -386,7 +399,10 @@ describe('changes', () => {
         }),
       ),
     ).changes;
-  const alert = { field: 'account_alerts', value: { alert_type: 'OBA_APPROVED', unknown: { kept: true } } };
+  const alert = {
+    field: 'account_alerts',
+    value: { alert_info: { alert_type: 'OBA_APPROVED', unknown: { kept: true } } },
+  };
 
   describe('a change in a webhook', () => {
     it('is kept whole, with its time and a digest that tells repeats', () => {
@@ -424,8 +440,39 @@ describe('changes', () => {
     });
 
     it('has no text that PostgreSQL cannot hold', () => {
-      const value = { alert_description: 'a\0b\ud800c' };
-      expect(parse([{ field: 'account_alerts', value }])[0]!.value).toEqual({ alert_description: 'abc' });
+      const value = { ['na\0me']: 'a\0b\ud800c' };
+      expect(parse([{ field: 'account_alerts', value }])[0]!.value).toEqual({ name: 'abc' });
+    });
+
+    it('has an end, however long its texts and lists and however deep it is', () => {
+      const value = { text: 'a'.repeat(10_000), list: Array(1_000).fill('a') };
+      const kept = parse([{ field: 'account_alerts', value }])[0]!.value as typeof value;
+      expect([kept.text.length, kept.list.length]).toEqual([500, 50]);
+      const deep = '['.repeat(50_000) + ']'.repeat(50_000);
+      const post = `{"entry":[{"id":"7","changes":[{"field":"security","value":{"event":${deep}}}]}]}`;
+      expect(JSON.stringify(parseWebhook(Buffer.from(post)).changes[0]!.value).length).toBeLessThan(100);
+    });
+
+    it('is filed under the business account that it names', () => {
+      const value = { event: 'ACCOUNT_DELETED', waba_info: { waba_id: '999', owner_business_id: '5' } };
+      expect(parse([{ field: 'account_update', value }])).toMatchObject([{ businessAccountId: '999' }]);
+    });
+
+    it('is dated now where its time is more than five minutes ahead', () => {
+      const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+      const [near, far] = [inSeconds(290), inSeconds(330)];
+      expect(parse([alert], { time: near })[0]!.occurredAt).toEqual(new Date(near * 1000));
+      expect(parse([alert], { time: far })[0]!.occurredAt.getTime()).toBeLessThanOrEqual(Date.now());
+    });
+
+    it('may be an error of the account that is about no message', () => {
+      const errors = [{ code: 131_042, title: 'Payment issue', error_data: { details: 'Pay.' }, href: 'x' }];
+      const [change, ...others] = parse([{ field: 'messages', value: { errors, metadata: {} } }]);
+      expect(others).toEqual([]);
+      expect(change).toMatchObject({ businessAccountId: ACCOUNT, field: 'messages', value: { errors } });
+      expect(reportOf(change!.field, change!.value)).toMatchObject({
+        alerts: [{ type: '131042', severity: null, detail: 'Payment issue, Pay.' }],
+      });
     });
 
     it('comes beside messages, which tell the business accounts of numbers', () => {
@@ -470,8 +517,15 @@ describe('changes', () => {
       });
       expect(reportOf('template_category_update', { ...template, new_category: 'UTILITY' })).toEqual({
         ...about,
-        values: { category: 'UTILITY' },
+        values: { category: 'UTILITY', nextCategory: null },
       });
+      expect(
+        reportOf('template_category_update', {
+          ...template,
+          new_category: 'AUTHENTICATION',
+          correct_category: 'MARKETING',
+        }),
+      ).toEqual({ ...about, values: { category: 'AUTHENTICATION', nextCategory: 'MARKETING' } });
     });
 
     it.each<[object, object]>([
@@ -515,22 +569,65 @@ describe('changes', () => {
       ],
       ['account_update', { event: 'ACCOUNT_DELETED' }, { isDeleted: true }],
       ['account_update', { event: 'ACCOUNT_RESTRICTION', restriction_info: [] }, { restrictions: [] }],
-      ['account_update', { event: 'ACCOUNT_VIOLATION' }, { notice: 'ACCOUNT_VIOLATION' }],
       ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
+    ])('of a business account: %s %j', (field, value, values) => {
+      expect(reportOf(field, value)).toEqual({ about: 'business_account', values, alerts: [] });
+    });
+
+    it.each<[string, Record<string, unknown>, object]>([
+      [
+        'account_update',
+        { event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'ADULT' } },
+        { type: 'ACCOUNT_VIOLATION', severity: null, detail: 'violation_type: ADULT' },
+      ],
+      [
+        'account_update',
+        {
+          event: 'VOLUME_BASED_PRICING_TIER_UPDATE',
+          volume_tier_info: { tier: '0:750000', region: 'Chile' },
+        },
+        {
+          type: 'VOLUME_BASED_PRICING_TIER_UPDATE',
+          severity: null,
+          detail: 'tier: 0:750000, region: Chile',
+        },
+      ],
       [
         'account_alerts',
-        { alert_type: 'INCREASED_CAPABILITIES_ELIGIBILITY_FAILED' },
-        { notice: 'INCREASED_CAPABILITIES_ELIGIBILITY_FAILED' },
+        {
+          entity_type: 'BUSINESS',
+          entity_id: '5',
+          alert_info: {
+            alert_severity: 'CRITICAL',
+            alert_status: 'ACTIVE',
+            alert_type: 'OBA_REJECTED',
+            alert_description: 'Your request was rejected.',
+          },
+        },
+        { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: 'Your request was rejected.' },
       ],
-      ['security', { event: 'PIN_CHANGED' }, { notice: 'PIN_CHANGED' }],
-    ])('of a business account: %s %j', (field, value, values) => {
-      expect(reportOf(field, value)).toEqual({ about: 'business_account', values });
+      [
+        'account_alerts',
+        { alert_info: { alert_status: 'NONE', alert_type: 'OBA_REJECTED', alert_description: 'Over.' } },
+        { type: 'OBA_REJECTED', severity: null, detail: 'status: NONE, detail: Over.' },
+      ],
+      ['security', { event: 'PIN_CHANGED' }, { type: 'PIN_CHANGED', severity: null, detail: null }],
+    ])('of a business account in words of its own: %s %j', (field, value, alert) => {
+      expect(reportOf(field, value)).toEqual({ about: 'business_account', values: {}, alerts: [alert] });
     });
 
     it('is nothing without a name, and for a field that we do not know', () => {
       expect(reportOf('message_template_status_update', { event: 'PAUSED' })).toBeNull();
       expect(reportOf('phone_number_quality_update', { event: 'FLAGGED' })).toBeNull();
       expect(reportOf('flows', {})).toBeNull();
+      for (const other of ['a'.repeat(513), 'Code é'])
+        expect(
+          reportOf('message_template_status_update', {
+            ...template,
+            message_template_name: other,
+            event: 'PAUSED',
+          }),
+        ).toBeNull();
     });
   });
 

@@ -176,7 +176,8 @@ create table provider_changes (
   occurred_at timestamptz(3) not null,
   received_at timestamptz(3) not null default now(),
   due_at timestamptz(3) default now(),
-  result text check (result in ('applied', 'ignored')),
+  tries smallint not null default 0,
+  result text check (result in ('applied', 'ignored', 'failed')),
   constraint provider_changes_done_check check ((due_at is null) = (result is not null))
 );
 create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
@@ -184,7 +185,8 @@ create index provider_changes_received_at on provider_changes (received_at);
 
 create table business_accounts (
   id text primary key,
-  facts jsonb not null
+  facts jsonb not null,
+  alerts jsonb not null default '[]'
 );
 
 create table message_templates (
@@ -622,7 +624,8 @@ begin atomic
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
     union all select null, null where t.cause <> 'limit'
   ) g
-  where t.failures > 0 or g.rate < g.full_rate;
+  -- No limit takes a minute to grow back.
+  where t.failures > 0 or (t.proven_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;
 
 create or replace function direct_slot_wait_ms() returns integer
@@ -1050,7 +1053,13 @@ begin
       p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then
         latest_sends_to(p, u.canonical_recipient, v_now)
       end as recipient_times, b.guess_cost as wrong_cost, points_left_at(b.points, b.last_wrong_at, v_now) as wrong_points,
-      o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, t.open_until as breaker_at
+      o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, case
+        -- The order, as in `open_codes`. A number that verified before is no pumping.
+        when t.open_until is not null and (
+          select true from sends v where v.account_id = u.account_id and v.mode = 'live' and v.canonical_recipient = u.canonical_recipient
+            and v.verification = 'verified' order by v.created_at desc limit 1
+        ) is null then t.open_until
+      end as breaker_at
     from unnest(p_sends) u
     join accounts a on a.id = u.account_id
     join applications p on p.id = u.application_id
@@ -1234,7 +1243,8 @@ declare
   w record;
 begin
   -- Those that let single messages through are written below.
-  perform from stops t where t.cause in ('fault', 'limit') order by t.cause, t.scope, t.subject, t.only_for for update;
+  perform from stops t where t.until is not null and (t.failures > 0 or t.proven_at > p_now - interval '1 minute')
+  order by t.cause, t.scope, t.subject, t.only_for for update;
   select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
   select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
     array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)))
@@ -1309,9 +1319,10 @@ create table traffic_counts (
   event text not null,
   country text not null,
   sender_id text not null,
+  account_id text not null default '',
   reason text not null,
   count bigint not null check (count > 0),
-  primary key (began_at, event, country, sender_id, reason)
+  primary key (began_at, event, country, sender_id, account_id, reason)
 );
 
 create table health_readings (

@@ -28,7 +28,9 @@ final class Driver {
                 return client.send(given.get("to"), given.get("code"), given.get("locale"), given.get("idempotencyKey"));
             default:
                 Duration timeout = Duration.ofMillis(Long.parseLong(given.get("timeoutMs")));
-                client = new Onecode(given.get("baseUrl"), given.get("apiKey"), timeout, Integer.parseInt(given.get("maxRetries")));
+                Duration deadline = Duration.ofMillis(Long.parseLong(given.get("deadlineMs")));
+                int maxRetries = Integer.parseInt(given.get("maxRetries"));
+                client = new Onecode(given.get("baseUrl"), given.get("apiKey"), timeout, maxRetries, deadline);
                 return null;
         }
     }

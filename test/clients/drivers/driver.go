@@ -33,6 +33,8 @@ func run(given url.Values) (any, error) {
 	made, err := onecode.New(given.Get("baseUrl"), given.Get("apiKey"), time.Duration(timeoutMs)*time.Millisecond, maxRetries)
 	if err == nil {
 		client = made
+		deadlineMs, _ := strconv.Atoi(given.Get("deadlineMs"))
+		client.Deadline = time.Duration(deadlineMs) * time.Millisecond
 	}
 	return "made", err
 }

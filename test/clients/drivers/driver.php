@@ -11,7 +11,9 @@ function run(array $given): ?object
     if ($given['call'] === 'status') return $client->status($given['sendId']);
     unset($given['call']);
     if (isset($given['to'])) return $client->send(...$given);
-    $client = new Onecode\Client($given['baseUrl'], $given['apiKey'], $given['timeoutMs'] / 1000, (int) $given['maxRetries']);
+    $client = new Onecode\Client(
+        $given['baseUrl'], $given['apiKey'], $given['timeoutMs'] / 1000, (int) $given['maxRetries'], $given['deadlineMs'] / 1000,
+    );
     return null;
 }
 

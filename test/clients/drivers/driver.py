@@ -20,7 +20,7 @@ def run(call, **given):
         return client.status(given["sendId"])
     if call == "send":
         return client.send(given.pop("to"), idempotency_key=given.pop("idempotencyKey", None), **given)
-    times = {"timeout_seconds": int(given["timeoutMs"]) / 1000, "max_retries": int(given["maxRetries"])}
+    times = {"timeout_seconds": int(given["timeoutMs"]) / 1000, "max_retries": int(given["maxRetries"]), "deadline_seconds": int(given["deadlineMs"]) / 1000}
     client = Onecode(given["baseUrl"], given["apiKey"], **times)
     return None
 

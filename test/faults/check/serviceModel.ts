@@ -204,6 +204,7 @@ export class ServiceModel {
         waId: '',
         template: '',
         text: '',
+        footer: null,
         code: this.#codeOf(row),
         status: 'accepted',
         dropped: false,

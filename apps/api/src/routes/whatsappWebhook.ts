@@ -50,7 +50,7 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
 export function webhookRoute(context: ApiContext): RequestHandler {
   const take = createTaker(context);
   const counted = (result: WebhookResult): void =>
-    context.traffic.count({ event: 'webhook', country: '', senderId: '', reason: result });
+    context.traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
   return async (request, response) => {
     try {
       await take(request);

@@ -1,4 +1,13 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { formRoute } from '../../lib/formRoute';
+import { createSession } from '../../lib/sessions';
 import { sendCode } from '../../lib/signIn';
 
-export const POST = formRoute((session, form) => sendCode(session, (form.get('to') ?? '').trim()));
+export const POST = formRoute(async (session, form) => {
+  const typed = form.get('to') ?? '';
+  // One form of a number, however it was typed. What is no number, the service refuses.
+  const to = parsePhoneNumberFromString(typed)?.number ?? typed;
+  const created = session ? undefined : createSession();
+  await sendCode(session ?? created!, to);
+  return created;
+});

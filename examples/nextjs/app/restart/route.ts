@@ -1,5 +1,5 @@
 import { formRoute } from '../../lib/formRoute';
 
 export const POST = formRoute((session) => {
-  session.pending = undefined;
+  if (session) session.pending = undefined;
 });

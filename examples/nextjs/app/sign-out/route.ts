@@ -1,4 +1,4 @@
 import { formRoute } from '../../lib/formRoute';
-import { replaceSession } from '../../lib/sessions';
+import { endSession } from '../../lib/sessions';
 
-export const POST = formRoute((session) => replaceSession(session));
+export const POST = formRoute((session) => endSession(session?.id));

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { CreateSend } from '../contract.js';
-import type { ProblemCode } from '../contract.js';
-import { Problem } from './problem.js';
+import { Problem, type KnownCode } from './problem.js';
 
 const BODY_BYTES_MAX = 65_536;
 const KEY_BYTES_MAX = 255;
@@ -48,7 +47,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 export function parseCreate(body: Buffer): CreateInput {
   const { to = '', code = '', locale } = parseObject(body, ['to', 'code', 'locale']);
   const number = parseNumber(to);
-  const faults: [field: string, code: ProblemCode, message: string][] = [];
+  const faults: [field: string, code: KnownCode, message: string][] = [];
   if (number === null)
     faults.push(
       EMAIL.test(to.trim())

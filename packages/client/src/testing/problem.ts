@@ -1,4 +1,6 @@
-import type { ProblemCode } from '../contract.js';
+import type { PROBLEMS } from '../contract.js';
+
+export type KnownCode = keyof typeof PROBLEMS;
 
 /** What a refusal may have besides its code. */
 interface ProblemDetails {
@@ -10,7 +12,7 @@ interface ProblemDetails {
 /** A refusal. The server writes it as application/problem+json. */
 export class Problem extends Error {
   constructor(
-    readonly code: ProblemCode,
+    readonly code: KnownCode,
     readonly details: ProblemDetails = {},
   ) {
     super(code);

@@ -8,31 +8,31 @@ import type { Connection } from '../client/database.js';
 export async function addTraffic(database: Connection, counts: readonly TrafficCount[]): Promise<void> {
   if (counts.length === 0) return;
   await database.sql.execute`
-    insert into traffic_counts as t (began_at, event, country, sender_id, reason, count)
-    select date_bin('10 seconds', statement_timestamp(), 'epoch'), event, country, "senderId", reason, sum(count)
+    insert into traffic_counts as t (began_at, event, country, sender_id, account_id, reason, count)
+    select date_bin('10 seconds', statement_timestamp(), 'epoch'), event, country, "senderId", "accountId", reason, sum(count)
     from jsonb_to_recordset(${JSON.stringify(counts)}::jsonb)
-      as c (event text, country text, "senderId" text, reason text, count bigint)
-    group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-    on conflict (began_at, event, country, sender_id, reason) do update set count = t.count + excluded.count`;
+      as c (event text, country text, "senderId" text, "accountId" text, reason text, count bigint)
+    group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+    on conflict (began_at, event, country, sender_id, account_id, reason) do update set count = t.count + excluded.count`;
 }
 
-/** Adds the counts of spans that began more than a quarter of an hour ago up in one, so that the sum of all stays. */
+/** Adds the counts of spans that began more than a quarter of an hour ago up in one, of all accounts, so that the sum of all stays. */
 export async function mergeOldTraffic(database: Connection): Promise<void> {
   await database.sql.execute`
     with old as (
       delete from traffic_counts
       where began_at > '-infinity' and began_at < statement_timestamp() - interval '15 minutes' returning *
     )
-    insert into traffic_counts as t (began_at, event, country, sender_id, reason, count)
-    select '-infinity', event, country, sender_id, reason, sum(count)
-    from old group by 2, 3, 4, 5 order by 2, 3, 4, 5
-    on conflict (began_at, event, country, sender_id, reason) do update set count = t.count + excluded.count`;
+    insert into traffic_counts as t (began_at, event, country, sender_id, account_id, reason, count)
+    select '-infinity', event, country, sender_id, '', reason, sum(count)
+    from old group by 2, 3, 4, 6 order by 2, 3, 4, 6
+    on conflict (began_at, event, country, sender_id, account_id, reason) do update set count = t.count + excluded.count`;
 }
 
 /** A sum since the first start of the service: it never falls. */
-export type TrafficTotal = Omit<TrafficCount, 'senderId'>;
+export type TrafficTotal = Omit<TrafficCount, 'senderId' | 'accountId'>;
 
-/** All counts without their senders, and those of the last minutes. */
+/** All counts without their senders and accounts, and those of the last minutes. */
 export async function readTraffic(
   database: Connection,
 ): Promise<RecentTraffic & { totals: readonly TrafficTotal[] }> {
@@ -40,12 +40,19 @@ export async function readTraffic(
     database.sql.query<TrafficTotal[]>`
       select event, country, reason, sum(count)::float8 as count from traffic_counts group by 1, 2, 3 order by 1, 2, 3`,
     database.sql.query<(TrafficCount & { isOfTwoMinutes: boolean })[]>`
-      select event, country, sender_id as "senderId", reason, sum(count)::float8 as count,
+      select event, country, sender_id as "senderId", account_id as "accountId", reason, sum(count)::float8 as count,
         began_at > statement_timestamp() - interval '2 minutes' as "isOfTwoMinutes"
-      from traffic_counts where began_at > statement_timestamp() - interval '5 minutes' group by 1, 2, 3, 4, 6`,
+      from traffic_counts where began_at > statement_timestamp() - interval '5 minutes' group by 1, 2, 3, 4, 5, 7`,
   ]);
   const within = (rows: typeof recent): TrafficCount[] =>
-    rows.map(({ event, country, senderId, reason, count }) => ({ event, country, senderId, reason, count }));
+    rows.map(({ event, country, senderId, accountId, reason, count }) => ({
+      event,
+      country,
+      senderId,
+      accountId,
+      reason,
+      count,
+    }));
   return {
     totals,
     fiveMinutes: within(recent),
@@ -63,7 +70,7 @@ export interface TrafficCounter {
 export function createTrafficCounter(): TrafficCounter {
   let counts = new Map<string, TrafficCount>();
   const add = (key: TrafficKey, count: number): void => {
-    const name = JSON.stringify([key.event, key.country, key.senderId, key.reason]);
+    const name = JSON.stringify([key.event, key.country, key.senderId, key.accountId, key.reason]);
     counts.set(name, { ...key, count: (counts.get(name)?.count ?? 0) + count });
   };
   return {

@@ -17,6 +17,8 @@ export interface StoredProviderChange {
   field: string;
   value: Record<string, unknown>;
   occurredAt: Date;
+  /** How often it could not be applied. */
+  tries: number;
 }
 
 /** Stores changes in one statement, for the worker to apply. Leaves out those that are stored already. @returns how many are new */
@@ -56,15 +58,22 @@ export async function takeDueProviderChanges(
     )
     update provider_changes set due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     where id in (select id from due)
-    returning id, business_account_id as "businessAccountId", field, value, occurred_at as "occurredAt"`;
+    returning id, business_account_id as "businessAccountId", field, value, occurred_at as "occurredAt", tries`;
   return rows.toSorted((a, b) => Number(a.id - b.id));
 }
 
-/** Marks a change as applied, or as one that says nothing that we know. */
+/** Postpones a change that the database refuses: a second, then longer, a minute at most. */
+export async function postponeProviderChange(database: Database, id: bigint): Promise<void> {
+  await database.sql.execute`
+    update provider_changes set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = tries + 1
+    where id = ${id} and due_at is not null`;
+}
+
+/** Marks a change as applied, as one that says nothing that we know, or as one that could not be applied. */
 export async function finishProviderChange(
   database: Database,
   id: bigint,
-  result: 'applied' | 'ignored',
+  result: 'applied' | 'ignored' | 'failed',
 ): Promise<void> {
   await database.sql.execute`update provider_changes set due_at = null, result = ${result} where id = ${id}`;
 }

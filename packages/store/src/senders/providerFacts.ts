@@ -1,4 +1,5 @@
 import {
+  mergeAlerts,
   mergeFacts,
   type BusinessAccountValues,
   type Facts,
@@ -7,6 +8,7 @@ import {
   type ProviderReport,
   type SenderReading,
   type TemplateValues,
+  type ToldAlert,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { syncProviderStops, type BegunStop } from './providerStops.js';
@@ -41,7 +43,7 @@ export async function applyProviderReport(
           await mergeNumber(connection, id, report.values, said);
         break;
       case 'business_account':
-        await mergeBusinessAccount(connection, businessAccountId, report.values, said);
+        await mergeBusinessAccount(connection, businessAccountId, report, said);
     }
     return syncProviderStops(connection, { businessAccountId });
   });
@@ -77,7 +79,7 @@ export async function applySenderReading(
         ...('value' in businessAccount ? businessAccount.value : {}),
         ...('value' in subscription ? { isSubscribed: subscription.value } : {}),
       };
-      await mergeBusinessAccount(connection, businessAccountId, account, said);
+      await mergeBusinessAccount(connection, businessAccountId, { values: account, alerts: [] }, said);
       if ('value' in templates)
         await mergeTemplates(connection, businessAccountId, sender.template, templates.value, said);
     }
@@ -103,15 +105,15 @@ async function lockFacts({ sql }: Connection, subject: string): Promise<void> {
   await sql.query`select pg_advisory_xact_lock(hashtextextended(${`provider facts of ${subject}`}, 0))::text`;
 }
 
-/** The senders of a business account, or the one with this number in digits. */
+/** The senders of a business account, or the one of it with this number in digits. */
 async function sendersOf(
   { sql }: Connection,
   businessAccountId: string,
   displayNumber: string | null,
 ): Promise<string[]> {
   const rows = await sql.query<{ id: string }[]>`
-    select id from senders where case when ${displayNumber}::text is null then business_account_id = ${businessAccountId}
-      else number = '+' || ${displayNumber}::text end`;
+    select id from senders
+    where business_account_id = ${businessAccountId} and coalesce(number = '+' || ${displayNumber}::text, true)`;
   return rows.map(({ id }) => id);
 }
 
@@ -132,15 +134,16 @@ async function mergeNumber(
 async function mergeBusinessAccount(
   { sql }: Connection,
   id: string,
-  values: Partial<BusinessAccountValues>,
+  report: Pick<Extract<ProviderReport, { about: 'business_account' }>, 'values' | 'alerts'>,
   { at, source }: Said,
 ): Promise<void> {
-  const [row] = await sql.query<{ facts: Facts<BusinessAccountValues> }[]>`
-    select facts from business_accounts where id = ${id}`;
-  const facts = JSON.stringify(mergeFacts(row?.facts ?? {}, values, at, source));
+  const [row] = await sql.query<{ facts: Facts<BusinessAccountValues>; alerts: ToldAlert[] }[]>`
+    select facts, alerts from business_accounts where id = ${id}`;
+  const facts = JSON.stringify(mergeFacts(row?.facts ?? {}, report.values, at, source));
+  const alerts = JSON.stringify(mergeAlerts(row?.alerts ?? [], report.alerts, at));
   await sql.execute`
-    insert into business_accounts (id, facts) values (${id}, ${facts}::jsonb)
-    on conflict (id) do update set facts = excluded.facts`;
+    insert into business_accounts (id, facts, alerts) values (${id}, ${facts}::jsonb, ${alerts}::jsonb)
+    on conflict (id) do update set facts = excluded.facts, alerts = excluded.alerts`;
 }
 
 interface ReportedTemplate {

@@ -4,6 +4,7 @@ import type {
   NumberValues,
   SenderReading,
   TemplateValues,
+  ToldAlert,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
@@ -50,9 +51,9 @@ export async function postponeReading(
 /**
  * Asks for a read of a sender now.
  *
- * @returns the time of asking by the database's clock, for `findReadingSince`; null when there is no such sender
+ * @returns the time of asking by the database's clock, for `isReadSince`; null when there is no such sender
  */
-export async function requestReading({ sql }: Database, senderId: string): Promise<Date | null> {
+export async function requestReading({ sql }: Connection, senderId: string): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
     insert into sender_readings as r (sender_id, due_at) select id, clock_timestamp() from senders where id = ${senderId}::uuid
     on conflict (sender_id) do update set due_at = excluded.due_at
@@ -72,6 +73,8 @@ export interface SenderKnowledge {
   senderId: string;
   number: Facts<NumberValues>;
   businessAccount: Facts<BusinessAccountValues>;
+  /** Newest first. */
+  alerts: ToldAlert[];
   templates: KnownTemplate[];
   triedAt: Date | null;
   /** The last read that succeeded. */
@@ -88,7 +91,8 @@ export async function listSenderKnowledge(
   senderId: string | null = null,
 ): Promise<SenderKnowledge[]> {
   return sql.query<SenderKnowledge[]>`
-    select s.id as "senderId", coalesce(r.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount", (
+    select s.id as "senderId", coalesce(r.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
+      coalesce(b.alerts, '[]') as alerts, (
         select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'language', t.language, 'facts', t.facts) order by t.language), '[]')
         from message_templates t where t.business_account_id = s.business_account_id and t.name = s.template
       ) as templates,

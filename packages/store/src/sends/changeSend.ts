@@ -86,6 +86,7 @@ function reportedAttemptOf(row: ReportedRow): ReportedAttempt {
   return {
     number: row.reported_number,
     senderId: row.reported_sender_id,
+    phoneNumberId: row.reported_phone_number_id,
     startedAt: row.reported_started_at,
     outcome: row.reported_outcome,
     otherIsAccepted: row.other_is_accepted,

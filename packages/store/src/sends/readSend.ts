@@ -26,14 +26,15 @@ export type ReadRow = SendRow & { now: Date };
 export type ReportedRow = ReadRow & {
   reported_number: number;
   reported_sender_id: string | null;
+  reported_phone_number_id: string | null;
   reported_started_at: Date;
   reported_outcome: AttemptOutcome | null;
   other_is_accepted: boolean;
 };
 
 /**
- * Joins the send `s` that a report tells of, and its attempt `a`: the attempt that the report names, ended or under way, or else the one
- * with its message.
+ * Joins the send `s` that a report tells of, and its attempt `a`: the attempt that the report names, ended or under way, unless that has
+ * another message; or else the one with its message.
  *
  * @param report a row with `send_id`, `attempt` and `message_id`
  */
@@ -42,10 +43,11 @@ const reportedSend = (report: string): Prisma.Sql => {
   return Prisma.sql`
     cross join lateral (
       select send_id, number, sender_id, started_at, outcome from attempts
-      where send_id = ${r}.send_id and number = ${r}.attempt
+      where send_id = ${r}.send_id and number = ${r}.attempt and coalesce(message_id = ${r}.message_id, true)
       union all
       select id, attempt_number, sender_id, claimed_at, null from sends
       where id = ${r}.send_id and attempt_number = ${r}.attempt and claimed_at is not null
+        and not exists (select from attempts where send_id = ${r}.send_id and number = ${r}.attempt)
       union all (
         select send_id, number, sender_id, started_at, outcome from attempts
         where message_id = ${r}.message_id order by started_at limit 1
@@ -56,7 +58,8 @@ const reportedSend = (report: string): Prisma.Sql => {
 
 /** The columns of a `ReportedRow` that are not the send's. */
 const REPORTED_COLUMNS = Prisma.sql`
-  a.number as reported_number, a.sender_id as reported_sender_id, a.started_at as reported_started_at, a.outcome as reported_outcome,
+  a.number as reported_number, a.sender_id as reported_sender_id,
+  (select phone_number_id from senders where id = a.sender_id) as reported_phone_number_id, a.started_at as reported_started_at, a.outcome as reported_outcome,
   exists (
     select from attempts o where o.send_id = s.id and o.number <> a.number and o.outcome = 'accepted'
   ) as other_is_accepted`;
@@ -117,4 +120,16 @@ export async function findSend(
 ): Promise<{ send: Send; now: Date } | null> {
   const row = await readSend(database, { id, accountId });
   return row === undefined ? null : { send: sendOf(row), now: row.now };
+}
+
+/** How many attempts of a send ended with the provider's code so far, where the message might have been tried again. */
+export async function countAttemptsWith(
+  { sql }: Database,
+  sendId: string,
+  errorCode: number | null,
+): Promise<number> {
+  const [row] = await sql.query<[{ count: number }]>`
+    select count(*)::integer as count from attempts
+    where send_id = ${sendId}::uuid and outcome = 'retry' and error_code = ${errorCode}::integer`;
+  return row.count;
 }

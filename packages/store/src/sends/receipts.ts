@@ -62,6 +62,7 @@ interface AppliedRow {
   delivered_before: Date | null;
   read_before: Date | null;
   verification: Send['verification'];
+  account_id: string;
   country: string | null;
   sender_id: string | null;
   created_at: Date;
@@ -101,7 +102,8 @@ export async function applyReceipts(
         min(d.occurred_at) filter (where d.status = 'read') as read, min(d.occurred_at) filter (where d.status <> 'sent') as arrived,
         (array_agg(d.pricing) filter (where d.pricing is not null))[1] as pricing
       from due d cross join lateral (
-        select sender_id, started_at from attempts where send_id = d.send_id and number = d.attempt and outcome = 'accepted' limit 1
+        select sender_id, started_at from attempts
+        where send_id = d.send_id and number = d.attempt and outcome = 'accepted' and coalesce(message_id = d.message_id, true) limit 1
       ) a
       where d.status <> 'failed' and d.identity_hash is null
       group by d.send_id
@@ -110,7 +112,7 @@ export async function applyReceipts(
       select f.*, s.*, array_position(array['sent', 'delivered', 'read'], s.status) as rank_before,
         date_trunc('milliseconds', clock_timestamp()) as now
       from (select * from folded order by send_id) f cross join lateral (
-        select id, status, verification, country, sender_id, locale, charged_from, created_at, sent_at, delivered_at, read_at, request_id, traceparent,
+        select id, account_id, status, verification, country, sender_id, locale, charged_from, created_at, sent_at, delivered_at, read_at, request_id, traceparent,
           pricing is not null as is_priced
         from sends where id = f.send_id and status in ('sent', 'delivered', 'read') and lost_at is null for no key update
       ) s
@@ -159,7 +161,7 @@ export async function applyReceipts(
     select ends.*, t.id, t.attempt, t.attempt_sender_id, t.started_at, t.statuses,
       (array['sent', 'delivered', 'read'])[t.rank_after] as status, t.sent_after as sent_at, t.delivered_after as delivered_at,
       t.read_after as read_at, t.status as status_before, t.sent_at as sent_before, t.delivered_at as delivered_before,
-      t.read_at as read_before, t.verification, t.country, t.sender_id, t.created_at, t.locale, t.request_id, t.traceparent
+      t.read_at as read_before, t.account_id, t.verification, t.country, t.sender_id, t.created_at, t.locale, t.request_id, t.traceparent
     from ends left join timed t on true`;
   const [first] = rows;
   if (first?.last != null && first.last - OVERTAKEN_MAX > position.after)
@@ -171,6 +173,7 @@ export async function applyReceipts(
 
 function appliedOf(row: AppliedRow): AppliedReceipts {
   const common = {
+    accountId: row.account_id,
     mode: 'live',
     verification: row.verification,
     country: row.country,
@@ -266,4 +269,9 @@ export async function postponeReceipt(database: Database, id: bigint): Promise<v
   await database.sql.execute`
     update receipts set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = least(tries + 1, 1000)
     where id = ${id}`;
+}
+
+/** Sets a receipt aside that the database refuses: it is due never again. */
+export async function setReceiptAside(database: Database, id: bigint): Promise<void> {
+  await database.sql.execute`update receipts set due_at = 'infinity' where id = ${id}`;
 }

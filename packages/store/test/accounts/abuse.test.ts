@@ -198,6 +198,24 @@ describe('the breaker', () => {
       });
     });
 
+    it('serves numbers that verified a live code of the account before', async () => {
+      const [known, foreign, new_] = ['+5511987650001', '+5511987650002', '+5511987650003'] as const;
+      const to = (recipient: string, by = caller) =>
+        createSend(store.database, { ...newSend(by, { recipient }), country: 'NG' });
+      const other = await buildCaller(store.database, 'live');
+      for (const creation of [await to(known), await to(foreign, other)])
+        if (creation.outcome === 'created')
+          await store.sql(
+            `update sends set verification = 'verified', verified_at = created_at where id = $1`,
+            [creation.send.id],
+          );
+      await past({ count: 10 });
+      await trip('NG');
+      expect((await to(known)).outcome).toBe('created');
+      for (const recipient of [foreign, new_])
+        expect(await to(recipient)).toMatchObject({ outcome: 'rate_limited', cause: 'breaker' });
+    });
+
     it('is tripped once by many that judge the same evidence', async () => {
       await past({ count: 10 });
       const same = await evidenceOn('NG');

@@ -33,7 +33,7 @@ insert into invitations (id, account_id, email, role, token_hash, expires_at)
   values (gen_random_uuid(), :account, 'right@example.com', 'admin', sha256('r'), now());
 insert into heartbeats (loop, worker_id) values ('sweep', gen_random_uuid());
 insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', '0.9.0', '', 0);
-insert into traffic_counts values (now(), 'accepted', 'BR', '', '', 1);
+insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
   values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
 insert into health_readings values (true, now(), '{}');

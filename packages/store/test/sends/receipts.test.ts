@@ -99,7 +99,7 @@ describe('receipts', () => {
         'select round(extract(epoch from due_at - clock_timestamp()))::integer as wait from receipts',
       );
       waits.push(row!.wait);
-      await store.sql('update receipts set due_at = now()');
+      await store.sql(`update receipts set due_at = now() - interval '1 second'`);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
@@ -166,6 +166,7 @@ describe('reports', () => {
         attempt: {
           number: 2,
           senderId,
+          phoneNumberId: expect.stringMatching(/^[0-9]+$/),
           startedAt: expect.any(Date),
           outcome: null,
           otherIsAccepted: false,
@@ -195,6 +196,14 @@ describe('reports', () => {
       const name = await attempt(one);
       await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
+    });
+
+    it('is none by the name of an attempt that has another message', async () => {
+      const sendId = await buildSend(store.database, caller);
+      const name = await attempt(sendId, { messageId: `wamid.${sendId}` });
+      await isUnderWay(sendId, name.number);
+      expect(await reported({ attempt: name })).toBeNull();
+      expect(await reported({ attempt: name, messageId: `wamid.${sendId}` })).toMatchObject({ sendId });
     });
 
     it('is that of the earliest attempt when a message id stands twice', async () => {
@@ -342,6 +351,14 @@ describe('receipts of messages that were accepted', () => {
   const apply = async () => (await applyReceipts(store.database, 1000, true)).applied;
   const left = async () => (await store.sql('select from receipts')).length;
   const costs = () => listMessageCosts(store.database, 1);
+
+  it('change nothing where they report on another message than the attempt’s', async () => {
+    const id = await accepted();
+    await storeReceipts(store.database, [reportOf(id, 'delivered', 0, { messageId: 'wamid.another' })]);
+    expect(await apply()).toEqual([]);
+    expect((await sendOf(id)).send.status).toBe('sent');
+    expect(await left()).toBe(1);
+  });
 
   it('make one change of the send, with its price, and are gone', async () => {
     const id = await accepted();
@@ -529,6 +546,7 @@ const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
 const ATTEMPT: ReportedAttempt = {
   number: 1,
   senderId: null,
+  phoneNumberId: null,
   startedAt: new Date(0),
   outcome: 'accepted',
   otherIsAccepted: false,

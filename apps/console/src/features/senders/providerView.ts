@@ -18,7 +18,7 @@ export interface FactView {
     | 'review'
     | 'verification'
     | 'ban'
-    | 'notice';
+    | 'alert';
   value: string;
   at: string;
   source: 'webhook' | 'read';
@@ -85,7 +85,7 @@ function recipientsLeft({ number, recipients24h }: SenderKnowledge): number | nu
   return Math.max(0, most - recipients24h);
 }
 
-function factViews({ number, businessAccount }: SenderKnowledge): FactView[] {
+function factViews({ number, businessAccount, alerts }: SenderKnowledge): FactView[] {
   const canSend =
     businessAccount.canSend?.value.can === 'AVAILABLE'
       ? number.canSend
@@ -98,15 +98,25 @@ function factViews({ number, businessAccount }: SenderKnowledge): FactView[] {
     ['review', businessAccount.review],
     ['verification', businessAccount.verification],
     ['ban', businessAccount.ban],
-    ['notice', businessAccount.notice],
   ] as const;
-  const views: FactView[] = told.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }]));
+  const views: FactView[] = [
+    ...told.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }])),
+    ...alerts.slice(0, ALERTS_SHOWN).map(alertView),
+  ];
   if (canSend === undefined) return views;
   const { value, at, source } = canSend;
   return [
     ...views,
     { name: 'canSend', value: value.why === null ? value.can : `${value.can}: ${value.why}`, at, source },
   ];
+}
+
+/** The command line shows the others. */
+const ALERTS_SHOWN = 5;
+
+function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]): FactView {
+  const words = severity === null ? type : `${type} (${severity})`;
+  return { name: 'alert', value: detail === null ? words : `${words}: ${detail}`, at, source: 'webhook' };
 }
 
 function templateViews({ templates }: SenderKnowledge, languages: readonly string[]): TemplateView[] {

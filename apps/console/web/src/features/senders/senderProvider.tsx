@@ -59,7 +59,7 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm" component="dl" m={0}>
       {facts.map((fact) => (
-        <Fact key={fact.name} label={t(`provider.facts.${fact.name}`)}>
+        <Fact key={`${fact.name} ${fact.at} ${fact.value}`} label={t(`provider.facts.${fact.name}`)}>
           {fact.value}
           <Told {...fact} />
         </Fact>
