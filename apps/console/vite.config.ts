@@ -2,12 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite';
 
 /** The web application: built into `dist/web`, which the console's server serves. */
 export default defineConfig({
   root: new URL('web', import.meta.url).pathname,
-  plugins: [react(), preloadFont(), compress()],
+  plugins: [react(), preload(), compress()],
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,
@@ -31,17 +31,24 @@ export default defineConfig({
   },
 });
 
-/** The page asks for the font at once, and not only after the style sheet that names it. */
-function preloadFont(): Plugin {
+/**
+ * The page asks at once for the font, and not only after the style sheet that names it. Links with `data-signed-in`, to what every page
+ * but the sign-in page needs, are left out by the server for those who have not signed in.
+ */
+function preload(): Plugin {
   return {
-    name: 'preload-font',
+    name: 'preload',
     transformIndexHtml: (_page, { bundle = {} }) =>
-      Object.keys(bundle)
-        .filter((file) => file.endsWith('.woff2'))
-        .map((file) => ({
-          tag: 'link',
-          attrs: { rel: 'preload', href: `/${file}`, as: 'font', type: 'font/woff2', crossorigin: '' },
-        })),
+      Object.keys(bundle).flatMap((file) => {
+        const link = (attrs: Record<string, string>): HtmlTagDescriptor[] => [
+          { tag: 'link', attrs: { href: `/${file}`, ...attrs } },
+        ];
+        if (file.endsWith('.woff2'))
+          return link({ rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: '' });
+        return /\/(?:shared|shell)-.*\.js$/.test(file)
+          ? link({ rel: 'modulepreload', 'data-signed-in': '' })
+          : [];
+      }),
   };
 }
 

@@ -7,6 +7,8 @@ import expressStaticGzip from 'express-static-gzip';
 /** Output of `vite build`. */
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const NONCE = '%NONCE%';
+/** A link to what pages need that only signed-in users see. */
+const SIGNED_IN_LINK = /<link [^>]*data-signed-in[^>]*>/g;
 
 /** Sets `Cache-Control` on static files: the `maxAge` of Express would keep the `no-store` that every answer has. */
 export const cacheControl =
@@ -21,6 +23,7 @@ export const cacheControl =
  */
 export function webApplicationRouter(): Router {
   const page = readFileSync(`${BUILT}/index.html`, 'utf8');
+  const signInPage = page.replaceAll(SIGNED_IN_LINK, '');
   const router = express.Router();
   router.use(
     '/assets',
@@ -42,8 +45,10 @@ export function webApplicationRouter(): Router {
       setHeaders: cacheControl('public, max-age=3600'),
     }),
   );
-  router.get('/{*splat}', (_request, response) => {
-    response.type('html').send(page.replaceAll(NONCE, response.locals['nonce'] as string));
+  router.get('/{*splat}', ({ headers }, response) => {
+    // Who brings no cookie has no session.
+    const text = headers.cookie === undefined ? signInPage : page;
+    response.type('html').send(text.replaceAll(NONCE, response.locals['nonce'] as string));
   });
   return router;
 }

@@ -58,7 +58,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await fill(page, 'Email', email);
     await fill(page, 'Password', 'not the password');
     await press(page, 'Sign in');
-    await page.getByText('The email or password is incorrect.').waitFor();
+    await page.getByText('Email or password is wrong').waitFor();
     await fill(page, 'Password', PASSWORD);
     await press(page, 'Sign in');
     await heading(page, 'Team').waitFor();

@@ -1,5 +1,7 @@
 import type { ComponentType } from 'react';
 import { createBrowserRouter, type RouteObject } from 'react-router';
+import { readSession } from '../api/auth.js';
+import { queryClient } from '../api/queries.js';
 import { loadTexts } from './i18n.js';
 import { UnknownPage } from './unknownPage.js';
 import { SignIn } from '../features/auth/signIn.js';
@@ -31,7 +33,11 @@ export const router = createBrowserRouter([
       page('/sign-up', () => import('../features/auth/signUp.js'), 'SignUp'),
       page('/invitation', () => import('../features/auth/invitation.js'), 'AcceptInvitation'),
       {
-        lazy: async () => ({ Component: (await import('./shell.js')).Shell }),
+        lazy: async () => {
+          // Read now, and not after the code that shows it, which reports a failure.
+          void readSession(queryClient).catch(() => {});
+          return { Component: (await import('./shell.js')).Shell };
+        },
         children: [
           page('/', () => import('./home.js'), 'Home'),
           page('/profile', () => import('../features/profile/profile.js'), 'Profile'),

@@ -27,22 +27,27 @@ const FINAL = new Set([403, 404]);
 export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
   const { t } = useTranslation();
   const text = useProblemText();
+  // The first sentence says what is wrong, the others what to do.
+  const [sentence = '', ...others] = text(problem).split(/(?<=\.) /);
+  const mayRetry = onRetry && !FINAL.has(problem.status);
   return (
     <Alert
       color="red"
       variant="light"
       icon={<IconAlertTriangle size={18} />}
-      title={t('problems.title')}
+      title={sentence.replace(/\.$/, '')}
       role="alert"
     >
-      <Group justify="space-between">
-        <Text size="sm">{text(problem)}</Text>
-        {onRetry && !FINAL.has(problem.status) && (
-          <Button size="xs" variant="default" onClick={onRetry}>
-            {t('retry')}
-          </Button>
-        )}
-      </Group>
+      {(others.length > 0 || mayRetry) && (
+        <Group justify="space-between">
+          <Text size="sm">{others.join(' ')}</Text>
+          {mayRetry && (
+            <Button size="xs" variant="default" onClick={onRetry}>
+              {t('retry')}
+            </Button>
+          )}
+        </Group>
+      )}
     </Alert>
   );
 }

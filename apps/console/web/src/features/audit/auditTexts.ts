@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { AuditValue } from '../../../../src/features/audit/view.js';
+import { useAddresses, useNumbers, useTimes } from '../../hooks/formats.js';
 import audit from '../../locales/en/audit.json';
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/;
@@ -16,17 +17,19 @@ export function useAuditTexts(): {
   /** The meaning of null depends on the field. */
   value: (value: AuditValue, field: string) => string;
 } {
-  const { t, i18n } = useTranslation('audit');
-  const number = new Intl.NumberFormat(i18n.language);
-  const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' });
+  const { t } = useTranslation('audit');
+  const { whole } = useNumbers();
+  const time = useTimes();
+  const address = useAddresses();
   const field = (name: string): string => (isField(name) ? t(`fields.${name}`) : name);
 
   function value(given: AuditValue, name: string): string {
     if (given === null) return isNull(name) ? t(`nulls.${name}`) : t('nothing');
-    if (typeof given === 'number') return number.format(given);
+    if (typeof given === 'number') return whole(given);
     if (typeof given === 'boolean') return given ? t('yes') : t('no');
     if (typeof given === 'string') {
-      if (TIME.test(given)) return time.format(new Date(given));
+      if (TIME.test(given)) return time(given);
+      if (name === 'clientAddress') return address(given);
       return isValue(given) ? t(`values.${given}`) : given;
     }
     if (Array.isArray(given))

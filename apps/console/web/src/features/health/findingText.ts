@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { FindingView, HealthView } from '../../../../src/features/health/view.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useNumbers, useTimes } from '../../hooks/formats.js';
 
 /** Statuses of a template for which there is a word. */
 const STATUSES = [
@@ -22,8 +22,9 @@ export function useRemedy(): (finding: FindingView) => string {
 
 /** Returns the function that says what is wrong, with the template, the sends or the refusal that the finding names. */
 export function useSentence(senders: HealthView['senders']): (finding: FindingView) => string {
-  const { t, i18n } = useTranslation(['health', 'findings']);
+  const { t } = useTranslation(['health', 'findings']);
   const { whole } = useNumbers();
+  const time = useTimes();
   const failed = useFailures(senders);
   return ({ name, sentence, template, failures, refusal }) => {
     if (failures !== undefined) return failed(failures);
@@ -31,8 +32,7 @@ export function useSentence(senders: HealthView['senders']): (finding: FindingVi
     if (template === undefined) return t(`findings:${name}.sentence`, { defaultValue: sentence });
     const { language, serving, at } = template;
     const status = STATUSES.find((known) => known === template.status) ?? 'other';
-    const time = new Date(at).toLocaleString(i18n.language, { dateStyle: 'short', timeStyle: 'short' });
-    const cause = t(`templates.${status}`, { template: template.template, language, time });
+    const cause = t(`templates.${status}`, { template: template.template, language, time: time(at) });
     const languageName = t(`languages.${language === 'pt_BR' ? 'pt_BR' : 'en'}`);
     return serving === 0
       ? t('templates.noneServes', { cause, name: languageName })
@@ -44,13 +44,13 @@ export function useSentence(senders: HealthView['senders']): (finding: FindingVi
 function useFailures(
   senders: HealthView['senders'],
 ): (failures: NonNullable<FindingView['failures']>) => string {
-  const { t, i18n } = useTranslation('health');
-  const { whole } = useNumbers();
+  const { t } = useTranslation('health');
+  const { share, whole } = useNumbers();
   const countryName = useCountryName();
   return ({ country, senderId, reason, failed, ended }) => {
     const kind = country !== undefined ? 'country' : senderId !== undefined ? 'sender' : 'all';
     return t(`failures.${kind}`, {
-      share: new Intl.NumberFormat(i18n.language, { style: 'percent' }).format(failed / ended),
+      share: share(failed / ended),
       country: country === undefined ? '' : countryName(country),
       sender: senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '',
       failed: whole(failed),

@@ -2,23 +2,18 @@ import { SimpleGrid, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { Statistic } from '../../components/facts.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 
 /** Formats shares and seconds in the user's language; null becomes a dash. */
 export function useShares(): {
   share: (part: number | null) => string;
   seconds: (seconds: number | null) => string;
 } {
-  const { t, i18n } = useTranslation('overview');
-  const percent = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
-  const tenths = new Intl.NumberFormat(i18n.language, {
-    minimumFractionDigits: 1,
-    maximumFractionDigits: 1,
-  });
+  const numbers = useNumbers();
+  const durations = useDurations();
   return {
-    share: (part) => (part === null ? '–' : percent.format(part)),
-    seconds: (seconds) =>
-      seconds === null ? '–' : t('statistics.seconds', { seconds: tenths.format(seconds) }),
+    share: (part) => (part === null ? '–' : numbers.share(part)),
+    seconds: (seconds) => (seconds === null ? '–' : durations.seconds(seconds)),
   };
 }
 

@@ -12,7 +12,7 @@ import { useMayOperate } from '../../app/session.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Fact } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { useSenderChange } from '../../hooks/staffChange.js';
 
 /** What Meta says of a sender: facts with their times, templates by language, and the preflight. */
@@ -90,6 +90,7 @@ function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
 
 function Templates({ name, templates }: { name: string; templates: readonly TemplateView[] }) {
   const { t } = useTranslation('senders');
+  const { seconds: durationText } = useDurations();
   const column = (
     name: 'category' | 'quality' | 'ttl' | 'footer',
     render: (one: TemplateView) => ReactNode,
@@ -118,8 +119,11 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
         },
         column('category', ({ category }) => category),
         column('quality', ({ quality }) => quality),
-        column('ttl', ({ ttlSeconds: count }) => count && t('provider.seconds', { count })),
-        column('footer', ({ codeExpirationMinutes: count }) => count && t('provider.minutes', { count })),
+        column('ttl', ({ ttlSeconds }) => ttlSeconds && durationText(ttlSeconds)),
+        column(
+          'footer',
+          ({ codeExpirationMinutes }) => codeExpirationMinutes && durationText(codeExpirationMinutes * 60),
+        ),
         { title: t('provider.columns.at'), render: ({ at }) => (at === null ? '–' : <Time at={at} />) },
       ]}
     />

@@ -7,7 +7,7 @@ import { useChange, useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { useRangeRule } from '../../hooks/forms.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loaded } from '../../components/states.js';
@@ -47,6 +47,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const { t, i18n } = useTranslation(['settings', 'common']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
+  const { seconds: durationText } = useDurations();
   const rangeRule = useRangeRule();
   const change = useChange('/staff/settings', '/staff/audit', '/staff/accounts');
   const rule =
@@ -67,12 +68,6 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
       signUpsPerDomainDay: rule('signUpsPerDomainDay'),
     },
   });
-  const minutes = new Intl.NumberFormat(i18n.language, {
-    style: 'unit',
-    unit: 'minute',
-    unitDisplay: 'long',
-    maximumFractionDigits: 2,
-  }).format(form.values.codeValiditySeconds / 60);
 
   const field = (name: Exclude<keyof Settings, 'guessBudget'>) => ({
     label: t(`fields.${name}.label`),
@@ -101,7 +96,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
           {...field('codeValiditySeconds')}
           rightSection={
             <Text size="sm" c="dimmed" className="tabular">
-              {minutes}
+              {durationText(form.values.codeValiditySeconds)}
             </Text>
           }
           rightSectionWidth={130}

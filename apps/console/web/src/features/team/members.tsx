@@ -11,8 +11,12 @@ import { DataTable } from '../../components/dataTable.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
-/** The members of an account; admins can change roles and remove members. */
-export function Members({ members }: { members: readonly MemberView[] }) {
+/**
+ * The members of an account; admins can change roles and remove members.
+ *
+ * @param isOnlyAdmin whether the user is the only admin, who has to stay
+ */
+export function Members({ members, isOnlyAdmin }: { members: readonly MemberView[]; isOnlyAdmin: boolean }) {
   const { t } = useTranslation('team');
   const { path, mayManage } = useAccount();
   const { user } = useSession();
@@ -33,7 +37,12 @@ export function Members({ members }: { members: readonly MemberView[] }) {
           },
           {
             title: t('columns.role'),
-            render: (member) => (mayManage ? <Role member={member} /> : t(`roles.${member.role}`)),
+            render: (member) =>
+              mayManage ? (
+                <Role member={member} fixed={isOnlyAdmin && member.id === user.id} />
+              ) : (
+                t(`roles.${member.role}`)
+              ),
           },
           {
             title: t('columns.twoFactor'),
@@ -114,7 +123,7 @@ export function RemoveIcon({
   );
 }
 
-function Role({ member: { id, name, role } }: { member: MemberView }) {
+function Role({ member: { id, name, role }, fixed }: { member: MemberView; fixed: boolean }) {
   const { t } = useTranslation('team');
   const { path } = useAccount();
   const options = useRoleOptions();
@@ -135,7 +144,7 @@ function Role({ member: { id, name, role } }: { member: MemberView }) {
         aria-label={t('roleOf', { name })}
         value={role}
         onChange={(chosen) => chosen !== null && chosen !== role && change(chosen)}
-        disabled={isPending}
+        disabled={isPending || fixed}
         size="xs"
         w={{ base: 128, sm: 150 }}
       />
