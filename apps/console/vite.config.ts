@@ -19,10 +19,12 @@ export default defineConfig({
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
       output: {
-        // A file costs a slow connection a part of a second: one for the sign-in page, one for what other pages share, one for each page.
+        // A file costs a slow connection a part of a second: one for the sign-in page, one for the
+        // frame of the others with the page that opens first, one for what they share, and one for each page.
         codeSplitting: {
           groups: [
-            { name: 'start', tags: ['$initial'], priority: 1 },
+            { name: 'start', tags: ['$initial'], priority: 2 },
+            { name: 'shell', test: /\/web\/src\/(?:app\/(?:home|shell)|features\/overview\/)/, priority: 1 },
             { name: 'shared', minShareCount: 2 },
           ],
         },
