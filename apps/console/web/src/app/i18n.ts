@@ -61,7 +61,8 @@ export const firstTexts = i18next
     lng: preferred(),
     supportedLngs: Object.keys(TEXTS),
     fallbackLng: false,
-    ns: FIRST,
+    // A copy: the list that it is given gets the others later.
+    ns: [...FIRST],
     defaultNS: 'common',
     interpolation: { escapeValue: false },
     // What the server says in English has no English texts to wait for.

@@ -63,7 +63,13 @@ export function Chart({ kind, height, labels, series, format }: ChartProps) {
         {labels.map(
           (label, index) =>
             index % labelEvery === 0 && (
-              <text key={index} x={x(index)} y={height - 6} textAnchor="middle">
+              <text
+                key={index}
+                // The last one ends with the chart.
+                x={Math.min(x(index), width - LABEL_WIDTH / 2)}
+                y={height - 6}
+                textAnchor="middle"
+              >
                 {label}
               </text>
             ),
@@ -144,8 +150,8 @@ function Line({ series: { color, values }, x, y }: Place & { series: ChartSeries
   return (
     <g fill={colorOf(color)}>
       <polyline points={points.join(' ')} fill="none" stroke={colorOf(color)} strokeWidth={2} />
-      {points.map(([cx, cy]) => (
-        <circle key={cx} cx={cx} cy={cy} r={3} />
+      {points.map(([cx, cy], index) => (
+        <circle key={index} cx={cx} cy={cy} r={3} />
       ))}
     </g>
   );
