@@ -38,8 +38,8 @@ export function Members({ members, isOnlyAdmin }: { members: readonly MemberView
           {
             title: t('columns.role'),
             render: (member) =>
-              mayManage ? (
-                <Role member={member} fixed={isOnlyAdmin && member.id === user.id} />
+              mayManage && !(isOnlyAdmin && member.id === user.id) ? (
+                <Role member={member} />
               ) : (
                 t(`roles.${member.role}`)
               ),
@@ -123,7 +123,7 @@ export function RemoveIcon({
   );
 }
 
-function Role({ member: { id, name, role }, fixed }: { member: MemberView; fixed: boolean }) {
+function Role({ member: { id, name, role } }: { member: MemberView }) {
   const { t } = useTranslation('team');
   const { path } = useAccount();
   const options = useRoleOptions();
@@ -144,7 +144,7 @@ function Role({ member: { id, name, role }, fixed }: { member: MemberView; fixed
         aria-label={t('roleOf', { name })}
         value={role}
         onChange={(chosen) => chosen !== null && chosen !== role && change(chosen)}
-        disabled={isPending || fixed}
+        disabled={isPending}
         size="xs"
         w={{ base: 128, sm: 150 }}
       />
