@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Problem } from '@onecode/domain';
 import express, { type Request, type Response, type Router } from 'express';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
@@ -87,12 +89,29 @@ export function docsRouter({
     if ('to' in page) return response.redirect(308, page.to);
     // Read anew each time: the whole site is too large to be kept for its few readers. All but the SDK is text.
     const stored = await readFile(join(SITE, page.file));
-    const content = page.file.endsWith('.tgz') ? stored : fillIn(stored.toString());
+    const content = page.file.endsWith('.tgz')
+      ? stored
+      : await compress(request, response, fillIn(stored.toString()));
     response.set('Content-Type', TYPES[extname(page.file)]);
     response.set('ETag', `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`);
     response.send(content);
   });
   return router;
+}
+
+const ENCODERS = {
+  // Higher levels take several times as long, for a few per cent.
+  br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: (text: string) => promisify(gzip)(text),
+};
+
+/** Compresses a text as the client accepts it, off the thread that answers the API's calls. */
+async function compress(request: Request, response: Response, text: string): Promise<string | Buffer> {
+  response.vary('Accept-Encoding');
+  const encoding = (['br', 'gzip'] as const).find((name) => request.acceptsEncodings(name) !== false);
+  if (encoding === undefined) return text;
+  response.set('Content-Encoding', encoding);
+  return ENCODERS[encoding](text);
 }
 
 function readSite(): Site {

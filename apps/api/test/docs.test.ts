@@ -76,15 +76,47 @@ it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
   '%s is asked for again without being sent again',
   async (path) => {
     const tag = (await get(path)).headers.get('etag') ?? '';
-    // fetch would add Cache-Control, which asks for the whole answer.
+    // fetch would add Cache-Control, which asks for the whole answer. It accepts gzip.
     const status = await new Promise((resolve, reject) => {
-      request(docs.base + path, { headers: { 'If-None-Match': tag } }, (answer) => {
-        answer.resume().once('end', () => resolve(answer.statusCode));
-      })
+      request(
+        docs.base + path,
+        { headers: { 'If-None-Match': tag, 'Accept-Encoding': 'gzip' } },
+        (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode));
+        },
+      )
         .once('error', reject)
         .end();
     });
     expect(status).toBe(304);
+  },
+);
+
+it.each(['/docs/', '/docs/errors.md', asset])(
+  '%s is compressed as the client accepts it, with a tag of its own, and the same text',
+  async (path) => {
+    const read = async (accepted: string) => {
+      const answer = await get(path, { headers: { 'accept-encoding': accepted } });
+      const [encoding, vary, type, length, tag] = [
+        'content-encoding',
+        'vary',
+        'content-type',
+        'content-length',
+        'etag',
+      ].map((name) => answer.headers.get(name));
+      return { encoding, vary, type, bytes: Number(length), tag, text: await answer.text() };
+    };
+    const plain = await read('identity');
+    expect(plain).toMatchObject({ encoding: null, vary: 'Accept-Encoding' });
+    for (const [accepted, encoding] of [
+      ['gzip, deflate, br, zstd', 'br'],
+      ['br;q=0, gzip', 'gzip'],
+    ] as const) {
+      const { bytes, tag, ...answer } = await read(accepted);
+      expect(answer).toEqual({ encoding, vary: plain.vary, type: plain.type, text: plain.text });
+      expect(bytes).toBeLessThan(plain.bytes * 0.6);
+      expect(tag).not.toBe(plain.tag);
+    }
   },
 );
 

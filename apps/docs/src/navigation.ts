@@ -21,7 +21,7 @@ export const GROUPS: Group[] = [
       ['showing-errors', both('Errors and people', 'Erros e pessoas')],
       ['testing', both('Test mode and CI', 'Modo de teste e CI')],
       ['sdk', both('The SDK', 'O SDK')],
-      ['double', both('The double', 'O dublê')],
+      ['double', both('Test double', 'Dublê de teste')],
       ['examples', both('Examples', 'Exemplos')],
     ],
   },

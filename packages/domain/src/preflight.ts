@@ -62,9 +62,9 @@ export const PREFLIGHT_TEXTS = {
     'Meta is going to put the template {{template}} ({{language}}) in the category {{category}}. Object in WhatsApp Manager, or create another.',
   template_button: 'The template {{template}} ({{language}}) has no button that copies the code. Add one.',
   ttl_too_long:
-    'The template ({{language}}) is delivered for up to {{seconds}} s, but codes live {{validity}} s. Shorten its validity period in WhatsApp Manager.',
+    'The template ({{language}}) is delivered for up to {{ttl}}, but codes live {{validity}}. Shorten its validity period in WhatsApp Manager.',
   footer_differs:
-    'The footer of the template ({{language}}) says {{footer}} min, but codes live {{validity}} s. Change the template or code_validity_seconds.',
+    'The footer of the template ({{language}}) says {{footer}} min, but codes live {{validity}}. Change the template or code_validity_seconds.',
   not_subscribed:
     'Meta sends no webhooks of this business account to the app. Subscribe the app: POST /{business account}/subscribed_apps.',
   not_verified:
@@ -226,10 +226,18 @@ function templateTtl(input: PreflightInput, languages: Languages): Found {
   for (const { language, facts } of templates) {
     const seconds = facts.ttlSeconds?.value ?? TTL_SECONDS_USUAL;
     if (seconds > input.codeValiditySeconds)
-      return bad('ttl_too_long', { language, seconds, validity: input.codeValiditySeconds });
+      return bad('ttl_too_long', {
+        language,
+        ttl: durationText(seconds),
+        validity: durationText(input.codeValiditySeconds),
+      });
   }
   return fine();
 }
+
+/** A duration in whole minutes, or else in seconds, the same in all our languages. */
+const durationText = (seconds: number): string =>
+  seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
 /** Templates whose footer says another time than codes live. */
 function templateFooter(input: PreflightInput, languages: Languages): Found {
@@ -239,7 +247,11 @@ function templateFooter(input: PreflightInput, languages: Languages): Found {
   for (const { language, facts } of templates) {
     const minutes = facts.codeExpirationMinutes?.value ?? null;
     if (!footerSaysValidity(minutes, input.codeValiditySeconds))
-      return bad('footer_differs', { language, footer: minutes ?? '-', validity: input.codeValiditySeconds });
+      return bad('footer_differs', {
+        language,
+        footer: minutes ?? '-',
+        validity: durationText(input.codeValiditySeconds),
+      });
   }
   return fine();
 }

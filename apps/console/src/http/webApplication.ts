@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import express, { type Router } from 'express';
+import expressStaticGzip from 'express-static-gzip';
 
 /** Output of `vite build`. */
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const NONCE = '%NONCE%';
+/** A link to what pages need that only signed-in users see. */
+const SIGNED_IN_LINK = /<link [^>]*data-signed-in[^>]*>/g;
 
 /** Sets `Cache-Control` on static files: the `maxAge` of Express would keep the `no-store` that every answer has. */
 export const cacheControl =
@@ -15,19 +18,24 @@ export const cacheControl =
   };
 
 /**
- * Serves the web application: its assets, whose names hold a hash of their content, and its page for every other path. Each answer
- * writes its own nonce into the page.
+ * Serves the web application: its assets, whose names hold a hash of their content, as the build has compressed them, and its page for
+ * every other path. Each answer writes its own nonce into the page.
  */
 export function webApplicationRouter(): Router {
   const page = readFileSync(`${BUILT}/index.html`, 'utf8');
+  const signInPage = page.replaceAll(SIGNED_IN_LINK, '');
   const router = express.Router();
   router.use(
     '/assets',
-    express.static(`${BUILT}/assets`, {
+    expressStaticGzip(`${BUILT}/assets`, {
       index: false,
-      redirect: false,
-      fallthrough: false,
-      setHeaders: cacheControl('public, max-age=31536000, immutable'),
+      enableBrotli: true,
+      orderPreference: ['br', 'gzip'],
+      serveStatic: {
+        redirect: false,
+        fallthrough: false,
+        setHeaders: cacheControl('public, max-age=31536000, immutable'),
+      },
     }),
   );
   router.use(
@@ -37,8 +45,10 @@ export function webApplicationRouter(): Router {
       setHeaders: cacheControl('public, max-age=3600'),
     }),
   );
-  router.get('/{*splat}', (_request, response) => {
-    response.type('html').send(page.replaceAll(NONCE, response.locals['nonce'] as string));
+  router.get('/{*splat}', ({ headers }, response) => {
+    // Who brings no cookie has no session.
+    const text = headers.cookie === undefined ? signInPage : page;
+    response.type('html').send(text.replaceAll(NONCE, response.locals['nonce'] as string));
   });
   return router;
 }

@@ -286,6 +286,7 @@ describe('the first account', () => {
     const { id } = (await ana.post('/accounts', { name: 'Trial', language: 'en' })).body;
     await person(server, { accounts: { [id]: 'admin' } });
     expect((await ana.delete(`/accounts/${id}/membership`)).status).toBe(204);
+    expect((await ana.get('/session')).body.mayCreateAccount).toBe(false);
     expect(await ana.post('/accounts', { name: 'Trial 2', language: 'en' })).toMatchObject({
       status: 409,
       body: { code: 'account_made' },

@@ -108,6 +108,25 @@ describe('hostile clients', () => {
       expect(await kept('/assets/missing.js')).toEqual([404, 'no-store']);
       expect(await kept('/')).toEqual([200, 'no-store']);
     });
+
+    it('arrive compressed in the way the browser accepts, and only who brings a cookie is told to load what follows', async () => {
+      const pageOf = async (headers: Record<string, string>): Promise<string> =>
+        (await fetch(`${server.url}/`, { headers })).text();
+      const page = await pageOf({});
+      const asset = /\/assets\/start-[\w-]+\.js/.exec(page)?.[0] ?? '';
+      const encodingOf = async (accepted: string): Promise<unknown[]> => {
+        const answer = await fetch(server.url + asset, { headers: { 'accept-encoding': accepted } });
+        const [type, encoding] = ['content-type', 'content-encoding'].map((name) => answer.headers.get(name));
+        return [type?.split(';')[0], encoding, (await answer.text()).length];
+      };
+      const [type, none, length] = await encodingOf('identity');
+      expect([type, none]).toEqual(['text/javascript', null]);
+      expect(await encodingOf('gzip, deflate, br')).toEqual([type, 'br', length]);
+      expect(await encodingOf('gzip')).toEqual([type, 'gzip', length]);
+
+      expect(page).not.toContain('modulepreload');
+      expect(await pageOf({ cookie: 'any=thing' })).toContain('modulepreload');
+    });
   });
 
   describe('more passwords at once than can be judged', () => {

@@ -60,7 +60,7 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await fill(page, 'Email', email);
     await fill(page, 'Password', 'not the password');
     await press(page, 'Sign in');
-    await page.getByText('The email or password is incorrect.').waitFor();
+    await page.getByText('Email or password is wrong').waitFor();
     await fill(page, 'Password', PASSWORD);
     await press(page, 'Sign in');
     await heading(page, 'Team').waitFor();
@@ -73,6 +73,10 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     const admin = await person(server, { accounts: { [account]: 'admin' } });
     const { page, context } = await windowOf(browser, server, admin);
     await page.goto(`/accounts/${account}/team`);
+    // An account keeps an admin, which the page says before anybody clicks.
+    await page.getByText('You are the only admin').waitFor();
+    expect(await page.getByRole('button', { name: 'Leave account' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('combobox', { name: /^Role of/ }).count()).toBe(0);
     await press(page, 'Invite member');
     await fill(page, 'Email', 'bia@example.com');
     await press(page, 'Create link');

@@ -200,7 +200,7 @@ describe('the pages of sends', () => {
 
         // From here on, the page updates without any input.
         await report(database, accepted, { messageId: MESSAGE, status: 'read', failure: null });
-        await page.getByText('Wait for the person').waitFor();
+        await page.getByText('Waiting for the code').waitFor();
         await type(database, id, '000000');
         await timeline.getByText('Wrong code: 4 guesses left').waitFor();
         await type(database, id, '734192');

@@ -1,17 +1,14 @@
-import '@fontsource-variable/inter';
 import '@mantine/core/styles.css';
-import '@mantine/charts/styles.css';
 import '@mantine/notifications/styles.css';
 import './app/app.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router/dom';
 import { queryClient } from './api/queries.js';
-import './app/i18n.js';
+import { firstTexts } from './app/i18n.js';
 import { router } from './app/router.js';
 import { theme } from './app/theme.js';
 
@@ -24,11 +21,11 @@ window.addEventListener('vite:preloadError', () => window.location.reload());
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no #root element');
+await firstTexts;
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queryClient}>
-        <Notifications position="top-right" />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

@@ -60,6 +60,12 @@ export async function createOwnAccount(
   });
 }
 
+/** Whether a person belongs to no account and has never created one. */
+export async function mayCreateAccount(database: Connection, userId: string): Promise<boolean> {
+  const where = { id: userId, accountMadeAt: null, members: { none: {} } };
+  return (await database.prisma.user.findFirst({ where, select: { id: true } })) !== null;
+}
+
 /** What all trial accounts used up together of the live sends that they share a day. */
 export interface TrialSends {
   /** Today (UTC), as `2026-11-23`. */

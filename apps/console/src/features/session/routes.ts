@@ -1,4 +1,4 @@
-import { isStaffTwoFactorRequired, listMemberships } from '@onecode/store';
+import { isStaffTwoFactorRequired, listMemberships, mayCreateAccount } from '@onecode/store';
 import { route, type Route } from '../../http/route.js';
 import { sessionView } from './view.js';
 
@@ -12,7 +12,8 @@ export const sessionRoutes: readonly Route[] = [
       const { database, config } = context;
       const memberships = await listMemberships(database, person.id);
       const needsTwoFactor = person.staff !== null && (await isStaffTwoFactorRequired(database));
-      return sessionView(person, memberships, needsTwoFactor, config);
+      const rights = { needsTwoFactor, mayCreateAccount: await mayCreateAccount(database, person.id) };
+      return sessionView(person, memberships, rights, config);
     },
   }),
 ];

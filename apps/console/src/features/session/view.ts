@@ -15,6 +15,7 @@ export interface SessionView {
   };
   /** Whether the staff's routes demand a second factor of them. */
   needsTwoFactor: boolean;
+  mayCreateAccount: boolean;
   csrfToken: string;
   accounts: { id: string; name: string; role: MemberRole }[];
   /** The API's public base URL, for examples. */
@@ -26,12 +27,12 @@ export interface SessionView {
 export function sessionView(
   { id, name, email, language, staff, hasTwoFactor, csrfToken }: Person,
   memberships: readonly Membership[],
-  needsTwoFactor: boolean,
+  rights: Pick<SessionView, 'needsTwoFactor' | 'mayCreateAccount'>,
   { BASE_URL, SUPPORT_URL }: Pick<ConsoleConfig, 'BASE_URL' | 'SUPPORT_URL'>,
 ): SessionView {
   return {
     user: { id, name, email, language, staff, hasTwoFactor },
-    needsTwoFactor,
+    ...rights,
     csrfToken,
     accounts: memberships.map(({ accountId, accountName, role }) => ({
       id: accountId,

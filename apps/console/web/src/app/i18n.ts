@@ -1,16 +1,32 @@
-import i18next from 'i18next';
+import i18next, { type ResourceKey } from 'i18next';
 import { initReactI18next } from 'react-i18next';
-import { en } from '../locales/en/index.js';
-import { ptBR } from '../locales/pt-BR/index.js';
+import type { ptBR as first } from '../locales/pt-BR/first.js';
+import type { ptBR } from '../locales/pt-BR/index.js';
 
 declare module 'i18next' {
   interface CustomTypeOptions {
     defaultNS: 'common';
     // More than English: what the server says in English is here for translation alone, by its name.
-    resources: typeof ptBR;
+    resources: typeof first & typeof ptBR;
     enableSelector: false;
   }
 }
+
+type Texts = Record<string, ResourceKey>;
+
+/** The first texts of each language are those of the sign-in page; the other pages need the others too. */
+const TEXTS = {
+  en: {
+    first: async (): Promise<Texts> => (await import('../locales/en/first.js')).en,
+    others: async (): Promise<Texts> => (await import('../locales/en/index.js')).en,
+  },
+  'pt-BR': {
+    first: async (): Promise<Texts> => (await import('../locales/pt-BR/first.js')).ptBR,
+    others: async (): Promise<Texts> => (await import('../locales/pt-BR/index.js')).ptBR,
+  },
+};
+type Language = keyof typeof TEXTS;
+const FIRST = ['auth', 'common'];
 
 const STORED = 'onecode-language';
 
@@ -24,22 +40,38 @@ function preferred(): string {
   return stored ?? (navigator.language.toLowerCase().startsWith('pt') ? 'pt-BR' : 'en');
 }
 
-await i18next.use(initReactI18next).init({
-  lng: preferred(),
-  fallbackLng: 'en',
-  supportedLngs: ['en', 'pt-BR'],
-  defaultNS: 'common',
-  resources: { en, 'pt-BR': ptBR },
-  interpolation: { escapeValue: false },
-});
-
-const apply = (language: string): void => {
+i18next.on('languageChanged', (language) => {
   document.documentElement.lang = language;
   try {
     localStorage.setItem(STORED, language);
   } catch {
     // Without storage, the choice lasts until the page is closed.
   }
-};
-apply(i18next.language);
-i18next.on('languageChanged', apply);
+});
+
+/** Resolves when the sign-in page can be shown, in the language of this browser. */
+export const firstTexts = i18next
+  .use(initReactI18next)
+  .use({
+    type: 'backend',
+    read: async (language: Language, area: string) =>
+      (await TEXTS[language][FIRST.includes(area) ? 'first' : 'others']())[area] ?? {},
+  })
+  .init({
+    lng: preferred(),
+    supportedLngs: Object.keys(TEXTS),
+    fallbackLng: false,
+    // A copy: the list that it is given gets the others later.
+    ns: [...FIRST],
+    defaultNS: 'common',
+    interpolation: { escapeValue: false },
+    // What the server says in English has no English texts to wait for.
+    react: { useSuspense: false },
+  });
+
+/** Resolves when every page can be shown. */
+export async function loadTexts(): Promise<void> {
+  const language = i18next.language ?? preferred();
+  const [others] = await Promise.all([TEXTS[language as Language].others(), firstTexts]);
+  await i18next.loadNamespaces(Object.keys(others));
+}

@@ -1,19 +1,26 @@
 import type { ComponentType } from 'react';
-import { createBrowserRouter, Navigate, type RouteObject } from 'react-router';
-import { SignedIn, useSession } from './session.js';
-import { Shell } from './shell.js';
+import { createBrowserRouter, type RouteObject } from 'react-router';
+import { readSession } from '../api/auth.js';
+import { queryClient } from '../api/queries.js';
+import { loadTexts } from './i18n.js';
 import { UnknownPage } from './unknownPage.js';
-import { NewAccount } from '../features/auth/newAccount.js';
+import { SignIn } from '../features/auth/signIn.js';
 
 type PageModule = Record<string, unknown>;
 
-/** A route whose code is loaded when it is first opened. */
+/** A route whose code is loaded when it is first opened, with the texts of all pages. */
 function page<M extends PageModule>(
   path: string,
   load: () => Promise<M>,
   name: keyof M & string,
 ): RouteObject {
-  return { path, lazy: async () => ({ Component: (await load())[name] as ComponentType }) };
+  return {
+    path,
+    lazy: async () => {
+      const [module] = await Promise.all([load(), loadTexts()]);
+      return { Component: module[name] as ComponentType };
+    },
+  };
 }
 
 /** Every page and its URL. Pages of an account carry its id in the URL, so that links can be shared. */
@@ -22,17 +29,17 @@ export const router = createBrowserRouter([
     ErrorBoundary: UnknownPage,
     HydrateFallback: () => null,
     children: [
-      page('/sign-in', () => import('../features/auth/signIn.js'), 'SignIn'),
+      { path: '/sign-in', Component: SignIn },
       page('/sign-up', () => import('../features/auth/signUp.js'), 'SignUp'),
       page('/invitation', () => import('../features/auth/invitation.js'), 'AcceptInvitation'),
       {
-        Component: () => (
-          <SignedIn>
-            <Shell />
-          </SignedIn>
-        ),
+        lazy: async () => {
+          // Read now, and not after the code that shows it, which reports a failure.
+          void readSession(queryClient).catch(() => {});
+          return { Component: (await import('./shell.js')).Shell };
+        },
         children: [
-          { path: '/', Component: Home },
+          page('/', () => import('./home.js'), 'Home'),
           page('/profile', () => import('../features/profile/profile.js'), 'Profile'),
           {
             path: '/accounts/:account',
@@ -96,12 +103,3 @@ export const router = createBrowserRouter([
     ],
   },
 ]);
-
-/** The start page: the first account, the health page for staff, and otherwise the form that creates an account. */
-function Home() {
-  const { accounts, user } = useSession();
-  const [first] = accounts;
-  if (first !== undefined) return <Navigate to={`/accounts/${first.id}/overview`} replace />;
-  if (user.staff !== null) return <Navigate to="/staff/health" replace />;
-  return <NewAccount />;
-}

@@ -1,5 +1,6 @@
 import { Anchor, AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { Notifications } from '@mantine/notifications';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Outlet, useLocation, useMatch } from 'react-router';
@@ -9,13 +10,22 @@ import { Search } from '../features/search/search.js';
 import { Help } from './help.js';
 import { Navigation } from './navigation.js';
 import { OutageInTab } from './outage.js';
-import { useSession } from './session.js';
+import { SignedIn, useSession } from './session.js';
 import { TwoFactorNotice, TwoFactorRequired } from './twoFactorNotice.js';
 import { UnknownPage } from './unknownPage.js';
 import { UserMenu } from './userMenu.js';
 
-/** The layout of every page: header with the user menu, navigation, and the page itself. */
+/** Every page of signed-in users: header with the user menu, navigation, and the page itself. */
 export function Shell() {
+  return (
+    <SignedIn>
+      <Notifications position="top-right" />
+      <Layout />
+    </SignedIn>
+  );
+}
+
+function Layout() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
   const { pathname } = useLocation();

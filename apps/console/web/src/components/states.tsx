@@ -3,7 +3,6 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
-import common from '../locales/en/common.json';
 
 /** The loading indicator of a page or section. */
 export function Loading() {
@@ -18,10 +17,8 @@ export function Loading() {
 /** The message for an error response. */
 export function useProblemText(): (problem: ApiProblem) => string {
   const { t } = useTranslation();
-  return ({ code }) => (isKnown(code) ? t(`problems.${code}`) : t('problems.internal_error'));
+  return ({ code }) => t([`problems.${code}` as 'problems.internal_error', 'problems.internal_error']);
 }
-
-const isKnown = (code: string): code is keyof typeof common.problems => code in common.problems;
 
 /** Statuses that a retry does not change. */
 const FINAL = new Set([403, 404]);
@@ -30,22 +27,27 @@ const FINAL = new Set([403, 404]);
 export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: () => void }) {
   const { t } = useTranslation();
   const text = useProblemText();
+  // The first sentence says what is wrong, the others what to do.
+  const [sentence = '', ...others] = text(problem).split(/(?<=\.) /);
+  const mayRetry = onRetry && !FINAL.has(problem.status);
   return (
     <Alert
       color="red"
       variant="light"
       icon={<IconAlertTriangle size={18} />}
-      title={t('problems.title')}
+      title={sentence.replace(/\.$/, '')}
       role="alert"
     >
-      <Group justify="space-between">
-        <Text size="sm">{text(problem)}</Text>
-        {onRetry && !FINAL.has(problem.status) && (
-          <Button size="xs" variant="default" onClick={onRetry}>
-            {t('retry')}
-          </Button>
-        )}
-      </Group>
+      {(others.length > 0 || mayRetry) && (
+        <Group justify="space-between">
+          <Text size="sm">{others.join(' ')}</Text>
+          {mayRetry && (
+            <Button size="xs" variant="default" onClick={onRetry}>
+              {t('retry')}
+            </Button>
+          )}
+        </Group>
+      )}
     </Alert>
   );
 }

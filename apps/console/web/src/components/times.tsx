@@ -2,6 +2,7 @@ import { Text, Tooltip } from '@mantine/core';
 import { useInterval } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useTimes } from '../hooks/formats.js';
 
 /** A time (RFC 3339) in the user's language and time zone, on one line unless `wraps`; the tooltip shows it in UTC. */
 export function Time({
@@ -13,16 +14,11 @@ export function Time({
   seconds?: boolean;
   wraps?: boolean;
 }) {
-  const { i18n } = useTranslation();
-  const date = new Date(at);
-  const text = date.toLocaleString(i18n.language, {
-    dateStyle: 'medium',
-    timeStyle: seconds ? 'medium' : 'short',
-  });
+  const time = useTimes();
   return (
-    <Tooltip label={date.toISOString()} withArrow openDelay={300}>
+    <Tooltip label={new Date(at).toISOString()} withArrow openDelay={300}>
       <Text component="time" dateTime={at} inherit style={wraps ? {} : { whiteSpace: 'nowrap' }}>
-        {text}
+        {time(at, { seconds })}
       </Text>
     </Tooltip>
   );

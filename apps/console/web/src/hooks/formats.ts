@@ -5,35 +5,56 @@ export function useNumbers(): {
   whole: (number: number) => string;
   /** With its sign, also a plus. */
   signed: (number: number) => string;
+  /** A part of one as a percentage with one digit after the point. */
+  share: (part: number) => string;
 } {
   const { i18n } = useTranslation();
   const whole = new Intl.NumberFormat(i18n.language);
   const signed = new Intl.NumberFormat(i18n.language, { signDisplay: 'exceptZero' });
-  return { whole: (number) => whole.format(number), signed: (number) => signed.format(number) };
+  const share = new Intl.NumberFormat(i18n.language, {
+    style: 'percent',
+    minimumFractionDigits: 1,
+    maximumFractionDigits: 1,
+  });
+  return {
+    whole: (number) => whole.format(number),
+    signed: (number) => signed.format(number),
+    share: (part) => share.format(part),
+  };
 }
 
-/** Formats durations in the user's language, in a fitting unit. */
+/** Formats durations in a fitting unit, with the symbols of the SI, which all our languages share. */
 export function useDurations(): {
   milliseconds: (ms: number) => string;
   seconds: (seconds: number) => string;
 } {
   const { language } = useTranslation().i18n;
-  const write = (value: number, unit: 'millisecond' | 'second' | 'minute' | 'hour', digits = 0): string =>
-    new Intl.NumberFormat(language, {
-      style: 'unit',
-      unit,
-      unitDisplay: 'short',
-      maximumFractionDigits: digits,
-    }).format(value);
-
-  const milliseconds = (ms: number): string => write(ms, 'millisecond', ms < 10 ? 1 : 0);
+  const write = (value: number, unit: 'ms' | 's' | 'min' | 'h'): string => {
+    const number = new Intl.NumberFormat(language, { maximumFractionDigits: value < 10 ? 1 : 0 });
+    return `${number.format(value)}\u00a0${unit}`;
+  };
+  const milliseconds = (ms: number): string => write(ms, 'ms');
   return {
     milliseconds,
     seconds(seconds) {
-      if (seconds < 1) return milliseconds(Math.max(0, seconds) * 1_000);
-      if (seconds < 120) return write(seconds, 'second', seconds < 10 ? 1 : 0);
-      if (seconds < 7_200) return write(seconds / 60, 'minute');
-      return write(seconds / 3_600, 'hour', 1);
+      if (seconds <= 0) return write(0, 's');
+      if (seconds < 1) return milliseconds(seconds * 1_000);
+      if (seconds < 120) return write(seconds, 's');
+      if (seconds < 7_200) return write(seconds / 60, 'min');
+      return write(seconds / 3_600, 'h');
     },
   };
+}
+
+/** Formats times (RFC 3339) in the user's language and time zone; with seconds where they tell rows apart. */
+export function useTimes(): (at: string, options?: { seconds?: boolean }) => string {
+  const { language } = useTranslation().i18n;
+  return (at, { seconds = false } = {}) =>
+    new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: seconds ? 'medium' : 'short' });
+}
+
+/** Formats IP addresses: that of the server's own machine says nothing to anybody. */
+export function useAddresses(): (address: string) => string {
+  const { t } = useTranslation();
+  return (address) => (/^(?:::1|(?:::ffff:)?127\..+)$/.test(address) ? t('thisMachine') : address);
 }

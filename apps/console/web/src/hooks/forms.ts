@@ -1,6 +1,5 @@
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
-import common from '../locales/en/common.json';
 import { useNumbers } from './formats.js';
 
 /** Messages for the fields that the server refused, by field. */
@@ -10,12 +9,10 @@ export function useFieldErrors(): (problem: ApiProblem) => Record<string, string
     Object.fromEntries(
       Object.entries(errors).map(([field, code]) => [
         field,
-        t(isKnown(code) ? (`fieldErrors.${code}` as const) : 'fieldErrors.unfit'),
+        t([`fieldErrors.${code}` as 'fieldErrors.unfit', 'fieldErrors.unfit']),
       ]),
     );
 }
-
-const isKnown = (code: string): code is keyof typeof common.fieldErrors => code in common.fieldErrors;
 
 /** Validates that a field is filled in. */
 export function useRequired(): (typed: string) => string | null {

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { AuditValue } from '../../../../src/features/audit/view.js';
 import { useCountryName } from '../../hooks/countries.js';
+import { useAddresses, useNumbers, useTimes } from '../../hooks/formats.js';
 import audit from '../../locales/en/audit.json';
 
 const MONTH = /^\d{4}-\d{2}$/;
@@ -20,8 +21,9 @@ export function useAuditTexts(): {
   value: (value: AuditValue, field: string) => string;
 } {
   const { t, i18n } = useTranslation('audit');
-  const number = new Intl.NumberFormat(i18n.language);
-  const time = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' });
+  const { whole } = useNumbers();
+  const time = useTimes();
+  const address = useAddresses();
   const price = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 });
   const month = new Intl.DateTimeFormat(i18n.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
   const countryName = useCountryName();
@@ -29,13 +31,13 @@ export function useAuditTexts(): {
 
   function value(given: AuditValue, name: string): string {
     if (given === null) return isNull(name) ? t(`nulls.${name}`) : t('nothing');
-    if (typeof given === 'number' && name === 'price') return price.format(given);
-    if (typeof given === 'number') return number.format(given);
+    if (typeof given === 'number') return name === 'price' ? price.format(given) : whole(given);
     if (typeof given === 'boolean') return given ? t('yes') : t('no');
     if (typeof given === 'string') {
-      if (TIME.test(given)) return time.format(new Date(given));
+      if (TIME.test(given)) return time(given);
       if (MONTH.test(given)) return month.format(new Date(`${given}-01T00:00:00Z`));
       if (COUNTRY.test(given)) return countryName(given);
+      if (name === 'clientAddress') return address(given);
       return isValue(given) ? t(`values.${given}`) : given;
     }
     if (Array.isArray(given))

@@ -1,10 +1,10 @@
 import {
   Anchor,
   Box,
-  Button,
   Center,
   Group,
-  Menu,
+  type MantineColorScheme,
+  NativeSelect,
   Paper,
   Stack,
   Text,
@@ -75,45 +75,29 @@ export function AuthLayout({
 function Preferences() {
   const { t, i18n } = useTranslation(['auth', 'common']);
   const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const Current = SCHEMES[colorScheme];
-  const language = i18n.language === 'pt-BR' ? 'pt-BR' : 'en';
+  const Scheme = SCHEMES[colorScheme];
+  // The browser's own lists: those of the pages would weigh more than the rest of the form.
   return (
-    <Group gap={4} wrap="nowrap">
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button
-            variant="subtle"
-            color="gray"
-            c="dimmed"
-            size="compact-sm"
-            leftSection={<IconLanguage size={16} />}
-            aria-label={`${t('common:language')}: ${t(`common:languages.${language}`)}`}
-          >
-            {t(`common:languages.${language}`)}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {(['en', 'pt-BR'] as const).map((one) => (
-            <Menu.Item key={one} lang={one} onClick={() => void i18n.changeLanguage(one)}>
-              {t(`common:languages.${one}`)}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="subtle" color="gray" c="dimmed" size="compact-sm" aria-label={t('appearance')}>
-            <Current size={16} />
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[]).map((scheme) => (
-            <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)}>
-              {t(`common:scheme.${scheme}`)}
-            </Menu.Item>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
+    <Group gap="xs" wrap="nowrap">
+      <NativeSelect
+        size="xs"
+        aria-label={t('common:language')}
+        leftSection={<IconLanguage size={16} />}
+        data={(['en', 'pt-BR'] as const).map((value) => ({ value, label: t(`common:languages.${value}`) }))}
+        value={i18n.language}
+        onChange={({ currentTarget }) => void i18n.changeLanguage(currentTarget.value)}
+      />
+      <NativeSelect
+        size="xs"
+        aria-label={t('appearance')}
+        leftSection={<Scheme size={16} />}
+        data={(Object.keys(SCHEMES) as MantineColorScheme[]).map((value) => ({
+          value,
+          label: t(`common:scheme.${value}`),
+        }))}
+        value={colorScheme}
+        onChange={({ currentTarget }) => setColorScheme(currentTarget.value as MantineColorScheme)}
+      />
     </Group>
   );
 }

@@ -1,17 +1,17 @@
-import { BarChart } from '@mantine/charts';
 import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
+import { Chart } from '../../components/chart.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 
 const OUTCOMES = [
-  ['accepted', 'brand.6'],
-  ['recipient', 'blue.6'],
-  ['retry', 'orange.6'],
-  ['unknown', 'yellow.6'],
-  ['sender', 'grape.6'],
-  ['config', 'red.6'],
+  ['accepted', 'brand-6'],
+  ['recipient', 'blue-6'],
+  ['retry', 'orange-6'],
+  ['unknown', 'yellow-6'],
+  ['sender', 'grape-6'],
+  ['config', 'red-6'],
 ] as const;
 const HEIGHT = 220;
 
@@ -33,25 +33,17 @@ export function AttemptsChart({ attempts }: { attempts: HealthView['attempts'] }
       {attempts !== null && seen.length === 0 && <Text size="sm">{t('chart.none')}</Text>}
       {attempts !== null && seen.length > 0 && (
         <>
-          <div aria-hidden>
-            <BarChart
-              h={HEIGHT}
-              data={attempts.map(({ minute, outcomes }) => ({
-                minute: time.format(new Date(minute)),
-                ...outcomes,
-              }))}
-              dataKey="minute"
-              type="stacked"
-              series={seen.map(({ name, color, label }) => ({ name, color, label }))}
-              withLegend
-              maxBarWidth={24}
-              tickLine="none"
-              yAxisProps={{ allowDecimals: false }}
-              valueFormatter={whole}
-              barChartProps={{ accessibilityLayer: false }}
-              barProps={{ isAnimationActive: false }}
-            />
-          </div>
+          <Chart
+            kind="bars"
+            height={HEIGHT}
+            labels={attempts.map(({ minute }) => time.format(new Date(minute)))}
+            series={seen.map(({ name, color, label }) => ({
+              label,
+              color,
+              values: attempts.map(({ outcomes }) => outcomes[name] ?? 0),
+            }))}
+            format={(value) => whole(value ?? 0)}
+          />
           <Text size="sm" c="dimmed">
             {seen.map(({ label, sum }) => `${label}: ${whole(sum)}`).join(' · ')}
           </Text>

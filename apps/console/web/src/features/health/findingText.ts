@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { FindingView, HealthView } from '../../../../src/features/health/view.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useNumbers, useTimes } from '../../hooks/formats.js';
 
 /** Statuses of a template for which there is a word. */
 const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
@@ -56,12 +56,12 @@ function useTold(): (reason: string) => string {
 }
 
 function useTemplateStopped(): (template: NonNullable<FindingView['template']>) => string {
-  const { t, i18n } = useTranslation('health');
+  const { t } = useTranslation('health');
   const { whole } = useNumbers();
+  const timeText = useTimes();
   return ({ template, language, status: word, serving, at }) => {
     const status = STATUSES.find((known) => known === word) ?? 'other';
-    const time = new Date(at).toLocaleString(i18n.language, { dateStyle: 'short', timeStyle: 'short' });
-    const cause = t(`templates.${status}`, { template, language, time });
+    const cause = t(`templates.${status}`, { template, language, time: timeText(at) });
     const name = t(`languages.${language === 'pt_BR' ? 'pt_BR' : 'en'}`);
     return serving === 0
       ? t('templates.noneServes', { cause, name })
@@ -73,13 +73,13 @@ function useTemplateStopped(): (template: NonNullable<FindingView['template']>) 
 function useFailures(
   senders: HealthView['senders'],
 ): (failures: NonNullable<FindingView['failures']>) => string {
-  const { t, i18n } = useTranslation('health');
-  const { whole } = useNumbers();
+  const { t } = useTranslation('health');
+  const { share, whole } = useNumbers();
   const countryName = useCountryName();
   return ({ country, senderId, reason, failed, ended }) => {
     const kind = country !== undefined ? 'country' : senderId !== undefined ? 'sender' : 'all';
     return t(`failures.${kind}`, {
-      share: new Intl.NumberFormat(i18n.language, { style: 'percent' }).format(failed / ended),
+      share: share(failed / ended),
       country: country === undefined ? '' : countryName(country),
       sender: senders?.find(({ id }) => id === senderId)?.number ?? senderId ?? '',
       failed: whole(failed),

@@ -1,7 +1,8 @@
-import { BarChart, LineChart } from '@mantine/charts';
 import { Table, VisuallyHidden } from '@mantine/core';
+import type { ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OverviewView } from '../../../../src/features/overview/view.js';
+import { Chart } from '../../components/chart.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Section } from '../../components/page.js';
 import { useShares } from './statistics.js';
@@ -29,40 +30,26 @@ function useStartLabel(isHourly: boolean): (start: string) => string {
 export function Outcomes({ series, isHourly }: ChartProps) {
   const { t } = useTranslation('overview');
   const { whole } = useNumbers();
+  const count = (value: number | null): string => whole(value ?? 0);
   const startText = useStartLabel(isHourly);
-  const data = series.map(({ start, sends, delivered, failed }) => ({
-    start: startText(start),
-    delivered,
-    failed,
-    other: Math.max(0, sends - delivered - failed),
-  }));
-  const lines = [
-    { name: 'delivered', label: t('statistics.delivered'), color: 'brand.6' },
-    { name: 'other', label: t('statistics.other'), color: 'gray.5' },
-    { name: 'failed', label: t('statistics.failed'), color: 'red.6' },
-  ] as const;
+  const labels = series.map(({ start }) => startText(start));
+  const parts = [
+    {
+      label: t('statistics.delivered'),
+      color: 'brand-6',
+      values: series.map(({ delivered }) => delivered),
+    },
+    {
+      label: t('statistics.other'),
+      color: 'gray-5',
+      values: series.map(({ sends, delivered, failed }) => Math.max(0, sends - delivered - failed)),
+    },
+    { label: t('statistics.failed'), color: 'red-6', values: series.map(({ failed }) => failed) },
+  ];
   return (
     <Section title={t('charts.outcomes')} description={t('charts.outcomesText')}>
-      <div aria-hidden>
-        <BarChart
-          h={HEIGHT}
-          data={data}
-          dataKey="start"
-          type="stacked"
-          series={[...lines]}
-          withLegend
-          maxBarWidth={40}
-          tickLine="none"
-          yAxisProps={{ allowDecimals: false }}
-          valueFormatter={whole}
-          barChartProps={{ accessibilityLayer: false }}
-        />
-      </div>
-      <ChartTable
-        caption={t('charts.outcomes')}
-        columns={lines.map(({ label }) => label)}
-        rows={data.map((row) => [row.start, ...lines.map(({ name }) => whole(row[name]))])}
-      />
+      <Chart kind="bars" height={HEIGHT} labels={labels} series={parts} format={count} />
+      <ChartTable caption={t('charts.outcomes')} labels={labels} series={parts} format={count} />
     </Section>
   );
 }
@@ -72,36 +59,23 @@ export function DeliveryTimes({ series, isHourly }: ChartProps) {
   const { t } = useTranslation('overview');
   const { seconds } = useShares();
   const startText = useStartLabel(isHourly);
-  const data = series.map(({ start, deliverySecondsMedian, deliverySecondsP95 }) => ({
-    start: startText(start),
-    median: deliverySecondsMedian,
-    p95: deliverySecondsP95,
-  }));
+  const labels = series.map(({ start }) => startText(start));
   const lines = [
-    { name: 'median', label: t('charts.median'), color: 'brand.6' },
-    { name: 'p95', label: t('charts.p95'), color: 'orange.6' },
-  ] as const;
+    {
+      label: t('charts.median'),
+      color: 'brand-6',
+      values: series.map(({ deliverySecondsMedian }) => deliverySecondsMedian),
+    },
+    {
+      label: t('charts.p95'),
+      color: 'orange-6',
+      values: series.map(({ deliverySecondsP95 }) => deliverySecondsP95),
+    },
+  ];
   return (
     <Section title={t('charts.times')} description={t('charts.timesText')}>
-      <div aria-hidden>
-        <LineChart
-          h={HEIGHT}
-          data={data}
-          dataKey="start"
-          series={[...lines]}
-          withLegend
-          connectNulls
-          curveType="monotone"
-          tickLine="none"
-          valueFormatter={seconds}
-          lineChartProps={{ accessibilityLayer: false }}
-        />
-      </div>
-      <ChartTable
-        caption={t('charts.times')}
-        columns={lines.map(({ label }) => label)}
-        rows={data.map((row) => [row.start, ...lines.map(({ name }) => seconds(row[name]))])}
-      />
+      <Chart kind="lines" height={HEIGHT} labels={labels} series={lines} format={seconds} />
+      <ChartTable caption={t('charts.times')} labels={labels} series={lines} format={seconds} />
     </Section>
   );
 }
@@ -109,13 +83,10 @@ export function DeliveryTimes({ series, isHourly }: ChartProps) {
 /** The data of a chart as a table for screen readers. */
 function ChartTable({
   caption,
-  columns,
-  rows,
-}: {
-  caption: string;
-  columns: readonly string[];
-  rows: readonly (readonly string[])[];
-}) {
+  labels,
+  series,
+  format,
+}: Pick<ComponentProps<typeof Chart>, 'labels' | 'series' | 'format'> & { caption: string }) {
   const { t } = useTranslation('overview');
   return (
     <VisuallyHidden>
@@ -123,17 +94,17 @@ function ChartTable({
         <Table.Caption>{caption}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
-            {[t('charts.time'), ...columns].map((column) => (
+            {[t('charts.time'), ...series.map(({ label }) => label)].map((column) => (
               <Table.Th key={column}>{column}</Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.map(([start, ...values]) => (
+          {labels.map((start, index) => (
             <Table.Tr key={start}>
               <Table.Th scope="row">{start}</Table.Th>
-              {values.map((value, n) => (
-                <Table.Td key={columns[n]}>{value}</Table.Td>
+              {series.map(({ label, values }) => (
+                <Table.Td key={label}>{format(values[index] ?? null)}</Table.Td>
               ))}
             </Table.Tr>
           ))}

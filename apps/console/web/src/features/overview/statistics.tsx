@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { StatisticsView } from '../../../../src/features/overview/view.js';
 import { Statistic } from '../../components/facts.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 
 /** The address of the list of sends with these filters. */
 export type LinkToSends = (filter?: Readonly<Record<string, string>>) => string;
@@ -13,16 +13,11 @@ export function useShares(): {
   share: (part: number | null) => string;
   seconds: (seconds: number | null) => string;
 } {
-  const { t, i18n } = useTranslation('overview');
-  const percent = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: 1 });
-  const tenths = new Intl.NumberFormat(i18n.language, {
-    minimumFractionDigits: 1,
-    maximumFractionDigits: 1,
-  });
+  const numbers = useNumbers();
+  const durations = useDurations();
   return {
-    share: (part) => (part === null ? '–' : percent.format(part)),
-    seconds: (seconds) =>
-      seconds === null ? '–' : t('statistics.seconds', { seconds: tenths.format(seconds) }),
+    share: (part) => (part === null ? '–' : numbers.share(part)),
+    seconds: (seconds) => (seconds === null ? '–' : durations.seconds(seconds)),
   };
 }
 

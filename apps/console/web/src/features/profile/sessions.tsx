@@ -7,6 +7,7 @@ import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
 import { Failure, Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { useAddresses } from '../../hooks/formats.js';
 
 /** The active sessions of the user. */
 export function Sessions() {
@@ -42,6 +43,7 @@ export function Sessions() {
 
 function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
   const { t } = useTranslation('profile');
+  const addressText = useAddresses();
   return (
     <DataTable
       label={t('sessions.title')}
@@ -64,7 +66,8 @@ function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
         {
           title: t('sessions.columns.address'),
           visibleFrom: 'sm',
-          render: ({ clientAddress }) => clientAddress ?? t('sessions.unknown'),
+          render: ({ clientAddress }) =>
+            clientAddress === null ? t('sessions.unknown') : addressText(clientAddress),
         },
         {
           title: t('sessions.columns.begun'),

@@ -11,7 +11,7 @@ import type {
 import { DataTable } from '../../components/dataTable.js';
 import { Fact } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { CheckButton } from './checkButton.js';
 
 /** What Meta says of a sender: facts with their times, templates by language, and the preflight. */
@@ -71,6 +71,7 @@ function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
 
 function Templates({ name, templates }: { name: string; templates: readonly TemplateView[] }) {
   const { t } = useTranslation('senders');
+  const { seconds: durationText } = useDurations();
   const column = (
     name: 'category' | 'quality' | 'ttl' | 'footer',
     render: (one: TemplateView) => ReactNode,
@@ -99,8 +100,11 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
         },
         column('category', ({ category }) => category),
         column('quality', ({ quality }) => quality),
-        column('ttl', ({ ttlSeconds: count }) => count && t('provider.seconds', { count })),
-        column('footer', ({ codeExpirationMinutes: count }) => count && t('provider.minutes', { count })),
+        column('ttl', ({ ttlSeconds }) => ttlSeconds && durationText(ttlSeconds)),
+        column(
+          'footer',
+          ({ codeExpirationMinutes }) => codeExpirationMinutes && durationText(codeExpirationMinutes * 60),
+        ),
         { title: t('provider.columns.at'), render: ({ at }) => (at === null ? '–' : <Time at={at} />) },
       ]}
     />

@@ -24,6 +24,7 @@ import { Id } from '../../components/copy.js';
 import { Section } from '../../components/page.js';
 import { Time } from '../../components/times.js';
 import { useErrorText } from '../../hooks/errorText.js';
+import { useDurations } from '../../hooks/formats.js';
 
 type Attempt = TimelineEvent & { kind: 'attempt' };
 type Receipt = TimelineEvent & { kind: 'receipt' };
@@ -236,16 +237,11 @@ function Request({ id }: { id: string }) {
 const CREATED = { free_quota: 'createdFree', credit: 'createdCredit', none: 'createdTest' } as const;
 
 function AttemptBody({ event, withExplanation }: { event: Attempt; withExplanation: boolean }) {
-  const { t, i18n } = useTranslation('sends');
+  const { t } = useTranslation('sends');
+  const { seconds: durationText } = useDurations();
   const facts = [
     ...(event.sender === null ? [] : [t('timeline.attemptFrom', { sender: event.sender })]),
-    ...(event.seconds === null
-      ? []
-      : [
-          t('timeline.took', {
-            seconds: event.seconds.toLocaleString(i18n.language, { maximumSignificantDigits: 2 }),
-          }),
-        ]),
+    ...(event.seconds === null ? [] : [durationText(event.seconds)]),
   ];
   return (
     <>

@@ -8,7 +8,7 @@ import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { Prices } from '../costs/prices.js';
 import { useRangeRule } from '../../hooks/forms.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loaded } from '../../components/states.js';
@@ -49,6 +49,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const { t, i18n } = useTranslation(['settings', 'common']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
+  const { seconds: durationText } = useDurations();
   const rangeRule = useRangeRule();
   const change = useChange('/staff/settings', '/staff/audit', '/staff/accounts');
   const rule =
@@ -69,12 +70,6 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
       signUpsPerDomainDay: rule('signUpsPerDomainDay'),
     },
   });
-  const minutes = new Intl.NumberFormat(i18n.language, {
-    style: 'unit',
-    unit: 'minute',
-    unitDisplay: 'long',
-    maximumFractionDigits: 2,
-  }).format(form.values.codeValiditySeconds / 60);
 
   const field = (name: Exclude<keyof Settings, 'guessBudget'>) => ({
     label: t(`fields.${name}.label`),
@@ -103,7 +98,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
           {...field('codeValiditySeconds')}
           rightSection={
             <Text size="sm" c="dimmed" className="tabular">
-              {minutes}
+              {durationText(form.values.codeValiditySeconds)}
             </Text>
           }
           rightSectionWidth={130}

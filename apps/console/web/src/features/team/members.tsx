@@ -11,8 +11,12 @@ import { DataTable } from '../../components/dataTable.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
-/** The members of an account; admins can change roles and remove members. */
-export function Members({ members }: { members: readonly MemberView[] }) {
+/**
+ * The members of an account; admins can change roles and remove members.
+ *
+ * @param isOnlyAdmin whether the user is the only admin, who has to stay
+ */
+export function Members({ members, isOnlyAdmin }: { members: readonly MemberView[]; isOnlyAdmin: boolean }) {
   const { t } = useTranslation('team');
   const { path, mayManage } = useAccount();
   const { user } = useSession();
@@ -33,7 +37,12 @@ export function Members({ members }: { members: readonly MemberView[] }) {
           },
           {
             title: t('columns.role'),
-            render: (member) => (mayManage ? <Role member={member} /> : t(`roles.${member.role}`)),
+            render: (member) =>
+              mayManage && !(isOnlyAdmin && member.id === user.id) ? (
+                <Role member={member} />
+              ) : (
+                t(`roles.${member.role}`)
+              ),
           },
           {
             title: t('columns.twoFactor'),

@@ -10,7 +10,7 @@ import { Invitations } from './invitations.js';
 import { Invite } from './invite.js';
 import { Members } from './members.js';
 import { useChange, useData } from '../../api/queries.js';
-import { useAccount } from '../../app/session.js';
+import { useAccount, useSession } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
@@ -19,14 +19,18 @@ import { Loaded } from '../../components/states.js';
 export function Team() {
   const { t } = useTranslation(['team', 'common']);
   const account = useAccount();
+  const { user } = useSession();
   const [inviting, { open, close }] = useDisclosure();
+  const read = useData<{ members: MemberView[] }>(`${account.path}/members`);
+  const admins = read.data?.members.filter(({ role }) => role === 'admin') ?? [];
+  const isOnlyAdmin = admins.length === 1 && admins[0]?.id === user.id;
   return (
     <Page
       title={t('common:nav.team')}
       description={t('description')}
       actions={
         <>
-          <Leave />
+          <Leave disabled={isOnlyAdmin} />
           {account.mayManage && (
             <Button leftSection={<IconUserPlus size={16} />} onClick={open}>
               {t('invite')}
@@ -35,10 +39,10 @@ export function Team() {
         </>
       }
     >
-      <Loaded read={useData<{ members: MemberView[] }>(`${account.path}/members`)}>
+      <Loaded read={read}>
         {({ members }) => (
-          <Section title={t('members')}>
-            <Members members={members} />
+          <Section title={t('members')} {...(isOnlyAdmin && { description: t('onlyAdmin') })}>
+            <Members members={members} isOnlyAdmin={isOnlyAdmin} />
           </Section>
         )}
       </Loaded>
@@ -53,7 +57,7 @@ export function Team() {
 }
 
 /** Lets the user leave the account. */
-export function Leave() {
+function Leave({ disabled }: { disabled: boolean }) {
   const { t } = useTranslation('team');
   const { path, name } = useAccount();
   const navigate = useNavigate();
@@ -75,7 +79,7 @@ export function Leave() {
     );
   return (
     <>
-      <Button variant="default" onClick={open}>
+      <Button variant="default" onClick={open} disabled={disabled}>
         {t('leave')}
       </Button>
       <Confirm

@@ -1,8 +1,6 @@
 import accounts from './accounts.json';
 import applications from './applications.json';
 import audit from './audit.json';
-import auth from './auth.json';
-import common from './common.json';
 import costs from './costs.json';
 import health from './health.json';
 import holds from './holds.json';
@@ -19,13 +17,11 @@ import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
 
-/** Every text of the pages in this language, by feature. */
+/** Every text of the pages in this language, by feature, but the first. */
 export const en = {
   accounts,
   applications,
   audit,
-  auth,
-  common,
   costs,
   health,
   holds,

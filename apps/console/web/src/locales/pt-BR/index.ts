@@ -1,8 +1,6 @@
 import accounts from './accounts.json';
 import applications from './applications.json';
 import audit from './audit.json';
-import auth from './auth.json';
-import common from './common.json';
 import costs from './costs.json';
 import findings from './findings.json';
 import health from './health.json';
@@ -22,13 +20,11 @@ import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
 
-/** Every text of the pages in this language, by feature. */
+/** Every text of the pages in this language, by feature, but the first. */
 export const ptBR = {
   accounts,
   applications,
   audit,
-  auth,
-  common,
   costs,
   findings,
   health,

@@ -1,0 +1,68 @@
+import {
+  buildCaller,
+  buildSender,
+  ConsoleEnvironment,
+  describeInBrowser,
+  fillHistory,
+  STACK_START_MS_MAX,
+} from '@onecode/testing';
+import type { Page } from 'playwright-core';
+
+describeInBrowser('a first visit', () => {
+  let service: ConsoleEnvironment;
+  beforeAll(async () => {
+    service = await ConsoleEnvironment.open({ workers: 0 });
+  }, STACK_START_MS_MAX);
+  afterAll(() => service.close());
+
+  /** What a page that was never open before asks for, until it shows this heading and has all that it waits for. */
+  async function weigh(
+    page: Page,
+    url: string,
+    heading: string,
+  ): Promise<{ bytes: number; requests: number }> {
+    const network = await page.context().newCDPSession(page);
+    await network.send('Network.enable');
+    const weight = { bytes: 0, requests: 0 };
+    network.on('Network.requestWillBeSent', ({ request }) => {
+      if (!request.url.startsWith('data:')) weight.requests += 1;
+    });
+    network.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      weight.bytes += encodedDataLength;
+    });
+    await page.goto(url);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await page.waitForLoadState('networkidle');
+    return weight;
+  }
+
+  it.each([
+    ['en-US', 'Sign in'],
+    ['pt-BR', 'Entrar'],
+  ])('to the sign-in page (%s) needs 250 kB in 12 requests', async (locale, heading) => {
+    const { bytes, requests } = await weigh(await service.window({ locale }), '/sign-in', heading);
+    expect(bytes).toBeLessThanOrEqual(250_000);
+    expect(requests).toBeLessThanOrEqual(12);
+  });
+
+  it('to the overview needs 450 kB in 25 requests', async () => {
+    const { database, url } = service.stack.db;
+    const { accountId, applicationId } = await buildCaller(database, 'live');
+    const { id: senderId } = await buildSender(database);
+    const applications = [{ id: applicationId, mode: 'live' as const }];
+    await fillHistory(url, { accountId, applications, senderId, sends: 100, days: 3 });
+    const signedIn = await service.windowOf(await service.createUser({ accountId, role: 'viewer' }));
+    const page = await service.window({ storageState: await signedIn.context().storageState() });
+    const { bytes, requests } = await weigh(page, `/accounts/${accountId}/overview`, 'Overview');
+    expect(await page.locator('svg rect').count()).toBeGreaterThan(0);
+    expect(bytes).toBeLessThanOrEqual(450_000);
+    expect(requests).toBeLessThanOrEqual(25);
+  });
+
+  it('to the documents needs 230 kB in 20 requests', async () => {
+    const page = await service.window();
+    const { bytes, requests } = await weigh(page, `${service.stack.apis[0]}/docs/`, 'Onecode');
+    expect(bytes).toBeLessThanOrEqual(230_000);
+    expect(requests).toBeLessThanOrEqual(20);
+  });
+});
