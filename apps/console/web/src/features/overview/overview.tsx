@@ -53,9 +53,7 @@ export function Overview() {
       description={t('description')}
       actions={asked && hasSends && <Download path={`${account.path}/overview.csv?${asked}`} />}
     >
-      {applications !== undefined && !account.isForStaff && (
-        <FirstSteps applications={applications} />
-      )}
+      {applications !== undefined && !account.isForStaff && <FirstSteps applications={applications} />}
       <OverviewBalance livePerDay={livePerDay} />
       {isShown && <OverviewControls query={query} mode={mode} applications={applications} set={set} />}
       {span === null ? (
