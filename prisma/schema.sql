@@ -182,14 +182,12 @@ create table code_erasure (
 create table counted_tries (
   key_hash bytea not null,
   tries integer not null,
-  first_at timestamp(3) with time zone default clock_timestamp() not null,
-  window_seconds integer default 900 not null,
+  ends_at timestamp(3) with time zone not null,
   constraint counted_tries_pkey PRIMARY KEY (key_hash),
   constraint counted_tries_key_hash_check CHECK (octet_length(key_hash) = 32),
-  constraint counted_tries_tries_check CHECK (tries >= 0),
-  constraint counted_tries_window_seconds_check CHECK (window_seconds >= 900)
+  constraint counted_tries_tries_check CHECK (tries >= 0)
 );
-CREATE INDEX counted_tries_first_at_idx ON public.counted_tries USING btree (first_at);
+CREATE INDEX counted_tries_ends_at_idx ON public.counted_tries USING btree (ends_at);
 
 create table credit_grants (
   id uuid not null,
@@ -306,15 +304,6 @@ create table ledger_entries (
 );
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
 CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (send_id, kind) WHERE (send_id IS NOT NULL);
-
-create table logged_reads (
-  user_id uuid not null,
-  action text not null,
-  subject text not null,
-  logged_at timestamp(3) with time zone default clock_timestamp() not null,
-  constraint logged_reads_pkey PRIMARY KEY (user_id, action, subject),
-  constraint logged_reads_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
-);
 
 create table members (
   account_id uuid not null,
@@ -568,15 +557,6 @@ create table settings (
   constraint settings_trial_sends_per_day_check CHECK (trial_sends_per_day >= 0 AND trial_sends_per_day <= 1000000)
 );
 
-create table sign_in_limits (
-  id uuid not null,
-  key text not null,
-  count integer not null,
-  last_request bigint not null,
-  constraint sign_in_limits_pkey PRIMARY KEY (id),
-  constraint sign_in_limits_key_key UNIQUE (key)
-);
-
 create table stops (
   cause text not null,
   scope text not null,
@@ -627,15 +607,6 @@ create table trial_sends (
   sends integer not null,
   constraint trial_sends_pkey PRIMARY KEY (day),
   constraint trial_sends_sends_check CHECK (sends >= 0)
-);
-
-create table used_two_factor_codes (
-  user_id uuid not null,
-  code_hash bytea not null,
-  used_at timestamp(3) with time zone default clock_timestamp() not null,
-  constraint used_two_factor_codes_pkey PRIMARY KEY (user_id, code_hash),
-  constraint used_two_factor_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
-  constraint used_two_factor_codes_code_hash_check CHECK (octet_length(code_hash) = 32)
 );
 
 create table user_credentials (

@@ -1,6 +1,6 @@
 import {
   deleteEndedKeys,
-  deleteOldHeartbeats,
+  deleteEndedTries,
   deleteOldProcesses,
   deleteOldReports,
   deleteOldRefusedRequests,
@@ -44,9 +44,9 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await deleteEndedKeys(database);
+  await deleteEndedTries(database);
   await deletePastTurns(database);
   await deleteOldStops(database);
-  await deleteOldHeartbeats(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);
 }

@@ -436,20 +436,16 @@ create table ledger_entries (
   bucket text not null check (bucket in ('free_quota', 'credit')),
   units integer not null check (units > 0),
   reason text,
+  grant_id uuid,
   created_at timestamptz(3) not null default clock_timestamp(),
   constraint granted_to_no_send check ((kind = 'granted') = (send_id is null)),
+  constraint only_granted_by_a_grant check (grant_id is null or kind = 'granted'),
   constraint one_unit_a_send check (send_id is null or units = 1)
 );
 -- One reservation and one return for a send, whatever the code does.
 create unique index ledger_entries_once on ledger_entries (send_id, kind) where send_id is not null;
+create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
-
-create table credit_grants (
-  id uuid primary key,
-  account_id uuid not null references accounts,
-  amount integer not null check (amount > 0),
-  reason text not null
-);
 
 create or replace function grant_credits(
   p_account_id uuid,
@@ -464,7 +460,7 @@ language plpgsql as $$
 declare
   -- What the column can hold, less room for the units of sends that come back.
   c_credits_max constant integer := 2000000000;
-  v_grant credit_grants;
+  v_grant ledger_entries;
 begin
   select * into before from accounts where id = p_account_id for no key update;
   if not found then
@@ -474,10 +470,10 @@ begin
   after := before;
 
   -- Grants to one account come here one after the other, each seeing what the one before it wrote.
-  select * into v_grant from credit_grants where id = p_grant_id;
+  select * into v_grant from ledger_entries where grant_id = p_grant_id;
   if found then
     outcome := case
-      when v_grant.account_id = p_account_id and v_grant.amount = p_amount and v_grant.reason = p_reason then 'repeated'
+      when v_grant.account_id = p_account_id and v_grant.units = p_amount and v_grant.reason = p_reason then 'repeated'
       else 'other_grant'
     end;
     return;
@@ -486,8 +482,8 @@ begin
     outcome := 'too_many';
     return;
   end if;
-  insert into credit_grants (id, account_id, amount, reason) values (p_grant_id, p_account_id, p_amount, p_reason)
-  on conflict do nothing;
+  insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id)
+  values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id) on conflict do nothing;
   -- A grant to another account took the id meanwhile.
   if not found then
     outcome := 'other_grant';
@@ -496,7 +492,6 @@ begin
 
   -- Whoever has paid is on trial no longer.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
-  insert into ledger_entries (account_id, kind, bucket, units, reason) values (p_account_id, 'granted', 'credit', p_amount, p_reason);
   outcome := 'granted';
 end
 $$;
@@ -1333,15 +1328,7 @@ create table health_readings (
 
 -- ── Processes and releases ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Both may be forgotten in a crash of the database, so they cost no write-ahead log: the next rounds say it again.
-create unlogged table heartbeats (
-  loop text not null check (loop in ('sweep', 'deliver', 'breaker', 'clean_up')),
-  worker_id uuid not null,
-  ran_at timestamptz(3) not null default clock_timestamp(),
-  primary key (loop, worker_id)
-) with (fillfactor = 50);
-
-create unlogged table processes (
+create table processes (
   id uuid primary key,
   kind text not null check (kind in ('api', 'worker', 'console')),
   release text not null,
@@ -1349,22 +1336,16 @@ create unlogged table processes (
   started_at timestamptz(3) not null default clock_timestamp(),
   seen_at timestamptz(3) not null default clock_timestamp(),
   stopped_at timestamptz(3),
-  clock_ahead_ms double precision not null
-);
-
-create table releases (
-  release text primary key
-);
-
-create table schema_contracts (
-  migration_name text primary key,
-  oldest_release text,
-  reason text not null
-);
+  clock_ahead_ms double precision not null,
+  deliver_at timestamptz(3),
+  sweep_at timestamptz(3),
+  breaker_at timestamptz(3),
+  clean_up_at timestamptz(3)
+) with (fillfactor = 50);
 
 -- ── The users of the console ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- The tables from users to sign_in_limits are better-auth's, under names of ours: its `account`, a way to sign in, is our
+-- The tables from users to user_two_factors are better-auth's, under names of ours: its `account`, a way to sign in, is our
 -- user_credentials.
 create table users (
   id uuid primary key,
@@ -1433,27 +1414,12 @@ create table user_two_factors (
 create index user_two_factors_user_id_idx on user_two_factors (user_id);
 create index user_two_factors_secret_idx on user_two_factors (secret);
 
-create table sign_in_limits (
-  id uuid primary key,
-  key text not null unique,
-  count integer not null,
-  last_request bigint not null
-);
-
 create table counted_tries (
   key_hash bytea primary key check (octet_length(key_hash) = 32),
   tries integer not null check (tries >= 0),
-  first_at timestamptz(3) not null default clock_timestamp(),
-  window_seconds integer not null default 900 check (window_seconds >= 900)
+  ends_at timestamptz(3) not null
 );
-create index counted_tries_first_at_idx on counted_tries (first_at);
-
-create table used_two_factor_codes (
-  user_id uuid not null references users on delete cascade,
-  code_hash bytea not null check (octet_length(code_hash) = 32),
-  used_at timestamptz(3) not null default clock_timestamp(),
-  primary key (user_id, code_hash)
-);
+create index counted_tries_ends_at_idx on counted_tries (ends_at);
 
 create table members (
   account_id uuid not null references accounts,
@@ -1502,11 +1468,3 @@ end
 $$;
 create trigger audit_entries_append_only before update or delete or truncate on audit_entries
   for each statement execute function refuse_audit_change();
-
-create table logged_reads (
-  user_id uuid not null references users on delete cascade,
-  action text not null,
-  subject text not null,
-  logged_at timestamptz(3) not null default clock_timestamp(),
-  primary key (user_id, action, subject)
-);

@@ -10,7 +10,7 @@ update sends set status = 'failed', failed_at = now(), failure_reason = 'attempt
   due_at = null where id = :failed;
 insert into attempts (send_id, number, outcome, started_at, finished_at) values (:sent, 1, 'retry', now(), now());
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :failed, 'returned', 'free_quota', 1);
-insert into credit_grants (id, account_id, amount, reason) values (gen_random_uuid(), :account, 1, 'why');
+insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account);
 insert into receipts (message_id, send_id, attempt, status, occurred_at) values ('wamid.taken', :sent, 1, 'sent', now());
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
@@ -25,13 +25,10 @@ insert into stops (cause, scope, subject, source, reason) values ('operator', 's
 insert into stops (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', :sender, 'pt-BR', 'read', 'why');
 insert into users (id, name, email, language, staff) values (:user, repeat('n', 200), 'right@example.com', 'en', 'on_call');
 insert into user_sessions (id, user_id, token, expires_at, updated_at) values (gen_random_uuid(), :user, 'token', now(), now());
-insert into sign_in_limits (id, key, count, last_request) values (gen_random_uuid(), 'key', 1, 1);
-insert into counted_tries (key_hash, tries) values (sha256('r'), 0);
-insert into used_two_factor_codes (user_id, code_hash) values (:user, sha256('r'));
+insert into counted_tries (key_hash, tries, ends_at) values (sha256('r'), 0, now());
 insert into members (account_id, user_id, role) values (:account, :user, 'viewer');
 insert into invitations (id, account_id, email, role, token_hash, expires_at)
   values (gen_random_uuid(), :account, 'right@example.com', 'admin', sha256('r'), now());
-insert into heartbeats (loop, worker_id) values ('sweep', gen_random_uuid());
 insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', '0.9.0', '', 0);
 insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
@@ -233,7 +230,8 @@ insert into ledger_entries (account_id, send_id, kind, bucket, units)
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :failed, 'returned', 'credit', 1); -- ledger_entries_once
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :sent, 'returned', 'free_quota', 1);
-update credit_grants set amount = 0; -- credit_grants_amount_check
+update ledger_entries set grant_id = :account where send_id = :failed; -- only_granted_by_a_grant
+insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account); -- ledger_entries_grant
 
 -- ── Against abuse, and what operators do ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -263,11 +261,8 @@ update users set staff = 'admin'; -- users_staff_check
 insert into users (id, name, email) values (gen_random_uuid(), 'm', 'right@example.com'); -- users_email_key
 insert into user_sessions (id, user_id, token, expires_at, updated_at)
   values (gen_random_uuid(), :user, 'token', now(), now()); -- user_sessions_token_key
-insert into sign_in_limits (id, key, count, last_request) values (gen_random_uuid(), 'key', 1, 1); -- sign_in_limits_key_key
 update counted_tries set tries = -1; -- counted_tries_tries_check
-update counted_tries set window_seconds = 60; -- counted_tries_window_seconds_check
 update counted_tries set key_hash = 'a@example.com'; -- counted_tries_key_hash_check
-update used_two_factor_codes set code_hash = '123456'; -- used_two_factor_codes_code_hash_check
 update members set role = 'owner'; -- members_role_check
 update invitations set email = 'A@example.com'; -- invitations_email_check
 update invitations set role = 'owner'; -- invitations_role_check
@@ -279,7 +274,6 @@ insert into invitations (id, account_id, email, role, token_hash, expires_at)
 
 -- ── Processes, counts and readings ───────────────────────────────────────────────────────────────────────────────────────────────
 
-update heartbeats set loop = 'dance'; -- heartbeats_loop_check
 update processes set kind = 'dance'; -- processes_kind_check
 update traffic_counts set count = 0; -- traffic_counts_count_check
 update health_readings set id = false; -- health_readings_id_check
