@@ -139,7 +139,12 @@ create table senders (
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
   throughput integer not null default 80 check (throughput between 1 and 1000),
-  created_at timestamptz(3) not null default now()
+  created_at timestamptz(3) not null default now(),
+  read_due_at timestamptz(3) not null default now(),
+  read_tried_at timestamptz(3),
+  read_at timestamptz(3),
+  read_failures jsonb not null default '{}',
+  recipients_24h integer
 );
 
 -- A stop that is over stays for a while: what was begun before its end is no news. No reference to `senders`: a business account and the
@@ -183,30 +188,15 @@ create table provider_changes (
 create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
 create index provider_changes_received_at on provider_changes (received_at);
 
-create table business_accounts (
-  id text primary key,
-  facts jsonb not null,
-  alerts jsonb not null default '[]'
-);
-
-create table message_templates (
-  business_account_id text not null,
-  name text not null,
-  language text not null,
-  facts jsonb not null,
-  primary key (business_account_id, name, language)
-);
-
-create table sender_readings (
-  sender_id uuid primary key references senders on delete cascade,
+create table provider_facts (
+  subject text not null,
+  template text not null default '',
+  language text not null default '',
   facts jsonb not null default '{}',
-  due_at timestamptz(3) not null default now(),
-  tried_at timestamptz(3),
-  read_at timestamptz(3),
-  failures jsonb not null default '{}',
-  recipients_24h integer
+  alerts jsonb not null default '[]',
+  primary key (subject, template, language),
+  constraint template_has_a_language check ((template = '') = (language = ''))
 );
-create index sender_readings_due_at on sender_readings (due_at);
 
 -- What was sent lately may be forgotten in a crash of the database: unlogged, so that a send slot costs no write-ahead log.
 create unlogged table send_slots (

@@ -17,7 +17,7 @@ insert into breaker_trips (account_id, country, tripped_at, open_until, sends, u
 insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
 insert into trial_sends (day, sends) values ('2026-11-20', 0);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
-insert into sender_readings (sender_id) values (:sender);
+insert into provider_facts (subject) values (:sender);
 insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\x00', '1', 'security', '{}', now());
 insert into stops (cause, scope, subject, only_for, source, reason, until) values ('fault', 'sender', :sender, 'BR', 'answer', 'why', now());
 insert into stops (cause, scope, subject, source, reason, rate, until) values ('limit', 'app', '', 'answer', 'why', 1, now());
@@ -122,7 +122,7 @@ update stops set until = now() where cause = 'operator'; -- stop_ends_as_it_bega
 update stops set rate = 0 where cause = 'limit'; -- stops_rate_check
 update stops set rate = null where cause = 'limit'; -- limit_has_a_rate
 update stops set rate = 1 where cause = 'fault'; -- limit_has_a_rate
-update sender_readings set sender_id = :nothing; -- sender_readings_sender_id_fkey
+update provider_facts set language = 'en'; -- template_has_a_language
 insert into provider_changes (digest, business_account_id, field, value, occurred_at)
   select digest, business_account_id, field, value, occurred_at from provider_changes; -- provider_changes_digest_key
 update provider_changes set due_at = null, result = 'unmatched'; -- provider_changes_result_check
