@@ -23,7 +23,7 @@ import {
   closeDatabase,
   countConnections,
   createPresence,
-  createSharedHealthReader,
+  createHealthReader,
   createTrafficCounter,
   openDatabase,
   refuseUnusableDatabase,
@@ -77,7 +77,7 @@ await runProcess('api', async () => {
   gaugeConnections(registry, () => countConnections(database));
   gaugeHealth(
     registry,
-    createSharedHealthReader(database, () => deliveryQueue.readHealth()),
+    createHealthReader(database, () => deliveryQueue.readHealth()),
   );
   let isStopping = false;
   const app = createApp({

@@ -542,10 +542,12 @@ create table breaker_trips (
   constraint trip_counts_its_sends check (unverified between 0 and sends)
 );
 
-create table trial_sends (
-  day date primary key,
-  sends integer not null check (sends >= 0)
+create table counted_tries (
+  key_hash bytea primary key check (octet_length(key_hash) = 32),
+  tries integer not null check (tries >= 0),
+  ends_at timestamptz(3) not null
 );
+create index counted_tries_ends_at_idx on counted_tries (ends_at);
 
 create table holds (
   kind text not null check (kind in ('live', 'country', 'account')),
@@ -722,10 +724,15 @@ language sql stable as $$
   end
 $$;
 
+create or replace function trial_sends_key(at timestamptz) returns bytea
+language sql stable as $$
+  select sha256(('trial sends of ' || (at at time zone 'UTC')::date)::bytea)
+$$;
+
 create or replace function trial_opens_at(p_new integer, p_at timestamptz, p_settings settings) returns timestamptz
 language sql stable as $$
-  select (t.day + 1)::timestamp at time zone 'UTC' from trial_sends t
-  where t.day = (p_at at time zone 'UTC')::date and t.sends + p_new >= p_settings.trial_sends_per_day
+  select t.ends_at from counted_tries t
+  where t.key_hash = trial_sends_key(p_at) and t.tries + p_new >= p_settings.trial_sends_per_day
 $$;
 
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
@@ -747,11 +754,11 @@ begin
       (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, c.total, p_now) m)
     from (select application_id, max(application_number) as total from created group by application_id) c where a.id = c.application_id
   ), on_trial as (
-    update trial_sends t set sends = t.sends + c.sends
+    update counted_tries t set tries = t.tries + c.sends
     from (
       select count(*)::integer as sends from created join accounts a on a.id = account_id and a.trial_countries is not null
       where mode = 'live'
-    ) c where c.sends > 0 and t.day = (p_now at time zone 'UTC')::date
+    ) c where c.sends > 0 and t.key_hash = trial_sends_key(p_now)
   ), reserved as (
     insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'reserved', charged_from, 1 from created where charged_from is not null order by ordinal
@@ -772,7 +779,7 @@ language plpgsql as $$
 declare
   v_accounts uuid[] := array(select s.account_id from unnest(p_sends) s);
   v_applications uuid[] := array(select s.application_id from unnest(p_sends) s);
-  v_today date := (clock_timestamp() at time zone 'UTC')::date;
+  v_now timestamptz := clock_timestamp();
   v_trial uuid[];
 begin
   if p_wait_ms is not null then
@@ -789,9 +796,9 @@ begin
     where a.id = any (v_accounts) and p.id = any (v_applications) order by a.id, p.id for no key update of a, p skip locked
   ) l;
   if v_trial is not null then
-    insert into trial_sends (day, sends) select v_today, 0
-      where not exists (select from trial_sends t where t.day = v_today) on conflict do nothing;
-    perform from trial_sends t where t.day = v_today for no key update skip locked;
+    insert into counted_tries (key_hash, tries, ends_at) select trial_sends_key(v_now), 0, date_trunc('day', v_now, 'UTC') + interval '1 day'
+      where not exists (select from counted_tries t where t.key_hash = trial_sends_key(v_now)) on conflict do nothing;
+    perform from counted_tries t where t.key_hash = trial_sends_key(v_now) for no key update skip locked;
     if not found then
       v_applications := array(select id from unnest(v_applications) id where id <> all (v_trial));
     end if;
@@ -1310,12 +1317,6 @@ create table traffic_counts (
   primary key (began_at, event, country, sender_id, account_id, reason)
 );
 
-create table health_readings (
-  id boolean primary key default true check (id),
-  read_at timestamptz(3) not null,
-  reading jsonb not null
-);
-
 -- ── Processes and releases ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 create table processes (
@@ -1403,13 +1404,6 @@ create table user_two_factors (
 );
 create index user_two_factors_user_id_idx on user_two_factors (user_id);
 create index user_two_factors_secret_idx on user_two_factors (secret);
-
-create table counted_tries (
-  key_hash bytea primary key check (octet_length(key_hash) = 32),
-  tries integer not null check (tries >= 0),
-  ends_at timestamptz(3) not null
-);
-create index counted_tries_ends_at_idx on counted_tries (ends_at);
 
 create table members (
   account_id uuid not null references accounts,

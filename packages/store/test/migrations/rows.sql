@@ -15,7 +15,6 @@ insert into receipts (message_id, send_id, attempt, status, occurred_at) values 
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
 insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
-insert into trial_sends (day, sends) values ('2026-11-20', 0);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
 insert into provider_facts (subject) values (:sender);
 insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\x00', '1', 'security', '{}', now());
@@ -33,7 +32,6 @@ insert into processes (id, kind, release, last_migration, clock_ahead_ms) values
 insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
   values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
-insert into health_readings values (true, now(), '{}');
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
 
@@ -238,7 +236,6 @@ insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:
 update guess_budgets set mode = 'demo'; -- guess_budgets_mode_check
 update guess_budgets set recipient = '5511987654321'; -- guess_budgets_recipient_check
 update guess_budgets set points = -1; -- guess_budgets_points_check
-update trial_sends set sends = -1; -- trial_sends_sends_check
 update breaker_trips set country = ''; -- breaker_trips_country_check
 update breaker_trips set open_until = tripped_at - interval '1 s'; -- trip_ends_after_it_begins
 update breaker_trips set unverified = 51; -- trip_counts_its_sends
@@ -276,4 +273,3 @@ insert into invitations (id, account_id, email, role, token_hash, expires_at)
 
 update processes set kind = 'dance'; -- processes_kind_check
 update traffic_counts set count = 0; -- traffic_counts_count_check
-update health_readings set id = false; -- health_readings_id_check
