@@ -158,13 +158,6 @@ create table breaker_trips (
   constraint trip_ends_after_it_begins CHECK (open_until >= tripped_at)
 );
 
-create table business_accounts (
-  id text not null,
-  facts jsonb not null,
-  alerts jsonb default '[]'::jsonb not null,
-  constraint business_accounts_pkey PRIMARY KEY (id)
-);
-
 create table callers_version (
   id boolean default true not null,
   token uuid default gen_random_uuid() not null,
@@ -182,24 +175,12 @@ create table code_erasure (
 create table counted_tries (
   key_hash bytea not null,
   tries integer not null,
-  first_at timestamp(3) with time zone default clock_timestamp() not null,
-  window_seconds integer default 900 not null,
+  ends_at timestamp(3) with time zone not null,
   constraint counted_tries_pkey PRIMARY KEY (key_hash),
   constraint counted_tries_key_hash_check CHECK (octet_length(key_hash) = 32),
-  constraint counted_tries_tries_check CHECK (tries >= 0),
-  constraint counted_tries_window_seconds_check CHECK (window_seconds >= 900)
+  constraint counted_tries_tries_check CHECK (tries >= 0)
 );
-CREATE INDEX counted_tries_first_at_idx ON public.counted_tries USING btree (first_at);
-
-create table credit_grants (
-  id uuid not null,
-  account_id uuid not null,
-  amount integer not null,
-  reason text not null,
-  constraint credit_grants_pkey PRIMARY KEY (id),
-  constraint credit_grants_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint credit_grants_amount_check CHECK (amount > 0)
-);
+CREATE INDEX counted_tries_ends_at_idx ON public.counted_tries USING btree (ends_at);
 
 create table denials (
   message_id text not null,
@@ -235,22 +216,6 @@ create table guess_budgets (
   constraint guess_budgets_points_check CHECK (points >= 0),
   constraint guess_budgets_recipient_check CHECK (recipient ~ '^\+[1-9][0-9]{4,14}$'::text)
 );
-
-create table health_readings (
-  id boolean default true not null,
-  read_at timestamp(3) with time zone not null,
-  reading jsonb not null,
-  constraint health_readings_pkey PRIMARY KEY (id),
-  constraint health_readings_id_check CHECK (id)
-);
-
-create unlogged table heartbeats (
-  loop text not null,
-  worker_id uuid not null,
-  ran_at timestamp(3) with time zone default clock_timestamp() not null,
-  constraint heartbeats_pkey PRIMARY KEY (loop, worker_id),
-  constraint heartbeats_loop_check CHECK (loop = ANY (ARRAY['sweep'::text, 'deliver'::text, 'breaker'::text, 'clean_up'::text]))
-) with (fillfactor=50);
 
 create table holds (
   kind text not null,
@@ -305,25 +270,19 @@ create table ledger_entries (
   bucket text not null,
   units integer not null,
   reason text,
+  grant_id uuid,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   constraint ledger_entries_pkey PRIMARY KEY (id),
   constraint granted_to_no_send CHECK ((kind = 'granted'::text) = (send_id IS NULL)),
   constraint ledger_entries_bucket_check CHECK (bucket = ANY (ARRAY['free_quota'::text, 'credit'::text])),
   constraint ledger_entries_kind_check CHECK (kind = ANY (ARRAY['granted'::text, 'reserved'::text, 'returned'::text])),
   constraint ledger_entries_units_check CHECK (units > 0),
-  constraint one_unit_a_send CHECK (send_id IS NULL OR units = 1)
+  constraint one_unit_a_send CHECK (send_id IS NULL OR units = 1),
+  constraint only_granted_by_a_grant CHECK (grant_id IS NULL OR kind = 'granted'::text)
 );
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
+CREATE UNIQUE INDEX ledger_entries_grant ON public.ledger_entries USING btree (grant_id) WHERE (grant_id IS NOT NULL);
 CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (send_id, kind) WHERE (send_id IS NOT NULL);
-
-create table logged_reads (
-  user_id uuid not null,
-  action text not null,
-  subject text not null,
-  logged_at timestamp(3) with time zone default clock_timestamp() not null,
-  constraint logged_reads_pkey PRIMARY KEY (user_id, action, subject),
-  constraint logged_reads_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
-);
 
 create table members (
   account_id uuid not null,
@@ -360,15 +319,7 @@ create table message_prices (
   constraint message_prices_since_check CHECK (EXTRACT(day FROM since) = 1::numeric)
 );
 
-create table message_templates (
-  business_account_id text not null,
-  name text not null,
-  language text not null,
-  facts jsonb not null,
-  constraint message_templates_pkey PRIMARY KEY (business_account_id, name, language)
-);
-
-create unlogged table processes (
+create table processes (
   id uuid not null,
   kind text not null,
   release text not null,
@@ -377,9 +328,13 @@ create unlogged table processes (
   seen_at timestamp(3) with time zone default clock_timestamp() not null,
   stopped_at timestamp(3) with time zone,
   clock_ahead_ms double precision not null,
+  deliver_at timestamp(3) with time zone,
+  sweep_at timestamp(3) with time zone,
+  breaker_at timestamp(3) with time zone,
+  clean_up_at timestamp(3) with time zone,
   constraint processes_pkey PRIMARY KEY (id),
   constraint processes_kind_check CHECK (kind = ANY (ARRAY['api'::text, 'worker'::text, 'console'::text]))
-);
+) with (fillfactor=50);
 
 create table provider_changes (
   id bigint generated always as identity not null,
@@ -399,6 +354,16 @@ create table provider_changes (
 );
 CREATE INDEX provider_changes_due_at ON public.provider_changes USING btree (due_at, id) WHERE (due_at IS NOT NULL);
 CREATE INDEX provider_changes_received_at ON public.provider_changes USING btree (received_at);
+
+create table provider_facts (
+  subject text not null,
+  template text default ''::text not null,
+  language text default ''::text not null,
+  facts jsonb default '{}'::jsonb not null,
+  alerts jsonb default '[]'::jsonb not null,
+  constraint provider_facts_pkey PRIMARY KEY (subject, template, language),
+  constraint template_has_a_language CHECK ((template = ''::text) = (language = ''::text))
+);
 
 create table receipts (
   id bigint generated always as identity not null,
@@ -435,18 +400,6 @@ create table refused_requests (
 CREATE INDEX refused_requests_account ON public.refused_requests USING btree (account_id, refused_at, request_id);
 CREATE INDEX refused_requests_refused_at ON public.refused_requests USING btree (refused_at);
 
-create table releases (
-  release text not null,
-  constraint releases_pkey PRIMARY KEY (release)
-);
-
-create table schema_contracts (
-  migration_name text not null,
-  oldest_release text,
-  reason text not null,
-  constraint schema_contracts_pkey PRIMARY KEY (migration_name)
-);
-
 create table send_identities (
   send_id uuid not null,
   application_id uuid not null,
@@ -465,19 +418,6 @@ create unlogged table send_slots (
   constraint send_slots_pkey PRIMARY KEY (sender_id),
   constraint send_slots_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
 ) with (fillfactor=50);
-
-create table sender_readings (
-  sender_id uuid not null,
-  facts jsonb default '{}'::jsonb not null,
-  due_at timestamp(3) with time zone default now() not null,
-  tried_at timestamp(3) with time zone,
-  read_at timestamp(3) with time zone,
-  failures jsonb default '{}'::jsonb not null,
-  recipients_24h integer,
-  constraint sender_readings_pkey PRIMARY KEY (sender_id),
-  constraint sender_readings_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
-);
-CREATE INDEX sender_readings_due_at ON public.sender_readings USING btree (due_at);
 
 create unlogged table sender_recipient_windows (
   sender_id uuid not null,
@@ -500,6 +440,11 @@ create table senders (
   throughput integer default 80 not null,
   created_at timestamp(3) with time zone default now() not null,
   removed_at timestamp(3) with time zone,
+  read_due_at timestamp(3) with time zone default now() not null,
+  read_tried_at timestamp(3) with time zone,
+  read_at timestamp(3) with time zone,
+  read_failures jsonb default '{}'::jsonb not null,
+  recipients_24h integer,
   constraint senders_pkey PRIMARY KEY (id),
   constraint senders_business_account_id_check CHECK (business_account_id ~ '^[0-9]{1,32}$'::text),
   constraint senders_english_template_language_check CHECK (english_template_language = ANY (ARRAY['en'::text, 'en_US'::text])),
@@ -590,15 +535,6 @@ create table settings (
   constraint settings_trial_sends_per_day_check CHECK (trial_sends_per_day >= 0 AND trial_sends_per_day <= 1000000)
 );
 
-create table sign_in_limits (
-  id uuid not null,
-  key text not null,
-  count integer not null,
-  last_request bigint not null,
-  constraint sign_in_limits_pkey PRIMARY KEY (id),
-  constraint sign_in_limits_key_key UNIQUE (key)
-);
-
 create table stops (
   cause text not null,
   scope text not null,
@@ -643,22 +579,6 @@ create table traffic_counts (
   count bigint not null,
   constraint traffic_counts_pkey PRIMARY KEY (began_at, event, country, sender_id, account_id, reason),
   constraint traffic_counts_count_check CHECK (count > 0)
-);
-
-create table trial_sends (
-  day date not null,
-  sends integer not null,
-  constraint trial_sends_pkey PRIMARY KEY (day),
-  constraint trial_sends_sends_check CHECK (sends >= 0)
-);
-
-create table used_two_factor_codes (
-  user_id uuid not null,
-  code_hash bytea not null,
-  used_at timestamp(3) with time zone default clock_timestamp() not null,
-  constraint used_two_factor_codes_pkey PRIMARY KEY (user_id, code_hash),
-  constraint used_two_factor_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
-  constraint used_two_factor_codes_code_hash_check CHECK (octet_length(code_hash) = 32)
 );
 
 create table user_credentials (

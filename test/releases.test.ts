@@ -62,6 +62,14 @@ async function list(): Promise<Record<string, string>[]> {
   return JSON.parse(command.stdout()) as Record<string, string>[];
 }
 
+const CONTRACT = '99991231235959_contract_since_9_9_9_of_a_test';
+
+const addMigration = (name: string): Promise<unknown> =>
+  db.sql(
+    `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values (gen_random_uuid(), '', $1, now())`,
+    [name],
+  );
+
 describe('the processes of a release', () => {
   it(
     'tell that they run and that they have stopped, each with its release',
@@ -107,7 +115,7 @@ describe('the processes of a release', () => {
       await db.sql('create table _prisma_migrations (like journal including all)');
     });
     beforeEach(async () => {
-      await db.sql('truncate _prisma_migrations, schema_contracts');
+      await db.sql('truncate _prisma_migrations');
       await db.sql('insert into _prisma_migrations select * from journal');
     });
 
@@ -142,14 +150,9 @@ describe('the processes of a release', () => {
     it(
       'end with one line and exit code 1 where it is too new, and start where it only has more',
       async () => {
-        const name = '99991231235959_of_a_test';
-        await db.sql(
-          `insert into _prisma_migrations (id, checksum, migration_name, finished_at) values ('of a test', '', '${name}', now())`,
-        );
+        await addMigration('99991231235959_of_a_test');
         await Promise.all(KINDS.map((kind) => start(kind)).map(untilReady));
-        await db.sql(
-          `insert into schema_contracts (migration_name, oldest_release, reason) values ('${name}', '9.9.9', 'of a test')`,
-        );
+        await addMigration(CONTRACT);
         await expectRefusals(
           (kind) => new RegExp(`^${kind}: the schema is too new for release .* run release 9.9.9`),
         );
@@ -177,12 +180,9 @@ describe('a process that meets a schema only after its start', () => {
     'ends when the schema does not fit once the database is there',
     async () => {
       proxy = await startTcpProxy(db.url, 'cut');
-      await db.sql('truncate schema_contracts');
       const started = start('api', { DATABASE_URL: proxy.url });
       await untilReady(started);
-      await db.sql(
-        `insert into schema_contracts (migration_name, oldest_release, reason) values ('99_of_a_test', '9.9.9', 'of a test')`,
-      );
+      await addMigration(CONTRACT);
       await proxy.open();
       expect((await started.exited).code).toBe(1);
       expect(started.output()).toContain('this release cannot work with the schema');

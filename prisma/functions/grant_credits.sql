@@ -13,7 +13,7 @@ language plpgsql as $$
 declare
   -- What the column can hold, less room for the units of sends that come back.
   c_credits_max constant integer := 2000000000;
-  v_grant credit_grants;
+  v_grant ledger_entries;
 begin
   select * into before from accounts where id = p_account_id for no key update;
   if not found then
@@ -23,10 +23,10 @@ begin
   after := before;
 
   -- Grants to one account come here one after the other, each seeing what the one before it wrote.
-  select * into v_grant from credit_grants where id = p_grant_id;
+  select * into v_grant from ledger_entries where grant_id = p_grant_id;
   if found then
     outcome := case
-      when v_grant.account_id = p_account_id and v_grant.amount = p_amount and v_grant.reason = p_reason then 'repeated'
+      when v_grant.account_id = p_account_id and v_grant.units = p_amount and v_grant.reason = p_reason then 'repeated'
       else 'other_grant'
     end;
     return;
@@ -35,8 +35,8 @@ begin
     outcome := 'too_many';
     return;
   end if;
-  insert into credit_grants (id, account_id, amount, reason) values (p_grant_id, p_account_id, p_amount, p_reason)
-  on conflict do nothing;
+  insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id)
+  values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id) on conflict do nothing;
   -- A grant to another account took the id meanwhile.
   if not found then
     outcome := 'other_grant';
@@ -45,7 +45,6 @@ begin
 
   -- Whoever has paid is on trial no longer.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
-  insert into ledger_entries (account_id, kind, bucket, units, reason) values (p_account_id, 'granted', 'credit', p_amount, p_reason);
   outcome := 'granted';
 end
 $$;

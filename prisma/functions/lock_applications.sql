@@ -9,7 +9,7 @@ language plpgsql as $$
 declare
   v_accounts uuid[] := array(select s.account_id from unnest(p_sends) s);
   v_applications uuid[] := array(select s.application_id from unnest(p_sends) s);
-  v_today date := (clock_timestamp() at time zone 'UTC')::date;
+  v_now timestamptz := clock_timestamp();
   v_trial uuid[];
 begin
   if p_wait_ms is not null then
@@ -26,9 +26,9 @@ begin
     where a.id = any (v_accounts) and p.id = any (v_applications) order by a.id, p.id for no key update of a, p skip locked
   ) l;
   if v_trial is not null then
-    insert into trial_sends (day, sends) select v_today, 0
-      where not exists (select from trial_sends t where t.day = v_today) on conflict do nothing;
-    perform from trial_sends t where t.day = v_today for no key update skip locked;
+    insert into counted_tries (key_hash, tries, ends_at) select trial_sends_key(v_now), 0, date_trunc('day', v_now, 'UTC') + interval '1 day'
+      where not exists (select from counted_tries t where t.key_hash = trial_sends_key(v_now)) on conflict do nothing;
+    perform from counted_tries t where t.key_hash = trial_sends_key(v_now) for no key update skip locked;
     if not found then
       v_applications := array(select id from unnest(v_applications) id where id <> all (v_trial));
     end if;

@@ -25,7 +25,7 @@ import {
   closeDatabase,
   countConnections,
   createPresence,
-  createSharedHealthReader,
+  createHealthReader,
   createTrafficCounter,
   openDatabase,
   recordIncidents,
@@ -80,7 +80,7 @@ await runProcess('api', async () => {
     repeatedFaults(log, 'warn', 'traffic was not counted yet'),
   );
   gaugeConnections(registry, () => countConnections(database));
-  const readHealth = createSharedHealthReader(database, () => deliveryQueue.readHealth());
+  const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
   gaugeHealth(registry, readHealth);
   const incidentLoop = startLoop(
     async () => recordIncidents(database, healthFindings(await readHealth())),

@@ -107,7 +107,8 @@ describe('an account', () => {
   it('on trial is told where it may send, and what trials sent today of what they share', async () => {
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
     await store.sql(
-      `insert into trial_sends (day, sends) values ((now() at time zone 'UTC')::date, 37), ('2026-01-01', 500)`,
+      `insert into counted_tries (key_hash, tries, ends_at)
+       values (trial_sends_key(now()), 37, now()), (trial_sends_key('2026-01-01'), 500, now())`,
     );
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 37, sends_per_day: 500 });
     const id = await buildAccount(store.database);

@@ -302,7 +302,7 @@ describe('a user', () => {
       [id],
     );
     await store.sql('update users set two_factor_enabled = true where id = $1', [id]);
-    await store.sql('insert into counted_tries (key_hash, tries) values (sha256($1::bytea), 10)', [
+    await store.sql("insert into counted_tries (key_hash, tries, ends_at) values (sha256($1::bytea), 10, now() + interval '1 minute')", [
       Buffer.from(email),
     ]);
     return id;

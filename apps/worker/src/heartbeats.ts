@@ -13,8 +13,7 @@ export function withHeartbeats(
     return async () => {
       await round();
       if (performance.now() - recordedAt < RECORDED_MS) return;
-      await recordHeartbeat(database, loop, workerId);
-      recordedAt = performance.now();
+      if (await recordHeartbeat(database, loop, workerId)) recordedAt = performance.now();
     };
   };
 }

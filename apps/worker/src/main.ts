@@ -99,7 +99,6 @@ await runProcess('worker', async () => {
     timeoutMs: config.PROVIDER_TIMEOUT_MS,
   });
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
-  const loops = startLoops(context, dueDeliveries, graph, presence.id);
   const checks: ReadinessChecks = {
     database: () => checkDatabase(database),
     redis: () => consumers.isReady(),
@@ -112,6 +111,7 @@ await runProcess('worker', async () => {
   );
   const metricsServer = await serveMetrics(registry, config, checks);
   const presenceLoop = await startPresence(presence, log);
+  const loops = startLoops(context, dueDeliveries, graph, presence.id);
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

@@ -1,7 +1,7 @@
 import {
   deleteEndedKeys,
-  deleteOldHeartbeats,
   deleteOldIncidents,
+  deleteEndedTries,
   deleteOldProcesses,
   deleteOldReports,
   deleteOldRefusedRequests,
@@ -45,9 +45,9 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await deleteEndedKeys(database);
+  await deleteEndedTries(database);
   await deletePastTurns(database);
   await deleteOldStops(database);
-  await deleteOldHeartbeats(database);
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);

@@ -1,4 +1,4 @@
-import { listHeartbeats, newId } from '@onecode/store';
+import { createPresence, listHeartbeats } from '@onecode/store';
 import { buildSend, buildSender, startTcpProxy, testRedisUrl, until, type Exit } from '@onecode/testing';
 import { withHeartbeats } from '../src/heartbeats.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
@@ -211,27 +211,29 @@ describe('a frozen worker', () => {
 describe('the heartbeats of a worker’s loops', () => {
   it('record successful rounds only, at most one in two seconds', async () => {
     const store = environment.db;
-    await store.sql('truncate heartbeats');
-    const noted = withHeartbeats(store.database, newId());
+    await store.sql('truncate processes');
+    const presence = createPresence(store.database, { kind: 'worker', release: '0.9.0' });
+    await presence.tell();
+    const noted = withHeartbeats(store.database, presence.id);
     const failing = noted('deliver', () => Promise.reject(new Error('of a test')));
     const sweep = noted('sweep', async () => {});
     await expect(failing()).rejects.toThrow('of a test');
     await sweep();
-    const [first] = await store.sql('select ran_at from heartbeats');
+    const [first] = await store.sql('select sweep_at from processes');
     await sweep();
 
     expect((await listHeartbeats(store.database)).map(({ loop }) => loop)).toEqual(['sweep']);
-    expect(await store.sql('select ran_at from heartbeats')).toEqual([first]);
+    expect(await store.sql('select sweep_at from processes')).toEqual([first]);
   });
 
   it(
     'come from every loop of a running worker, again and again',
     async () => {
-      await environment.db.sql('truncate heartbeats');
+      await environment.db.sql('truncate processes');
       await start();
       const runs = () => listHeartbeats(environment.db.database);
       await until('every loop', async () => (await runs()).length === 4);
-      await environment.db.sql("update heartbeats set ran_at = now() - interval '1 minute'");
+      await environment.db.sql("update processes set sweep_at = now() - interval '1 minute'");
       await until('another sweep', async () =>
         (await runs()).some(({ loop, secondsAgo }) => loop === 'sweep' && secondsAgo < 30),
       );

@@ -21,7 +21,7 @@ describe('what the provider tells by webhook', () => {
   const t = useWorker({ senders: 0 });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql('truncate provider_changes, business_accounts, message_templates, stops');
+    await t.sql('truncate provider_changes, provider_facts, stops');
     await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database, { businessAccountId: ACCOUNT });
   });
@@ -166,8 +166,8 @@ describe('a change that cannot be written', () => {
 
   it('delays no other, and is set aside after ten tries', async () => {
     const sender = await buildSender(t.database, { businessAccountId: '7' });
-    await t.sql('truncate provider_changes, business_accounts, message_templates');
-    await t.sql(`alter table message_templates add constraint refuse check (name <> 'refused')`);
+    await t.sql('truncate provider_changes, provider_facts');
+    await t.sql(`alter table provider_facts add constraint refuse check (template <> 'refused')`);
     const change = (field: string, value: object) => ({
       digest: Buffer.from(JSON.stringify(value)),
       businessAccountId: '7',
@@ -229,7 +229,7 @@ describe('a read of what the provider knows', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql('truncate business_accounts, message_templates, sender_readings, stops, send_slots');
+    await t.sql('truncate provider_facts, stops, send_slots');
     await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database);
     await read();
@@ -253,7 +253,8 @@ describe('a read of what the provider knows', () => {
   /** As if what is known were older, so that a read of the same second counts. */
   const past = () =>
     t.sql(
-      `update message_templates set facts = regexp_replace(facts::text, '"at": ?"[^"]*"', '"at": "2026-01-01T00:00:00.000Z"', 'g')::jsonb`,
+      `update provider_facts set facts = regexp_replace(facts::text, '"at": ?"[^"]*"', '"at": "2026-01-01T00:00:00.000Z"', 'g')::jsonb
+       where template <> ''`,
     );
   const checks = async () =>
     preflight({
@@ -299,7 +300,7 @@ describe('a read of what the provider knows', () => {
     await read();
     expect(t.tap.requests).toHaveLength(calls);
     const [row] = await t.sql<{ seconds: number }>(
-      'select extract(epoch from due_at - now())::float8 as seconds from sender_readings where sender_id = $1',
+      'select extract(epoch from read_due_at - now())::float8 as seconds from senders where id = $1',
       [sender.id],
     );
     expect(row!.seconds).toBeGreaterThan(450);
@@ -341,11 +342,11 @@ describe('a read of what the provider knows', () => {
       `alter table senders add constraint refuse check (id <> '${sender.id}' or business_account_id is null)`,
     );
     const other = await buildSender(t.database);
-    await t.sql(`update sender_readings set due_at = now() - interval '1 second'`);
+    await t.sql(`update senders set read_due_at = now() - interval '1 second'`);
     await expect(read()).rejects.toThrow();
     await t.sql('alter table senders drop constraint refuse');
     expect((await listSenderKnowledge(t.database, other.id))[0]!.failures).toEqual({});
-    const due = await t.sql('select sender_id from sender_readings where due_at <= now()');
+    const due = await t.sql('select id from senders where read_due_at <= now()');
     expect(due).toEqual([]);
   });
 

@@ -3,8 +3,13 @@ export interface Contract {
   migration: string;
   /** The oldest release that works without it, X.Y.Z; null when only those releases do that know the migration. */
   oldestRelease: string | null;
-  /** Why releases from then on do not need it. */
-  reason: string;
+}
+
+/** What a migration takes away whose name says `_contract_` or `_contract_since_X_Y_Z_`; null for all others. */
+export function contractOf(migration: string): Contract | null {
+  const match = /^\d+_contract(?:_since_(\d+)_(\d+)_(\d+))?_/.exec(migration);
+  if (match === null) return null;
+  return { migration, oldestRelease: match[1] === undefined ? null : match.slice(1, 4).join('.') };
 }
 
 /** What a release brings: its version, X.Y.Z, and the names of its migrations in their order. */
@@ -40,27 +45,20 @@ function partsOf(version: string): { numbers: number[]; rank: number } {
  * something, or took away what this release does not need.
  *
  * @param applied names of the applied migrations
- * @param contracts those of them that took something away
  */
-export function schemaFault(
-  release: Release,
-  applied: ReadonlySet<string>,
-  contracts: readonly Contract[],
-): string | null {
-  const [missing, ...others] = release.migrations.filter((name) => !applied.has(name));
+export function schemaFault(release: Release, applied: readonly string[]): string | null {
+  const [missing, ...others] = release.migrations.filter((name) => !applied.includes(name));
   if (missing !== undefined) {
     const more = others.length === 0 ? '' : `, and ${others.length} more`;
     return `the schema is too old for release ${release.version}: migration ${missing} is missing${more}; run npm run migrate with this release first`;
   }
-  const known = new Set(release.migrations);
-  const contract = contracts.find(
-    ({ migration, oldestRelease }) =>
-      !known.has(migration) &&
-      (oldestRelease === null || compareReleases(release.version, oldestRelease) < 0),
-  );
+  const contract = applied
+    .filter((name) => !release.migrations.includes(name))
+    .flatMap((name) => contractOf(name) ?? [])
+    .find(({ oldestRelease }) => oldestRelease === null || compareReleases(release.version, oldestRelease) < 0);
   if (contract === undefined) return null;
-  const { migration, oldestRelease, reason } = contract;
-  return `the schema is too new for release ${release.version}: migration ${migration} took away what it needs (${reason}); run ${
+  const { migration, oldestRelease } = contract;
+  return `the schema is too new for release ${release.version}: migration ${migration} took away what it needs; run ${
     oldestRelease === null ? 'a newer release' : `release ${oldestRelease} or a newer one`
   }`;
 }
@@ -77,18 +75,18 @@ export function contractFaults(
   processes: readonly RunningProcess[],
   seen: readonly string[],
 ): string[] {
-  return pending.flatMap(({ migration, oldestRelease, reason }) => {
+  return pending.flatMap(({ migration, oldestRelease }) => {
     const works = ({ release, lastMigration }: RunningProcess): boolean =>
       lastMigration >= migration || (oldestRelease !== null && compareReleases(release, oldestRelease) >= 0);
     const isSkipped =
       oldestRelease !== null && !seen.some((release) => compareReleases(release, oldestRelease) >= 0);
     return [
       ...describe(processes.filter((process) => !works(process))).map(
-        (who) => `migration ${migration} breaks ${who}: it takes away what they need (${reason})`,
+        (who) => `migration ${migration} breaks ${who}: it takes away what they need`,
       ),
       ...(isSkipped
         ? [
-            `migration ${migration} goes past release ${oldestRelease}, of which no process has run here: what only that release writes is missing (${reason})`,
+            `migration ${migration} goes past release ${oldestRelease}, of which no process has run here: what only that release writes is missing`,
           ]
         : []),
     ];

@@ -99,6 +99,7 @@ export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from '.
 export * from './sends/receipts.js';
 export * from './sends/takeDeliveries.js';
 export * from './sends/verifySend.js';
+export { deleteEndedTries } from './users/countedTries.js';
 export * from './users/invitations.js';
 export * from './users/members.js';
 export * from './users/passwords.js';

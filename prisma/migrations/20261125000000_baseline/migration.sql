@@ -142,7 +142,12 @@ create table senders (
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
   throughput integer not null default 80 check (throughput between 1 and 1000),
   created_at timestamptz(3) not null default now(),
-  removed_at timestamptz(3)
+  removed_at timestamptz(3),
+  read_due_at timestamptz(3) not null default now(),
+  read_tried_at timestamptz(3),
+  read_at timestamptz(3),
+  read_failures jsonb not null default '{}',
+  recipients_24h integer
 );
 create unique index senders_phone_number_id_key on senders (phone_number_id) where removed_at is null;
 
@@ -188,30 +193,15 @@ create table provider_changes (
 create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
 create index provider_changes_received_at on provider_changes (received_at);
 
-create table business_accounts (
-  id text primary key,
-  facts jsonb not null,
-  alerts jsonb not null default '[]'
-);
-
-create table message_templates (
-  business_account_id text not null,
-  name text not null,
-  language text not null,
-  facts jsonb not null,
-  primary key (business_account_id, name, language)
-);
-
-create table sender_readings (
-  sender_id uuid primary key references senders on delete cascade,
+create table provider_facts (
+  subject text not null,
+  template text not null default '',
+  language text not null default '',
   facts jsonb not null default '{}',
-  due_at timestamptz(3) not null default now(),
-  tried_at timestamptz(3),
-  read_at timestamptz(3),
-  failures jsonb not null default '{}',
-  recipients_24h integer
+  alerts jsonb not null default '[]',
+  primary key (subject, template, language),
+  constraint template_has_a_language check ((template = '') = (language = ''))
 );
-create index sender_readings_due_at on sender_readings (due_at);
 
 -- What was sent lately may be forgotten in a crash of the database: unlogged, so that a send slot costs no write-ahead log.
 create unlogged table send_slots (
@@ -441,20 +431,16 @@ create table ledger_entries (
   bucket text not null check (bucket in ('free_quota', 'credit')),
   units integer not null check (units > 0),
   reason text,
+  grant_id uuid,
   created_at timestamptz(3) not null default clock_timestamp(),
   constraint granted_to_no_send check ((kind = 'granted') = (send_id is null)),
+  constraint only_granted_by_a_grant check (grant_id is null or kind = 'granted'),
   constraint one_unit_a_send check (send_id is null or units = 1)
 );
 -- One reservation and one return for a send, whatever the code does.
 create unique index ledger_entries_once on ledger_entries (send_id, kind) where send_id is not null;
+create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
-
-create table credit_grants (
-  id uuid primary key,
-  account_id uuid not null references accounts,
-  amount integer not null check (amount > 0),
-  reason text not null
-);
 
 create or replace function grant_credits(
   p_account_id uuid,
@@ -469,7 +455,7 @@ language plpgsql as $$
 declare
   -- What the column can hold, less room for the units of sends that come back.
   c_credits_max constant integer := 2000000000;
-  v_grant credit_grants;
+  v_grant ledger_entries;
 begin
   select * into before from accounts where id = p_account_id for no key update;
   if not found then
@@ -479,10 +465,10 @@ begin
   after := before;
 
   -- Grants to one account come here one after the other, each seeing what the one before it wrote.
-  select * into v_grant from credit_grants where id = p_grant_id;
+  select * into v_grant from ledger_entries where grant_id = p_grant_id;
   if found then
     outcome := case
-      when v_grant.account_id = p_account_id and v_grant.amount = p_amount and v_grant.reason = p_reason then 'repeated'
+      when v_grant.account_id = p_account_id and v_grant.units = p_amount and v_grant.reason = p_reason then 'repeated'
       else 'other_grant'
     end;
     return;
@@ -491,8 +477,8 @@ begin
     outcome := 'too_many';
     return;
   end if;
-  insert into credit_grants (id, account_id, amount, reason) values (p_grant_id, p_account_id, p_amount, p_reason)
-  on conflict do nothing;
+  insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id)
+  values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id) on conflict do nothing;
   -- A grant to another account took the id meanwhile.
   if not found then
     outcome := 'other_grant';
@@ -501,7 +487,6 @@ begin
 
   -- Whoever has paid is on trial no longer.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
-  insert into ledger_entries (account_id, kind, bucket, units, reason) values (p_account_id, 'granted', 'credit', p_amount, p_reason);
   outcome := 'granted';
 end
 $$;
@@ -570,10 +555,12 @@ create table breaker_trips (
   constraint trip_counts_its_sends check (unverified between 0 and sends)
 );
 
-create table trial_sends (
-  day date primary key,
-  sends integer not null check (sends >= 0)
+create table counted_tries (
+  key_hash bytea primary key check (octet_length(key_hash) = 32),
+  tries integer not null check (tries >= 0),
+  ends_at timestamptz(3) not null
 );
+create index counted_tries_ends_at_idx on counted_tries (ends_at);
 
 create table holds (
   kind text not null check (kind in ('live', 'country', 'account')),
@@ -752,10 +739,15 @@ language sql stable as $$
   end
 $$;
 
+create or replace function trial_sends_key(at timestamptz) returns bytea
+language sql stable as $$
+  select sha256(('trial sends of ' || (at at time zone 'UTC')::date)::bytea)
+$$;
+
 create or replace function trial_opens_at(p_new integer, p_at timestamptz, p_settings settings) returns timestamptz
 language sql stable as $$
-  select (t.day + 1)::timestamp at time zone 'UTC' from trial_sends t
-  where t.day = (p_at at time zone 'UTC')::date and t.sends + p_new >= p_settings.trial_sends_per_day
+  select t.ends_at from counted_tries t
+  where t.key_hash = trial_sends_key(p_at) and t.tries + p_new >= p_settings.trial_sends_per_day
 $$;
 
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
@@ -777,11 +769,11 @@ begin
       (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, c.total, p_now) m)
     from (select application_id, max(application_number) as total from created group by application_id) c where a.id = c.application_id
   ), on_trial as (
-    update trial_sends t set sends = t.sends + c.sends
+    update counted_tries t set tries = t.tries + c.sends
     from (
       select count(*)::integer as sends from created join accounts a on a.id = account_id and a.trial_countries is not null
       where mode = 'live'
-    ) c where c.sends > 0 and t.day = (p_now at time zone 'UTC')::date
+    ) c where c.sends > 0 and t.key_hash = trial_sends_key(p_now)
   ), reserved as (
     insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'reserved', charged_from, 1 from created where charged_from is not null order by ordinal
@@ -802,7 +794,7 @@ language plpgsql as $$
 declare
   v_accounts uuid[] := array(select s.account_id from unnest(p_sends) s);
   v_applications uuid[] := array(select s.application_id from unnest(p_sends) s);
-  v_today date := (clock_timestamp() at time zone 'UTC')::date;
+  v_now timestamptz := clock_timestamp();
   v_trial uuid[];
 begin
   if p_wait_ms is not null then
@@ -819,9 +811,9 @@ begin
     where a.id = any (v_accounts) and p.id = any (v_applications) order by a.id, p.id for no key update of a, p skip locked
   ) l;
   if v_trial is not null then
-    insert into trial_sends (day, sends) select v_today, 0
-      where not exists (select from trial_sends t where t.day = v_today) on conflict do nothing;
-    perform from trial_sends t where t.day = v_today for no key update skip locked;
+    insert into counted_tries (key_hash, tries, ends_at) select trial_sends_key(v_now), 0, date_trunc('day', v_now, 'UTC') + interval '1 day'
+      where not exists (select from counted_tries t where t.key_hash = trial_sends_key(v_now)) on conflict do nothing;
+    perform from counted_tries t where t.key_hash = trial_sends_key(v_now) for no key update skip locked;
     if not found then
       v_applications := array(select id from unnest(v_applications) id where id <> all (v_trial));
     end if;
@@ -1340,12 +1332,6 @@ create table traffic_counts (
   primary key (began_at, event, country, sender_id, account_id, reason)
 );
 
-create table health_readings (
-  id boolean primary key default true check (id),
-  read_at timestamptz(3) not null,
-  reading jsonb not null
-);
-
 create table incidents (
   name text not null,
   subject text not null,
@@ -1357,15 +1343,7 @@ create table incidents (
 
 -- ── Processes and releases ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Both may be forgotten in a crash of the database, so they cost no write-ahead log: the next rounds say it again.
-create unlogged table heartbeats (
-  loop text not null check (loop in ('sweep', 'deliver', 'breaker', 'clean_up')),
-  worker_id uuid not null,
-  ran_at timestamptz(3) not null default clock_timestamp(),
-  primary key (loop, worker_id)
-) with (fillfactor = 50);
-
-create unlogged table processes (
+create table processes (
   id uuid primary key,
   kind text not null check (kind in ('api', 'worker', 'console')),
   release text not null,
@@ -1373,22 +1351,16 @@ create unlogged table processes (
   started_at timestamptz(3) not null default clock_timestamp(),
   seen_at timestamptz(3) not null default clock_timestamp(),
   stopped_at timestamptz(3),
-  clock_ahead_ms double precision not null
-);
-
-create table releases (
-  release text primary key
-);
-
-create table schema_contracts (
-  migration_name text primary key,
-  oldest_release text,
-  reason text not null
-);
+  clock_ahead_ms double precision not null,
+  deliver_at timestamptz(3),
+  sweep_at timestamptz(3),
+  breaker_at timestamptz(3),
+  clean_up_at timestamptz(3)
+) with (fillfactor = 50);
 
 -- ── The users of the console ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- The tables from users to sign_in_limits are better-auth's, under names of ours: its `account`, a way to sign in, is our
+-- The tables from users to user_two_factors are better-auth's, under names of ours: its `account`, a way to sign in, is our
 -- user_credentials.
 create table users (
   id uuid primary key,
@@ -1457,28 +1429,6 @@ create table user_two_factors (
 create index user_two_factors_user_id_idx on user_two_factors (user_id);
 create index user_two_factors_secret_idx on user_two_factors (secret);
 
-create table sign_in_limits (
-  id uuid primary key,
-  key text not null unique,
-  count integer not null,
-  last_request bigint not null
-);
-
-create table counted_tries (
-  key_hash bytea primary key check (octet_length(key_hash) = 32),
-  tries integer not null check (tries >= 0),
-  first_at timestamptz(3) not null default clock_timestamp(),
-  window_seconds integer not null default 900 check (window_seconds >= 900)
-);
-create index counted_tries_first_at_idx on counted_tries (first_at);
-
-create table used_two_factor_codes (
-  user_id uuid not null references users on delete cascade,
-  code_hash bytea not null check (octet_length(code_hash) = 32),
-  used_at timestamptz(3) not null default clock_timestamp(),
-  primary key (user_id, code_hash)
-);
-
 create table members (
   account_id uuid not null references accounts,
   user_id uuid not null references users on delete cascade,
@@ -1526,11 +1476,3 @@ end
 $$;
 create trigger audit_entries_append_only before update or delete or truncate on audit_entries
   for each statement execute function refuse_audit_change();
-
-create table logged_reads (
-  user_id uuid not null references users on delete cascade,
-  action text not null,
-  subject text not null,
-  logged_at timestamptz(3) not null default clock_timestamp(),
-  primary key (user_id, action, subject)
-);

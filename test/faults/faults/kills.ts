@@ -80,7 +80,7 @@ async function triggerRareWork(cluster: FaultCluster): Promise<void> {
       { wabaId: BUSINESS_ACCOUNTS[0], name: 'verification_code', language: 'en' },
       { quality },
     );
-  await cluster.db.sql('update sender_readings set due_at = clock_timestamp()');
+  await cluster.db.sql('update senders set read_due_at = clock_timestamp()');
   for (const change of ['expires_at = clock_timestamp()', 'awaiting_sender = true, due_at = expires_at'])
     await cluster.db.sql(
       `update sends set ${change}, version = version + 1 where id = $1 and status = 'queued'`,

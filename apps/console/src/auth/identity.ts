@@ -9,6 +9,7 @@ import {
   findPendingUser,
   isSessionOver,
   newId,
+  takeSignInRequest,
   touchSession,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
@@ -106,8 +107,12 @@ export function createIdentity({
     plugins: [twoFactor({ issuer: 'Onecode', schema: { twoFactor: { modelName: 'userTwoFactor' } } })],
     rateLimit: {
       enabled: true,
-      storage: 'database',
-      modelName: 'signInLimit',
+      customStorage: {
+        consume: async (key, { max, window: seconds }) => ({
+          allowed: await takeSignInRequest(database, key, { max, seconds }),
+          retryAfter: null,
+        }),
+      },
       window: 60,
       max: 300,
       customRules: {

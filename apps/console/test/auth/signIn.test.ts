@@ -82,7 +82,7 @@ describe('signing in', () => {
       }
       expect((await ana.get('/session')).status).toBe(200);
 
-      await server.db.sql("update counted_tries set first_at = first_at - interval '16 minutes'");
+      await server.db.sql("update counted_tries set ends_at = ends_at - interval '15 minutes'");
       expect((await signIn(ana.email)).status).toBe(200);
     });
 

@@ -78,9 +78,8 @@ export interface TrialSends {
 /** What trial accounts sent today, and may send in a day. */
 export async function readTrialSends(database: Connection): Promise<TrialSends> {
   const [row] = await database.sql.query<[TrialSends]>`
-    select today.day::text, coalesce(t.sends, 0) as sends, s.trial_sends_per_day as "perDay"
-    from settings s, (select (clock_timestamp() at time zone 'UTC')::date as day) today
-    left join trial_sends t on t.day = today.day`;
+    select (now() at time zone 'UTC')::date::text as day, coalesce(t.tries, 0) as sends, s.trial_sends_per_day as "perDay"
+    from settings s left join counted_tries t on t.key_hash = trial_sends_key(now())`;
   return row;
 }
 

@@ -81,21 +81,16 @@ export async function hasTriedSend(
 /** What somebody may do in a minute, in all applications together: creations, and looks at sends with guesses at their codes. */
 const PER_MINUTE = { send: 6, look: 40 } as const;
 
-/** Of `counted_tries`: counts may be deleted after this, and not before. */
-const COUNT_KEPT_SECONDS = 900;
-
 /**
- * Counts a call that somebody makes to the API from the console. Minutes are those of the database's clock, which all replicas share.
+ * Counts a call that somebody makes to the API from the console.
  *
- * @returns whether they may make it in this minute
+ * @returns whether they may make it in this minute, which begins with the first of its calls
  */
 export async function takeTryout(
   database: Database,
   userId: string,
   kind: keyof typeof PER_MINUTE,
 ): Promise<boolean> {
-  const [{ minute }] = await database.sql.query<[{ minute: Date }]>`
-    select date_bin('1 minute', statement_timestamp(), 'epoch') as minute`;
-  const subject = `tryout ${kind} of ${userId} in ${minute.toISOString()}`;
-  return (await takeTry(database, subject, { max: PER_MINUTE[kind], seconds: COUNT_KEPT_SECONDS })) !== null;
+  const limit = { max: PER_MINUTE[kind], seconds: 60 };
+  return (await takeTry(database, `tryout ${kind} of ${userId}`, limit)) !== null;
 }

@@ -1,8 +1,9 @@
 import type { Database } from '../client/database.js';
+import { takeTry } from '../users/countedTries.js';
 import { audited, logEntry, type Actor } from './audit.js';
 
-/** A person who goes on reading the same is logged again after this time. */
-const LOGGED_FOR = '1 hour';
+/** How often a person who goes on reading the same is logged. */
+const ONCE_AN_HOUR = { max: 1, seconds: 3_600 };
 
 /** What a member of the staff reads of customers. */
 export interface Read {
@@ -23,18 +24,7 @@ export async function logRead(database: Database, actor: Actor, read: Read): Pro
   if (actor.id === null) return logEntry(database, actor, read);
   const { action, subject } = read;
   await audited(database, actor, async (connection, log) => {
-    const isNew = await connection.sql.execute`
-      insert into logged_reads as r (user_id, action, subject) values (${actor.id}::uuid, ${action}, ${subject})
-      on conflict (user_id, action, subject) do update set logged_at = clock_timestamp()
-      where r.logged_at < clock_timestamp() - ${LOGGED_FOR}::interval`;
-    if (isNew === 0) return;
-    // Skip locked: another read of the same person may hold one of these rows while it waits for this one's.
-    await connection.sql.execute`
-      delete from logged_reads where (user_id, action, subject) in (
-        select user_id, action, subject from logged_reads
-        where user_id = ${actor.id}::uuid and logged_at < clock_timestamp() - ${LOGGED_FOR}::interval
-        for update skip locked
-      )`;
-    await log(read);
+    const isNew = await takeTry(connection, `${action} of ${subject} by ${actor.id}`, ONCE_AN_HOUR);
+    if (isNew) await log(read);
   });
 }

@@ -3,7 +3,6 @@ import { pingDatabase, type Database } from './database.js';
 /** The tables that a process only reads, or only adds to. It reads and writes every other one. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   _prisma_migrations: ['select'],
-  schema_contracts: ['select'],
   audit_entries: ['select', 'insert'],
 };
 const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];

@@ -11,15 +11,6 @@ export class ContractRefused extends Error {
   }
 }
 
-/**
- * What a migration with the line `-- contract: [since X.Y.Z: ]<why>` takes away; null for all others. The version is the oldest release
- * that no longer needs it.
- */
-export function contractOf({ name, sql }: { name: string; sql: string }): Contract | null {
-  const match = /^-- contract: +(?:since (\d+\.\d+\.\d+): +)?(\S.*)$/m.exec(sql);
-  return match === null ? null : { migration: name, oldestRelease: match[1] ?? null, reason: match[2]! };
-}
-
 /** A process that was silent for longer does not run any more: it tells of itself every ten seconds. */
 export const SILENT_SECONDS = 60;
 
@@ -38,14 +29,6 @@ async function runningProcesses(client: pg.Client): Promise<RunningProcess[]> {
 }
 
 async function seenReleases(client: pg.Client): Promise<string[]> {
-  const { rows } = await client.query<{ release: string }>('select release from releases');
+  const { rows } = await client.query<{ release: string }>('select distinct release from processes');
   return rows.map(({ release }) => release);
-}
-
-/** Notes that a contracting migration is applied, so that processes can tell. */
-export async function recordContract(client: pg.Client, contract: Contract): Promise<void> {
-  await client.query(
-    `insert into schema_contracts (migration_name, oldest_release, reason) values ($1, $2, $3) on conflict do nothing`,
-    [contract.migration, contract.oldestRelease, contract.reason],
-  );
 }

@@ -2,10 +2,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { contractOf } from '@onecode/domain';
 import pg from 'pg';
 import { UnusableDatabase } from '../client/poolers.js';
 import { Servers } from '../client/servers.js';
-import { contractOf, ContractRefused, findContractFaults, recordContract } from './contracts.js';
+import { ContractRefused, findContractFaults } from './contracts.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
 /** Any fixed number: it keeps migrations that start at once in a line. */
@@ -81,7 +82,7 @@ const UNBOUNDED = { statement_timeout: '0', idle_in_transaction_session_timeout:
 /** Another migration took too long. */
 export class MigrationBlocked extends Error {}
 
-export { contractOf, ContractRefused } from './contracts.js';
+export { ContractRefused } from './contracts.js';
 
 /** The database has migrations that this release does not know how to go on from. */
 export class MigrationMismatch extends Error {}
@@ -127,7 +128,7 @@ export async function migrate(
     const pending = migrations.filter(({ name }) => !applied.has(name));
     // A database that is new has nobody to break.
     if (applied.size > 0) {
-      const contracts = pending.flatMap((migration) => contractOf(migration) ?? []);
+      const contracts = pending.flatMap(({ name }) => contractOf(name) ?? []);
       const faults = await findContractFaults(client, contracts);
       if (faults.length > 0 && !force) throw new ContractRefused(faults);
       for (const fault of faults) log(`Forced: ${fault}.`);
@@ -243,8 +244,6 @@ async function applyInTransaction(client: pg.Client, migration: Migration): Prom
 }
 
 async function record(client: pg.Client, migration: Migration): Promise<void> {
-  const contract = contractOf(migration);
-  if (contract !== null) await recordContract(client, contract);
   await client.query(
     `insert into _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
      values ($1, $2, $3, clock_timestamp(), 1)`,

@@ -62,8 +62,6 @@ export interface ServiceHealth extends StoreHealth, RedisHealth {
 
 /** How long a source may take to answer. */
 const SOURCE_MS_MAX = 2_000;
-/** The same with all that PostgreSQL is asked for, whose sources have that time each. */
-const STORE_MS_MAX = 3_000;
 /** How long an answer is shared with later readers of the same process. */
 const SHARED_MS = 1_000;
 const PROVIDER_MINUTES = 5;
@@ -73,54 +71,18 @@ export function createHealthReader(
   database: Database,
   readRedis: () => Promise<RedisHealth>,
 ): () => Promise<ServiceHealth> {
-  const readStore = createStoreReader(database);
-  return combined(database, readRedis, readStore);
-}
-
-/**
- * `createHealthReader` for many processes: what PostgreSQL tells is read by one of them every few seconds, and the others take it from
- * there, so that each costs PostgreSQL one look at one row.
- */
-export function createSharedHealthReader(
-  database: Database,
-  readRedis: () => Promise<RedisHealth>,
-): () => Promise<ServiceHealth> {
-  const readStore = createStoreReader(database);
-  const readShared = source(
-    async () => (await findFresh(database)) ?? keep(database, await readStore()),
-    STORE_MS_MAX,
-  );
-  return combined(database, readRedis, async () => (await readShared()) ?? NOTHING_KNOWN);
-}
-
-function combined(
-  database: Database,
-  readRedis: () => Promise<RedisHealth>,
-  readStore: () => Promise<StoreHealth>,
-): () => Promise<ServiceHealth> {
   const ping = source(async () => {
     const startedAt = performance.now();
     await pingDatabase(database);
     return performance.now() - startedAt;
   });
   const ask = source(readRedis);
+  const readStore = createStoreReader(database);
   return async () => {
     const [postgresqlMs, redis, store] = await Promise.all([ping(), ask(), readStore()]);
     return { postgresqlMs, ...(redis ?? { redisMs: null, redisRefusal: null, queues: null }), ...store };
   };
 }
-
-const NOTHING_KNOWN: StoreHealth = {
-  connections: null,
-  waiting: null,
-  provider: null,
-  receipts: null,
-  traffic: null,
-  loops: null,
-  workers: null,
-  senders: null,
-  stoppedTemplates: null,
-};
 
 function createStoreReader(database: Database): () => Promise<StoreHealth> {
   const sources: { [Name in keyof StoreHealth]: () => Promise<StoreHealth[Name]> } = {
@@ -140,27 +102,11 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
   };
 }
 
-/** The reading of another process, if it is young and whole. */
-async function findFresh(database: Database): Promise<StoreHealth | null> {
-  const rows = await database.sql.query<{ reading: StoreHealth }[]>`
-    select reading from health_readings where id and read_at > clock_timestamp() - interval '3 seconds'`;
-  return rows[0]?.reading ?? null;
-}
-
-/** Keeps a reading for the others, unless something in it is missing. */
-async function keep(database: Database, reading: StoreHealth): Promise<StoreHealth> {
-  if (Object.values(reading).every((value) => value !== null))
-    await database.sql.execute`
-      insert into health_readings (read_at, reading) values (clock_timestamp(), ${JSON.stringify(reading)}::jsonb)
-      on conflict (id) do update set read_at = excluded.read_at, reading = excluded.reading`;
-  return reading;
-}
-
 /**
  * Returns a function that asks one source, or answers null when that takes too long. While an answer is outstanding, the source is not
  * asked again: a reading must not take the last connections of a slow database.
  */
-export function source<T>(read: () => Promise<T>, msMax = SOURCE_MS_MAX): () => Promise<T | null> {
+export function source<T>(read: () => Promise<T>): () => Promise<T | null> {
   let last: { value: Promise<T | null>; isFresh: () => boolean } | undefined;
   const ask = (): NonNullable<typeof last> => {
     let endedAt = Infinity;
@@ -173,7 +119,7 @@ export function source<T>(read: () => Promise<T>, msMax = SOURCE_MS_MAX): () => 
   };
   return () => {
     if (last?.isFresh() !== true) last = ask();
-    return inTime(last.value, msMax);
+    return inTime(last.value);
   };
 }
 
@@ -257,10 +203,10 @@ async function readStoppedTemplates(database: Database): Promise<StoppedTemplate
 }
 
 /** Returns the answer, or null when it takes too long. */
-async function inTime<T>(answer: Promise<T>, msMax: number): Promise<T | null> {
+async function inTime<T>(answer: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), msMax);
+    timer = setTimeout(() => resolve(null), SOURCE_MS_MAX);
   });
   try {
     return await Promise.race([answer, late]);

@@ -1,4 +1,5 @@
 import type { Connection } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
 
 /** The loops of a worker, which run whether there is work or not. */
 export type LoopName = 'deliver' | 'sweep' | 'breaker' | 'clean_up';
@@ -11,21 +12,23 @@ export interface Heartbeat {
   secondsAgo: number;
 }
 
-/** Records that a worker just completed a round of a loop. */
-export async function recordHeartbeat(database: Connection, loop: LoopName, workerId: string): Promise<void> {
-  await database.sql.execute`
-    insert into heartbeats (loop, worker_id) values (${loop}, ${workerId}::uuid)
-    on conflict (loop, worker_id) do update set ran_at = clock_timestamp()`;
+/** Records that a worker just completed a round of a loop. @returns false while the worker has not told yet that it runs */
+export async function recordHeartbeat(
+  { sql }: Connection,
+  loop: LoopName,
+  workerId: string,
+): Promise<boolean> {
+  const recorded = await sql.execute`
+    update processes set ${Prisma.raw(`${loop}_at`)} = clock_timestamp() where id = ${workerId}::uuid`;
+  return recorded === 1;
 }
 
 /** The last round of each loop of each worker within the last hour, newest first. */
-export async function listHeartbeats(database: Connection): Promise<Heartbeat[]> {
-  return database.sql.query<Heartbeat[]>`
-    select loop, worker_id as "workerId", extract(epoch from clock_timestamp() - ran_at)::float8 as "secondsAgo"
-    from heartbeats where ran_at > statement_timestamp() - interval '1 hour' order by ran_at desc`;
-}
-
-/** Deletes the heartbeats of workers that stopped long ago. */
-export async function deleteOldHeartbeats(database: Connection): Promise<void> {
-  await database.sql.execute`delete from heartbeats where ran_at < statement_timestamp() - interval '1 hour'`;
+export async function listHeartbeats({ sql }: Connection): Promise<Heartbeat[]> {
+  return sql.query<Heartbeat[]>`
+    select loop, id as "workerId", extract(epoch from clock_timestamp() - ran_at)::float8 as "secondsAgo"
+    from processes, lateral (
+      values ('deliver', deliver_at), ('sweep', sweep_at), ('breaker', breaker_at), ('clean_up', clean_up_at)
+    ) as l (loop, ran_at)
+    where ran_at > statement_timestamp() - interval '1 hour' order by ran_at desc`;
 }

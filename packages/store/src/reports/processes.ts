@@ -1,4 +1,4 @@
-import { schemaFault, type Contract, type RunningProcess } from '@onecode/domain';
+import { schemaFault, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
 import type { Database } from '../client/database.js';
 import { findRightsFault } from '../client/rights.js';
@@ -34,7 +34,6 @@ export function createPresence(
     const fault = await check();
     if (fault !== null) return fault;
     last = (await readMigrations()).at(-1)?.name ?? '';
-    await database.sql.execute`insert into releases (release) values (${release}) on conflict do nothing`;
     return null;
   }
 
@@ -60,19 +59,18 @@ export function createPresence(
 /** Why a release, whose migrations are in this folder, cannot work with the database's schema, in a sentence; null when it can. */
 export async function findSchemaFault(database: Database, release: string): Promise<string | null> {
   const migrations = (await readMigrations()).map(({ name }) => name);
-  return schemaFault({ version: release, migrations }, ...(await readSchema(database)));
+  return schemaFault({ version: release, migrations }, await readApplied(database));
 }
 
-/** The applied migrations, and those of them that took something away; none in a database that was never migrated. */
-async function readSchema({ sql }: Database): Promise<[applied: ReadonlySet<string>, contracts: Contract[]]> {
+/** The names of the applied migrations, in their order; none in a database that was never migrated. */
+async function readApplied({ sql }: Database): Promise<string[]> {
   try {
     const applied = await sql.query<{ name: string }[]>`
-      select migration_name as name from _prisma_migrations where finished_at is not null and rolled_back_at is null`;
-    const contracts = await sql.query<Contract[]>`
-      select migration_name as migration, oldest_release as "oldestRelease", reason from schema_contracts order by migration_name`;
-    return [new Set(applied.map(({ name }) => name)), contracts];
+      select migration_name as name from _prisma_migrations
+      where finished_at is not null and rolled_back_at is null order by migration_name`;
+    return applied.map(({ name }) => name);
   } catch (error) {
-    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [new Set(), []];
+    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [];
     throw error;
   }
 }
@@ -110,7 +108,9 @@ export async function countWorkers({ sql }: Database): Promise<number> {
   return row.count;
 }
 
-/** Deletes the processes that were last seen more than an hour ago. */
+/** Deletes the processes that were last seen more than an hour ago, but of each release the last one: contracting migrations ask for it. */
 export async function deleteOldProcesses(database: Database): Promise<void> {
-  await database.sql.execute`delete from processes where seen_at < clock_timestamp() - interval '1 hour'`;
+  await database.sql.execute`
+    delete from processes p where seen_at < clock_timestamp() - interval '1 hour'
+      and exists (select from processes later where later.release = p.release and later.seen_at > p.seen_at)`;
 }

@@ -1,6 +1,7 @@
 import {
   mergeAlerts,
   mergeFacts,
+  type BusinessAccountAlert,
   type BusinessAccountValues,
   type Facts,
   type FactSource,
@@ -35,15 +36,16 @@ export async function applyProviderReport(
         await mergeTemplate(connection, businessAccountId, report, said);
         break;
       case 'number':
-        for (const id of await sendersOf(connection, businessAccountId, report.displayNumber))
-          await mergeNumber(connection, id, report.values, said);
+        for (const subject of await sendersOf(connection, businessAccountId, report.displayNumber))
+          await merge(connection, { subject }, report.values, said);
         break;
       case 'all_numbers':
-        for (const id of await sendersOf(connection, businessAccountId, null))
-          await mergeNumber(connection, id, report.values, said);
+        for (const subject of await sendersOf(connection, businessAccountId, null))
+          await merge(connection, { subject }, report.values, said);
         break;
       case 'business_account':
-        await mergeBusinessAccount(connection, businessAccountId, report, said);
+        await merge(connection, { subject: businessAccountId }, report.values, said);
+        await addAlerts(connection, businessAccountId, report.alerts, at);
     }
     return syncProviderStops(connection, { businessAccountId });
   });
@@ -73,13 +75,13 @@ export async function applySenderReading(
       ...('value' in number ? number.value : {}),
       ...('value' in token ? { token: token.value } : {}),
     };
-    await mergeNumber(connection, sender.id, values, said);
+    await merge(connection, { subject: sender.id }, values, said);
     if (businessAccountId !== null) {
       const account: Partial<BusinessAccountValues> = {
         ...('value' in businessAccount ? businessAccount.value : {}),
         ...('value' in subscription ? { isSubscribed: subscription.value } : {}),
       };
-      await mergeBusinessAccount(connection, businessAccountId, { values: account, alerts: [] }, said);
+      await merge(connection, { subject: businessAccountId }, account, said);
       if ('value' in templates)
         await mergeTemplates(connection, businessAccountId, sender.template, templates.value, said);
     }
@@ -90,9 +92,9 @@ export async function applySenderReading(
     );
     const recipients = await countRecipients(connection, sender.id);
     await connection.sql.execute`
-      update sender_readings set tried_at = ${startedAt}, failures = ${JSON.stringify(failures)}::jsonb, recipients_24h = ${recipients}::integer,
-        read_at = case when ${'value' in number} then ${startedAt} else read_at end
-      where sender_id = ${sender.id}::uuid`;
+      update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
+        recipients_24h = ${recipients}::integer, read_at = case when ${'value' in number} then ${startedAt} else read_at end
+      where id = ${sender.id}::uuid`;
     return syncProviderStops(
       connection,
       businessAccountId === null ? { senderId: sender.id } : { businessAccountId },
@@ -117,33 +119,50 @@ async function sendersOf(
   return rows.map(({ id }) => id);
 }
 
-async function mergeNumber(
-  { sql }: Connection,
-  senderId: string,
-  values: Partial<NumberValues>,
-  { at, source }: Said,
-): Promise<void> {
-  await sql.execute`insert into sender_readings (sender_id) values (${senderId}::uuid) on conflict do nothing`;
-  const [row] = await sql.query<[{ facts: Facts<NumberValues> }]>`
-    select facts from sender_readings where sender_id = ${senderId}::uuid for no key update`;
-  const facts = mergeFacts(row.facts, values, at, source);
-  await sql.execute`
-    update sender_readings set facts = ${JSON.stringify(facts)}::jsonb where sender_id = ${senderId}::uuid`;
+/** Whose facts: a sender's, a business account's, or those of one language of its template. */
+interface FactsOf {
+  subject: string;
+  template?: string;
+  language?: string;
 }
 
-async function mergeBusinessAccount(
+/** The facts that are known, under their lock. */
+async function readFacts<Values>(
   { sql }: Connection,
-  id: string,
-  report: Pick<Extract<ProviderReport, { about: 'business_account' }>, 'values' | 'alerts'>,
+  { subject, template = '', language = '' }: FactsOf,
+): Promise<Facts<Values>> {
+  const [row] = await sql.query<{ facts: Facts<Values> }[]>`
+    select facts from provider_facts
+    where subject = ${subject} and template = ${template} and language = ${language} for no key update`;
+  return row?.facts ?? {};
+}
+
+async function merge<Values extends object>(
+  connection: Connection,
+  of: FactsOf,
+  values: Partial<Values>,
   { at, source }: Said,
 ): Promise<void> {
-  const [row] = await sql.query<{ facts: Facts<BusinessAccountValues>; alerts: ToldAlert[] }[]>`
-    select facts, alerts from business_accounts where id = ${id}`;
-  const facts = JSON.stringify(mergeFacts(row?.facts ?? {}, report.values, at, source));
-  const alerts = JSON.stringify(mergeAlerts(row?.alerts ?? [], report.alerts, at));
+  const { subject, template = '', language = '' } = of;
+  const facts = JSON.stringify(mergeFacts(await readFacts<Values>(connection, of), values, at, source));
+  await connection.sql.execute`
+    insert into provider_facts (subject, template, language, facts)
+    values (${subject}, ${template}, ${language}, ${facts}::jsonb)
+    on conflict (subject, template, language) do update set facts = excluded.facts`;
+}
+
+/** Adds to the alerts of a business account, of which something is known. */
+async function addAlerts(
+  { sql }: Connection,
+  businessAccountId: string,
+  told: readonly BusinessAccountAlert[],
+  at: Date,
+): Promise<void> {
+  const [row] = await sql.query<[{ alerts: ToldAlert[] }]>`
+    select alerts from provider_facts where subject = ${businessAccountId} and template = ''`;
   await sql.execute`
-    insert into business_accounts (id, facts, alerts) values (${id}, ${facts}::jsonb, ${alerts}::jsonb)
-    on conflict (id) do update set facts = excluded.facts, alerts = excluded.alerts`;
+    update provider_facts set alerts = ${JSON.stringify(mergeAlerts(row.alerts, told, at))}::jsonb
+    where subject = ${businessAccountId} and template = ''`;
 }
 
 interface ReportedTemplate {
@@ -153,23 +172,17 @@ interface ReportedTemplate {
 }
 
 async function mergeTemplate(
-  { sql }: Connection,
+  connection: Connection,
   businessAccountId: string,
   { name, language, values }: ReportedTemplate,
-  { at, source }: Said,
+  said: Said,
 ): Promise<void> {
-  const [row] = await sql.query<{ facts: Facts<TemplateValues> }[]>`
-    select facts from message_templates
-    where business_account_id = ${businessAccountId} and name = ${name} and language = ${language}`;
-  const known = row?.facts ?? {};
+  const of: FactsOf = { subject: businessAccountId, template: name, language };
+  const { status } = await readFacts<TemplateValues>(connection, of);
   // A read does not say why a template is paused: what the webhook said of the same status stays.
   const { reason, ...others } = values;
-  const keepsReason = source === 'read' && reason === null && values.status === known.status?.value;
-  const facts = JSON.stringify(mergeFacts(known, keepsReason ? others : values, at, source));
-  await sql.execute`
-    insert into message_templates (business_account_id, name, language, facts)
-    values (${businessAccountId}, ${name}, ${language}, ${facts}::jsonb)
-    on conflict (business_account_id, name, language) do update set facts = excluded.facts`;
+  const keepsReason = said.source === 'read' && reason === null && values.status === status?.value;
+  await merge(connection, of, keepsReason ? others : values, said);
 }
 
 /** Merges all languages of a template. One that was there and is not any more was deleted. */
@@ -181,7 +194,7 @@ async function mergeTemplates(
   said: Said,
 ): Promise<void> {
   const known = await connection.sql.query<{ language: string }[]>`
-    select language from message_templates where business_account_id = ${businessAccountId} and name = ${name}`;
+    select language from provider_facts where subject = ${businessAccountId} and template = ${name}`;
   const gone = known.filter(({ language }) => templates.every((template) => template.language !== language));
   for (const template of templates)
     await mergeTemplate(connection, businessAccountId, { name, ...template }, said);

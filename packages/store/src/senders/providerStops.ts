@@ -39,12 +39,13 @@ export async function syncProviderStops(
   which: { businessAccountId: string } | { senderId: string },
 ): Promise<BegunStop[]> {
   const senders = await connection.sql.query<StoppableSender[]>`
-    select s.id, s.english_template_language as "englishTemplateLanguage", coalesce(r.facts, '{}') as number,
+    select s.id, s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number,
       coalesce(b.facts, '{}') as account, (
-        select coalesce(jsonb_agg(jsonb_build_object('language', t.language, 'facts', t.facts)), '[]') from message_templates t
-        where t.business_account_id = s.business_account_id and t.name = s.template
+        select coalesce(jsonb_agg(jsonb_build_object('language', t.language, 'facts', t.facts)), '[]') from provider_facts t
+        where t.subject = s.business_account_id and t.template = s.template
       ) as templates
-    from senders s left join sender_readings r on r.sender_id = s.id left join business_accounts b on b.id = s.business_account_id
+    from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
+    left join provider_facts b on b.subject = s.business_account_id and b.template = ''
     where s.removed_at is null and (${'senderId' in which ? which.senderId : null}::uuid = s.id
       or ${'businessAccountId' in which ? which.businessAccountId : null}::text = s.business_account_id)
     order by s.id`;

@@ -24,17 +24,12 @@ const JITTER_SHARE = 0.2;
 
 /** Takes a sender whose read is due, for one caller, or null when none is. New senders are due at once. */
 export async function takeDueReading({ sql }: Database): Promise<DueReading | null> {
-  await sql.execute`
-    insert into sender_readings (sender_id)
-    select s.id from senders s where s.removed_at is null and not exists (select from sender_readings r where r.sender_id = s.id)
-    order by s.id on conflict do nothing`;
   const [due] = await sql.query<DueReading[]>`
     with due as materialized (
-      select sender_id from sender_readings where due_at <= statement_timestamp() order by due_at limit 1 for update skip locked
+      select id from senders where removed_at is null and read_due_at <= statement_timestamp() order by read_due_at limit 1 for no key update skip locked
     )
-    update sender_readings set due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
-    where sender_id in (select sender_id from due)
-    returning sender_id as "senderId", clock_timestamp()::timestamptz(3) as "startedAt", due_at as "leasedUntil"`;
+    update senders set read_due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) where id in (select id from due)
+    returning id as "senderId", clock_timestamp()::timestamptz(3) as "startedAt", read_due_at as "leasedUntil"`;
   return due ?? null;
 }
 
@@ -44,8 +39,8 @@ export async function postponeReading(
   { senderId, leasedUntil }: DueReading,
 ): Promise<void> {
   await sql.execute`
-    update sender_readings set due_at = clock_timestamp() + make_interval(secs => ${INTERVAL_SECONDS}::float8 * (1 + ${JITTER_SHARE}::float8 * (2 * random() - 1)))
-    where sender_id = ${senderId}::uuid and due_at = ${leasedUntil}`;
+    update senders set read_due_at = clock_timestamp() + make_interval(secs => ${INTERVAL_SECONDS}::float8 * (1 + ${JITTER_SHARE}::float8 * (2 * random() - 1)))
+    where id = ${senderId}::uuid and read_due_at = ${leasedUntil}`;
 }
 
 /**
@@ -55,9 +50,7 @@ export async function postponeReading(
  */
 export async function requestReading({ sql }: Connection, senderId: string): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    insert into sender_readings as r (sender_id, due_at) select id, clock_timestamp() from senders where id = ${senderId}::uuid and removed_at is null
-    on conflict (sender_id) do update set due_at = excluded.due_at
-    returning due_at as at`;
+    update senders set read_due_at = clock_timestamp() where id = ${senderId}::uuid and removed_at is null returning read_due_at as at`;
   return row?.at ?? null;
 }
 
@@ -91,19 +84,20 @@ export async function listSenderKnowledge(
   senderId: string | null = null,
 ): Promise<SenderKnowledge[]> {
   return sql.query<SenderKnowledge[]>`
-    select s.id as "senderId", coalesce(r.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
+    select s.id as "senderId", coalesce(n.facts, '{}') as number, coalesce(b.facts, '{}') as "businessAccount",
       coalesce(b.alerts, '[]') as alerts, (
-        select coalesce(jsonb_agg(jsonb_build_object('name', t.name, 'language', t.language, 'facts', t.facts) order by t.language), '[]')
-        from message_templates t where t.business_account_id = s.business_account_id and t.name = s.template
+        select coalesce(jsonb_agg(jsonb_build_object('name', t.template, 'language', t.language, 'facts', t.facts) order by t.language), '[]')
+        from provider_facts t where t.subject = s.business_account_id and t.template = s.template
       ) as templates,
-      r.tried_at as "triedAt", r.read_at as "readAt", coalesce(r.failures, '{}') as failures, r.recipients_24h as "recipients24h"
-    from senders s left join sender_readings r on r.sender_id = s.id left join business_accounts b on b.id = s.business_account_id
+      s.read_tried_at as "triedAt", s.read_at as "readAt", s.read_failures as failures, s.recipients_24h as "recipients24h"
+    from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
+    left join provider_facts b on b.subject = s.business_account_id and b.template = ''
     where s.removed_at is null and coalesce(s.id = ${senderId}::uuid, true) order by s.id`;
 }
 
 /** Whether a read that began after this time has ended, well or not. */
 export async function isReadSince({ sql }: Database, senderId: string, since: Date): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }[]>`
-    select coalesce(tried_at >= ${since}, false) as is from sender_readings where sender_id = ${senderId}::uuid`;
+    select coalesce(read_tried_at >= ${since}, false) as is from senders where id = ${senderId}::uuid`;
   return row?.is ?? false;
 }

@@ -12,8 +12,8 @@ const SEND_LIFE_MS_MAX = 5_400_000;
 export async function countRecipients({ sql }: Connection, senderId: string): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
     with portfolios as (
-      select s.id, coalesce(r.facts->'portfolioId'->>'value', s.business_account_id, s.id::text) as portfolio
-      from senders s left join sender_readings r on r.sender_id = s.id
+      select s.id, coalesce(n.facts->'portfolioId'->>'value', s.business_account_id, s.id::text) as portfolio
+      from senders s left join provider_facts n on n.subject = s.id::text and n.template = ''
     )
     select count(distinct canonical_recipient)::integer as count from sends
     where id >= ${firstIdAt(new Date(Date.now() - DAY_MS - SEND_LIFE_MS_MAX))}::uuid and sent_at >= clock_timestamp() - interval '1 day'

@@ -199,7 +199,9 @@ export async function editSender(
       const data = { ...(isOther && { businessAccountId: null }), ...wanted };
       const after = await connection.prisma.sender.update({ where: { id }, data, select: SELECTED });
       if (isOther) {
-        await connection.sql.execute`delete from sender_readings where sender_id = ${id}::uuid`;
+        await connection.sql.execute`delete from provider_facts where subject = ${id}`;
+        await connection.sql.execute`
+          update senders set read_tried_at = null, read_at = null, read_failures = '{}', recipients_24h = null where id = ${id}::uuid`;
         await connection.sql
           .execute`delete from stops where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
         await pause(connection, id, NOT_ACTIVATED);
@@ -228,8 +230,6 @@ export async function removeSender(database: Database, actor: Actor, id: string)
     await sql.execute`
       update senders set removed_at = clock_timestamp(), sealed_token = '' where id = ${id}::uuid`;
     await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
-    // What is known of it stays; nobody reads it again.
-    await sql.execute`update sender_readings set due_at = 'infinity' where sender_id = ${id}::uuid`;
     return { phoneNumberId, number };
   });
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Connection, Database } from '../client/database.js';
+import type { Connection } from '../client/database.js';
 
 /** Tries are counted by people's addresses, which a hash does not show. */
-export const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
+const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(text).digest());
 
 /**
@@ -12,29 +12,33 @@ export const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
  * @returns the number of the try, 1 to `max`; null when none is left
  */
 export async function takeTry(
-  database: Database,
+  { sql }: Connection,
   subject: string,
   { max, seconds }: { max: number; seconds: number },
 ): Promise<number | null> {
-  // The index finds what is older than 15 minutes, the shortest window.
-  await database.sql.execute`
-    delete from counted_tries
-    where first_at < now() - interval '15 minutes' and first_at < now() - make_interval(secs => window_seconds)`;
-  const [taken] = await database.sql.query<{ tries: number }[]>`
-    insert into counted_tries as t (key_hash, tries, window_seconds)
-    values (${sha256(subject)}::bytea, 1, ${seconds}::integer)
-    on conflict (key_hash) do update set tries = t.tries + 1 where t.tries < ${max}::integer
+  const [taken] = await sql.query<{ tries: number }[]>`
+    insert into counted_tries as t (key_hash, tries, ends_at)
+    values (${sha256(subject)}::bytea, 1, statement_timestamp() + make_interval(secs => ${seconds}::integer))
+    on conflict (key_hash) do update set
+      tries = case when t.ends_at > statement_timestamp() then t.tries + 1 else 1 end,
+      ends_at = case when t.ends_at > statement_timestamp() then t.ends_at else excluded.ends_at end
+    where t.tries < ${max}::integer or t.ends_at <= statement_timestamp()
     returning t.tries`;
   return taken?.tries ?? null;
 }
 
 /** Takes a try off the count. */
-export async function returnTry(database: Database, subject: string): Promise<void> {
-  await database.sql.execute`
+export async function returnTry({ sql }: Connection, subject: string): Promise<void> {
+  await sql.execute`
     update counted_tries set tries = tries - 1 where key_hash = ${sha256(subject)}::bytea and tries > 0`;
 }
 
 /** Resets the count of a subject. */
-export async function forgetTries(connection: Connection, subject: string): Promise<void> {
-  await connection.sql.execute`delete from counted_tries where key_hash = ${sha256(subject)}::bytea`;
+export async function forgetTries({ sql }: Connection, subject: string): Promise<void> {
+  await sql.execute`delete from counted_tries where key_hash = ${sha256(subject)}::bytea`;
+}
+
+/** Deletes the counts whose windows have ended. */
+export async function deleteEndedTries({ sql }: Connection): Promise<void> {
+  await sql.execute`delete from counted_tries where ends_at < now()`;
 }

@@ -1,5 +1,5 @@
 import type { Connection, Database } from '../client/database.js';
-import { forgetTries, returnTry, sha256, takeTry } from './countedTries.js';
+import { forgetTries, returnTry, takeTry } from './countedTries.js';
 
 /** Passwords that may be tried for one e-mail address in a window, from anywhere; second-factor codes of one signed-in person too. */
 export const SIGN_IN_TRIES_MAX = 10;
@@ -38,11 +38,18 @@ export async function forgetSignInTries(connection: Connection, email: string): 
  * @returns false when the code was used before
  */
 export async function useTwoFactorCode(database: Database, userId: string, code: string): Promise<boolean> {
-  await database.sql.execute`
-    delete from used_two_factor_codes
-    where user_id = ${userId}::uuid and used_at < clock_timestamp() - make_interval(secs => ${CODE_SECONDS}::integer)`;
-  const used = await database.sql.execute`
-    insert into used_two_factor_codes (user_id, code_hash) values (${userId}::uuid, ${sha256(code)}::bytea)
-    on conflict do nothing`;
-  return used === 1;
+  return (await takeTry(database, `code ${code} of ${userId}`, { max: 1, seconds: CODE_SECONDS })) !== null;
+}
+
+/**
+ * Counts a request of somebody who signs in or up.
+ *
+ * @returns whether they may make it in this window
+ */
+export async function takeSignInRequest(
+  database: Database,
+  key: string,
+  limit: { max: number; seconds: number },
+): Promise<boolean> {
+  return (await takeTry(database, `request ${key}`, limit)) !== null;
 }

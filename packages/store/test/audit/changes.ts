@@ -388,7 +388,7 @@ const USER_CHANGES: Record<string, AuditedChange> = {
   },
   logRead: {
     action: 'send.read',
-    given: ({ database }) => database.prisma.loggedRead.deleteMany(),
+    given: ({ database }) => database.prisma.countedTries.deleteMany(),
     change: ({ database }) => store.logRead(database, ACTOR, READ),
   },
   endOtherSessions: {

@@ -10,14 +10,13 @@ update sends set status = 'failed', failed_at = now(), failure_reason = 'attempt
   due_at = null where id = :failed;
 insert into attempts (send_id, number, outcome, started_at, finished_at) values (:sent, 1, 'retry', now(), now());
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :failed, 'returned', 'free_quota', 1);
-insert into credit_grants (id, account_id, amount, reason) values (gen_random_uuid(), :account, 1, 'why');
+insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account);
 insert into receipts (message_id, send_id, attempt, status, occurred_at) values ('wamid.taken', :sent, 1, 'sent', now());
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
 insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
-insert into trial_sends (day, sends) values ('2026-11-20', 0);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
-insert into sender_readings (sender_id) values (:sender);
+insert into provider_facts (subject) values (:sender);
 insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\x00', '1', 'security', '{}', now());
 insert into stops (cause, scope, subject, only_for, source, reason, until) values ('fault', 'sender', :sender, 'BR', 'answer', 'why', now());
 insert into stops (cause, scope, subject, source, reason, rate, until) values ('limit', 'app', '', 'answer', 'why', 1, now());
@@ -25,18 +24,14 @@ insert into stops (cause, scope, subject, source, reason) values ('operator', 's
 insert into stops (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', :sender, 'pt-BR', 'read', 'why');
 insert into users (id, name, email, language, staff) values (:user, repeat('n', 200), 'right@example.com', 'en', 'on_call');
 insert into user_sessions (id, user_id, token, expires_at, updated_at) values (gen_random_uuid(), :user, 'token', now(), now());
-insert into sign_in_limits (id, key, count, last_request) values (gen_random_uuid(), 'key', 1, 1);
-insert into counted_tries (key_hash, tries) values (sha256('r'), 0);
-insert into used_two_factor_codes (user_id, code_hash) values (:user, sha256('r'));
+insert into counted_tries (key_hash, tries, ends_at) values (sha256('r'), 0, now());
 insert into members (account_id, user_id, role) values (:account, :user, 'viewer');
 insert into invitations (id, account_id, email, role, token_hash, expires_at)
   values (gen_random_uuid(), :account, 'right@example.com', 'admin', sha256('r'), now());
-insert into heartbeats (loop, worker_id) values ('sweep', gen_random_uuid());
 insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', '0.9.0', '', 0);
 insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
   values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
-insert into health_readings values (true, now(), '{}');
 insert into incidents (name, subject, finding) values ('no_worker', '', '{}');
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
@@ -126,7 +121,7 @@ update stops set until = now() where cause = 'operator'; -- stop_ends_as_it_bega
 update stops set rate = 0 where cause = 'limit'; -- stops_rate_check
 update stops set rate = null where cause = 'limit'; -- limit_has_a_rate
 update stops set rate = 1 where cause = 'fault'; -- limit_has_a_rate
-update sender_readings set sender_id = :nothing; -- sender_readings_sender_id_fkey
+update provider_facts set language = 'en'; -- template_has_a_language
 insert into provider_changes (digest, business_account_id, field, value, occurred_at)
   select digest, business_account_id, field, value, occurred_at from provider_changes; -- provider_changes_digest_key
 update provider_changes set due_at = null, result = 'unmatched'; -- provider_changes_result_check
@@ -234,14 +229,14 @@ insert into ledger_entries (account_id, send_id, kind, bucket, units)
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :failed, 'returned', 'credit', 1); -- ledger_entries_once
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :sent, 'returned', 'free_quota', 1);
-update credit_grants set amount = 0; -- credit_grants_amount_check
+update ledger_entries set grant_id = :account where send_id = :failed; -- only_granted_by_a_grant
+insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account); -- ledger_entries_grant
 
 -- ── Against abuse, and what operators do ─────────────────────────────────────────────────────────────────────────────────────────
 
 update guess_budgets set mode = 'demo'; -- guess_budgets_mode_check
 update guess_budgets set recipient = '5511987654321'; -- guess_budgets_recipient_check
 update guess_budgets set points = -1; -- guess_budgets_points_check
-update trial_sends set sends = -1; -- trial_sends_sends_check
 update breaker_trips set country = ''; -- breaker_trips_country_check
 update breaker_trips set open_until = tripped_at - interval '1 s'; -- trip_ends_after_it_begins
 update breaker_trips set unverified = 51; -- trip_counts_its_sends
@@ -268,11 +263,8 @@ update users set staff = 'admin'; -- users_staff_check
 insert into users (id, name, email) values (gen_random_uuid(), 'm', 'right@example.com'); -- users_email_key
 insert into user_sessions (id, user_id, token, expires_at, updated_at)
   values (gen_random_uuid(), :user, 'token', now(), now()); -- user_sessions_token_key
-insert into sign_in_limits (id, key, count, last_request) values (gen_random_uuid(), 'key', 1, 1); -- sign_in_limits_key_key
 update counted_tries set tries = -1; -- counted_tries_tries_check
-update counted_tries set window_seconds = 60; -- counted_tries_window_seconds_check
 update counted_tries set key_hash = 'a@example.com'; -- counted_tries_key_hash_check
-update used_two_factor_codes set code_hash = '123456'; -- used_two_factor_codes_code_hash_check
 update members set role = 'owner'; -- members_role_check
 update invitations set email = 'A@example.com'; -- invitations_email_check
 update invitations set role = 'owner'; -- invitations_role_check
@@ -284,7 +276,5 @@ insert into invitations (id, account_id, email, role, token_hash, expires_at)
 
 -- ── Processes, counts and readings ───────────────────────────────────────────────────────────────────────────────────────────────
 
-update heartbeats set loop = 'dance'; -- heartbeats_loop_check
 update processes set kind = 'dance'; -- processes_kind_check
 update traffic_counts set count = 0; -- traffic_counts_count_check
-update health_readings set id = false; -- health_readings_id_check

@@ -3,7 +3,6 @@ import {
   addTraffic,
   createPresence,
   createTrafficCounter,
-  deleteOldHeartbeats,
   deleteOldProcesses,
   listHeartbeats,
   listProcesses,
@@ -39,7 +38,7 @@ describe('health', () => {
     live = await buildCaller(store.database, 'live', { credits: 1_000, freeQuota: 0 });
     test = await buildCaller(store.database, 'test');
   });
-  beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, heartbeats, sends cascade`));
+  beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, processes, sends cascade`));
 
   /** A send in some state, by direct SQL. */
   async function waiting(columns: string, caller = live): Promise<string> {
@@ -156,16 +155,17 @@ describe('health', () => {
   });
 
   describe('what workers note of their loops', () => {
-    it('is the last round of each, newest first, and is forgotten within the hour', async () => {
-      const [one, other, gone] = [newId(), newId(), newId()];
-      await recordHeartbeat(store.database, 'sweep', one);
+    it('is the last round of each within an hour, newest first, once they have told that they run', async () => {
+      const presences = Array.from({ length: 3 }, () =>
+        createPresence(store.database, { kind: 'worker', release: '1.1.0' }),
+      );
+      const [one, other, gone] = presences.map(({ id }) => id) as [string, string, string];
+      expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(false);
+      for (const presence of presences) await presence.tell();
+      expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(true);
       await recordHeartbeat(store.database, 'sweep', gone);
-      await store.sql("update heartbeats set ran_at = now() - interval '40 seconds' where worker_id = $1", [
-        one,
-      ]);
-      await store.sql("update heartbeats set ran_at = now() - interval '2 hours' where worker_id = $1", [
-        gone,
-      ]);
+      await store.sql("update processes set sweep_at = now() - interval '40 seconds' where id = $1", [one]);
+      await store.sql("update processes set sweep_at = now() - interval '2 hours' where id = $1", [gone]);
       await recordHeartbeat(store.database, 'deliver', other);
       await recordHeartbeat(store.database, 'deliver', other);
 
@@ -174,11 +174,6 @@ describe('health', () => {
         { loop: 'sweep', workerId: one, secondsAgo: expect.closeTo(40, 0) },
       ];
       expect(await listHeartbeats(store.database)).toEqual(expected);
-      await deleteOldHeartbeats(store.database);
-      expect(await store.sql('select worker_id from heartbeats order by ran_at')).toEqual([
-        { worker_id: one },
-        { worker_id: other },
-      ]);
     });
   });
 });
@@ -322,7 +317,7 @@ describe('staff', () => {
 
 describe('the presence of a process', () => {
   beforeEach(async () => {
-    await store.sql('truncate processes, releases, schema_contracts');
+    await store.sql('truncate processes');
   });
 
   const presence = (release = '1.1.0') => createPresence(store.database, { kind: 'api', release });
@@ -344,7 +339,6 @@ describe('the presence of a process', () => {
     expect(await seen()).toEqual([{ id: one.id, state: 'silent' }]);
     expect(await one.tell()).toBeNull();
     expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
-    expect(await store.sql('select release from releases')).toEqual([{ release: '1.1.0' }]);
   });
 
   it('tells how far its clock is from the database’s, each time anew, and nothing that the round trip explains', async () => {
@@ -373,7 +367,7 @@ describe('the presence of a process', () => {
     expect(await told()).toBe(0);
   });
 
-  it('tells that it has stopped, and comes back after PostgreSQL lost it in a crash', async () => {
+  it('tells that it has stopped, and comes back where its row is lost', async () => {
     const one = presence();
     await one.tell();
     await store.sql('truncate processes');
@@ -383,28 +377,28 @@ describe('the presence of a process', () => {
     expect(await seen()).toEqual([{ id: one.id, state: 'stopped' }]);
   });
 
-  it('is deleted an hour later', async () => {
-    const [old, late] = [presence(), presence()];
+  it('is deleted an hour later, but for the last one of each release', async () => {
+    const [old, late, last] = [presence(), presence(), presence('1.0.0')];
     await old.tell();
+    await last.tell();
     await store.sql(`update processes set seen_at = now() - interval '61 minutes'`);
     await late.tell();
     await deleteOldProcesses(store.database);
-    expect(await store.sql('select id from processes')).toEqual([{ id: late.id }]);
+    expect(await store.sql('select id from processes order by release')).toEqual([{ id: last.id }, { id: late.id }]);
   });
 
   it('is not told by a release that the schema does not fit, which never ran then', async () => {
     await store.sql(
-      `insert into schema_contracts (migration_name, oldest_release, reason) values ('99_drop', '1.2.0', 'of a test')`,
+      `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
+       values ('of a test', '', '99990101000000_contract_since_1_2_0_drop', now())`,
     );
-    expect(await presence('1.1.9').tell()).toMatch(/^the schema is too new for release 1\.1\.9: .*99_drop/);
+    expect(await presence('1.1.9').tell()).toMatch(/^the schema is too new for release 1\.1\.9: .*_1_2_0_drop/);
     expect(await presence('1.2.0').tell()).toBeNull();
-    expect(await store.sql('select release from releases')).toEqual([{ release: '1.2.0' }]);
-    await store.sql('truncate schema_contracts');
+    expect(await store.sql('select release from processes')).toEqual([{ release: '1.2.0' }]);
+    await store.sql(`delete from _prisma_migrations where id = 'of a test'`);
     const newest = (await readMigrations()).at(-1)!.name;
     await store.sql('delete from _prisma_migrations where migration_name = $1', [newest]);
     expect(await presence().tell()).toMatch(/^the schema is too old for release 1\.1\.0: .* is missing/);
-    await store.sql('alter table schema_contracts rename to contracts');
-    expect(await presence().tell()).toContain(`migration ${newest} is missing`);
     await store.sql('alter table _prisma_migrations rename to journal');
     expect(await presence().tell()).toMatch(/^the schema is too old/);
   });

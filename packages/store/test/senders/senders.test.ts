@@ -77,7 +77,7 @@ describe('senders', () => {
     expect(await store.sql('select sealed_token, removed_at from senders where id = $1', [gone.id])).toEqual([
       { sealed_token: Buffer.alloc(0), removed_at: expect.any(Date) },
     ]);
-    await store.sql('update sender_readings set due_at = now()');
+    await store.sql('update senders set read_due_at = now()');
     await requestReading(store.database, gone.id);
     expect((await takeDueReading(store.database))?.senderId).toBe(other.id);
     expect(await takeDueReading(store.database)).toBeNull();

@@ -441,7 +441,7 @@ describe('a send that somebody on call looks up by its id', () => {
     await operator.get(`/staff/sends/${id}`);
     expect((await reads()).map(({ actor }) => actor.id)).toEqual([operator.id, onCall.id]);
 
-    await server.db.sql("update logged_reads set logged_at = logged_at - interval '61 minutes'");
+    await server.db.sql("update counted_tries set ends_at = ends_at - interval '61 minutes'");
     await onCall.get(`/staff/sends/${id}`);
     expect((await reads()).map(({ actor }) => actor.id)).toEqual([onCall.id, operator.id, onCall.id]);
   });
