@@ -404,7 +404,7 @@ describe('a read of what the provider knows', () => {
     await readAgain();
     expect(await badOf()).toEqual([
       ['token_scopes', 'scopes_missing'],
-      ['number_connected', 'number_status'],
+      ['number_connected', 'number_flagged'],
       ['template_en', 'template_button'],
       ['template_ttl', 'ttl_too_long'],
       ['template_footer', 'footer_differs'],
