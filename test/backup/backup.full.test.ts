@@ -80,7 +80,7 @@ describeIf(hasPostgres)('a restore from', () => {
     const migration = startProcess('packages/store/dist/migrate.js', {
       DATABASE_URL: servers.url('onecode_owner'),
     });
-    expect((await migration.exited).code).toBe(0);
+    if ((await migration.exited).code !== 0) throw new Error(migration.output());
     const db = connectTestDatabase(servers.url('onecode_service'));
     stack = await ProcessStack.start({ db });
     await stack.addSender();

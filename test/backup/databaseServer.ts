@@ -1,14 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  chmodSync,
-  chownSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/services/ports.mjs';
@@ -28,7 +19,7 @@ export const hasPostgres =
 /** Commands that go on. */
 export interface Begun {
   /** The exit code. */
-  exited: Promise<unknown>;
+  exited: Promise<number | null>;
   output(): string;
   stop(): Promise<void>;
 }
@@ -89,7 +80,7 @@ export class DatabaseServers {
   /** The commands below a heading of docs/backup.md, with the names of this machine, and other values where these are given. */
   documented(heading: string, values: Record<string, string> = {}): string[] {
     const own = page.filter((block) => block.heading === heading);
-    expect(own).not.toEqual([]);
+    if (own.length === 0) throw new Error(`docs/backup.md has no commands below ${heading}`);
     const names = {
       'PGHOST=db.example.com': 'PGHOST=127.0.0.1',
       '/var/backups/onecode': join(this.folder, 'servers', 'backups'),
@@ -135,7 +126,7 @@ export class DatabaseServers {
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (output += text));
-    const exited = new Promise<unknown>((resolve) => child.once('close', resolve));
+    const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
     const stop = async (): Promise<void> => {
       if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');
       await exited;

@@ -164,6 +164,7 @@ describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/
       await runBlocks(backup, 'Before processes start');
       const processes = JSON.parse(await shell.run('onecode release list --json')) as { state: string }[];
       expect(processes.map(({ state }) => state)).toEqual(processes.map(() => 'running'));
+      await shell.run('until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt');
 
       for (const [, statement] of readFileSync('docs/runbooks.md', 'utf8').matchAll(/`(select\s[^`]+)`/g))
         await shell.run(
