@@ -71,7 +71,7 @@ describe('docs/command-line.md', () => {
 });
 
 describe('the operators’ pages', () => {
-  it.each(['deploy', 'operations', 'runbooks', 'upgrading', 'configuration', 'kubernetes'])(
+  it.each(['deploy', 'operations', 'backup', 'runbooks', 'upgrading', 'configuration', 'kubernetes'])(
     '%s names only commands and options that there are',
     async (page) => {
       const commands = await commandsOf();

@@ -1,6 +1,7 @@
 import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describeIf } from '@onecode/testing';
+import { blocksOf } from '../documentedCommands.js';
 
 const WALK_MS_MAX = 600_000;
 const COMMANDS_MS_MAX = 60_000;
@@ -12,19 +13,6 @@ const isAble =
   has('unshare', '--mount', '--net', 'ip', 'link', 'set', 'lo', 'up') &&
   has('sh', '-c', 'command -v psql && "$(pg_config --bindir)/initdb" --version && id postgres') &&
   has('sh', '-c', 'command -v redis-server || ls .cache/redis-*/usr/bin/redis-server');
-
-/** The blocks of commands of a page, by the heading that they stand under, in their order. */
-function blocksOf(page: string): { heading: string; text: string }[] {
-  let heading = '';
-  const blocks: { heading: string; text: string }[] = [];
-  for (const [whole, title, indent, text] of readFileSync(`docs/${page}.md`, 'utf8').matchAll(
-    /^#+ ([^\n]*)$|^( *)```sh\n(.*?)^ *```$/gms,
-  ))
-    if (title !== undefined) heading = title;
-    else if (whole !== '')
-      blocks.push({ heading, text: text!.replaceAll(new RegExp(`^${indent}`, 'gm'), '') });
-  return blocks;
-}
 
 /** A shell on a machine of its own. */
 class Shell {
@@ -88,7 +76,7 @@ class Shell {
   }
 }
 
-describeIf(isAble)('the commands of docs/deploy.md and docs/operations.md', () => {
+describeIf(isAble)('the commands of docs/deploy.md, docs/operations.md and docs/backup.md', () => {
   let shell: Shell;
   beforeAll(() => {
     shell = new Shell();
@@ -97,6 +85,7 @@ describeIf(isAble)('the commands of docs/deploy.md and docs/operations.md', () =
 
   const deploy = blocksOf('deploy');
   const operations = blocksOf('operations');
+  const backup = blocksOf('backup');
   /** Runs the blocks below a heading as they stand, but for placeholders. */
   async function runBlocks(
     blocks: typeof deploy,
@@ -165,16 +154,17 @@ describeIf(isAble)('the commands of docs/deploy.md and docs/operations.md', () =
         await shell.run('test "$(readlink /opt/onecode/current)" = "$PREVIOUS" && onecode doctor'),
       ).toContain('The health page finds nothing');
 
-      await runBlocks(operations, 'Backups');
-      await shell.run(`systemctl stop onecode-api onecode-worker onecode-console
-        psql --host db.example.com --user postgres --command 'drop database onecode' --command 'drop role onecode_owner' --command 'drop role onecode_service'`);
+      await runBlocks(backup, 'What to keep besides');
+      await runBlocks(backup, 'A dump');
+      await runBlocks(backup, 'Restoring');
+      await shell.run(`psql --host db.example.com --user postgres --command 'drop database onecode' \
+        --command 'drop role onecode_owner' --command 'drop role onecode_service'`);
       await runBlocks(deploy, 'The database');
-      await runBlocks(operations, 'Restoring', values);
-      await shell.run('systemctl start onecode-api onecode-worker onecode-console');
+      await runBlocks(backup, 'From a dump');
+      await runBlocks(backup, 'Before processes start');
       const processes = JSON.parse(await shell.run('onecode release list --json')) as { state: string }[];
-      expect(processes.map(({ state }) => state).filter((state) => state !== 'running')).toEqual([]);
+      expect(processes.map(({ state }) => state)).toEqual(processes.map(() => 'running'));
       await shell.run('until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt');
-      await shell.run('onecode hold release live');
 
       for (const [, statement] of readFileSync('docs/runbooks.md', 'utf8').matchAll(/`(select\s[^`]+)`/g))
         await shell.run(

@@ -5,6 +5,7 @@ export {
   createApiKey,
   findCaller,
   listApiKeys,
+  listValidKeys,
   readCallersVersion,
   recordKeyUsage,
   revokeApiKey,
@@ -35,6 +36,7 @@ export * from './accounts/trialAccounts.js';
 export * from './accounts/tryouts.js';
 export {
   audited,
+  findLostEntries,
   listAuditEntries,
   logEntry,
   NOT_SIGNED_IN,
@@ -66,6 +68,7 @@ export * from './reports/overview.js';
 export { InvalidCursor, type Page } from './reports/pages.js';
 export * from './reports/processes.js';
 export * from './reports/refusedRequests.js';
+export * from './reports/restored.js';
 export * from './reports/sendDetails.js';
 export * from './reports/search.js';
 export { timelineOf, type TimelineEvent } from './reports/sendTimeline.js';

@@ -129,11 +129,15 @@ export class ProcessStack extends TestEnvironment {
     this.#workers.push(await this.#runWorker());
   }
 
-  /** Stops an API gracefully and starts another one at its address, as a deployment does. */
+  /** Stops an API gracefully, unless it is stopped, and starts another one at its address, as a deployment does. */
   async replaceApi(api: number): Promise<void> {
-    const { process, url } = this.#apis[api]!;
-    await process.stop();
+    const { url } = this.#apis[api]!;
+    await this.stopApi(api);
     this.#apis[api] = await this.#runApi(Number(new URL(url).port));
+  }
+
+  async stopApi(api: number): Promise<void> {
+    await this.#apis[api]!.process.stop();
   }
 
   async stopWorker(worker: number): Promise<void> {

@@ -54,10 +54,21 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     }
     await server.query(`create database ${name} template ${template}`);
   });
-  const url = urlOf(name);
+  const db = connectTestDatabase(urlOf(name));
+  return {
+    ...db,
+    async drop() {
+      await db.drop();
+      await withServer((server) => server.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+/** A migrated database that somebody else made: `drop` only closes the connections. */
+export function connectTestDatabase(url: string): TestDatabase {
   const database = openDatabase(url, { connectionsMax: 20, timeouts: TIMEOUTS });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
-  // Dropping the database breaks connections that are still closing.
+  // Connections break while they are idle, and when the database is dropped.
   pool.on('error', () => {});
   return {
     url,
@@ -77,7 +88,6 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     async drop() {
       await pool.end();
       await closeDatabase(database);
-      await withServer((server) => server.query(`drop database ${name} with (force)`));
     },
   };
 }

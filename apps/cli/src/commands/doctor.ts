@@ -23,10 +23,12 @@ import {
   type Database,
 } from '@onecode/store';
 import type { Command } from 'commander';
+import { oneOf } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { NotOk, UserError } from '../errors.js';
+import { NotOk, UsageError, UserError } from '../errors.js';
 import { print } from '../output.js';
+import { examineRestored } from './restored.js';
 
 const ANSWER_MS_MAX = 5_000;
 
@@ -39,8 +41,18 @@ export function addDoctorCommand(program: Command): void {
       'after',
       '\nRun it with the variables of an API process: REDIS_URL, BASE_URL and SECRET_KEY let it check more.\n\nExample:\n  $ onecode doctor --json',
     )
-    .action(async (_options: object, command: Command) => {
-      const checks = await examine();
+    .option(
+      '--after-restore',
+      'instead, hold live sends in a database that was restored, and say what came back; before processes start',
+    )
+    .option(
+      '--audit <->',
+      'with --after-restore: what "audit list --json" printed after the backup, from standard input; revokes its keys again',
+      oneOf('--audit', ['-']),
+    )
+    .action(async ({ afterRestore, audit }: { afterRestore?: true; audit?: '-' }, command: Command) => {
+      if (audit !== undefined && !afterRestore) throw new UsageError('--audit needs --after-restore');
+      const checks = await (afterRestore ? examineRestored(audit) : examine());
       print(
         command,
         checks.map(({ check, ok, detail }) => ({ check, ok, detail })),

@@ -176,9 +176,14 @@ export async function listApiKeys(database: Connection, applicationId: string): 
   return application === null ? null : listKeys(database, { applicationId });
 }
 
+/** The keys of everybody that were not revoked, oldest first, but for those of visits, which end by themselves. */
+export async function listValidKeys(database: Connection): Promise<ApiKey[]> {
+  return listKeys(database, { revokedAt: null, expiresAt: null });
+}
+
 async function listKeys(
   database: Connection,
-  where: { id: string } | { applicationId: string },
+  where: { id: string } | { applicationId: string } | { revokedAt: null; expiresAt: null },
 ): Promise<ApiKey[]> {
   const keys = await database.prisma.apiKey.findMany({
     where,

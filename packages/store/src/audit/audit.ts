@@ -143,6 +143,17 @@ function conditionsOf({
   return conditions.length === 0 ? Prisma.sql`true` : Prisma.join(conditions, ' and ');
 }
 
+/** The ids of those entries that this database does not have: a later one, of the time that a backup lacks, may have the id of another. */
+export async function findLostEntries(
+  { sql }: Connection,
+  entries: readonly Pick<AuditEntry, 'id' | 'at'>[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql.query<{ id: string }[]>`
+    select w.id::text from jsonb_to_recordset(${JSON.stringify(entries)}::jsonb) as w (id bigint, at timestamptz)
+    where not exists (select from audit_entries e where e.id = w.id and e.at = w.at)`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The fields that differ between two states, as the audit log records them; null when none does. */
 export function changedFields<State extends object>(
   before: State,

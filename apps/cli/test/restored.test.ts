@@ -1,0 +1,81 @@
+import { createApiKey, placeHold, revokeApiKey } from '@onecode/store';
+import { buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
+import { argsOf, expectFault, onecode, useCommandLine } from './onecode.js';
+
+const commandLine = useCommandLine();
+const { store, json, jsonWith } = commandLine;
+type Checks = { check: string; ok: boolean | null; detail: string }[];
+
+describe('doctor --after-restore', () => {
+  it('holds live sends, tells until when the database knows, and lists the keys that are valid', async () => {
+    const { database } = store;
+    const live = await buildCaller(database, 'live', { credits: 9 });
+    const other = await createApiKey(database, TEST_ACTOR, live.applicationId);
+    await revokeApiKey(database, TEST_ACTOR, other!.id);
+    await buildSend(database, live);
+    const [newest] = await store.sql<{ at: Date; expires: Date }>(
+      'select max(l.created_at) as at, max(s.expires_at) as expires from ledger_entries l join sends s on s.id = l.send_id',
+    );
+
+    const checks = await json<Checks>('doctor --after-restore');
+    expect(checks).toEqual([
+      { check: 'restored', ok: true, detail: `What came after ${newest!.at.toISOString()} is gone.` },
+      {
+        check: 'hold_live',
+        ok: true,
+        detail: expect.stringMatching(
+          `^Live sends are held .*; 1 wait .* released by ${newest!.expires.toISOString()} go out again`,
+        ),
+      },
+      {
+        check: `key_${live.keyId}`,
+        ok: null,
+        detail: expect.stringMatching(/^ak_live_.* last used never, is valid: revoke it again/),
+      },
+    ]);
+    // What was done since says nothing of the backup.
+    await buildSend(database, live);
+    expect((await json<Checks>('doctor --after-restore'))[0]).toEqual(checks[0]);
+    expect(await json('hold list')).toMatchObject([{ kind: 'live' }]);
+  });
+
+  it('revokes the keys again that were revoked after the backup, and lists what else was done then', async () => {
+    const { database } = store;
+    const { applicationId, keyId } = await buildCaller(database, 'live');
+    const [{ last }] = (await store.sql('select max(id) as last from audit_entries')) as [{ last: string }];
+    await revokeApiKey(database, TEST_ACTOR, keyId);
+    const made = await createApiKey(database, TEST_ACTOR, applicationId);
+    await placeHold(database, TEST_ACTOR, { kind: 'country', target: 'BR', reason: 'pumping' });
+    const log = await json<object[]>('audit list --limit 1000');
+
+    // As a backup from before has it, with other entries by the same ids since.
+    await store.sql('alter table audit_entries disable trigger all');
+    await store.sql('delete from audit_entries where id > $1', [last]);
+    await store.sql(`select setval(pg_get_serial_sequence('audit_entries', 'id'), $1)`, [last]);
+    await store.sql('alter table audit_entries enable trigger all');
+    await store.sql('update api_keys set revoked_at = null where id = $1', [keyId]);
+    await store.sql('delete from api_keys where id = $1', [made!.id]);
+    await store.sql('delete from holds');
+
+    const restored = async (entries: object[]): Promise<Checks> =>
+      (await jsonWith<Checks>(JSON.stringify(entries), 'doctor --after-restore --audit -')).slice(2);
+    const expected = [
+      { check: 'audit_log', ok: true },
+      { ok: true, detail: expect.stringMatching(`tester: key.revoke ${keyId} .* is done again.$`) },
+      { ok: null, detail: expect.stringMatching(`tester: key.create ${made!.id} .* is gone.$`) },
+      { ok: null, detail: expect.stringMatching(/tester: hold.set BR .*"pumping".* is gone.$/) },
+    ];
+    expect(await restored(log)).toMatchObject(expected);
+    expect(await json(`key list --application ${applicationId}`)).toMatchObject([
+      { id: keyId, revoked_at: expect.any(String) },
+    ]);
+    expect(await restored(log)).toMatchObject(expected);
+
+    const args = [...argsOf(['doctor --after-restore --audit -']), '--json'];
+    const short = await onecode(args, commandLine.env, JSON.stringify(log.slice(0, 3)));
+    expect(short.code).toBe(1);
+    expect((JSON.parse(short.stdout) as Checks)[2]).toMatchObject({ check: 'audit_log', ok: false });
+    expectFault(await onecode(args, commandLine.env, '{}'), 2, '--audit must be what');
+    expectFault(await onecode(['doctor', '--audit', '-'], commandLine.env), 2, '--audit needs');
+  });
+});
