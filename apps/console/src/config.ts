@@ -1,6 +1,7 @@
-import { parseKeyring } from '@onecode/domain';
+import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
+  ConfigError,
   databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -28,15 +29,22 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     CONSOLE_URL: address(['http', 'https']),
     SESSION_SECRET: secret(variable(parseSessionSecret)),
     SECRET_KEY: secret(variable(parseKeyring)),
+    NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
+    // Only where NUMBER_PEPPER is derived from it.
+    CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
     PROXY_HOPS: wholeNumber(0, 9, 0),
     QUEUE_PREFIX: text('onecode'),
     SHUTDOWN_DELAY_MS,
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   });
+  const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
+  const numberPepper = NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER));
+  if (numberPepper === null) throw new ConfigError(['NUMBER_PEPPER is missing']);
   return {
-    ...config,
-    API_URL: config.API_URL || config.BASE_URL,
-    CONSOLE_URL: new URL(config.CONSOLE_URL).origin,
+    ...rest,
+    NUMBER_PEPPER: numberPepper,
+    API_URL: rest.API_URL || rest.BASE_URL,
+    CONSOLE_URL: new URL(rest.CONSOLE_URL).origin,
   };
 }
 

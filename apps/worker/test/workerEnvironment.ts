@@ -26,7 +26,7 @@ import {
   type TestCaller,
   type TestDatabase,
 } from '@onecode/testing';
-import { parseWebhook, signatureMatches } from '@onecode/whatsapp';
+import { messageIdOf, parseWebhook, signatureMatches } from '@onecode/whatsapp';
 
 const APP_SECRET = 'test-app-secret';
 
@@ -224,6 +224,12 @@ export class WorkerEnvironment extends TestEnvironment {
       'select number, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts where send_id = $1 order by number',
       [id],
     );
+
+  /** The provider's own id of the first message of a send. */
+  messageId = async (id: string): Promise<string> => {
+    const [attempt] = await this.attempts(id);
+    return this.simulator.messages().find((message) => messageIdOf(message.id) === attempt!.message_id)!.id;
+  };
 
   /** The requests to the provider for this send. */
   calls = (id: string): TappedRequest[] => {

@@ -1,4 +1,5 @@
 import { canonicalNumber } from './canonicalNumber.js';
+import { isMasked, maskRecipient } from './recipient.js';
 import { acceptance, failure, isNotOfThisSend, isWorthSending } from './delivery.js';
 import type { Outcome } from './outcome.js';
 import { retryDelayMs, type RetryPolicy } from './retry.js';
@@ -143,7 +144,7 @@ function endedBy(
 
 /**
  * Whether a failure names the sender and the recipient of its attempt, so that it says something of the sender. The provider writes some
- * numbers in another form than they were sent to.
+ * numbers in another form than they were sent to. Of a number that is no longer kept, what its mask shows has to agree.
  */
 export function agreesWith(
   { phoneNumberId, recipient }: MessageEnds,
@@ -152,9 +153,14 @@ export function agreesWith(
 ): boolean {
   return (
     (phoneNumberId === undefined || phoneNumberId === attempt.phoneNumberId) &&
-    (recipient === undefined || canonicalNumber(`+${recipient}`) === canonicalNumber(send.recipient))
+    (recipient === undefined || isOneNumber(`+${recipient}`, send.recipient))
   );
 }
+
+const isOneNumber = (reported: string, recipient: string): boolean =>
+  isMasked(recipient)
+    ? maskRecipient(reported) === recipient
+    : canonicalNumber(reported) === canonicalNumber(recipient);
 
 /** Whether it is known already that the attempt's message was not delivered. */
 export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {

@@ -76,6 +76,7 @@ export * from './sends/eraseCodes.js';
 export {
   listExhaustedRecipients,
   resetGuessCount,
+  resetOtherBudgets,
   resetRecipient,
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';

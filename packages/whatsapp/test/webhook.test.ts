@@ -1,6 +1,7 @@
 import { describeWithReference, reference } from '@onecode/testing';
 import fc from 'fast-check';
 import { parseWebhook, reportOf, UnreadableWebhook } from '../src/index.js';
+import { messageIdOf } from '../src/messageId.js';
 
 describe('receipts', () => {
   const SEND = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
@@ -25,7 +26,7 @@ describe('receipts', () => {
     it('becomes a receipt with message, attempt, status and the time of the provider', () => {
       expect(parse(post(STATUS))).toEqual([
         {
-          messageId: 'wamid.ABC=',
+          messageId: messageIdOf('wamid.ABC='),
           attempt: { sendId: SEND, number: 2 },
           status: 'delivered',
           occurredAt: new Date('2025-11-20T09:00:03Z'),
@@ -39,7 +40,7 @@ describe('receipts', () => {
       const change = { field: 'messages', value: { statuses } };
       const receipts = parse({ entry: [{ changes: [change, change] }, { changes: [change, change] }] });
       expect(receipts).toHaveLength(1000);
-      expect(receipts[249]?.messageId).toBe('wamid.49');
+      expect(receipts[249]?.messageId).toBe(messageIdOf('wamid.49'));
     });
 
     it.each(['sent', 'delivered', 'read', 'failed'])('is taken when it says %s', (status) => {
@@ -113,7 +114,7 @@ describe('receipts', () => {
       undefined,
       { toString: 1 },
     ])('is null when the opaque data is %j', (biz_opaque_callback_data) => {
-      expect(parseOne({ biz_opaque_callback_data })).toMatchObject({ messageId: STATUS.id, attempt: null });
+      expect(parseOne({ biz_opaque_callback_data })).toMatchObject({ messageId: messageIdOf(STATUS.id), attempt: null });
     });
   });
 
@@ -129,7 +130,7 @@ describe('receipts', () => {
       ['missing', undefined],
     ])('%s: the status is passed over, the one beside it is not', (_, id) => {
       const receipts = parse(post({ ...STATUS, id }, STATUS));
-      expect(receipts.map(({ messageId }) => messageId)).toEqual([STATUS.id]);
+      expect(receipts.map(({ messageId }) => messageId)).toEqual([messageIdOf(STATUS.id)]);
     });
 
     it('may have 512 characters', () => {
@@ -358,7 +359,7 @@ describe('denials', () => {
     it('is a denial of the message that it answers when it says DID_NOT_REQUEST_CODE', () => {
       expect(parse(MESSAGE)).toMatchObject({
         receipts: [],
-        denials: [{ messageId: 'wamid.OURS=', occurredAt: new Date('2025-11-20T09:00:03Z') }],
+        denials: [{ messageId: messageIdOf('wamid.OURS='), occurredAt: new Date('2025-11-20T09:00:03Z') }],
       });
     });
 
@@ -380,7 +381,7 @@ describe('denials', () => {
       const sample = reference('samples/webhook.button.did-not-request-code.json');
       expect(parseWebhook(Buffer.from(sample)).denials).toEqual([
         {
-          messageId: 'wamid.HBgLMTIxMTU1NTE0NTYVAgARGBJDMDEyMTFDNTE5NkFCOUU3QTEA',
+          messageId: messageIdOf('wamid.HBgLMTIxMTU1NTE0NTYVAgARGBJDMDEyMTFDNTE5NkFCOUU3QTEA'),
           occurredAt: new Date(1753919111000),
         },
       ]);

@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashesOf, judge, type Judgement, type Keyring, type Send } from '@onecode/domain';
 import { changeSend, closeDatabase, newId, openDatabase, verifySend } from '@onecode/store';
-import {
-  buildCaller,
-  buildSend,
-  buildSender,
-  TEST_PEPPER,
-  until,
-  useTestDatabase,
-  type TestCaller,
-} from '@onecode/testing';
+import { buildCaller, buildSend, buildSender, recipientKeysOf, TEST_PEPPER, until, useTestDatabase, type TestCaller } from '@onecode/testing';
 import fc from 'fast-check';
 import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
 
@@ -172,7 +164,7 @@ it('a guess whose count cannot be written fails alone, and no other is judged at
   );
   await store.sql(
     `create trigger of_a_test before insert or update on guess_budgets for each row
-     when (new.recipient = '${(await read(live, id)).recipient}') execute function refuse()`,
+     when (new.recipient_key = '${recipientKeysOf((await read(live, id)).recipient)[0]}') execute function refuse()`,
   );
   const [failed, judged] = await Promise.allSettled([verify(live, id, WRONG), verify(live, other, WRONG)]);
   await store.sql('drop trigger of_a_test on guess_budgets');

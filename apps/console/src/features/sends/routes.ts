@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
+import { DELIVERY_STATES, isHeld, parseRecipient, pastedNumber, recipientKeys } from '@onecode/domain';
 import {
   findSendAccount,
   findSendDetails,
@@ -57,10 +57,9 @@ export const sendRoutes: readonly Route[] = [
       const number = parseRecipient(pastedNumber(recipient));
       if (number.kind !== 'phone')
         throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
+      const keys = recipientKeys(context.config.NUMBER_PEPPER, number.canonical);
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-      return sendsView(
-        await listSends(context.database, accountId, { canonicalRecipient: number.canonical }, page),
-      );
+      return sendsView(await listSends(context.database, accountId, { recipientKeys: keys }, page));
     },
   }),
   route({
