@@ -24,6 +24,8 @@ COPY apps/docs/package.json apps/docs/
 COPY packages/testing/package.json packages/testing/
 RUN npm install --no-save --include=dev
 COPY . .
+# What processes tell as their commit: there is no history here.
+ARG COMMIT
 RUN npm run build
 
 # For each image the packages of its process alone. Without development packages, and without their names: Prisma's command line is an

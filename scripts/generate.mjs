@@ -23,6 +23,7 @@ const BODIES = {
 
 generatePrismaClient();
 generateContract();
+writeCommit();
 
 /**
  * Writes the Prisma client from prisma/schema.prisma, unless it is there already for the same schema and Prisma.
@@ -79,6 +80,13 @@ function generateContract() {
   if (readIfAny(target) === made) return;
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, made);
+}
+
+/** Processes tell the commit that they were built from. An image is built without a history, and is told. */
+function writeCommit() {
+  const { stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root, encoding: 'utf8' });
+  mkdirSync(join(root, 'packages/runtime/dist'), { recursive: true });
+  writeFileSync(join(root, 'packages/runtime/dist/commit'), process.env['COMMIT'] || (stdout ?? '').trim());
 }
 
 /**

@@ -28,8 +28,8 @@ const WHOLE = {
 };
 /** The image says these of every process. */
 const OF_IMAGE = new Set(['METRICS_PORT', 'METRICS_HOST']);
-/** The Redis of this file speaks no TLS, and nothing distributes requests among several processes. */
-const UNUSED = new Set(['REDIS_CA_FILE', 'SHUTDOWN_DELAY_MS']);
+/** The Redis of this file speaks no TLS, nothing distributes requests among several processes, and a container is reached by one address. */
+const UNUSED = new Set(['REDIS_CA_FILE', 'SHUTDOWN_DELAY_MS', 'HOST']);
 /** Left to the simulator's own choice, and the image's. */
 const OF_SIMULATOR = new Set([
   'HOST',

@@ -70,6 +70,23 @@ describe('docs/command-line.md', () => {
   });
 });
 
+describe('the operators’ pages', () => {
+  it.each(['deploy', 'operations', 'runbooks', 'upgrading', 'configuration', 'kubernetes'])(
+    '%s names only commands and options that there are',
+    async (page) => {
+      const commands = await commandsOf();
+      const unknown = [
+        ...fileOf(`docs/${page}.md`).matchAll(/(?:^ *|`)onecode (([a-z]+)(?: [a-z-]+)?)\b([^`\n]*)/gm),
+      ].filter(([, pair, single, rest]) => {
+        const options = commands[pair!] ?? commands[single!];
+        const used = rest!.match(/(?<= )--[a-z-]+/g) ?? [];
+        return options === undefined || used.some((option) => !['--json', ...options].includes(option));
+      });
+      expect(unknown.map(([whole]) => whole)).toEqual([]);
+    },
+  );
+});
+
 /** Every command of the command line with its own options, as its help shows them. */
 async function commandsOf(): Promise<Record<string, string[]>> {
   const commands: Record<string, string[]> = {};

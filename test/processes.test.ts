@@ -81,6 +81,26 @@ async function isServed(host: string, port: number): Promise<boolean> {
   return answer?.status === 200;
 }
 
+describe.each(['api', 'console'] as const)('the %s', (name) => {
+  it.each([
+    ['', true],
+    [LOOPBACK, false],
+  ])('listens, where HOST is "%s", at another address: %s', async (HOST, isServedThere) => {
+    const { address } = await untilReady(start(name, { ...filesOf(SECRETS[name]), HOST }));
+    const { port } = address as { port: number };
+    for (const [host, isThere] of [
+      [LOOPBACK, true],
+      [OTHER, isServedThere],
+    ] as const)
+      expect(
+        await fetch(`http://${host}:${port}/`).then(
+          () => true,
+          () => false,
+        ),
+      ).toBe(isThere);
+  });
+});
+
 describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
   it('takes its secrets from files and tells none, serves its metrics at METRICS_HOST, and stops after SHUTDOWN_DELAY_MS', async () => {
     const process = start(name, {

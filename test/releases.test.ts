@@ -10,7 +10,7 @@ import {
   type TcpProxy,
   type TestDatabase,
 } from '@onecode/testing';
-import { VERSION } from '@onecode/runtime';
+import { COMMIT, VERSION } from '@onecode/runtime';
 
 const KINDS = ['api', 'worker', 'console'] as const;
 const START_MS_MAX = 120_000;
@@ -75,6 +75,7 @@ describe('the processes of a release', () => {
       for (const row of rows)
         expect(row).toMatchObject({
           release: VERSION,
+          commit: COMMIT,
           state: 'running',
           clock_ahead_ms: 0,
           last_migration: lastMigration,
@@ -82,6 +83,20 @@ describe('the processes of a release', () => {
 
       await Promise.all(started.map((one) => one.stop()));
       expect((await list()).map(({ state }) => state)).toEqual(['stopped', 'stopped', 'stopped']);
+    },
+    START_MS_MAX,
+  );
+
+  it(
+    'are not listed where they could not start',
+    async () => {
+      const holder = start('api');
+      const { address } = await untilReady(holder);
+      const before = await list();
+      const late = start('api', { PORT: String((address as { port: number }).port) });
+      expect((await late.exited).code).toBe(1);
+      expect(await list()).toHaveLength(before.length);
+      await holder.stop();
     },
     START_MS_MAX,
   );

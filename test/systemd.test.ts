@@ -1,8 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeIf, startProcess } from '@onecode/testing';
+import { ConfigError, databaseAddress, readConfig } from '@onecode/runtime';
+import { describeIf, makeCertificates, startProcess } from '@onecode/testing';
 
 const FOLDER = 'deploy/systemd';
 const units = readdirSync(FOLDER).filter((name) => name.endsWith('.service'));
@@ -12,13 +22,15 @@ const valuesOf = (name: string, key: string): string[] =>
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 describeIf(hasSystemd)('systemd', () => {
-  it.each(units)('finds no fault in %s, with this checkout as /opt/onecode', (name) => {
+  it.each(units)('finds no fault in %s, with this checkout as /opt/onecode/current', (name) => {
     const folder = mkdtempSync(join(tmpdir(), 'units-'));
     cpSync(FOLDER, folder, { recursive: true });
     const file = join(folder, name);
     writeFileSync(
       file,
-      textOf(name).replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/onecode', process.cwd()),
+      textOf(name)
+        .replaceAll('/usr/bin/node', process.execPath)
+        .replaceAll('/opt/onecode/current', process.cwd()),
     );
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
       encoding: 'utf8',
@@ -69,12 +81,87 @@ describe.each(units)('%s', (name) => {
     );
     // With another variable wrong on purpose, the line of a process names that one alone: all others were there.
     const wrong = name.includes('migrate') ? {} : { METRICS_PORT: 'none' };
-    const started = startProcess(program.replace('/usr/bin/node /opt/onecode/', ''), { ...env, ...wrong });
+    const started = startProcess(program.replace('/usr/bin/node /opt/onecode/current/', ''), {
+      ...env,
+      ...wrong,
+    });
     const { code } = await started.exited;
     rmSync(folder, { recursive: true });
     expect(code).toBe(1);
     expect(started.stderr()).toMatch(
       name.includes('migrate') ? /^The migration failed: .*ECONNREFUSED/ : /^\w+: METRICS_PORT [^\n]*\n$/,
     );
+  });
+});
+
+describe('certificates of an own authority', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'etc-onecode-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** What is wrong with an address, read by a user that is not root, as DynamicUser makes one. */
+  function faultsOf(url: string): readonly string[] {
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) process.seteuid!(65_534);
+    try {
+      readConfig({ DATABASE_URL: url }, { DATABASE_URL: databaseAddress() });
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return error.faults;
+      throw error;
+    } finally {
+      if (isRoot) process.seteuid!(0);
+    }
+  }
+
+  it('are read where docs/deploy.md puts them, and named where they cannot be read', () => {
+    chmodSync(folder, 0o755);
+    const { caFile } = makeCertificates(folder);
+    const commands = readFileSync('docs/deploy.md', 'utf8')
+      .split('\n')
+      .filter((line) => line.startsWith('install ') && / \/etc\/onecode(?:\/ca\.pem)?$/.test(line))
+      .map((line) => line.replaceAll('/etc/onecode', `${folder}/onecode`).replace(' ca.pem ', ` ${caFile} `));
+    expect(commands).toHaveLength(2);
+    for (const command of commands) expect(spawnSync('sh', ['-c', command]).status).toBe(0);
+    const at = (path: string): string => `postgresql://h/d?sslmode=verify-full&sslrootcert=${path}`;
+    expect(faultsOf(at(`${folder}/onecode/ca.pem`))).toEqual([]);
+    chmodSync(caFile, 0);
+    expect(faultsOf(at(caFile))).toEqual([
+      `DATABASE_URL names ${caFile} as its sslrootcert, which this user cannot read (EACCES)`,
+    ]);
+  });
+});
+
+describe('deploy/systemd/onecode', () => {
+  it('runs the command line from any folder, with the settings and secrets of the units', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'onecode-'));
+    writeFileSync(
+      join(folder, 'onecode.env'),
+      textOf('onecode.env').replace(/^BASE_URL=.*/m, 'BASE_URL=http://127.0.0.1:1'),
+    );
+    mkdirSync(join(folder, 'secrets'));
+    writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgresql://nobody@127.0.0.1:1/none\n');
+    writeFileSync(join(folder, 'secrets/SECRET_KEY'), `${Buffer.alloc(32, 1).toString('base64')}\n`);
+    writeFileSync(join(folder, 'secrets/REDIS_URL'), 'redis://127.0.0.1:1\n');
+    const script = textOf('onecode')
+      .replaceAll('/etc/onecode', folder)
+      .replaceAll('/usr/bin/node', process.execPath)
+      .replaceAll('/opt/onecode/current', process.cwd());
+    const run = (...words: string[]) =>
+      spawnSync('sh', ['-c', script, 'onecode', ...words], {
+        cwd: '/',
+        env: { SUDO_USER: 'ana' },
+        encoding: 'utf8',
+      });
+    const { stdout } = run('doctor', '--json');
+    const checks = JSON.parse(stdout) as { check: string; ok: boolean | null; detail: string }[];
+    expect(checks.map(({ check, ok }) => [check, ok])).toEqual([
+      ['database', false],
+      ['redis', false],
+      ['webhook', false],
+    ]);
+    expect(run('hold', 'set', 'live', '--reason', 'x').stderr).toMatch(
+      /^onecode: the database cannot be reached\n$/,
+    );
+    rmSync(folder, { recursive: true });
   });
 });

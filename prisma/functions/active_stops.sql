@@ -17,5 +17,6 @@ begin atomic
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
     union all select null, null where t.cause <> 'limit'
   ) g
-  where t.failures > 0 or g.rate < g.full_rate;
+  -- No limit takes a minute to grow back.
+  where t.failures > 0 or (t.proven_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;

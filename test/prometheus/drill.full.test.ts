@@ -9,7 +9,7 @@ import { panelsOf, type DashboardJson } from './dashboard.js';
 const FIRING_MS_MAX = 120_000;
 const DRILL_MS_MAX = 480_000;
 /** Panels that stay empty unless something is wrong that this drill does not do. */
-const EMPTY_PANELS = ['Senders that cannot send', 'Faults and throttles, per minute', 'Sweeper'];
+const EMPTY_PANELS = ['Senders that cannot send', 'Faults and throttles, per minute'];
 
 const dashboard = JSON.parse(readFileSync('deploy/grafana/onecode.json', 'utf8')) as DashboardJson;
 
@@ -127,7 +127,9 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
         return (rows[0]?.count ?? 0) >= 200;
       });
       await stack.stopWorker(0);
-      await untilFiring('country_failing', 'receipts_missing', 'sweeper_stopped');
+      await untilFiring('country_failing', 'receipts_missing', 'no_worker');
+      for (const follows of ['sweeper_stopped', 'sends_late'])
+        expect(await alerts('firing')).not.toContain(follows);
 
       await stack.restartWorker(0);
       await letTimePass();
@@ -135,9 +137,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
         'the end of these alerts',
         async () => {
           const firing = await alerts('firing');
-          return !['country_failing', 'receipts_missing', 'sweeper_stopped'].some((name) =>
-            firing.includes(name),
-          );
+          return !['country_failing', 'receipts_missing', 'no_worker'].some((name) => firing.includes(name));
         },
         FIRING_MS_MAX,
       );

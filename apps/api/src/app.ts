@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { failedChecks, isTracing, requestLog, type ReadinessChecks } from '@onecode/runtime';
-import { pingDatabase, type Database } from '@onecode/store';
+import { checkDatabase, type Database } from '@onecode/store';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';
@@ -14,9 +14,9 @@ import { signupSettingsRoute } from './routes/signupSettings.js';
 import { verifyRoute } from './routes/verify.js';
 import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
 
-/** The API is ready when PostgreSQL is, with or without Redis. */
+/** The API is ready when PostgreSQL is and lets it work, with or without Redis. */
 export function readinessChecks(database: Database): ReadinessChecks {
-  return { database: () => pingDatabase(database) };
+  return { database: () => checkDatabase(database) };
 }
 
 /** Builds the HTTP application: its routes, and what every request passes before them. */

@@ -2,6 +2,7 @@ import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain'
 import {
   address,
   databaseAddress,
+  host,
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
@@ -23,6 +24,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     DATABASE_CONNECTIONS: wholeNumber(3, 500, 20),
     ...REDIS_ADDRESS,
     PORT: port(3000),
+    HOST: host(''),
     ...METRICS_ADDRESS,
     BASE_URL: address(['http', 'https']),
     DOCS_URL: address(['http', 'https'], ''),

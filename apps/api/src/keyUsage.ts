@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
+import { repeatedFaults, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
 import { recordKeyUsage, type Database } from '@onecode/store';
 
 /** The last use of a key is written about once a minute. */
@@ -39,6 +39,9 @@ export function createKeyUsageTracker(database: Database): KeyUsageTracker {
 
 /** Starts the loop that writes the uses of keys every five seconds, and once more when it stops. Uses that cannot be written are kept. */
 export function startKeyUsageLoop(keyUsage: KeyUsageTracker, log: Logger): Loop {
-  const onError = (error: unknown): void => log.warn({ err: error }, 'the use of keys was not recorded');
-  return startFlushLoop(() => keyUsage.flush(), FLUSH_MS, onError);
+  return startFlushLoop(
+    () => keyUsage.flush(),
+    FLUSH_MS,
+    repeatedFaults(log, 'warn', 'the use of keys was not recorded'),
+  );
 }

@@ -1,11 +1,15 @@
 import {
   closeHttpServer,
+  COMMIT,
   createLog,
   createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
   openDeliveryQueue,
+  refuseUnfitDatabase,
+  RELEASE,
+  repeatedFaults,
   runProcess,
   serveMetrics,
   startFlushLoop,
@@ -15,13 +19,13 @@ import {
   watchServices,
 } from '@onecode/runtime';
 import {
+  checkDatabase,
   closeDatabase,
   countConnections,
   createPresence,
   createSharedHealthReader,
   createTrafficCounter,
   openDatabase,
-  pingDatabase,
   refuseUnusableDatabase,
 } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
@@ -39,7 +43,7 @@ const TRAFFIC_FLUSH_MS = 1_000;
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);
   const log = createLog('api', config.LOG_LEVEL);
-  log.info({ version: VERSION }, 'starting');
+  log.info({ version: VERSION, commit: COMMIT }, 'starting');
   const tracing = await startTracing('onecode-api', config, log);
   const registry = createRegistry('api');
   const readConnectionsMax = Math.max(2, Math.round(READ_SHARE * config.DATABASE_CONNECTIONS));
@@ -51,8 +55,8 @@ await runProcess('api', async () => {
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
   await refuseUnusableDatabase(database);
-  const presence = createPresence(database, { kind: 'api', release: VERSION });
-  const presenceLoop = await startPresence(presence, log);
+  const presence = createPresence(database, { kind: 'api', release: RELEASE });
+  await refuseUnfitDatabase(presence);
   const deliveryQueue = openDeliveryQueue({
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
@@ -68,7 +72,7 @@ await runProcess('api', async () => {
   const trafficLoop = startFlushLoop(
     () => traffic.flush(database),
     TRAFFIC_FLUSH_MS,
-    (error) => log.warn({ err: error }, 'traffic was not counted yet'),
+    repeatedFaults(log, 'warn', 'traffic was not counted yet'),
   );
   gaugeConnections(registry, () => countConnections(database));
   gaugeHealth(
@@ -88,12 +92,13 @@ await runProcess('api', async () => {
     isStopping: () => isStopping,
   });
   const server = createHttpServer(app, config);
-  await listen(server, config.PORT);
+  await listen(server, config.PORT, config.HOST);
   const metricsServer = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
-    PostgreSQL: () => pingDatabase(database),
+    PostgreSQL: () => checkDatabase(database),
     Redis: () => deliveryQueue.ping(),
   });
+  const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metricsServer.port }, 'ready');
 
   return {

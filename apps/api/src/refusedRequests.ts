@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
-import { requestIdOf, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
+import { repeatedFaults, requestIdOf, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
 import { storeRefusedRequests, type Database, type RefusedRequest } from '@onecode/store';
 import { detailOf } from './answer.js';
 import { idempotencyKeyBytes } from './idempotencyKey.js';
@@ -106,6 +106,9 @@ const isWritten = ({ count, countWritten }: Kept): boolean => countWritten === c
 
 /** Starts the loop that writes refused requests once a second, and once more when it stops. */
 export function startRefusedRequestLoop(refusedRequests: RefusedRequestRecorder, log: Logger): Loop {
-  const onError = (error: unknown): void => log.warn({ err: error }, 'refused requests were not written yet');
-  return startFlushLoop(() => refusedRequests.flush(), FLUSH_MS, onError);
+  return startFlushLoop(
+    () => refusedRequests.flush(),
+    FLUSH_MS,
+    repeatedFaults(log, 'warn', 'refused requests were not written yet'),
+  );
 }

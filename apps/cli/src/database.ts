@@ -42,6 +42,8 @@ function userErrorOf(error: unknown): UserError | null {
   const { code, message } = error as { code?: string; message?: string };
   const { kind = '', code: originalCode } = refusedBy(error) ?? {};
   if (originalCode === '22003') return new UserError('a number would grow past 2147483647');
+  if (originalCode === '42501')
+    return new UserError('the role in DATABASE_URL lacks a right: onecode doctor says which');
   if (originalCode === '57014')
     return new UserError(
       `the database took too long, as behind a lock or a backup: ${runbookOf('postgresql_slow')} says what to do`,

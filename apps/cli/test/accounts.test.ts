@@ -76,6 +76,13 @@ describe('an account', () => {
     expect(await json(`account show ${id}`)).toMatchObject({ weight: 3 });
   });
 
+  it('is given a rate of its own, or again the one of all', async () => {
+    const id = await buildAccount(store.database);
+    const { rate_per_minute: usual } = await json(`account show ${id}`);
+    expect(await json(`account rate ${id} 1200`)).toMatchObject({ id, rate_per_minute: 1200 });
+    expect(await json(`account rate ${id} default`)).toMatchObject({ id, rate_per_minute: usual });
+  });
+
   it('is suspended with a reason, until it is resumed', async () => {
     const id = await buildAccount(store.database);
     const suspended = { id, suspended_at: TIME, suspension_reason: 'unpaid' };
@@ -297,6 +304,7 @@ it.each([
   'account show ID',
   'account credit ID --amount 1 --reason r',
   'account weight ID --weight 2',
+  'account rate ID 1200',
   'account suspend ID --reason r',
   'account resume ID',
   'account countries ID --allow BR',

@@ -54,6 +54,7 @@ describe('the command line of a deployment', () => {
       'database_durability',
       'database_connections',
       'clocks',
+      'database_rights',
       'schema',
       'processes',
       'secret_key',
@@ -251,6 +252,33 @@ describe('the command line of a deployment', () => {
         { check: 'template_ttl', ok: false, detail: expect.stringContaining('600 s') },
         { check: 'template_footer', ok: false, detail: expect.stringContaining('300 s') },
       ]);
+    });
+
+    it('token says whether the provider takes the new one, by a read of that one', async () => {
+      const set = (token: string) => json('sender', 'token', sender, '--token', token);
+      const row = { id: sender, token: 'set' };
+      await stack.simulator.changeToken('revoked-token', { valid: false });
+      expect(await set('revoked-token')).toEqual({
+        code: 1,
+        json: {
+          ...row,
+          accepted: false,
+          detail: expect.stringMatching(/^Meta does not accept the access token\./),
+        },
+      });
+      await stack.simulator.changeToken('poor-token', { scopes: ['whatsapp_business_messaging'] });
+      expect(await set('poor-token')).toEqual({
+        code: 0,
+        json: {
+          ...row,
+          accepted: true,
+          detail: expect.stringContaining('lacks whatsapp_business_management'),
+        },
+      });
+      expect(await set('test-token')).toEqual({
+        code: 0,
+        json: { ...row, accepted: true, detail: 'Meta accepts the access token.' },
+      });
     });
 
     it('settings set warns where templates disagree', async () => {

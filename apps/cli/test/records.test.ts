@@ -187,7 +187,9 @@ describe('send show', () => {
        values ($1, 1, 'recipient', 'wamid.1', now(), now(), now(), 131026)`,
       [id],
     );
-    expect(await text(`send show ${id}`)).toMatch(/Z receipt failed .*131026/m);
+    expect(await text(`send show ${id}`)).toMatch(
+      /Z receipt failed .*131026 recipient WhatsApp could not deliver to this number: .* Ask the person to check the number/m,
+    );
   });
 
   it('names the holds that stop a send, and no others', async () => {

@@ -156,9 +156,15 @@ describe('senders', () => {
 
   it('take another token, also from standard input, and print none', async () => {
     const { id } = await buildSender(store.database);
-    expect(await json(`sender token ${id} --token another`)).toEqual({ id, token: 'set' });
+    const set = {
+      id,
+      token: 'set',
+      accepted: null,
+      detail: expect.stringMatching(/^It could not be read: No worker is running\./),
+    };
+    expect(await json(`sender token ${id} --token another`)).toEqual(set);
     expect(await tokenOf(id)).toBe('another');
-    expect(await jsonWith(`${TOKEN}\n`, `sender token ${id} --token -`)).toEqual({ id, token: 'set' });
+    expect(await jsonWith(`${TOKEN}\n`, `sender token ${id} --token -`)).toEqual(set);
     expect(await tokenOf(id)).toBe(TOKEN);
   });
 });

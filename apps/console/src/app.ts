@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import { requestLog, type ReadinessChecks } from '@onecode/runtime';
-import { pingDatabase, type Database } from '@onecode/store';
+import { checkDatabase, type Database } from '@onecode/store';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
 import { securityHeaders } from './http/securityHeaders.js';
@@ -18,7 +18,7 @@ const BODY_BYTES_MAX = 64 * 1024;
 
 /** The console is ready when it can serve from PostgreSQL. */
 export function readinessChecks(database: Database): ReadinessChecks {
-  return { database: () => pingDatabase(database) };
+  return { database: () => checkDatabase(database) };
 }
 
 /** Builds the HTTP application: its routes, in the order in which a request meets them. */

@@ -1,11 +1,14 @@
 import {
   closeHttpServer,
+  COMMIT,
   createLog,
   createRegistry,
   endConnectionsAfterAnswers,
   gaugeConnections,
   listen,
   openQueues,
+  refuseUnfitDatabase,
+  RELEASE,
   runProcess,
   serveMetrics,
   startPresence,
@@ -13,11 +16,11 @@ import {
   watchServices,
 } from '@onecode/runtime';
 import {
+  checkDatabase,
   closeDatabase,
   countConnections,
   createPresence,
   openDatabase,
-  pingDatabase,
   refuseUnusableDatabase,
 } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
@@ -27,7 +30,7 @@ import { createHttpServer } from './server.js';
 await runProcess('console', async () => {
   const config = readConsoleConfig(process.env);
   const log = createLog('console', config.LOG_LEVEL);
-  log.info({ version: VERSION }, 'starting');
+  log.info({ version: VERSION, commit: COMMIT }, 'starting');
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
@@ -35,8 +38,8 @@ await runProcess('console', async () => {
     onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
   await refuseUnusableDatabase(database);
-  const presence = createPresence(database, { kind: 'console', release: VERSION });
-  const presenceLoop = await startPresence(presence, log);
+  const presence = createPresence(database, { kind: 'console', release: RELEASE });
+  await refuseUnfitDatabase(presence);
   const queues = openQueues({
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
@@ -44,13 +47,14 @@ await runProcess('console', async () => {
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
-  await listen(server, config.PORT);
+  await listen(server, config.PORT, config.HOST);
   gaugeConnections(registry, () => countConnections(database));
   const metrics = await serveMetrics(registry, config, readinessChecks(database));
   const watch = watchServices(log, {
-    PostgreSQL: () => pingDatabase(database),
+    PostgreSQL: () => checkDatabase(database),
     Redis: () => queues.ping(),
   });
+  const presenceLoop = await startPresence(presence, log);
   log.info({ address: server.address(), metrics_port: metrics.port }, 'ready');
 
   return {

@@ -1,4 +1,4 @@
-import { startLoop, type Loop } from '@onecode/runtime';
+import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
 import type { LoopName } from '@onecode/store';
 import type { GraphReader } from '@onecode/whatsapp/graph';
 import { watchBreakers } from './breaker.js';
@@ -22,7 +22,7 @@ export function startLoops(
   const { database, log } = context;
   const withHeartbeat = withHeartbeats(database, workerId);
   const start = (loop: string, round: () => Promise<void>, pauseMs: number): Loop =>
-    startLoop(round, pauseMs, (error) => log.error({ err: error, loop }, 'a round failed'));
+    startLoop(round, pauseMs, repeatedFaults(log, 'error', 'a round failed', { loop }));
   /** One whose rounds the health page watches. */
   const startWatched = (loop: LoopName, round: () => Promise<void>, pauseMs: number): Loop =>
     start(loop, withHeartbeat(loop, round), pauseMs);

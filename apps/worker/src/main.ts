@@ -1,29 +1,33 @@
 import { setMaxListeners } from 'node:events';
 import {
-  createLog,
+  COMMIT,
   ConfigError,
+  createLog,
   createRegistry,
   gaugeConnections,
   openDeliveryQueue,
+  type ReadinessChecks,
   RefusedByRedis,
+  refuseUnfitDatabase,
+  RELEASE,
+  repeatedFaults,
   runProcess,
   serveMetrics,
-  startPresence,
   startFlushLoop,
+  startPresence,
   startTracing,
   tryRedis,
-  type ReadinessChecks,
   VERSION,
   watchServices,
 } from '@onecode/runtime';
 import {
+  checkDatabase,
   closeDatabase,
   countConnections,
   createPresence,
   createTrafficCounter,
   openDatabase,
   openDeliveries,
-  pingDatabase,
   refuseUnusableDatabase,
 } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
@@ -45,7 +49,7 @@ const STOP_WAIT_MS_MAX = 6_000;
 await runProcess('worker', async () => {
   const config = readWorkerConfig(process.env);
   const log = createLog('worker', config.LOG_LEVEL);
-  log.info({ version: VERSION }, 'starting');
+  log.info({ version: VERSION, commit: COMMIT }, 'starting');
   const tracing = await startTracing('onecode-worker', config, log);
   const redis = { redisUrl: config.REDIS_URL, redisCa: config.REDIS_CA_FILE };
   const redisFault = await tryRedis(redis, config.QUEUE_PREFIX);
@@ -63,8 +67,8 @@ await runProcess('worker', async () => {
   });
   await refuseUnusableDatabase(database);
   gaugeConnections(registry, () => countConnections(database));
-  const presence = createPresence(database, { kind: 'worker', release: VERSION });
-  const presenceLoop = await startPresence(presence, log);
+  const presence = createPresence(database, { kind: 'worker', release: RELEASE });
+  await refuseUnfitDatabase(presence);
   const releaseClaims = new AbortController();
   // Each call under way has a listener.
   setMaxListeners(0, releaseClaims.signal);
@@ -97,16 +101,17 @@ await runProcess('worker', async () => {
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const loops = startLoops(context, dueDeliveries, graph, presence.id);
   const checks: ReadinessChecks = {
-    database: () => pingDatabase(database),
+    database: () => checkDatabase(database),
     redis: () => consumers.isReady(),
   };
   const watch = watchServices(log, { PostgreSQL: checks['database']!, Redis: checks['redis']! });
   const trafficLoop = startFlushLoop(
     () => traffic.flush(database),
     TRAFFIC_FLUSH_MS,
-    (error) => log.warn({ err: error }, 'traffic was not counted yet'),
+    repeatedFaults(log, 'warn', 'traffic was not counted yet'),
   );
   const metricsServer = await serveMetrics(registry, config, checks);
+  const presenceLoop = await startPresence(presence, log);
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

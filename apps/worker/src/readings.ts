@@ -35,6 +35,8 @@ async function readOne(
   graph: GraphReader,
   { senderId, startedAt }: DueReading,
 ): Promise<BegunStop[]> {
+  // The token may have been replaced a moment ago, and the read is to say of the new one whether it is taken.
+  senders.forget();
   const { phoneNumberId, template, token } = await senders.open(senderId);
   const known = (await listSenders(database)).find(({ id }) => id === senderId);
   const businessAccountId = known?.businessAccountId ?? null;

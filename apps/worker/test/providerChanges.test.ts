@@ -187,14 +187,17 @@ describe('a change that cannot be written', () => {
       (await t.sql('select result, tries from provider_changes order by tries desc, result')).map((row) => ({
         ...row,
       }));
+    await t.sql(`update provider_changes set due_at = now() - interval '1 second'`);
     await expect(t.sweep()).rejects.toThrow();
     const applied = { result: 'applied', tries: 0 };
     expect(await results()).toEqual([{ result: null, tries: 1 }, applied, applied, applied]);
     for (let tries = 2; tries < 10; tries++) {
-      await t.sql('update provider_changes set due_at = now() where due_at is not null');
+      await t.sql(
+        `update provider_changes set due_at = now() - interval '1 second' where due_at is not null`,
+      );
       await expect(t.sweep()).rejects.toThrow();
     }
-    await t.sql('update provider_changes set due_at = now() where due_at is not null');
+    await t.sql(`update provider_changes set due_at = now() - interval '1 second' where due_at is not null`);
     await t.sweep();
     expect(await results()).toEqual([{ result: 'failed', tries: 9 }, applied, applied, applied]);
     const [knowledge] = await listSenderKnowledge(t.database, sender.id);
@@ -338,7 +341,7 @@ describe('a read of what the provider knows', () => {
       `alter table senders add constraint refuse check (id <> '${sender.id}' or business_account_id is null)`,
     );
     const other = await buildSender(t.database);
-    await t.sql('update sender_readings set due_at = now()');
+    await t.sql(`update sender_readings set due_at = now() - interval '1 second'`);
     await expect(read()).rejects.toThrow();
     await t.sql('alter table senders drop constraint refuse');
     expect((await listSenderKnowledge(t.database, other.id))[0]!.failures).toEqual({});

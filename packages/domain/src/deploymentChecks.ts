@@ -17,6 +17,8 @@ export interface DatabaseFacts {
   /** How far this machine's clock is ahead of the database's, as far as the time of an answer lets one know. */
   clockAheadMs: number;
   connections: { used: number; most: number };
+  /** What the role of this address may not do, or null. If anything, nothing is known of the schema, nor of all that follows. */
+  rightsFault: string | null;
   /** Why this release cannot work with the schema, or null. If it cannot, all that follows is empty and says nothing. */
   schemaFault: string | null;
   processes: readonly {
@@ -56,11 +58,15 @@ export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | n
     connections(facts),
     clocks(facts),
   ];
-  const { schemaFault: fault } = facts;
+  const { rightsFault, schemaFault } = facts;
+  const faulty = (check: string, fault: string): DeploymentCheck =>
+    bad(check, `${fault[0]!.toUpperCase()}${fault.slice(1)}.`);
   // Nothing that is stored could be read: an empty list of senders is not a database without senders.
-  if (fault !== null) return [...server, bad('schema', `${fault[0]!.toUpperCase()}${fault.slice(1)}.`)];
+  if (rightsFault !== null) return [...server, faulty('database_rights', rightsFault)];
+  if (schemaFault !== null) return [...server, faulty('schema', schemaFault)];
   return [
     ...server,
+    ok('database_rights', 'The role in DATABASE_URL may do all that processes do.'),
     ok('schema', 'The schema fits this release.'),
     processes(facts),
     secretKey(facts, keys),

@@ -96,7 +96,7 @@ const KINDS = {
     check: 'loops',
     owners: ['us'],
     severities: ['failing'],
-    sentence: 'No worker has run in the last hour.',
+    sentence: 'No worker is running.',
     remedy:
       'Start the workers, and check their last log lines for why they stopped. Until then, sends wait in the database.',
   },
@@ -104,7 +104,7 @@ const KINDS = {
     check: 'loops',
     owners: ['us'],
     severities: EITHER,
-    sentence: 'The workers have stopped sweeping.',
+    sentence: 'Workers are running, and have stopped sweeping.',
     remedy:
       'Check whether a worker process still runs and what it logs. If it hangs, restart it: the sends it was working on are taken over within seconds.',
   },

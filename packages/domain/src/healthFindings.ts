@@ -62,11 +62,16 @@ const NAMED_MAX = 3;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 
+/** What follows from `no_worker`, and says nothing beside it. deploy/prometheus/alerts.yml keeps it quiet until workers have caught up. */
+const WITHOUT_WORKERS: ReadonlySet<FindingName> = new Set(['sends_late', 'senders_busy', 'receipts_late']);
+
 type Check = (statistics: HealthStatistics) => Finding | null | Finding[];
 
 /** Returns all findings: failing ones before degraded ones, and causes before their consequences. */
 export function healthFindings(statistics: HealthStatistics): Finding[] {
-  const findings = CHECKS.flatMap((check) => check(statistics)).filter((found) => found !== null);
+  const all = CHECKS.flatMap((check) => check(statistics)).filter((found) => found !== null);
+  const isWithoutWorkers = all.some(({ name }) => name === 'no_worker');
+  const findings = isWithoutWorkers ? all.filter(({ name }) => !WITHOUT_WORKERS.has(name)) : all;
   return [
     ...findings.filter(({ severity }) => severity === 'failing'),
     ...findings.filter(({ severity }) => severity === 'degraded'),
@@ -111,21 +116,24 @@ const redis: Check = ({ redisMs, redisRefusal: refusal, queues }) => {
   return found('redis_slow', severityOf(redisMs, ANSWER_MS));
 };
 
-function sweeper({ loops }: HealthStatistics): Finding | null {
+function sweeper({ loops, workers }: HealthStatistics): Finding | null {
+  if (workers === 0) return found('no_worker', 'failing');
   if (loops === null) return null;
   const ages = ['deliver', 'sweep'].map((name) =>
     Math.min(...loops.filter(({ loop }) => loop === name).map(({ secondsAgo }) => secondsAgo)),
   );
-  if (!ages.every(Number.isFinite)) return found('no_worker', 'failing');
   return found('sweeper_stopped', severityOf(Math.max(...ages), SWEEP_SECONDS));
 }
 
 const queue: Check = ({ queues }) =>
   found('queue_paused', queues?.some(({ isPaused }) => isPaused) === true ? 'failing' : null);
 
-/** The provider refuses our account, token or template: we have to fix it, at the provider. */
-const configuration: Check = ({ provider }) =>
-  found('configuration_fault', (provider?.config ?? 0) > 0 ? 'failing' : null);
+/** The provider refuses our account, token or template: we have to fix it, at the provider. It is over when what it stopped may send again. */
+const configuration: Check = ({ provider, senders: all }) => {
+  const isStopped = (id: string): boolean =>
+    all === null || all.some((one) => one.id === id && (one.state !== 'active' || one.isRestricted));
+  return found('configuration_fault', provider?.refusedSenders.some(isStopped) === true ? 'failing' : null);
+};
 
 const senders: Check = ({ senders: all, waiting }) => {
   if (all === null) return null;

@@ -50,14 +50,25 @@ export interface HealthStatistics {
     calls: number;
     accepted: number;
     failing: number;
-    config: number;
+    /** Senders whose latest calls were refused for our account, token or template. */
+    refusedSenders: readonly string[];
     secondsP95: number | null;
   } | null;
   receipts: { oldestDueSeconds: number | null } | null;
   traffic?: RecentTraffic | null;
   /** The last round of each loop of each worker. */
   loops: readonly { loop: string; secondsAgo: number }[] | null;
-  senders: readonly { state: SenderState; isStoppedByProvider?: boolean }[] | null;
+  /** The workers that run, whatever their loops do. */
+  workers: number | null;
+  senders:
+    | readonly {
+        id: string;
+        state: SenderState;
+        /** Whether it may not send in a language, or to a country. */
+        isRestricted: boolean;
+        isStoppedByProvider?: boolean;
+      }[]
+    | null;
   /** Templates that stopped senders for a language. */
   stoppedTemplates?: readonly StoppedTemplate[] | null;
 }

@@ -12,6 +12,7 @@ const WELL: DatabaseFacts = {
   settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
   clockAheadMs: 0,
   connections: { used: 20, most: 97 },
+  rightsFault: null,
   schemaFault: null,
   processes: [
     { ...AGREES, kind: 'api', release: '1.1.0', state: 'running' },
@@ -36,6 +37,7 @@ describe('databaseChecks', () => {
       'What is answered is on disk.',
       '20 of 97 connections are in use.',
       'This machine, the processes and the database agree.',
+      'The role in DATABASE_URL may do all that processes do.',
       'The schema fits this release.',
       'Running: 2 api, 1 worker, of release 1.1.0.',
       'Everything is sealed with the first key.',
@@ -67,6 +69,11 @@ describe('databaseChecks', () => {
         ],
       },
       /^clocks: Clocks disagree: that of api fast is 300\.0 s ahead of the database's; that of worker slow is 5\.0 s behind the database's\. Run NTP/,
+    ],
+    [
+      'a right is missing',
+      { rightsFault: 'the role x lacks rights on sends (select)' },
+      /^database_rights: The role x lacks rights on sends \(select\)\.$/,
     ],
     ['the schema is too old', { schemaFault: 'the schema is too old' }, /^schema: The schema is too old\.$/],
     ['nothing runs', { processes: [] }, /^processes: No api and no worker runs/],

@@ -6,10 +6,10 @@ import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../s
 type Read = { [Name in keyof HealthStatistics]-?: NonNullable<HealthStatistics[Name]> };
 type Change = Partial<HealthStatistics>;
 
-const ACTIVE = { state: 'active' } as const;
-const PAUSED = { state: 'paused' } as const;
-const COOLING = { state: 'cooling_down' } as const;
-const STOPPED = { state: 'paused', isStoppedByProvider: true } as const;
+const ACTIVE = { id: 'active', state: 'active', isRestricted: false } as const;
+const PAUSED = { ...ACTIVE, id: 'paused', state: 'paused' } as const;
+const COOLING = { ...ACTIVE, id: 'cooling', state: 'cooling_down' } as const;
+const STOPPED = { ...PAUSED, isStoppedByProvider: true } as const;
 const template = (serving: number): StoppedTemplate => ({
   template: 'verification_code',
   language: 'en',
@@ -32,9 +32,10 @@ const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic'> = {
     held: none,
   },
   attempts: [],
-  provider: { calls: 900, accepted: 880, failing: 20, config: 0, secondsP95: 1.1 },
+  provider: { calls: 900, accepted: 880, failing: 20, refusedSenders: [], secondsP95: 1.1 },
   receipts: { oldestDueSeconds: 0.4 },
   loops: sweptSecondsAgo(1, 2),
+  workers: 2,
   senders: [ACTIVE, ACTIVE],
 };
 
@@ -90,7 +91,7 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
   ],
   [
     'PostgreSQL does not answer',
-    { postgresqlMs: null, connections: null, waiting: null, loops: null, senders: null },
+    { postgresqlMs: null, connections: null, waiting: null, loops: null, workers: null, senders: null },
     ['postgresql postgresql_away failing'],
   ],
   [
@@ -124,7 +125,18 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     { redisMs: null, redisRefusal: 'unfit', queues: null },
     ['redis redis_unfit failing'],
   ],
-  ['only other loops run', { loops: [{ loop: 'clean_up', secondsAgo: 1 }] }, ['us no_worker failing']],
+  ['only other loops run', { loops: [{ loop: 'clean_up', secondsAgo: 1 }] }, ['us sweeper_stopped failing']],
+  ['the last worker has just stopped', { workers: 0 }, ['us no_worker failing']],
+  [
+    'no worker runs, and so everything waits',
+    {
+      workers: 0,
+      loops: sweptSecondsAgo(900),
+      receipts: { oldestDueSeconds: 900 },
+      ...waiting({ due: { count: 9, oldestSeconds: 900 }, forSender: { count: 9, oldestSeconds: 900 } }),
+    },
+    ['us no_worker failing'],
+  ],
   [
     'only one of the two loops runs',
     { loops: [...sweptSecondsAgo(900), { loop: 'sweep', secondsAgo: 1 }] },
@@ -133,11 +145,21 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
   ['one of two workers is gone', { loops: sweptSecondsAgo(1, 900) }, []],
   [
     'no worker runs while PostgreSQL and Redis are slow',
-    { postgresqlMs: 220, waiting: null, redisMs: 1_200, loops: [] },
+    { postgresqlMs: 220, waiting: null, redisMs: 1_200, workers: 0, loops: [] },
     ['redis redis_slow failing', 'us no_worker failing', 'postgresql postgresql_slow degraded'],
   ],
   ['a queue is paused', { queues: [{ isPaused: false }, { isPaused: true }] }, ['us queue_paused failing']],
-  ['Meta refuses our token', provider({ config: 1 }), ['us configuration_fault failing']],
+  [
+    'Meta refuses our token, and the sender cools down',
+    { ...provider({ refusedSenders: ['cooling'] }), senders: [ACTIVE, COOLING] },
+    ['us configuration_fault failing', 'meta senders_cooling_down degraded'],
+  ],
+  [
+    'Meta refuses our template in a language',
+    { ...provider({ refusedSenders: ['active'] }), senders: [{ ...ACTIVE, isRestricted: true }] },
+    ['us configuration_fault failing'],
+  ],
+  ['Meta refused our token, and the sender may send again', provider({ refusedSenders: ['active'] }), []],
   ['too few calls fail to judge', provider({ calls: 4, failing: 4 }), []],
   [
     'as many calls fail as say something',
@@ -298,8 +320,9 @@ describe('the findings', () => {
     (source) => expect(found({ [source]: null })).toEqual(['postgresql postgresql_slow degraded']),
   );
 
-  it.each(['loops', 'senders'] as const)('say nothing without an answer about %s alone', (source) =>
-    expect(found({ [source]: null })).toEqual([]),
+  it.each(['workers', 'loops', 'senders'] as const)(
+    'say nothing without an answer about %s alone',
+    (source) => expect(found({ [source]: null })).toEqual([]),
   );
 
   it('name the countries and senders of which most fail, three at the most', () => {

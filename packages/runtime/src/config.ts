@@ -116,9 +116,29 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
     const attributes = /[?&]target_session_attrs=([^&]*)/.exec(after)?.[1] ?? 'any';
     if (!['any', 'read-write', 'primary'].includes(attributes))
       throw new Error('must have read-write, primary or any as its target_session_attrs');
+    refuseUnreadableFiles(after);
     return value.replace(/\/+$/, '');
   };
   return secret(variable(parse, fallback));
+}
+
+const ADDRESS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/** The driver opens these files for each connection, and its error does not say which one it could not read. */
+function refuseUnreadableFiles(after: string): void {
+  const parameters = new URLSearchParams(after.split('?')[1]);
+  for (const name of ADDRESS_FILES) {
+    const path = parameters.get(name);
+    if (path === null) continue;
+    try {
+      readFileSync(path);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Error(`names ${path} as its ${name}, which this user cannot read (${code})`, {
+        cause: error,
+      });
+    }
+  }
 }
 
 /** A whole number within bounds. */

@@ -3,14 +3,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
 /**
- * Listens at one address, or at all of them without a host.
+ * Listens at one address, or at all of them without a host or with an empty one.
  *
  * @throws the operating system's error, as with a port that is taken
  */
 export function listen(server: Server, port: number, host?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(port, host || undefined, () => {
       server.off('error', reject);
       resolve();
     });

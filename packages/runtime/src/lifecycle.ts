@@ -78,7 +78,8 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
 function startFault(error: unknown): string {
   const fault = error as NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string };
   if (fault.code === 'EADDRINUSE') return `port ${fault.port ?? ''} is in use`;
-  if (fault.code === 'EACCES') return `port ${fault.port ?? ''} may not be used by this user`;
+  if (fault.code === 'EACCES' && fault.port !== undefined)
+    return `port ${fault.port} may not be used by this user`;
   if (fault.code === 'EADDRNOTAVAIL') return `this machine has no address ${fault.address ?? ''}`;
   if (fault.code === 'ENOTFOUND') return `the host name ${fault.hostname ?? ''} stands for no address`;
   const message = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { host, port } from './config.js';
 import { listen } from './http.js';
 import { failedChecks, type FailedCheck, type ReadinessChecks } from './readiness.js';
-import { VERSION } from './version.js';
+import { COMMIT, VERSION } from './version.js';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -18,10 +18,10 @@ export function createRegistry(processName: string): Registry {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
   new Gauge({
     name: 'onecode_build_info',
-    help: 'Always 1; the label is the release that runs',
-    labelNames: ['version'],
+    help: 'Always 1; the labels are the release that runs',
+    labelNames: ['version', 'commit'],
     registers: [registry],
-  }).set({ version: VERSION }, 1);
+  }).set({ version: VERSION, commit: COMMIT ?? '' }, 1);
   return registry;
 }
 

@@ -7,17 +7,29 @@ const TELL_PAUSE_MS = 10_000;
 /** How a process tells the others that it runs. */
 interface Presence {
   /** @returns why this process cannot work with the database, or null */
+  check: () => Promise<string | null>;
+  /** Checks at first. @returns the same */
   tell: () => Promise<string | null>;
   end: () => Promise<void>;
 }
 
 /**
+ * Looks whether this process may run, before it does anything. While the database is away, nobody can say.
+ *
+ * @throws ConfigError when it may not
+ */
+export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): Promise<void> {
+  const fault = await check().catch(() => null);
+  if (fault !== null) throw new ConfigError([fault]);
+}
+
+/**
  * Tells every ten seconds that this process runs, and when it stops. While the database is away it tells nobody; the first time that it is
- * there decides whether the process may run.
+ * there decides whether the process may run. For a process that has started: one that could not, as with a port that is taken, never ran.
  *
  * @throws ConfigError when it may not; later, the process ends with exit code 1
  */
-export async function startPresence({ tell, end }: Presence, log: Logger): Promise<Loop> {
+export async function startPresence({ tell, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
   const untold = (error: unknown): null => {
     log.debug({ err: error }, 'could not tell that this process runs');
     return null;

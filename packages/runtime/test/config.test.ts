@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import {
   address,
   ConfigError,
+  databaseAddress,
   host,
   keyPrefix,
   oneOf,
@@ -106,6 +107,13 @@ describe('configuration', () => {
     const faults = faultsOf({ ...GOOD, [name]: value });
     expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name} must be [^\n]+$`))]);
     expect(faults.join()).not.toContain('leaked');
+  });
+
+  it('names the file of a database’s address that cannot be read, and no other part of it', () => {
+    const url = 'postgres://u:leaked@h/d?sslmode=verify-full&sslrootcert=%2Fnowhere%2Fca.pem';
+    expect(() => readConfig({ URL: url }, { URL: databaseAddress() })).toThrow(
+      /^URL names \/nowhere\/ca\.pem as its sslrootcert, which this user cannot read \(ENOENT\)$/,
+    );
   });
 
   it.each([

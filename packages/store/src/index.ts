@@ -37,6 +37,7 @@ export { connectionFault } from './client/connectionFaults.js';
 export * from './client/database.js';
 export { isId, newId } from './client/ids.js';
 export { UnusableDatabase } from './client/poolers.js';
+export { checkDatabase, findRightsFault } from './client/rights.js';
 export { refusedBy, type Refused } from './client/sql.js';
 export * from './holds/heldSends.js';
 export * from './holds/holds.js';

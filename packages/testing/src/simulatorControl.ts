@@ -9,6 +9,7 @@ import type {
   SettingValues,
   TemplateState,
   Throttle,
+  TokenState,
 } from '@onecode/simulator';
 import { until } from './until.js';
 
@@ -85,6 +86,10 @@ export class SimulatorControl {
   }
 
   /** The person behind the phone reads a message. */
+  async changeToken(token: string, change: Partial<TokenState>): Promise<void> {
+    await this.#call('PUT', `/tokens/${token}`, change);
+  }
+
   async markRead(messageId: string): Promise<void> {
     await this.#call('POST', `/messages/${encodeURIComponent(messageId)}/read`);
   }

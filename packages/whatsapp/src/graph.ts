@@ -118,6 +118,8 @@ function mapped<Value>(result: ReadResult, map: (value: Record<string, unknown>)
 
 /** "Invalid parameter": a field that this version of the API does not have, among others. */
 const INVALID_PARAMETER = 100;
+/** "Access token has expired", or was revoked, or is none. */
+const INVALID_TOKEN = 190;
 
 async function readNumber(read: Read, { token, phoneNumberId }: ReadSender): Promise<ReadResult> {
   const newer = await read(token, phoneNumberId, { fields: NEWER_NUMBER_FIELDS });
@@ -130,6 +132,8 @@ const SECONDS_MAX = 8_640_000_000_000;
 
 async function readToken(read: Read, token: string): Promise<SenderReading['token']> {
   const result = await read(token, 'debug_token', { input_token: token });
+  if ('failure' in result && result.code === INVALID_TOKEN)
+    return { value: { isValid: false, scopes: [], expiresAt: 0 } };
   return mapped(result, ({ data }) => {
     const { is_valid: isValid, scopes, expires_at: expiresAt } = members(data);
     return {

@@ -108,7 +108,8 @@ describe('a reading of a sender', () => {
     expect(reading).toEqual({
       businessAccountId: { value: ACCOUNT },
       number: { failure },
-      token: { failure },
+      // The error is Meta's answer to what was asked: it does not take the token.
+      token: { value: { isValid: false, scopes: [], expiresAt: 0 } },
       businessAccount: { failure },
       subscription: { failure },
       templates: { failure },

@@ -627,7 +627,8 @@ begin atomic
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
     union all select null, null where t.cause <> 'limit'
   ) g
-  where t.failures > 0 or g.rate < g.full_rate;
+  -- No limit takes a minute to grow back.
+  where t.failures > 0 or (t.proven_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;
 
 create or replace function direct_slot_wait_ms() returns integer
@@ -1255,7 +1256,8 @@ declare
   w record;
 begin
   -- Those that let single messages through are written below.
-  perform from stops t where t.cause in ('fault', 'limit') order by t.cause, t.scope, t.subject, t.only_for for update;
+  perform from stops t where t.until is not null and (t.failures > 0 or t.proven_at > p_now - interval '1 minute')
+  order by t.cause, t.scope, t.subject, t.only_for for update;
   select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
   select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
     array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)))

@@ -39,6 +39,9 @@ const suspensionRow = (account: Account): Row => ({
   suspension_reason: account.suspensionReason,
 });
 
+const ratePerMinute = (value: string): number | 'default' =>
+  value === 'default' ? value : wholeNumber('the rate', SETTING_BOUNDS.accountRatePerMinute)(value);
+
 interface Create {
   name: string;
   language: Locale;
@@ -140,6 +143,23 @@ export function addAccountCommands(program: Command): void {
         throw error;
       });
       print(command, rowOf(found('account', credited)));
+    });
+
+  account
+    .command('rate')
+    .description('change how many sends an account may create in a minute')
+    .argument('<id>', 'the account', id('the account'))
+    .argument(
+      '<number>',
+      'a number, or default: it follows the setting account_rate_per_minute',
+      ratePerMinute,
+    )
+    .addHelpText('after', example('account rate ID 1200'))
+    .action(async (accountId: string, rate: number | 'default', _options: object, command: Command) => {
+      const changed = await withDatabase((database) =>
+        changeAccount(database, actor(), accountId, { ratePerMinute: rate === 'default' ? null : rate }),
+      );
+      print(command, rowOf(found('account', changed)));
     });
 
   account

@@ -76,7 +76,7 @@ async function examineDatabase(
     return await withDatabase(async (database) => {
       const facts = await readDatabaseFacts(database, VERSION);
       const checks = databaseChecks(facts, keys);
-      if (facts.schemaFault !== null) return checks;
+      if (facts.rightsFault !== null || facts.schemaFault !== null) return checks;
       // Without REDIS_URL nothing is known of it, which is no finding.
       const known = redis ?? { redisMs: 0, redisRefusal: null, queues: [] };
       const health = await createHealthReader(database, () => Promise.resolve(known))();

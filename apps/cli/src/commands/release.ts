@@ -5,7 +5,8 @@ import { example, print, type Row } from '../output.js';
 
 const rowOf = (one: ProcessSummary): Row => ({
   kind: one.kind,
-  release: one.release,
+  release: one.release.split('+')[0]!,
+  commit: one.release.split('+')[1] ?? null,
   state: one.state,
   started_at: one.startedAt.toISOString(),
   seen_at: one.seenAt.toISOString(),

@@ -9,6 +9,7 @@ import {
   type SendDetails,
   type TimelineEvent,
 } from '@onecode/store';
+import { explainError } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id } from '../arguments.js';
@@ -80,13 +81,20 @@ function rowOf(send: SendDetails, account: { id: string; name: string }, holds: 
   };
 }
 
-/** An event with its time, its kind and what else is known of it. */
-function eventOf({ at, kind, ...facts }: TimelineEvent): Readonly<Record<string, unknown>> {
+/** An event with its time, its kind and what else is known of it: of a provider's error also what it means and what to do. */
+function eventOf(event: TimelineEvent): Readonly<Record<string, unknown>> {
+  const { at, kind, ...facts } = event;
   const named = Object.entries(facts).map(([name, value]): [string, unknown] => [
     name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     value,
   ]);
-  return { at: at.toISOString(), event: kind, ...Object.fromEntries(named) };
+  return { at: at.toISOString(), event: kind, ...Object.fromEntries(named), ...explanationOf(event) };
+}
+
+function explanationOf(event: TimelineEvent): Row {
+  if (!('outcome' in event) || event.outcome === null || event.outcome === 'accepted') return {};
+  const { meaning, remedy } = explainError(event.errorCode, event.outcome);
+  return { meaning: meaning.english, remedy: remedy.english };
 }
 
 /** `send show`. */

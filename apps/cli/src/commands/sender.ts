@@ -5,15 +5,7 @@ import {
   type PhoneRecipient,
 } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import {
-  addSender,
-  changeThroughput,
-  listSenders,
-  pauseSender,
-  resumeSender,
-  type Database,
-  type Sender,
-} from '@onecode/store';
+import { addSender, changeThroughput, listSenders, pauseSender, resumeSender } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {
@@ -31,12 +23,8 @@ import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { found, NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
-import { checkSender, senderRow, showSender } from './senderCheck.js';
+import { checkSender, findSender, senderRow, showSender } from './senderCheck.js';
 import { addSenderTokenCommands } from './senderTokens.js';
-
-async function findSender(database: Database, senderId: string): Promise<Sender> {
-  return found('sender', (await listSenders(database)).find((known) => known.id === senderId) ?? null);
-}
 
 interface Add {
   phoneNumberId: string;

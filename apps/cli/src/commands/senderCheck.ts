@@ -1,16 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { preflight, senderState, standingStop } from '@onecode/domain';
+import { preflight, senderState, standingStop, type PreflightResult } from '@onecode/domain';
 import {
   countRecipients,
+  countWorkers,
   isReadSince,
   listSenderKnowledge,
+  listSenders,
   readSettings,
   requestReading,
   type Database,
   type Sender,
   type SenderKnowledge,
 } from '@onecode/store';
+import { found } from '../errors.js';
 import type { Row } from '../output.js';
+
+export async function findSender(database: Database, senderId: string): Promise<Sender> {
+  return found(
+    'sender',
+    (await listSenders(database)).find(({ id }) => id === senderId),
+  );
+}
 
 export function senderRow(sender: Sender) {
   const now = new Date();
@@ -68,38 +78,59 @@ export interface CheckRow extends Row {
 
 /** Lets a worker read what the provider knows of a sender, and says of each check whether it is well and what to do. */
 export async function checkSender(database: Database, sender: Sender): Promise<CheckRow[]> {
-  const isRead = await read(database, sender.id);
+  const results = await resultsSince(database, sender, await requestReading(database, sender.id));
+  return results.map(({ check, ok, text }) => ({ check, ok, detail: text }));
+}
+
+/** What the provider says of a token that was just set. @param since when a read was asked for */
+export async function checkToken(
+  database: Database,
+  sender: Sender,
+  since: Date,
+): Promise<{ accepted: boolean | null; detail: string }> {
+  const results = await resultsSince(database, sender, since);
+  const { name, text, ok } = results.find(({ check }) => check === 'token_valid')!;
+  if (name === 'not_read' || name === 'unknown') return { accepted: null, detail: text };
+  const scopes = results.find(({ check }) => check === 'token_scopes')!;
+  return { accepted: name !== 'token_invalid', detail: ok && !scopes.ok ? scopes.text : text };
+}
+
+async function resultsSince(
+  database: Database,
+  sender: Sender,
+  since: Date | null,
+): Promise<PreflightResult[]> {
+  const whyNot = await whyNotRead(database, sender.id, since);
   const knowledge = await knowledgeOf(database, sender);
-  const results = preflight({
+  return preflight({
     ...knowledge,
-    failures: isRead ? knowledge.failures : NO_WORKER,
+    failures: whyNot === null ? knowledge.failures : allFailed(whyNot),
     template: sender.template,
     englishTemplateLanguage: sender.englishTemplateLanguage,
     codeValiditySeconds: (await readSettings(database)).codeValiditySeconds,
     recipients24h: await countRecipients(database, sender.id),
     now: new Date(),
   });
-  return results.map(({ check, ok, text }) => ({ check, ok, detail: text }));
 }
 
-const WHY_NO_WORKER = `No worker made the read within ${READ_MS_MAX / 1000} s.`;
-const NO_WORKER: SenderKnowledge['failures'] = {
-  businessAccountId: WHY_NO_WORKER,
-  number: WHY_NO_WORKER,
-  token: WHY_NO_WORKER,
-  businessAccount: WHY_NO_WORKER,
-  subscription: WHY_NO_WORKER,
-  templates: WHY_NO_WORKER,
-};
+const allFailed = (why: string): SenderKnowledge['failures'] => ({
+  businessAccountId: why,
+  number: why,
+  token: why,
+  businessAccount: why,
+  subscription: why,
+  templates: why,
+});
 
-async function read(database: Database, senderId: string): Promise<boolean> {
-  const since = await requestReading(database, senderId);
+/** Waits until a worker has made the read that was asked for. @returns why there is none, or null */
+async function whyNotRead(database: Database, senderId: string, since: Date | null): Promise<string | null> {
+  if ((await countWorkers(database)) === 0) return 'No worker is running.';
   const end = performance.now() + READ_MS_MAX;
   while (since !== null && performance.now() < end) {
-    if (await isReadSince(database, senderId, since)) return true;
+    if (await isReadSince(database, senderId, since)) return null;
     await wait(PAUSE_MS);
   }
-  return false;
+  return `No worker made the read within ${READ_MS_MAX / 1000} s.`;
 }
 
 async function knowledgeOf(database: Database, { id }: Sender): Promise<SenderKnowledge> {

@@ -6,8 +6,9 @@ import { actor } from '../actor.js';
 import { id, readToken, token } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { UserError } from '../errors.js';
+import { found, NotOk } from '../errors.js';
 import { example, print } from '../output.js';
+import { checkToken, findSender } from './senderCheck.js';
 
 /** What every command that seals or opens a token reads. */
 const variables = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
@@ -16,22 +17,29 @@ const variables = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
 export function addSenderTokenCommands(sender: Command): void {
   sender
     .command('token')
-    .description('give a sender another access token; it is stored sealed with SECRET_KEY')
+    .description(
+      'give a sender another access token, and say whether the provider takes it; exit code 1 when not',
+    )
     .argument('<id>', 'the sender', id('the sender'))
     .requiredOption(
       '--token <token>',
       'access token; - reads it from standard input, where no list of processes shows it',
       token('--token'),
     )
-    .addHelpText('after', example('sender token ID --token - < token.txt'))
+    .addHelpText(
+      'after',
+      `\nIt is stored sealed with SECRET_KEY. A running worker asks the provider.\n${example('sender token ID --token - < token.txt')}`,
+    )
     .action(async (senderId: string, options: { token: string }, command: Command) => {
       const config = readConfig(environment(), variables);
       const accessToken = await readToken('--token', options.token);
-      const isSet = await withDatabase((database) =>
-        setSenderToken(database, actor(), config.SECRET_KEY, senderId, accessToken),
-      );
-      if (!isSet) throw new UserError('there is no sender with this id');
-      print(command, { id: senderId, token: 'set' });
+      const checked = await withDatabase(async (database) => {
+        const sender = await findSender(database, senderId);
+        const since = await setSenderToken(database, actor(), config.SECRET_KEY, senderId, accessToken);
+        return checkToken(database, sender, found('sender', since));
+      });
+      print(command, { id: senderId, token: 'set', ...checked });
+      if (checked.accepted === false) throw new NotOk();
     });
 
   sender

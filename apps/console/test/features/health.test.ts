@@ -1,4 +1,4 @@
-import { applyProviderReport, placeHold, newId, recordHeartbeat } from '@onecode/store';
+import { applyProviderReport, createPresence, placeHold, newId, recordHeartbeat } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -45,7 +45,9 @@ describe('the health page’s statistics', () => {
     expect(silent.findings[0]).toMatchObject({ owner: 'us', severity: 'failing', name: 'no_worker' });
     expect(silent.states.loops).toBe('failing');
 
-    const worker = newId();
+    const presence = createPresence(server.db.database, { kind: 'worker', release: '0.9.0' });
+    await presence.tell();
+    const worker = presence.id;
     for (const loop of ['deliver', 'sweep'] as const) await recordHeartbeat(server.db.database, loop, worker);
     const well = await untilSeen(
       'nothing wrong',
@@ -59,6 +61,10 @@ describe('the health page’s statistics', () => {
       ({ findings }) => findings[0]?.name === 'sweeper_stopped',
     );
     expect(stopped.findings[0]).toMatchObject({ owner: 'us', severity: 'failing' });
+
+    await presence.end();
+    await untilSeen('no worker, at once', ({ findings }) => findings[0]?.name === 'no_worker');
+    await presence.tell();
   });
 
   it('count real sends, senders and jobs, and tell no whole phone number', async () => {

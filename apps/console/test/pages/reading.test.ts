@@ -1,4 +1,4 @@
-import { newId, recordHeartbeat, type Sender } from '@onecode/store';
+import { createPresence, newId, recordHeartbeat, type Sender } from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -32,9 +32,10 @@ describeInBrowser('the health page', () => {
     const shows = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: REFRESHED_MS });
     await page.goto('/staff/health');
     await shows('Problem on our side');
-    await shows('No worker has run');
+    await shows('No worker is running');
     await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
 
+    await createPresence(server.db.database, { kind: 'worker', release: '0.9.0' }).tell();
     for (const loop of ['deliver', 'sweep'] as const)
       await recordHeartbeat(server.db.database, loop, newId());
     await shows('All clear');

@@ -1,5 +1,6 @@
 import { senderState, type DatabaseFacts } from '@onecode/domain';
 import type { Database } from '../client/database.js';
+import { findRightsFault } from '../client/rights.js';
 import { listSenders } from '../senders/senders.js';
 import { readClock } from './clock.js';
 import { readConnectionStatistics } from './health.js';
@@ -22,13 +23,17 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
     settings,
     clockAheadMs: await readClock(database),
     connections: await readConnectionStatistics(database),
-    schemaFault: await findSchemaFault(database, release),
   };
-  // The tables may not be there.
-  if (facts.schemaFault !== null) return { ...facts, processes: [], keyVersions: [], senders: [] };
+  const rightsFault = await findRightsFault(database);
+  const schemaFault = rightsFault === null ? await findSchemaFault(database, release) : null;
+  // The tables may not be there, or not be readable.
+  if (rightsFault !== null || schemaFault !== null)
+    return { ...facts, rightsFault, schemaFault, processes: [], keyVersions: [], senders: [] };
   const now = new Date();
   return {
     ...facts,
+    rightsFault,
+    schemaFault,
     processes: (await listProcesses(database)).map(({ id, kind, release: version, state, clockAheadMs }) => ({
       id,
       kind,

@@ -84,6 +84,8 @@ export interface ProviderAnswers {
   failing: number;
   /** Refusals of our account, token or template. */
   config: number;
+  /** The senders that met such a refusal, and whose later calls were not accepted either. */
+  refusedSenders: string[];
   /** Refusals of a sender. */
   sender: number;
   /** From the claim to the answer, with up to a second of waiting for the send slot; null without any answer. */
@@ -98,6 +100,12 @@ export async function readProviderAnswers(database: Connection, minutes: number)
       count(*) filter (where outcome in ('retry', 'unknown'))::integer as failing,
       count(*) filter (where outcome = 'config')::integer as config,
       count(*) filter (where outcome = 'sender')::integer as sender,
+      array(
+        select r.sender_id from attempts r
+        where r.finished_at >= statement_timestamp() - make_interval(mins => ${minutes}::integer) and r.sender_id is not null
+        group by r.sender_id
+        having max(r.started_at) filter (where r.outcome = 'config') > coalesce(max(r.started_at) filter (where r.outcome = 'accepted'), '-infinity')
+      ) as "refusedSenders",
       percentile_cont(array[0.5, 0.95]) within group (order by extract(epoch from finished_at - started_at)::float8)
         as seconds
     from attempts a where a.finished_at >= statement_timestamp() - make_interval(mins => ${minutes}::integer)`;

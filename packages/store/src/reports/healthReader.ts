@@ -24,6 +24,7 @@ import {
   type WaitingSends,
 } from './health.js';
 import { listHeartbeats, type Heartbeat } from './heartbeats.js';
+import { countWorkers } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
 /** A sender's state. */
@@ -35,6 +36,8 @@ export interface SenderStatistics {
   /** RFC 3339, or null. */
   stoppedUntil: string | null;
   stopReason: string | null;
+  /** Whether it may not send in a language, or to a country. */
+  isRestricted: boolean;
   /** Whether the provider's own word stopped it. */
   isStoppedByProvider: boolean;
 }
@@ -47,6 +50,7 @@ export interface StoreHealth {
   receipts: ReceiptStatistics | null;
   traffic: (RecentTraffic & { totals: readonly TrafficTotal[] }) | null;
   loops: Heartbeat[] | null;
+  workers: number | null;
   senders: SenderStatistics[] | null;
   stoppedTemplates: StoppedTemplate[] | null;
 }
@@ -114,6 +118,7 @@ const NOTHING_KNOWN: StoreHealth = {
   receipts: null,
   traffic: null,
   loops: null,
+  workers: null,
   senders: null,
   stoppedTemplates: null,
 };
@@ -126,6 +131,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
     receipts: source(() => readReceiptStatistics(database)),
     traffic: source(() => readTraffic(database)),
     loops: source(() => listHeartbeats(database)),
+    workers: source(() => countWorkers(database)),
     senders: source(() => readSenders(database)),
     stoppedTemplates: source(() => readStoppedTemplates(database)),
   };
@@ -182,6 +188,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
       state: senderState(stops, now),
       stoppedUntil: stop?.until?.toISOString() ?? null,
       stopReason: stop?.reason ?? null,
+      isRestricted: stops.some((one) => one.onlyFor !== '' && stands(one, now)),
       isStoppedByProvider: stop?.cause === 'provider',
     };
   });

@@ -1,6 +1,7 @@
 import { schemaFault, type Contract, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
 import type { Database } from '../client/database.js';
+import { findRightsFault } from '../client/rights.js';
 import { refusedBy } from '../client/sql.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
@@ -10,13 +11,15 @@ import { readClock } from './clock.js';
 export interface Presence {
   /** New for each process that starts. */
   readonly id: string;
-  /** Tells it. The first time, it looks whether this release can work with the schema. @returns why it cannot, or null */
+  /** Looks whether this release can work with the schema, and may. @returns why it cannot, or null */
+  check(): Promise<string | null>;
+  /** Tells that the process runs. The first time, it checks before. @returns why it cannot, or null */
   tell(): Promise<string | null>;
   /** Tells that the process has stopped. */
   end(): Promise<void>;
 }
 
-/** @param release the version of this process's release, X.Y.Z */
+/** @param release of this process, X.Y.Z or with its commit X.Y.Z+COMMIT */
 export function createPresence(
   database: Database,
   { kind, release }: { kind: RunningProcess['kind']; release: string },
@@ -24,8 +27,11 @@ export function createPresence(
   const id = newId();
   let last: string | undefined;
 
+  const check = async (): Promise<string | null> =>
+    (await findRightsFault(database)) ?? (await findSchemaFault(database, release));
+
   async function begin(): Promise<string | null> {
-    const fault = await findSchemaFault(database, release);
+    const fault = await check();
     if (fault !== null) return fault;
     last = (await readMigrations()).at(-1)?.name ?? '';
     await database.sql.execute`insert into releases (release) values (${release}) on conflict do nothing`;
@@ -34,6 +40,7 @@ export function createPresence(
 
   return {
     id,
+    check,
     async tell() {
       const fault = last === undefined ? await begin() : null;
       if (fault !== null || last === undefined) return fault;
@@ -90,6 +97,17 @@ export function listProcesses(database: Database): Promise<ProcessSummary[]> {
         when seen_at > clock_timestamp() - make_interval(secs => ${SILENT_SECONDS}) then 'running'
         else 'silent' end as state, clock_ahead_ms as "clockAheadMs"
     from processes where seen_at > clock_timestamp() - interval '1 hour' order by state, kind, started_at desc, id`;
+}
+
+/** After this long without a word a worker counts no more: it tells of itself every ten seconds. */
+const WORKER_SILENT_SECONDS = 25;
+
+/** How many workers run. One that stopped counts no more at once, and one that was killed after 25 seconds. */
+export async function countWorkers({ sql }: Database): Promise<number> {
+  const [row] = await sql.query<[{ count: number }]>`
+    select count(*)::integer as count from processes
+    where kind = 'worker' and stopped_at is null and seen_at > clock_timestamp() - make_interval(secs => ${WORKER_SILENT_SECONDS})`;
+  return row.count;
 }
 
 /** Deletes the processes that were last seen more than an hour ago. */

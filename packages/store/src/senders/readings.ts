@@ -51,9 +51,9 @@ export async function postponeReading(
 /**
  * Asks for a read of a sender now.
  *
- * @returns the time of asking by the database's clock, for `findReadingSince`; null when there is no such sender
+ * @returns the time of asking by the database's clock, for `isReadSince`; null when there is no such sender
  */
-export async function requestReading({ sql }: Database, senderId: string): Promise<Date | null> {
+export async function requestReading({ sql }: Connection, senderId: string): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
     insert into sender_readings as r (sender_id, due_at) select id, clock_timestamp() from senders where id = ${senderId}::uuid
     on conflict (sender_id) do update set due_at = excluded.due_at

@@ -1,6 +1,7 @@
 import { sealedVersion, seal, unseal, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { requestReading } from './readings.js';
 
 /**
  * The result for a sender's token. `current`: the current key had sealed it already; `unreadable`: the key that sealed it is not in the
@@ -61,20 +62,25 @@ function unsealed(keyring: Keyring, id: string, sealed: Uint8Array): string | nu
   }
 }
 
-/** Replaces a sender's access token, and seals the new one. @returns whether there is such a sender */
+/**
+ * Replaces a sender's access token, seals the new one, and asks for a read, which finds out whether the provider takes it.
+ *
+ * @returns the time of asking, for `isReadSince`; null when there is no such sender
+ */
 export async function setSenderToken(
   database: Database,
   actor: Actor,
   keyring: Keyring,
   id: string,
   token: string,
-): Promise<boolean> {
+): Promise<Date | null> {
   return audited(database, actor, async (connection, log) => {
     const { count } = await connection.prisma.sender.updateMany({
       where: { id },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
     });
-    if (count === 1) await log({ action: 'sender.set_token', subject: id });
-    return count === 1;
+    if (count === 0) return null;
+    await log({ action: 'sender.set_token', subject: id });
+    return requestReading(connection, id);
   });
 }

@@ -127,10 +127,32 @@ describe('health', () => {
         accepted: 21,
         failing: 3,
         config: 1,
+        refusedSenders: [],
         sender: 1,
         secondsMedian: expect.closeTo(1.1, 3),
         secondsP95: expect.closeTo(1.975, 2),
       });
+    });
+
+    it('names the senders whose calls were refused as configured, until one is accepted', async () => {
+      const [{ id: one }, { id: other }] = [
+        await buildSender(store.database),
+        await buildSender(store.database),
+      ];
+      const send = await buildSend(store.database, live);
+      const call = (sender: string, outcome: string, secondsAgo: number) =>
+        store.sql(
+          `insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
+           values ($1, $2, $3, $4, now() - make_interval(secs => $5), now() - make_interval(secs => $5))`,
+          [send, (attempts += 1), sender, outcome, secondsAgo],
+        );
+      const refused = async () => (await readProviderAnswers(store.database, 5)).refusedSenders;
+      await call(one, 'accepted', 120);
+      await call(one, 'config', 60);
+      await call(other, 'config', 400);
+      expect(await refused()).toEqual([one]);
+      await call(one, 'accepted', 10);
+      expect(await refused()).toEqual([]);
     });
 
     it('counts receipts that were applied, and those that were not in time', async () => {

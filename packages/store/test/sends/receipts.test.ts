@@ -99,7 +99,7 @@ describe('receipts', () => {
         'select round(extract(epoch from due_at - clock_timestamp()))::integer as wait from receipts',
       );
       waits.push(row!.wait);
-      await store.sql('update receipts set due_at = now()');
+      await store.sql(`update receipts set due_at = now() - interval '1 second'`);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
@@ -351,6 +351,14 @@ describe('receipts of messages that were accepted', () => {
   const apply = async () => (await applyReceipts(store.database, 1000, true)).applied;
   const left = async () => (await store.sql('select from receipts')).length;
   const costs = () => listMessageCosts(store.database, 1);
+
+  it('change nothing where they report on another message than the attempt’s', async () => {
+    const id = await accepted();
+    await storeReceipts(store.database, [reportOf(id, 'delivered', 0, { messageId: 'wamid.another' })]);
+    expect(await apply()).toEqual([]);
+    expect((await sendOf(id)).send.status).toBe('sent');
+    expect(await left()).toBe(1);
+  });
 
   it('make one change of the send, with its price, and are gone', async () => {
     const id = await accepted();

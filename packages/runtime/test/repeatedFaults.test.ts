@@ -1,0 +1,28 @@
+import { createLog, repeatedFaults } from '@onecode/runtime';
+import { until } from '@onecode/testing';
+
+describe('faults that repeat', () => {
+  it('have a line each at once, and then one with their count', async () => {
+    const lines: { times?: number; message: string; loop: string }[] = [];
+    const log = createLog('demo', 'error');
+    log.error = (facts: { err: Error; times?: number; loop: string }) => {
+      const { err, loop, times } = facts;
+      lines.push({ loop, message: err.message, ...(times !== undefined && { times }) });
+    };
+    const tell = repeatedFaults(log, 'error', 'a round failed', { loop: 'sweep' }, 20);
+    const faults = (text: string, count: number): void => {
+      for (let n = 0; n < count; n += 1) tell(new Error(text));
+    };
+    faults('no right', 100);
+    faults('away', 1);
+    const line = (message: string) => ({ loop: 'sweep', message });
+    expect(lines).toEqual([line('no right'), line('away')]);
+    await until('a line with the count', () => lines.length > 2);
+    expect(lines.slice(2)).toEqual([{ ...line('no right'), times: 99 }]);
+    // It ended, and is another one when it comes again.
+    await until('a fault that is new again', () => {
+      faults('away', 1);
+      return lines.filter(({ message, times }) => message === 'away' && times === undefined).length === 2;
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { pingDatabase, type Database } from './database.js';
+
+/** The tables that a process only reads, or only adds to. It reads and writes every other one. */
+const RIGHTS: Readonly<Record<string, readonly string[]>> = {
+  _prisma_migrations: ['select'],
+  schema_contracts: ['select'],
+  audit_entries: ['select', 'insert'],
+};
+const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
+/** More tables are counted, and not named. */
+const NAMED_MAX = 3;
+
+interface Lacking {
+  role: string;
+  /** Null where no schema may be used, and so nothing in it. */
+  name: string | null;
+  rights: string[];
+}
+
+/**
+ * What the role of a process may not do with the tables and functions of the migrations' owner, in a sentence; null when it may do all
+ * that a process does, and in a database without tables.
+ */
+export async function findRightsFault({ sql }: Pick<Database, 'sql'>): Promise<string | null> {
+  const lacking = await sql.query<Lacking[]>`
+    with owned as materialized (
+      select relnamespace as schema, relowner as owner from pg_class where oid = to_regclass('_prisma_migrations')
+    )
+    select current_user::text as role, null as name, array['usage'] as rights where current_schema() is null
+    union all
+    select current_user::text, c.relname::text, array_agg(r.name order by r.ordinal)
+    from owned o join pg_class c on c.relnamespace = o.schema and c.relowner = o.owner and c.relkind in ('r', 'p') and not c.relispartition
+    cross join lateral jsonb_array_elements_text(coalesce(${JSON.stringify(RIGHTS)}::jsonb -> c.relname, ${JSON.stringify(RIGHTS_USUAL)}::jsonb))
+      with ordinality as r (name, ordinal)
+    where not has_table_privilege(c.oid, r.name)
+    group by c.relname
+    union all
+    select current_user::text, p.proname::text, array['execute']
+    from owned o join pg_proc p on p.pronamespace = o.schema and p.proowner = o.owner and p.prorettype <> 'trigger'::regtype
+    where not has_function_privilege(p.oid, 'execute')
+    order by name`;
+  const [first] = lacking;
+  if (first === undefined) return null;
+  const named = lacking
+    .slice(0, NAMED_MAX)
+    .map(({ name, rights }) => `${name ?? 'the schema public'} (${rights.join(', ')})`);
+  const more = lacking.length > NAMED_MAX ? ` and ${lacking.length - NAMED_MAX} more` : '';
+  return `the role ${first.role} lacks rights on ${named.join(', ')}${more}: docs/deploy.md#the-database has the grants`;
+}
+
+/**
+ * Succeeds when PostgreSQL answers and its role has the rights that a process needs.
+ *
+ * @throws Error that says why not, or the driver's error
+ */
+export async function checkDatabase(database: Database): Promise<void> {
+  await pingDatabase(database);
+  const fault = await findRightsFault(database);
+  if (fault !== null) throw new Error(fault);
+}

@@ -1,0 +1,88 @@
+import { checkDatabase, findRightsFault } from '@onecode/store';
+import { buildCaller, ProcessStack, STACK_START_MS_MAX, until, type TestDatabase } from '@onecode/testing';
+import { makeDocumentedDatabase } from './documentedDatabase.js';
+
+let stack: ProcessStack;
+let db: TestDatabase;
+describe('the roles of docs/deploy.md', () => {
+  beforeAll(async () => {
+    db = await makeDocumentedDatabase();
+    stack = await ProcessStack.start({ db });
+  }, STACK_START_MS_MAX);
+  afterAll(() => stack.stop());
+
+  it('let migrations, API, worker and command line work, and nothing more', async () => {
+    await stack.addSender();
+    const caller = await buildCaller(db.database, 'live', { freeQuota: 5 });
+    const { id } = await stack.create(caller.key, { to: '+5511987654321' });
+    await stack.untilStatus(caller.key, id, 'delivered');
+    const { code } = await stack.simulator.message('+5511987654321');
+    expect(await stack.verify(caller.key, id, code)).toMatchObject({ valid: true });
+    await stack.onecode('hold set live --reason test');
+    await stack.onecode('hold release live');
+    expect(stack.output()).not.toMatch(/"level":"(?:error|fatal)"/);
+  });
+
+  it('keep the audit log from being changed, and statements out of PostgreSQL’s log', async () => {
+    const client = await db.connect();
+    const refused = async (sql: string, message: RegExp): Promise<void> =>
+      void (await expect(client.query(sql)).rejects.toThrow(message));
+    await refused(`update audit_entries set actor_name = 'nobody'`, /only added to/);
+    await refused('delete from audit_entries', /only added to/);
+    await refused('alter table audit_entries disable trigger all', /must be owner/);
+    await refused('drop table audit_entries', /must be owner/);
+    await refused('create table more (id integer)', /permission denied/);
+    const show = async (name: string): Promise<unknown> => (await client.query(`show ${name}`)).rows[0];
+    expect(await show('log_error_verbosity')).toEqual({ log_error_verbosity: 'terse' });
+    expect(await show('log_min_error_statement')).toEqual({ log_min_error_statement: 'panic' });
+    await client.end();
+  });
+
+  it('are found to lack a right, whichever it is, by the name of its table', async () => {
+    const role = new URL(db.url).username;
+    expect(await findRightsFault(db.database)).toBeNull();
+    const tables = await db.sql<{ name: string }>(
+      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+    );
+    const readOnly = new Set(['_prisma_migrations', 'schema_contracts']);
+    for (const { name } of tables) {
+      const rights = readOnly.has(name) ? ['select'] : ['select', 'insert', 'update', 'delete'];
+      for (const right of name === 'audit_entries' ? ['select', 'insert'] : rights) {
+        await db.sql(`revoke ${right} on ${name} from ${role}`);
+        expect(await findRightsFault(db.database)).toBe(
+          `the role ${role} lacks rights on ${name} (${right}): docs/deploy.md#the-database has the grants`,
+        );
+        await db.sql(`grant ${right} on ${name} to ${role}`);
+      }
+    }
+    await db.sql('revoke execute on function active_holds() from public');
+    expect(await findRightsFault(db.database)).toContain(' lacks rights on active_holds (execute): ');
+    await db.sql('grant execute on function active_holds() to public');
+    await db.sql('revoke usage on schema public from public');
+    expect(await findRightsFault(db.database)).toContain(' lacks rights on the schema public (usage): ');
+    await db.sql('grant usage on schema public to public');
+    await expect(checkDatabase(db.database)).resolves.toBeUndefined();
+  });
+
+  it('show in readiness, in doctor and in one line of each process when a right is taken away', async () => {
+    const role = new URL(db.url).username;
+    const ready = async (n: number): Promise<string> => (await fetch(`${stack.metrics[n]}/readyz`)).text();
+    const said = `lacks rights on senders (select, insert, update, delete): docs/deploy.md#the-database`;
+    await db.sql(`revoke all on senders from ${role}`);
+    for (const n of [0, 1])
+      expect(await ready(n)).toContain(`not ready: database\ndatabase: the role ${role} ${said}`);
+    const lines = (text: string): number => stack.output().split(text).length - 1;
+    await until('a line of each process', () => lines('"PostgreSQL cannot be used"') === 2);
+    // More rounds than lines: a fault that repeats is counted.
+    await until('a fault of a loop', () => lines('"a round failed"') >= 1);
+    await expect(stack.onecode('sender list')).rejects.toThrow('lacks a right: onecode doctor says which');
+    await expect(stack.onecode('doctor')).rejects.toThrow('onecode doctor ended with 1');
+    await db.sql(`grant select, insert, update, delete on senders to ${role}`);
+    await until('processes that are ready', async () => {
+      const answers = await Promise.all([ready(0), ready(1)]);
+      return answers.every((answer) => answer === 'ok\n');
+    });
+    await until('a line of each process', () => lines('"PostgreSQL can be used again"') === 2);
+    expect(lines('"a round failed"')).toBeLessThan(10);
+  });
+});

@@ -1,0 +1,186 @@
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describeIf } from '@onecode/testing';
+
+const WALK_MS_MAX = 600_000;
+const COMMANDS_MS_MAX = 60_000;
+const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/;
+
+const has = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
+const isAble =
+  process.getuid?.() === 0 &&
+  has('unshare', '--mount', '--net', 'ip', 'link', 'set', 'lo', 'up') &&
+  has('sh', '-c', 'command -v psql && "$(pg_config --bindir)/initdb" --version && id postgres') &&
+  has('sh', '-c', 'command -v redis-server || ls .cache/redis-*/usr/bin/redis-server');
+
+/** The blocks of commands of a page, by the heading that they stand under, in their order. */
+function blocksOf(page: string): { heading: string; text: string }[] {
+  let heading = '';
+  const blocks: { heading: string; text: string }[] = [];
+  for (const [whole, title, indent, text] of readFileSync(`docs/${page}.md`, 'utf8').matchAll(
+    /^#+ ([^\n]*)$|^( *)```sh\n(.*?)^ *```$/gms,
+  ))
+    if (title !== undefined) heading = title;
+    else if (whole !== '')
+      blocks.push({ heading, text: text!.replaceAll(new RegExp(`^${indent}`, 'gm'), '') });
+  return blocks;
+}
+
+/** A shell on a machine of its own. */
+class Shell {
+  #output = '';
+  #count = 0;
+  readonly #bash: ChildProcessWithoutNullStreams;
+  readonly #exited: Promise<unknown>;
+
+  constructor() {
+    const { PATH = '' } = process.env;
+    this.#bash = spawn(
+      'unshare',
+      [
+        '--mount',
+        '--net',
+        '--kill-child',
+        '--pid',
+        '--fork',
+        '--mount-proc',
+        'bash',
+        'test/operators/machine.sh',
+      ],
+      {
+        env: { PATH, USER: 'root', HOME: '/mnt/home' },
+      },
+    );
+    this.#exited = new Promise((resolve) => this.#bash.once('exit', resolve));
+    for (const stream of [this.#bash.stdout, this.#bash.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
+    this.#bash.stdin.write(`trap 'echo "FAILED: $BASH_COMMAND"' ERR\n`);
+  }
+
+  /** Runs commands, in the same shell as those before. @returns their output @throws when one of them fails */
+  async run(commands: string): Promise<string> {
+    const end = `END ${(this.#count += 1)}`;
+    const from = this.#output.length;
+    this.#bash.stdin.write(`{\n${commands}\n} < /dev/null\necho; echo '${end}'\n`);
+    const output = await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#bash.kill('SIGKILL');
+        reject(new Error(`no end of\n${commands}\n${this.#output.slice(from)}`));
+      }, COMMANDS_MS_MAX);
+      const look = (): void => {
+        const text = this.#output.slice(from);
+        const at = text.indexOf(`\n${end}\n`);
+        if (at < 0) return;
+        clearTimeout(timer);
+        this.#bash.stdout.off('data', look);
+        resolve(text.slice(0, at));
+      };
+      this.#bash.stdout.on('data', look);
+      void this.#exited.then(() => reject(new Error(this.#output)));
+    });
+    if (output.includes('FAILED: ')) throw new Error(`${commands}\n${output}`);
+    return output;
+  }
+
+  async close(): Promise<void> {
+    this.#bash.stdin.end();
+    await this.#exited;
+  }
+}
+
+describeIf(isAble)('the commands of docs/deploy.md and docs/operations.md', () => {
+  let shell: Shell;
+  beforeAll(() => {
+    shell = new Shell();
+  });
+  afterAll(() => shell.close());
+
+  const deploy = blocksOf('deploy');
+  const operations = blocksOf('operations');
+  /** Runs the blocks below a heading as they stand, but for placeholders. */
+  async function runBlocks(
+    blocks: typeof deploy,
+    heading: string,
+    values: Record<string, string> = {},
+  ): Promise<string> {
+    const own = blocks.filter((block) => block.heading === heading);
+    expect(own).not.toEqual([]);
+    let output = '';
+    for (const { text } of own)
+      output += await shell.run(text.replaceAll(/\b[A-Z]+_ID\b|\bID\b/g, (name) => values[name] ?? name));
+    return output;
+  }
+  const idIn = (output: string): string => UUID.exec(output)![0];
+
+  it(
+    'lead from nothing to a verified deployment, to the next release and back, to a backup and a restore',
+    async () => {
+      await shell.run('git clone --quiet /mnt/repository.git /mnt/compose && cd /mnt/compose');
+      expect(await runBlocks(deploy, 'One machine with compose')).toContain('docker compose up');
+      await shell.run('grep --quiet "^CODE_PEPPER=.\\{44\\}$" .env && cd /mnt/home');
+
+      await runBlocks(deploy, 'Plain servers with systemd');
+      await runBlocks(deploy, 'The database');
+      await runBlocks(deploy, 'The processes');
+      await shell.run('until curl --silent --fail http://127.0.0.1:3000/readyz; do sleep 1; done');
+
+      const after = deploy
+        .filter(({ heading }) => heading === 'After: the first live send')
+        .flatMap(({ text }) =>
+          text
+            .replaceAll('\\\n', ' ')
+            .split('\n')
+            .filter((line) => line.trim() !== ''),
+        );
+      const values: Record<string, string> = { ID: '106540352242921' };
+      let key = '';
+      for (const line of after) {
+        const command = line.replaceAll(
+          /\b(?:ACCOUNT|APPLICATION|SENDER|SEND)_ID\b|\bID\b/g,
+          (name) => values[name]!,
+        );
+        const output = await shell.run(command.replace('$KEY', key));
+        const made = /^onecode (sender add|account create|application create)/.exec(line)?.[1]?.split(' ')[0];
+        if (made !== undefined) values[`${made.toUpperCase()}_ID`] = idIn(output);
+        if (line.startsWith('curl')) values['SEND_ID'] = idIn(output);
+        key = /ak_live_\w+/.exec(output)?.[0] ?? key;
+      }
+      await shell.run(
+        `until onecode send show ${values['SEND_ID']} | grep --quiet '^status  *delivered'; do sleep 1; done`,
+      );
+
+      await runBlocks(operations, 'Installing');
+      await runBlocks(operations, 'Addresses');
+      await runBlocks(operations, 'Redis');
+
+      // The next commit, and back.
+      await shell.run(`git clone --quiet /mnt/repository.git /mnt/work && cd /mnt/work
+        git -c user.name=Ana -c user.email=ana@example.com commit --quiet --allow-empty --message next
+        git push --quiet origin HEAD && cd /mnt/home
+        PREVIOUS=$(readlink /opt/onecode/current)`);
+      const release = deploy.find(({ heading }) => heading === 'Plain servers with systemd')!;
+      await shell.run(release.text);
+      await runBlocks(deploy, 'The next release, and back');
+      expect(
+        await shell.run('test "$(readlink /opt/onecode/current)" = "$PREVIOUS" && onecode doctor'),
+      ).toContain('The health page finds nothing');
+
+      await runBlocks(operations, 'Backups');
+      await shell.run(`systemctl stop onecode-api onecode-worker onecode-console
+        psql --host db.example.com --user postgres --command 'drop database onecode' --command 'drop role onecode_owner' --command 'drop role onecode_service'`);
+      await runBlocks(deploy, 'The database');
+      await runBlocks(operations, 'Restoring', values);
+      await shell.run('systemctl start onecode-api onecode-worker onecode-console');
+      const processes = JSON.parse(await shell.run('onecode release list --json')) as { state: string }[];
+      expect(processes.map(({ state }) => state).filter((state) => state !== 'running')).toEqual([]);
+      await shell.run('until onecode doctor > doctor.txt; do sleep 1; done; cat doctor.txt');
+      await shell.run('onecode hold release live');
+
+      for (const [, statement] of readFileSync('docs/runbooks.md', 'utf8').matchAll(/`(select\s[^`]+)`/g))
+        await shell.run(
+          `psql --host db.example.com --user postgres --dbname onecode --command "${statement!.replace('PID', '0')}"`,
+        );
+    },
+    WALK_MS_MAX,
+  );
+});
