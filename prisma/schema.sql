@@ -172,13 +172,6 @@ create table callers_version (
   constraint callers_version_id_check CHECK (id)
 );
 
-create table code_erasure (
-  id boolean default true not null,
-  up_to uuid not null,
-  constraint code_erasure_pkey PRIMARY KEY (id),
-  constraint code_erasure_id_check CHECK (id)
-);
-
 create table counted_tries (
   key_hash bytea not null,
   tries integer not null,
@@ -220,6 +213,13 @@ CREATE INDEX denials_account_id ON public.denials USING btree (account_id, recei
 CREATE INDEX denials_due_at ON public.denials USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX denials_send_id ON public.denials USING btree (send_id) WHERE (send_id IS NOT NULL);
 CREATE INDEX denials_unmatched ON public.denials USING btree (received_at) WHERE (send_id IS NULL);
+
+create table erasures (
+  step text not null,
+  up_to uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
+  constraint erasures_pkey PRIMARY KEY (step),
+  constraint erasures_step_check CHECK (step = ANY (ARRAY['codes'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
+);
 
 create table guess_budgets (
   account_id uuid not null,
@@ -556,12 +556,16 @@ create table settings (
   sign_ups_per_network_day integer default 20 not null,
   sign_ups_per_domain_day integer default 100 not null,
   staff_two_factor text default 'optional'::text not null,
+  retain_numbers_days integer default 90,
+  retain_sends_days integer,
   constraint settings_pkey PRIMARY KEY (id),
   constraint settings_account_rate_per_minute_check CHECK (account_rate_per_minute >= 1 AND account_rate_per_minute <= 1000000),
   constraint settings_code_validity_seconds_check CHECK (code_validity_seconds >= 1 AND code_validity_seconds <= 5400),
   constraint settings_free_sends_check CHECK (free_sends >= 0 AND free_sends <= 1000000),
   constraint settings_guess_budget_check CHECK (guess_budget >= 5 AND guess_budget <= 100),
   constraint settings_id_check CHECK (id),
+  constraint settings_retain_numbers_days_check CHECK (retain_numbers_days >= 1 AND retain_numbers_days <= 3650),
+  constraint settings_retain_sends_days_check CHECK (retain_sends_days >= 30 AND retain_sends_days <= 3650),
   constraint settings_sign_ups_per_domain_day_check CHECK (sign_ups_per_domain_day >= 1 AND sign_ups_per_domain_day <= 1000000),
   constraint settings_sign_ups_per_network_day_check CHECK (sign_ups_per_network_day >= 1 AND sign_ups_per_network_day <= 1000000),
   constraint settings_staff_two_factor_check CHECK (staff_two_factor = ANY (ARRAY['optional'::text, 'required'::text])),

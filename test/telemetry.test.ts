@@ -27,11 +27,7 @@ const COLLECTOR_KEY = 'plantedKeyOfTheCollector5d1e';
 const SENDER = '+15550783881';
 
 /** Columns that must hold phone numbers. */
-const PHONE_COLUMNS = [
-  'sends.recipient',
-  'sends.from_number',
-  'senders.number',
-];
+const PHONE_COLUMNS = ['sends.recipient', 'sends.from_number', 'senders.number'];
 /** The column that keeps `Idempotency-Key`. */
 const IDEMPOTENCY_COLUMN = 'sends.idempotency_key';
 /** Columns of refused requests, some of which were about a number or a code: they hold neither. */

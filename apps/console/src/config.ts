@@ -1,7 +1,6 @@
 import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
-  ConfigError,
   databaseAddress,
   host,
   LOG_LEVELS,
@@ -40,11 +39,10 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   });
   const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
-  const numberPepper = NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER));
-  if (numberPepper === null) throw new ConfigError(['NUMBER_PEPPER is missing']);
   return {
     ...rest,
-    NUMBER_PEPPER: numberPepper,
+    // Null where neither is set: then nobody finds a number.
+    NUMBER_PEPPER: NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER)),
     API_URL: rest.API_URL || rest.BASE_URL,
     CONSOLE_URL: new URL(rest.CONSOLE_URL).origin,
   };

@@ -54,7 +54,9 @@ describe('receipts', () => {
     expect(row.sent_at).not.toBeNull();
     expectOrder(row);
     const [message] = t.simulator.messages();
-    expect(await t.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: messageIdOf(message!.id) }]);
+    expect(await t.attempts(id)).toMatchObject([
+      { outcome: 'accepted', message_id: messageIdOf(message!.id) },
+    ]);
   });
 
   it('without our opaque data that come before our own write are applied', async () => {

@@ -220,7 +220,9 @@ describe('a receipt with our opaque data', () => {
     );
     expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
     const [message] = t.simulator.messages();
-    expect(await t.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: messageIdOf(message!.id) }]);
+    expect(await t.attempts(id)).toMatchObject([
+      { outcome: 'accepted', message_id: messageIdOf(message!.id) },
+    ]);
     expect(t.calls(id)).toHaveLength(1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });

@@ -25,6 +25,7 @@ import {
   type TappedRequest,
   type TestCaller,
   type TestDatabase,
+  TEST_NUMBER_PEPPER,
 } from '@onecode/testing';
 import { messageIdOf, parseWebhook, signatureMatches } from '@onecode/whatsapp';
 
@@ -100,7 +101,7 @@ export class WorkerEnvironment extends TestEnvironment {
         const signature = request.headers['x-hub-signature-256'];
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        const { receipts, denials, changes, businessAccounts } = parseWebhook(body);
+        const { receipts, denials, changes, businessAccounts } = parseWebhook(body, TEST_NUMBER_PEPPER);
         return void Promise.all([
           storeReceipts(this.db.database, receipts),
           storeDenials(this.db.database, denials),

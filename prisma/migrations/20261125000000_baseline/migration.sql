@@ -14,7 +14,9 @@ create table settings (
   trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
-  staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required'))
+  staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required')),
+  retain_numbers_days integer default 90 check (retain_numbers_days between 1 and 3650),
+  retain_sends_days integer check (retain_sends_days between 30 and 3650)
 );
 insert into settings default values;
 
@@ -395,11 +397,11 @@ create table receipts (
   tries smallint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
-create table code_erasure (
-  id boolean primary key default true check (id),
-  up_to uuid not null
+create table erasures (
+  step text primary key check (step in ('codes', 'numbers', 'test_sends', 'sends')),
+  up_to uuid not null default '00000000-0000-0000-0000-000000000000'
 );
-insert into code_erasure (up_to) values ('00000000-0000-0000-0000-000000000000');
+insert into erasures (step) values ('codes'), ('numbers'), ('test_sends'), ('sends');
 
 create table send_identities (
   send_id uuid primary key,

@@ -195,6 +195,19 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     },
     change: ({ database }, id) => store.forgetIdentity(database, ACTOR, id, RECIPIENT_KEYS),
   },
+  exportRecipient: {
+    action: 'recipient.export',
+    of: accountOf,
+    isRepeatable: true,
+    given: ({ database, caller }) => buildSend(database, caller, { recipient: RECIPIENT }),
+    change: ({ database }, id) => store.exportRecipient(database, ACTOR, RECIPIENT_KEYS, id),
+  },
+  eraseRecipient: {
+    action: 'recipient.erase',
+    of: accountOf,
+    given: ({ database, caller }) => buildSend(database, caller, { recipient: RECIPIENT }),
+    change: ({ database }, id) => store.eraseRecipient(database, ACTOR, RECIPIENT_KEYS, id, 'Request 17'),
+  },
   renameApplication: {
     action: 'application.rename',
     of: accountOf,

@@ -53,6 +53,8 @@ update settings set trial_sends_per_day = -1; -- settings_trial_sends_per_day_ch
 update settings set sign_ups_per_network_day = 0; -- settings_sign_ups_per_network_day_check
 update settings set sign_ups_per_domain_day = 0; -- settings_sign_ups_per_domain_day_check
 update settings set staff_two_factor = 'on'; -- settings_staff_two_factor_check
+update settings set retain_numbers_days = 0; -- settings_retain_numbers_days_check
+update settings set retain_sends_days = 29; -- settings_retain_sends_days_check
 update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000, guess_budget = null;
 
 update accounts set name = ''; -- accounts_name_check
@@ -212,6 +214,7 @@ update sends set account_id = :otherAccount where id = :sent; -- sends_applicati
 update sends set idempotency_key = 'taken', body_hash = '\x01' || sha256('a body') where id = :queued; -- sends_idempotency_key
 update sends set idempotency_key = repeat('k', 255)::bytea where id = :keyed;
 update sends set recipient = '+123456789012345', country = 'BR' where id = :sent;
+update sends set recipient = '+55 ••••• 4321' where id = :sent;
 update sends set wrong_guesses = 5, verification = 'locked', locked_at = now() where id = :sent;
 update sends set status = 'read', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now(),
   due_at = null where id = :testQueued;
@@ -219,7 +222,7 @@ update sends set status = 'read', channel = 'sandbox', sent_at = now(), delivere
 update attempts set outcome = 'lost'; -- attempts_outcome_check
 update attempts set number = 0; -- attempts_number_check
 update receipts set status = 'held'; -- receipts_status_check
-insert into code_erasure (id, up_to) values (false, gen_random_uuid()); -- code_erasure_id_check
+insert into erasures (step) values ('all'); -- erasures_step_check
 
 -- ── The ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

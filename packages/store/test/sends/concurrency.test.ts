@@ -11,7 +11,18 @@ import {
   type Database,
   type Sender,
 } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, guessCode, newSend, recipientKeysOf, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  guessCode,
+  newSend,
+  recipientKeysOf,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 
 const store = useTestDatabase();
 

@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { hashesOf, judge, type Judgement, type Keyring, type Send } from '@onecode/domain';
 import { changeSend, closeDatabase, newId, openDatabase, verifySend } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, recipientKeysOf, TEST_PEPPER, until, useTestDatabase, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  recipientKeysOf,
+  TEST_PEPPER,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import fc from 'fast-check';
 import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
 
