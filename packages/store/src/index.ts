@@ -20,6 +20,7 @@ export {
   storeRefusedRequests,
   type RefusedRequest,
 } from './accounts/refusedRequests.js';
+export { deleteAccount, type DeletedAccount } from './accounts/deleteAccount.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
 export * from './accounts/tryouts.js';

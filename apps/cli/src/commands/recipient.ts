@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { id, phoneNumber, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
+import { found } from '../errors.js';
 import { keysOf } from '../numberPepper.js';
 import { example, print } from '../output.js';
 
@@ -30,7 +31,7 @@ export function addRecipientCommands(program: Command): void {
       const kept = await withDatabase((database) =>
         exportRecipient(database, actor(), keys, account ?? null),
       );
-      print(command, { ...kept }, { apart: 'sends' });
+      print(command, { ...found('account', kept) }, { apart: 'sends' });
     });
 
   about(recipient.command('erase').description('end its open codes, and mask the number for ever'))
@@ -38,9 +39,10 @@ export function addRecipientCommands(program: Command): void {
     .addHelpText('after', example('recipient erase --to +5511987654321 --reason "Request 17"'))
     .action(async ({ to, account, reason }: Options & { reason: string }, command: Command) => {
       const keys = keysOf(to);
-      const { sendsErased, codesEnded } = await withDatabase((database) =>
+      const erased = await withDatabase((database) =>
         eraseRecipient(database, actor(), keys, account ?? null, reason),
       );
+      const { sendsErased, codesEnded } = found('account', erased);
       print(command, { sends_erased: sendsErased, codes_ended: codesEnded });
     });
 }

@@ -93,8 +93,8 @@ describe('recipients whose guess budget is used up', () => {
   let people: Record<'viewer' | 'admin' | 'operator' | 'on_call', TestPerson>;
 
   beforeAll(async () => {
-    account = await buildAccount(server.db.database, { name: 'Loja Azul' });
-    other = await buildAccount(server.db.database, { name: 'Loja Roxa' });
+    account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 100 });
+    other = await buildAccount(server.db.database, { name: 'Loja Roxa', credits: 100 });
     people = {
       viewer: await person(server, { accounts: { [account]: 'viewer' } }),
       admin: await person(server, { accounts: { [account]: 'admin' } }),

@@ -32,14 +32,17 @@ const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Pr
  *
  * @param recipientKeys all of the recipient
  * @param accountId null for all accounts
+ * @returns null when there is no such account
  */
 export async function exportRecipient(
   database: Database,
   actor: Actor,
   recipientKeys: readonly string[],
   accountId: string | null,
-): Promise<KeptOfRecipient> {
-  return audited(database, actor, async ({ sql }, log) => {
+): Promise<KeptOfRecipient | null> {
+  return audited(database, actor, async (connection, log) => {
+    if (!(await exists(connection, accountId))) return null;
+    const { sql } = connection;
     const sends = await sql.query<{ send: Record<string, unknown> }[]>`
       select jsonb_build_object('id', s.id, 'account_id', s.account_id, 'account_name', a.name, 'application_id', s.application_id,
         'mode', s.mode, 'recipient', s.recipient, 'country', s.country, 'locale', s.locale, 'channel', s.channel, 'from', s.from_number,
@@ -75,6 +78,7 @@ export async function exportRecipient(
  * @param recipientKeys all of the recipient
  * @param accountId null for all accounts
  * @param reason for the audit log, which gets an entry for each account with such sends and never the number
+ * @returns null when there is no such account
  */
 export async function eraseRecipient(
   database: Database,
@@ -82,8 +86,9 @@ export async function eraseRecipient(
   recipientKeys: readonly string[],
   accountId: string | null,
   reason: string,
-): Promise<Erased> {
+): Promise<Erased | null> {
   return audited(database, actor, async (connection, log) => {
+    if (!(await exists(connection, accountId))) return null;
     const sends = await lockSends(connection, recipientKeys, accountId);
     const sendsErased = await replaceNumbers(connection, sends);
     const open = sends.filter(({ is_open }) => is_open);
@@ -102,6 +107,9 @@ export async function eraseRecipient(
     return { sendsErased, codesEnded: open.length };
   });
 }
+
+const exists = async ({ prisma }: Connection, accountId: string | null): Promise<boolean> =>
+  accountId === null || (await prisma.account.count({ where: { id: accountId } })) > 0;
 
 interface LockedSend {
   id: string;

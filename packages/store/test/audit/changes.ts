@@ -195,6 +195,11 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     },
     change: ({ database }, id) => store.forgetIdentity(database, ACTOR, id, RECIPIENT_KEYS),
   },
+  deleteAccount: {
+    action: 'account.delete',
+    of: accountOf,
+    change: ({ database }, id) => store.deleteAccount(database, ACTOR, id, 'contract ended'),
+  },
   exportRecipient: {
     action: 'recipient.export',
     of: accountOf,

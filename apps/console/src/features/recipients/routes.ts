@@ -54,7 +54,7 @@ const routesBelow = (account: string, sees: Access, manages: Access): readonly R
     async handle(call) {
       const { context, actor, body } = call;
       const keys = readRecipientKeys(context, body.recipient);
-      return exportRecipient(context.database, actor, keys, accountOf(call));
+      return orNotFound(await exportRecipient(context.database, actor, keys, accountOf(call)));
     },
   }),
   route({
@@ -66,7 +66,9 @@ const routesBelow = (account: string, sees: Access, manages: Access): readonly R
     async handle(call) {
       const { context, actor, body } = call;
       const keys = readRecipientKeys(context, body.recipient);
-      return eraseRecipient(context.database, actor, keys, accountOf(call), body.reason.trim());
+      return orNotFound(
+        await eraseRecipient(context.database, actor, keys, accountOf(call), body.reason.trim()),
+      );
     },
   }),
 ];
