@@ -62,9 +62,18 @@ begin
       a.minute_times as account_times, a.minute_totals as account_totals,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, p.mode, p.sends_created as application_total,
       p.minute_times as application_times, p.minute_totals as application_totals, p.per_minute as application_quota,
-      p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then
-        latest_sends_to(p, u.recipient_keys, v_now)
-      end as recipient_times, b.guess_cost as wrong_cost, b.points as wrong_points,
+      p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then array(
+        -- The times of the latest sends within an hour, newest first. A function of its own would be planned anew at each call.
+        select l.created_at from unnest(u.recipient_keys) as r (recipient_key) cross join lateral (
+          select s.created_at from sends s
+          where s.account_id = p.account_id and s.mode = p.mode and s.recipient_key = r.recipient_key
+            and (s.application_id = p.id) is true
+            -- "is true" keeps the index by application away. Those from further ahead are from before the clock stepped back.
+            and s.created_at > v_now - interval '1 hour' and s.created_at < v_now + interval '1 hour'
+          order by s.created_at desc limit p.per_recipient_hour
+        ) l
+        order by l.created_at desc limit p.per_recipient_hour
+      ) end as recipient_times, b.guess_cost as wrong_cost, b.points as wrong_points,
       o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, case
         -- The order, as in `open_codes`. A number that verified before is no pumping.
         when t.open_until is not null and (
