@@ -199,7 +199,9 @@ export function addAccountCommands(program: Command): void {
 
   account
     .command('delete')
-    .description('delete its people, keys and sends for ever; what bookkeeping needs stays, with the account suspended')
+    .description(
+      'delete its people, keys and sends for ever; what bookkeeping needs stays, with the account suspended',
+    )
     .argument('<id>', 'the account', id('the account'))
     .requiredOption('--reason <text>', 'what the audit log says', text('--reason'))
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
