@@ -5,6 +5,7 @@ import {
   describeInBrowser,
   fillHistory,
   STACK_START_MS_MAX,
+  TEST_NUMBER_PEPPER,
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 
@@ -50,7 +51,14 @@ describeInBrowser('a first visit', () => {
     const { accountId, applicationId } = await buildCaller(database, 'live');
     const { id: senderId } = await buildSender(database);
     const applications = [{ id: applicationId, mode: 'live' as const }];
-    await fillHistory(url, { accountId, applications, senderId, sends: 100, days: 3 });
+    await fillHistory(url, {
+      accountId,
+      applications,
+      senderId,
+      sends: 100,
+      days: 3,
+      numberPepper: TEST_NUMBER_PEPPER,
+    });
     const signedIn = await service.windowOf(await service.createUser({ accountId, role: 'viewer' }));
     const page = await service.window({ storageState: await signedIn.context().storageState() });
     const { bytes, requests } = await weigh(page, `/accounts/${accountId}/overview`, 'Overview');

@@ -200,7 +200,7 @@ function bytesOf(request: string, { key }: TestCaller): string {
 
 describe('the page of errors', () => {
   it('has every problem, and a request for each of the API', () => {
-    const ofWebhooks = [...OF_WEBHOOKS.matchAll(/^### (\w+)/gm)].map(([, code]) => code);
+    const ofWebhooks = [...OF_WEBHOOKS.matchAll(/^### (\w+)/gm)].map(([, code]) => code!);
     expect(ofWebhooks).toHaveLength(4);
     expect([...SHOWN.map(({ code }) => code), ...ofWebhooks].toSorted()).toEqual(
       Object.keys(PROBLEMS).toSorted(),

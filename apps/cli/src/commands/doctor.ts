@@ -2,6 +2,7 @@ import {
   databaseChecks,
   healthChecks,
   healthFindings,
+  numberPepperCheck,
   parseKeyring,
   preflight,
   runbookOf,
@@ -16,6 +17,7 @@ import { VERSION } from '@onecode/runtime/version';
 import {
   countRecipients,
   createHealthReader,
+  findLatestRecipient,
   listSenderKnowledge,
   listSenders,
   readDatabaseFacts,
@@ -27,6 +29,7 @@ import { oneOf } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { NotOk, UsageError, UserError } from '../errors.js';
+import { findNumberPepper } from '../numberPepper.js';
 import { print } from '../output.js';
 import { examineRestored } from './restored.js';
 
@@ -39,7 +42,7 @@ export function addDoctorCommand(program: Command): void {
     .description('check the whole deployment, and say what to do; exit code 1 unless all is well')
     .addHelpText(
       'after',
-      '\nRun it with the variables of an API process: REDIS_URL, BASE_URL and SECRET_KEY let it check more.\n\nExample:\n  $ onecode doctor --json',
+      '\nRun it with the variables of an API process: REDIS_URL, BASE_URL, SECRET_KEY and NUMBER_PEPPER let it check more.\n\nExample:\n  $ onecode doctor --json',
     )
     .option(
       '--after-restore',
@@ -92,7 +95,12 @@ async function examineDatabase(
       // Without REDIS_URL nothing is known of it, which is no finding.
       const known = redis ?? { redisMs: 0, redisRefusal: null, queues: [] };
       const health = await createHealthReader(database, () => Promise.resolve(known))();
-      return [...checks, ...(await examineSenders(database)), ...healthChecks(healthFindings(health))];
+      return [
+        ...checks,
+        numberPepperCheck(await findLatestRecipient(database), findNumberPepper()),
+        ...(await examineSenders(database)),
+        ...healthChecks(healthFindings(health)),
+      ];
     });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

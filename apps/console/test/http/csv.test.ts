@@ -2,7 +2,14 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { createLog } from '@onecode/runtime';
 import { listAuditEntries } from '@onecode/store';
-import { buildCaller, buildSender, fillHistory, refuseRequests, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSender,
+  fillHistory,
+  refuseRequests,
+  TEST_NUMBER_PEPPER,
+  type TestCaller,
+} from '@onecode/testing';
 import { CsvDownload, sendCsv } from '../../src/http/csv.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
@@ -23,6 +30,7 @@ beforeAll(async () => {
     applications: [{ id: caller.applicationId, mode: 'live' }],
     senderId: (await buildSender(database)).id,
     sends: SENDS,
+    numberPepper: TEST_NUMBER_PEPPER,
     days: 3,
   });
   await refuseRequests(database, caller, 'invalid_json', [

@@ -17,6 +17,8 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts/:account/sends/search': { recipient: '+5511987654321' },
   'post /accounts/:account/search': { text: 'order-7' },
   'post /staff/search': { text: 'order-7' },
+  'post /accounts/:account/recipients/export': { recipient: '+5511900000009' },
+  'post /accounts/:account/recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
   'post /accounts/:account/refused-requests/search': { text: 'order-7' },
   'put /accounts/:account/members/:member': { role: 'viewer' },
   'post /accounts/:account/invitations': { email: 'somebody@example.com', role: 'viewer' },
@@ -34,6 +36,8 @@ export const BODIES: Readonly<Record<string, object>> = {
   'put /staff/settings': { freeSends: 10 },
   'put /staff/prices': { country: 'BR', since: '2026-11', price: 0.0068, currency: 'USD' },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
+  'post /staff/accounts/:target/recipients/export': { recipient: '+5511900000009' },
+  'post /staff/accounts/:target/recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
   'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
   'post /staff/accounts/:target/sends/search': { recipient: '+5511987654321' },
   'post /staff/accounts/:target/credits': {

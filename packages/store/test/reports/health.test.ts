@@ -7,7 +7,6 @@ import {
   listHeartbeats,
   listProcesses,
   mergeOldTraffic,
-  newId,
   placeHold,
   readAttemptMinutes,
   readHeldSends,
@@ -302,9 +301,9 @@ describe('staff', () => {
   describe('what is held', () => {
     it('is counted up to ten thousand', async () => {
       await store.sql(
-        `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient,
+        `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
            country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
-         select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', 1000 + n, '+5511987654321', '+5511987654321', 'BR', 'pt-BR', 'credit',
+         select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', 1000 + n, '+5511987654321', '1:' || lpad(ltrim('+5511987654321', '+'), 22, '0'), 'BR', 'pt-BR', 'credit',
            convert_to(repeat('h', 33), 'utf8'), 'sealed'::bytea, true, now(), now(), now() + interval '10 minutes'
          from generate_series(1, 10500) n`,
         [caller.accountId, caller.applicationId],
@@ -384,7 +383,10 @@ describe('the presence of a process', () => {
     await store.sql(`update processes set seen_at = now() - interval '61 minutes'`);
     await late.tell();
     await deleteOldProcesses(store.database);
-    expect(await store.sql('select id from processes order by release')).toEqual([{ id: last.id }, { id: late.id }]);
+    expect(await store.sql('select id from processes order by release')).toEqual([
+      { id: last.id },
+      { id: late.id },
+    ]);
   });
 
   it('is not told by a release that the schema does not fit, which never ran then', async () => {
@@ -392,7 +394,9 @@ describe('the presence of a process', () => {
       `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
        values ('of a test', '', '99990101000000_contract_since_1_2_0_drop', now())`,
     );
-    expect(await presence('1.1.9').tell()).toMatch(/^the schema is too new for release 1\.1\.9: .*_1_2_0_drop/);
+    expect(await presence('1.1.9').tell()).toMatch(
+      /^the schema is too new for release 1\.1\.9: .*_1_2_0_drop/,
+    );
     expect(await presence('1.2.0').tell()).toBeNull();
     expect(await store.sql('select release from processes')).toEqual([{ release: '1.2.0' }]);
     await store.sql(`delete from _prisma_migrations where id = 'of a test'`);

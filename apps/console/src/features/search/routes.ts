@@ -7,12 +7,13 @@ import {
   search,
   searchAccounts,
   searchAccountsByEmail,
-  type Database,
   type Found,
   type SearchTerms,
 } from '@onecode/store';
+import type { ConsoleContext } from '../../context.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { route, type Route } from '../../http/route.js';
+import { readRecipientKeys } from '../recipients/recipientKeys.js';
 import type { FoundView, SearchView } from './view.js';
 
 /** An idempotency key has 255 bytes at the most. */
@@ -31,11 +32,11 @@ export const searchRoutes: readonly Route[] = [
     path: '/accounts/:account/search',
     access: 'viewer',
     body: BODY,
-    async handle({ context: { database }, accountId, body }): Promise<SearchView> {
+    async handle({ context, accountId, body }): Promise<SearchView> {
       const text = body.text.trim();
       return limitSearches(accountId, async () => {
-        const toNumber = await sendsTo(database, accountId, text);
-        const found = await search(database, accountId, termsOf(text));
+        const toNumber = await sendsTo(context, accountId, text);
+        const found = await search(context.database, accountId, termsOf(text));
         const known = new Set(toNumber.map(({ id }) => id));
         return { found: [...toNumber, ...found.filter(({ id }) => !known.has(id))].map(foundView) };
       });
@@ -78,11 +79,10 @@ export const searchRoutes: readonly Route[] = [
 const foundView = ({ at, ...found }: Found): FoundView => ({ ...found, at: at.toISOString() });
 
 /** The newest sends to the whole number that a text is. */
-async function sendsTo(database: Database, accountId: string, text: string): Promise<Found[]> {
-  const number = parseRecipient(pastedNumber(text));
-  if (number.kind !== 'phone') return [];
-  const filter = { canonicalRecipient: number.canonical };
-  const { sends } = await listSends(database, accountId, filter, { limit: FOUND_MAX });
+async function sendsTo(context: ConsoleContext, accountId: string, text: string): Promise<Found[]> {
+  if (parseRecipient(pastedNumber(text)).kind !== 'phone') return [];
+  const filter = { recipientKeys: readRecipientKeys(context, text) };
+  const { sends } = await listSends(context.database, accountId, filter, { limit: FOUND_MAX });
   return sends.map(({ id, recipientMasked, status, createdAt }) => ({
     kind: 'send',
     id,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, FAILURE_REASONS, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
+import { DELIVERY_STATES, FAILURE_REASONS, isHeld, pastedNumber } from '@onecode/domain';
 import {
   findSendAccount,
   findSendDetails,
@@ -8,11 +8,13 @@ import {
   logRead,
   type SendFilter,
 } from '@onecode/store';
+import type { ConsoleContext } from '../../context.js';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { idField, pageFields, timeField } from '../../http/fields.js';
-import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
+import { readRecipientKeys } from '../recipients/recipientKeys.js';
 import { SEND_COLUMNS, sendDetailsView, sendRow, sendsView, staffSendView } from './view.js';
 
 const FILTER_FIELDS = {
@@ -79,7 +81,9 @@ export const sendRoutes: readonly Route[] = [
     body: RECIPIENT_SEARCH,
     async handle({ context, accountId, body: { recipient, before } }) {
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-      return sendsView(await listSends(context.database, accountId, recipientFilter(recipient), page));
+      return sendsView(
+        await listSends(context.database, accountId, recipientFilter(context, recipient), page),
+      );
     },
   }),
   route({
@@ -119,12 +123,10 @@ export const sendRoutes: readonly Route[] = [
 ];
 
 /** A whole number, or the last four digits of one. @throws ConsoleProblem `invalid_input` */
-function recipientFilter(text: string): SendFilter {
+function recipientFilter(context: ConsoleContext, text: string): SendFilter {
   const wanted = pastedNumber(text);
   if (LAST_DIGITS.test(wanted)) return { recipientEndsWith: wanted };
-  const number = parseRecipient(wanted);
-  if (number.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
-  return { canonicalRecipient: number.canonical };
+  return { recipientKeys: readRecipientKeys(context, text) };
 }
 
 function filterOf({
