@@ -3,7 +3,7 @@ import { useElementSize } from '@mantine/hooks';
 import { type PointerEvent, useState } from 'react';
 
 /** One colour of a chart, with a value at each label; null where there is none. */
-export interface ChartSeries {
+interface ChartSeries {
   label: string;
   /** A colour of the theme with its shade, such as `red-6`. */
   color: string;
@@ -64,7 +64,7 @@ export function Chart({ kind, height, labels, series, format }: ChartProps) {
           (label, index) =>
             index % labelEvery === 0 && (
               <text
-                key={index}
+                key={x(index)}
                 // The last one ends with the chart.
                 x={Math.min(x(index), width - LABEL_WIDTH / 2)}
                 y={height - 6}
@@ -138,7 +138,7 @@ function Bars({ series, width, x, y }: Place & { series: readonly ChartSeries[];
         const below = sumAt(series.slice(0, at), index);
         const height = y(below) - y(below + (value ?? 0));
         return (
-          <rect key={index} x={x(index) - width / 2} y={y(below) - height} width={width} height={height} />
+          <rect key={x(index)} x={x(index) - width / 2} y={y(below) - height} width={width} height={height} />
         );
       })}
     </g>
@@ -151,7 +151,7 @@ function Line({ series: { color, values }, x, y }: Place & { series: ChartSeries
     <g fill={colorOf(color)}>
       <polyline points={points.join(' ')} fill="none" stroke={colorOf(color)} strokeWidth={2} />
       {points.map(([cx, cy], index) => (
-        <circle key={index} cx={cx} cy={cy} r={3} />
+        <circle key={cx} cx={cx} cy={cy} r={3} />
       ))}
     </g>
   );
