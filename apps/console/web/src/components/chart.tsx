@@ -150,7 +150,7 @@ function Line({ series: { color, values }, x, y }: Place & { series: ChartSeries
   return (
     <g fill={colorOf(color)}>
       <polyline points={points.join(' ')} fill="none" stroke={colorOf(color)} strokeWidth={2} />
-      {points.map(([cx, cy], index) => (
+      {points.map(([cx, cy]) => (
         <circle key={cx} cx={cx} cy={cy} r={3} />
       ))}
     </g>
