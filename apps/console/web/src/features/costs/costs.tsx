@@ -57,7 +57,7 @@ function Months({ costs, currency }: CostsView) {
           <Accordion.Item key={name} value={name}>
             <Accordion.Control>
               <Group justify="space-between" gap="xs" pr="sm">
-                <Text fw={600} component="span" style={{ textTransform: 'capitalize' }}>
+                <Text fw={600} component="span">
                   {month(name)}
                 </Text>
                 <Sum rows={rows} currency={currency} />

@@ -17,6 +17,9 @@ export function useMoney(currency: string | null): {
   return {
     amount: (value) => amount.format(value),
     price: (value) => price.format(value),
-    month: (value) => month.format(new Date(`${value}-01T00:00:00Z`)),
+    month(value) {
+      const text = month.format(new Date(`${value}-01T00:00:00Z`));
+      return text.charAt(0).toUpperCase() + text.slice(1);
+    },
   };
 }

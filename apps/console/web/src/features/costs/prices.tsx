@@ -71,9 +71,8 @@ function PriceTable({ prices, currency }: { prices: readonly PriceView[]; curren
             ta: 'right',
             render: (one) => (
               <Button
-                variant="subtle"
-                color="red.9"
-                size="compact-sm"
+                variant="default"
+                size="xs"
                 aria-label={t('prices.removeOf', {
                   country: countryName(one.country),
                   month: month(one.since),
