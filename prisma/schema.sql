@@ -9,7 +9,7 @@ create type created_send as (ordinal bigint, mode text, locale text, charged_fro
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
 
-create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hash bytea, recipient text, canonical_recipient text, country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
+create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text, recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
 
 create type next_turn as (id uuid, account_id uuid, starts_at double precision, ends_at double precision, opens_at timestamp with time zone);
 
@@ -172,13 +172,6 @@ create table callers_version (
   constraint callers_version_id_check CHECK (id)
 );
 
-create table code_erasure (
-  id boolean default true not null,
-  up_to uuid not null,
-  constraint code_erasure_pkey PRIMARY KEY (id),
-  constraint code_erasure_id_check CHECK (id)
-);
-
 create table counted_tries (
   key_hash bytea not null,
   tries integer not null,
@@ -221,19 +214,26 @@ CREATE INDEX denials_due_at ON public.denials USING btree (due_at) WHERE (due_at
 CREATE INDEX denials_send_id ON public.denials USING btree (send_id) WHERE (send_id IS NOT NULL);
 CREATE INDEX denials_unmatched ON public.denials USING btree (received_at) WHERE (send_id IS NULL);
 
+create table erasures (
+  step text not null,
+  up_to uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
+  constraint erasures_pkey PRIMARY KEY (step),
+  constraint erasures_step_check CHECK (step = ANY (ARRAY['codes'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
+);
+
 create table guess_budgets (
   account_id uuid not null,
   mode text not null,
-  recipient text not null,
+  recipient_key text not null,
   id uuid default gen_random_uuid() not null,
   points integer not null,
   guess_cost smallint default 1 not null,
   last_wrong_at timestamp(3) with time zone not null,
-  constraint guess_budgets_pkey PRIMARY KEY (account_id, mode, recipient),
+  constraint guess_budgets_pkey PRIMARY KEY (account_id, mode, recipient_key),
   constraint guess_budgets_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint guess_budgets_mode_check CHECK (mode = ANY (ARRAY['test'::text, 'live'::text])),
   constraint guess_budgets_points_check CHECK (points >= 0),
-  constraint guess_budgets_recipient_check CHECK (recipient ~ '^\+[1-9][0-9]{4,14}$'::text)
+  constraint guess_budgets_recipient_key_check CHECK (recipient_key ~ '^[1-9][0-9]{0,2}:[A-Za-z0-9_-]{22}$'::text)
 );
 
 create table health_readings (
@@ -431,14 +431,14 @@ create table schema_contracts (
 create table send_identities (
   send_id uuid not null,
   application_id uuid not null,
-  canonical_recipient text not null,
+  recipient_key text not null,
   identity_hash text,
   has_changed boolean not null,
   seen_at timestamp(3) with time zone default now() not null,
   constraint send_identities_pkey PRIMARY KEY (send_id),
   constraint send_identities_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id)
 );
-CREATE INDEX send_identities_recipient ON public.send_identities USING btree (application_id, canonical_recipient, seen_at);
+CREATE INDEX send_identities_recipient ON public.send_identities USING btree (application_id, recipient_key, seen_at);
 
 create unlogged table send_slots (
   sender_id uuid not null,
@@ -499,7 +499,7 @@ create table sends (
   idempotency_key bytea,
   body_hash bytea,
   recipient text not null,
-  canonical_recipient text not null,
+  recipient_key text not null,
   country text,
   locale text not null,
   charged_from text,
@@ -544,7 +544,7 @@ CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX sends_locked ON public.sends USING btree (application_id, id) WHERE (locked_at IS NOT NULL);
 CREATE INDEX sends_of_application ON public.sends USING btree (application_id, id);
-CREATE INDEX sends_to_recipient ON public.sends USING btree (account_id, mode, canonical_recipient, created_at);
+CREATE INDEX sends_to_recipient ON public.sends USING btree (account_id, mode, recipient_key, created_at);
 
 create table settings (
   id boolean default true not null,
@@ -556,12 +556,16 @@ create table settings (
   sign_ups_per_network_day integer default 20 not null,
   sign_ups_per_domain_day integer default 100 not null,
   staff_two_factor text default 'optional'::text not null,
+  retain_numbers_days integer default 90,
+  retain_sends_days integer,
   constraint settings_pkey PRIMARY KEY (id),
   constraint settings_account_rate_per_minute_check CHECK (account_rate_per_minute >= 1 AND account_rate_per_minute <= 1000000),
   constraint settings_code_validity_seconds_check CHECK (code_validity_seconds >= 1 AND code_validity_seconds <= 5400),
   constraint settings_free_sends_check CHECK (free_sends >= 0 AND free_sends <= 1000000),
   constraint settings_guess_budget_check CHECK (guess_budget >= 5 AND guess_budget <= 100),
   constraint settings_id_check CHECK (id),
+  constraint settings_retain_numbers_days_check CHECK (retain_numbers_days >= 1 AND retain_numbers_days <= 3650),
+  constraint settings_retain_sends_days_check CHECK (retain_sends_days >= 30 AND retain_sends_days <= 3650),
   constraint settings_sign_ups_per_domain_day_check CHECK (sign_ups_per_domain_day >= 1 AND sign_ups_per_domain_day <= 1000000),
   constraint settings_sign_ups_per_network_day_check CHECK (sign_ups_per_network_day >= 1 AND sign_ups_per_network_day <= 1000000),
   constraint settings_staff_two_factor_check CHECK (staff_two_factor = ANY (ARRAY['optional'::text, 'required'::text])),

@@ -64,7 +64,15 @@ const READS: Record<string, () => string[]> = {
   console: () => readBy(readConsoleConfig),
   simulator: readBySimulator,
   migrate: () => ['DATABASE_URL', 'MIGRATE_DATABASE_URL'],
-  operator: () => ['DATABASE_URL', 'REDIS_URL', 'QUEUE_PREFIX', 'BASE_URL', 'SECRET_KEY', 'ONECODE_ACTOR'],
+  operator: () => [
+    'DATABASE_URL',
+    'REDIS_URL',
+    'QUEUE_PREFIX',
+    'BASE_URL',
+    'SECRET_KEY',
+    'NUMBER_PEPPER',
+    'ONECODE_ACTOR',
+  ],
 };
 
 describe('docker compose', () => {

@@ -52,7 +52,11 @@ function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<strin
   const defaults = Object.entries(read(REQUIRED)).filter(([name]) => !missing.includes(name));
   return new Map([
     ...missing.map((name) => [name!, 'required'] as const),
-    ...defaults.map(([name, value]) => [name, value === '' ? 'none' : `\`${value}\``] as const),
+    // A keyring that is not set is derived from another one.
+    ...defaults.map(
+      ([name, value]) =>
+        [name, value === '' ? 'none' : typeof value === 'object' ? 'derived' : `\`${value}\``] as const,
+    ),
   ]);
 }
 
@@ -192,8 +196,10 @@ describe('docs/configuration.md', () => {
   it("lists the operators' settings with their defaults and bounds", () => {
     const schema = fileOf('prisma/schema.prisma');
     const model = /^model Settings \{([^}]*)\}/m.exec(schema)![1]!;
-    const declared = [...model.matchAll(/^ *(\w+) .*@default\("?(\w+)"?\) @map\("(\w+)"\)/gm)];
-    const settings = new Map(declared.map(([, , value, column]) => [column!, `\`${value}\``]));
+    const declared = [
+      ...model.matchAll(/^ *(\w+) +(?:Int|String)\??(?: +@default\("?(\w+)"?\))? +@map\("(\w+)"\)/gm),
+    ];
+    const settings = new Map(declared.map(([, , value = 'off', column]) => [column!, `\`${value}\``]));
     expect(byName(tableOf("Operators' settings"))).toEqual(byName(settings));
     const columns = new Map(declared.map(([, field, , column]) => [field!, column!]));
     for (const [field, { min, max }] of Object.entries(SETTING_BOUNDS)) {

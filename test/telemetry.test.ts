@@ -26,15 +26,8 @@ const TOKEN = 'EAAGplantedTokenOfTheSender7f3b';
 const COLLECTOR_KEY = 'plantedKeyOfTheCollector5d1e';
 const SENDER = '+15550783881';
 
-/** Columns that must hold phone numbers, and columns of message ids, which contain encoded phone numbers. */
-const PHONE_COLUMNS = [
-  'sends.recipient',
-  'sends.canonical_recipient',
-  'sends.from_number',
-  'senders.number',
-  'guess_budgets.recipient',
-];
-const MESSAGE_ID_COLUMNS = ['attempts.message_id', 'receipts.message_id'];
+/** Columns that must hold phone numbers. */
+const PHONE_COLUMNS = ['sends.recipient', 'sends.from_number', 'senders.number'];
 /** The column that keeps `Idempotency-Key`. */
 const IDEMPOTENCY_COLUMN = 'sends.idempotency_key';
 /** Columns of refused requests, some of which were about a number or a code: they hold neither. */
@@ -505,26 +498,22 @@ describe('what the processes tell', () => {
     expect(findSecrets(spans, everySecret())).toEqual([]);
   });
 
-  it('secrets are in no table, except phone numbers and message ids in their columns', async () => {
+  it('secrets are in no table, except phone numbers in their columns', async () => {
     await until('a stored refusal of the database', async () => {
       const codes = await stack.db.sql(`select code from refused_requests where code = 'internal_error'`);
       return codes.length === 2;
     });
     const contents = await tableContents(stack.db);
     const found = [...contents].flatMap(([column, text]) => {
-      const mayHoldPhones = PHONE_COLUMNS.includes(column) || MESSAGE_ID_COLUMNS.includes(column);
       const secrets = [
         ...secretValues,
-        ...(mayHoldPhones ? [] : phones),
-        ...(MESSAGE_ID_COLUMNS.includes(column) ? [] : messageIds),
+        ...messageIds,
+        ...(PHONE_COLUMNS.includes(column) ? [] : phones),
         ...(column === IDEMPOTENCY_COLUMN ? [] : idempotencyKeys),
       ];
       return findSecrets(text, secrets).map((find) => `${column}: ${find}`);
     });
     expect(found).toEqual([]);
-    // A receipt is deleted once it is applied.
-    const kept = MESSAGE_ID_COLUMNS.filter((column) => column !== 'receipts.message_id');
-    for (const column of [...PHONE_COLUMNS, ...kept, ...REFUSAL_COLUMNS])
-      expect(contents.get(column)).not.toBe('');
+    for (const column of [...PHONE_COLUMNS, ...REFUSAL_COLUMNS]) expect(contents.get(column)).not.toBe('');
   });
 });

@@ -194,10 +194,16 @@ function scrape(url) {
  * @param {string} senderId
  * @param {number} sends
  */
-async function addHistory({ buildCaller, fillHistory }, handle, url, senderId, sends) {
+async function addHistory(
+  { buildCaller, fillHistory, TEST_NUMBER_PEPPER: numberPepper },
+  handle,
+  url,
+  senderId,
+  sends,
+) {
   const { accountId, applicationId } = await buildCaller(handle, 'live');
   const applications = [{ id: applicationId, mode: /** @type {const} */ ('live') }];
-  await fillHistory(url, { accountId, applications, senderId, sends, days: 60 });
+  await fillHistory(url, { accountId, applications, senderId, sends, days: 60, numberPepper });
 }
 
 /**

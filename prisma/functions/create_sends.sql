@@ -62,14 +62,25 @@ begin
       a.minute_times as account_times, a.minute_totals as account_totals,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, p.mode, p.sends_created as application_total,
       p.minute_times as application_times, p.minute_totals as application_totals, p.per_minute as application_quota,
-      p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then
-        latest_sends_to(p, u.canonical_recipient, v_now)
-      end as recipient_times, b.guess_cost as wrong_cost, points_left_at(b.points, b.last_wrong_at, v_now) as wrong_points,
+      p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then array(
+        -- The times of the latest sends within an hour, newest first. A function of its own would be planned anew at each call.
+        select l.created_at from unnest(u.recipient_keys) as r (recipient_key) cross join lateral (
+          select s.created_at from sends s
+          where s.account_id = p.account_id and s.mode = p.mode and s.recipient_key = r.recipient_key
+            and (s.application_id = p.id) is true
+            -- "is true" keeps the index by application away. Those from further ahead are from before the clock stepped back.
+            and s.created_at > v_now - interval '1 hour' and s.created_at < v_now + interval '1 hour'
+          order by s.created_at desc limit p.per_recipient_hour
+        ) l
+        order by l.created_at desc limit p.per_recipient_hour
+      ) end as recipient_times, b.guess_cost as wrong_cost, b.points as wrong_points,
       o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, case
         -- The order, as in `open_codes`. A number that verified before is no pumping.
         when t.open_until is not null and (
-          select true from sends v where v.account_id = u.account_id and v.mode = 'live' and v.canonical_recipient = u.canonical_recipient
-            and v.verification = 'verified' order by v.created_at desc limit 1
+          select true from unnest(u.recipient_keys) as r (recipient_key) cross join lateral (
+            select from sends v where v.account_id = u.account_id and v.mode = 'live' and v.recipient_key = r.recipient_key
+              and v.verification = 'verified' order by v.created_at desc limit 1
+          ) v limit 1
         ) is null then t.open_until
       end as breaker_at
     from unnest(p_sends) u
@@ -77,11 +88,16 @@ begin
     join applications p on p.id = u.application_id
     left join api_keys k on k.id = u.key_id
     left join sends s on s.application_id = u.application_id and s.idempotency_key = u.idempotency_key
-    left join guess_budgets b on b.account_id = u.account_id and b.mode = p.mode and b.recipient = u.canonical_recipient
+    left join lateral (
+      select max(g.guess_cost) as guess_cost, sum(points_left_at(g.points, g.last_wrong_at, v_now)) as points
+      from unnest(u.recipient_keys) as r (recipient_key) cross join lateral (
+        select * from guess_budgets where account_id = u.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
+      ) g
+    ) b on true
     left join breaker_trips t on a.breaker_unverified_percent is not null and p.mode = 'live' and t.account_id = u.account_id
       and t.country = coalesce(u.country, 'ZZ') and t.open_until > v_now
     left join lateral (
-      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from open_codes(u.account_id, u.canonical_recipient) c
+      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from open_codes(u.account_id, u.recipient_keys) c
     ) o on p.mode = 'live'
     where u.application_id = any (v_locked)
     order by u.account_id, u.application_id, u.ordinal
@@ -121,7 +137,7 @@ begin
     v_known := case when w.idempotency_key is not null then array_position(v_keys, w.idempotency_key) end;
     existing_id := coalesce(w.existing_id, v_ids[v_known]);
     if existing_id is not null then
-      outcome := case when coalesce(w.existing_hash, v_hashes[v_known]) = w.body_hash then 'existing' else 'reused' end;
+      outcome := case when coalesce(w.existing_hash, v_hashes[v_known]) = any (w.body_hashes) then 'existing' else 'reused' end;
       return next;
       continue;
     end if;
@@ -144,7 +160,7 @@ begin
     application_window :=
       minute_window(w.application_quota, w.application_total + v_application_new, w.application_times, w.application_totals, v_now);
     recipient_window := hour_window(
-      w.recipient_quota, cardinality(array_positions(v_recipients, w.canonical_recipient)), w.recipient_times, v_now
+      w.recipient_quota, cardinality(array_positions(v_recipients, w.recipient_keys[1])), w.recipient_times, v_now
     );
     v_wrong_at := null;
     v_codes_at := null;
@@ -153,16 +169,16 @@ begin
       v_room := guess_points_max(v_settings.guess_budget, greatest(w.guess_cost, w.wrong_cost, w.open_cost))
         - coalesce(w.wrong_points, 0) - w.guess_cost * case when v_is_live then 5 else 1 end;
       v_new_points := 0;
-      if w.canonical_recipient = any (v_open_recipients) and v_is_live then
+      if w.recipient_keys[1] = any (v_open_recipients) and v_is_live then
         v_new_points := (
           select sum(n.points) from unnest(v_open_recipients, v_open_points) as n (recipient, points)
-          where n.recipient = w.canonical_recipient
+          where n.recipient = w.recipient_keys[1]
         );
       end if;
       if v_room < 0 then
         v_wrong_at := v_now + make_interval(secs => -v_room / 5 * 86400);
       elsif w.open_points + v_new_points > v_room then
-        v_codes_at := codes_end_at(w.account_id, w.canonical_recipient, v_room - v_new_points, v_now, v_settings);
+        v_codes_at := codes_end_at(w.account_id, w.recipient_keys, v_room - v_new_points, v_now, v_settings);
       end if;
     end if;
     v_trial_at := case when v_is_live and w.trial_countries is not null then trial_opens_at(v_trial_new, v_now, v_settings) end;
@@ -201,13 +217,13 @@ begin
       v_account_new := v_account_new + 1;
       v_application_new := v_application_new + 1;
       v_keys := v_keys || w.idempotency_key;
-      v_hashes := v_hashes || w.body_hash;
+      v_hashes := v_hashes || w.body_hashes[1];
       v_ids := v_ids || w.id;
-      v_recipients := v_recipients || w.canonical_recipient;
+      v_recipients := v_recipients || w.recipient_keys[1];
       if v_is_live then
         v_free_taken := v_free_taken + (v_bucket = 'free_quota')::integer;
         v_credits_taken := v_credits_taken + (v_bucket = 'credit')::integer;
-        v_open_recipients := v_open_recipients || w.canonical_recipient;
+        v_open_recipients := v_open_recipients || w.recipient_keys[1];
         v_open_points := v_open_points || 5 * w.guess_cost;
         v_trial_new := v_trial_new + (w.trial_countries is not null)::integer;
         v_awaits := coalesce(v_awaits, slots_are_taken());

@@ -2,6 +2,11 @@
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
 language plpgsql as $$
 begin
+  if cardinality(p_sends[1].recipient_keys) > 1 then
+    -- Workers, who have no pepper, find who verified before under the key that is written now.
+    update send_identities i set recipient_key = u.recipient_keys[1] from unnest(p_sends) u
+      where i.application_id = u.application_id and i.recipient_key = any (u.recipient_keys[2:]);
+  end if;
   with created as materialized (
     select u.*, c.mode, c.locale as language, c.charged_from, c.expires_at, c.awaiting_sender, c.application_number
     from unnest(p_created) c join unnest(p_sends) u using (ordinal)
@@ -29,10 +34,10 @@ begin
   )
   insert into sends (
     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at,
+    recipient_key, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at,
     created_at, expires_at, request_id, traceparent
-  ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    canonical_recipient, country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
+  ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hashes[1], recipient,
+    recipient_keys[1], country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
     case when awaiting_sender then expires_at else p_now end, p_now, expires_at, request_id, traceparent
   from created;
 end

@@ -56,7 +56,7 @@ begin
   ), longest as materialized (
     select w.* from served g join (select account_id, count(*) as turns from turns group by account_id) t using (account_id)
     cross join lateral (
-      select w.id, w.account_id, w.country, w.locale, w.canonical_recipient as recipient, w.expires_at from sends w
+      select w.id, w.account_id, w.country, w.locale, w.recipient_key, w.expires_at from sends w
       where w.awaiting_sender and w.account_id = g.account_id and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
         -- The first condition is for the index, which then ends before what has expired.
         and w.expires_at > p_now + p_horizon and is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon)
@@ -66,7 +66,7 @@ begin
     select w.*, (
       -- When the first of these senders may write to the recipient.
       select min(coalesce(p.free_at, '-infinity')) from available a
-      left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
+      left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient_key, 0)
       where not array[coalesce(w.country, 'ZZ'), w.locale] && a.closed
     ) as window_at from longest w
   ), ranked as (
@@ -79,7 +79,7 @@ begin
     union all
     -- One after the other, as the window lets them through.
     select j.id, j.account_id, null, null, least(j.expires_at, j.window_at + recipient_window_spacing() * (
-      row_number() over (partition by j.recipient order by j.expires_at desc, j.id desc) - 1
+      row_number() over (partition by j.recipient_key order by j.expires_at desc, j.id desc) - 1
     )), null
     from judged j where j.window_at > p_now + p_horizon
   ) u order by u.position;

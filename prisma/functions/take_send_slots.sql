@@ -37,7 +37,7 @@ begin
   v_free := v_start;
 
   for w in
-    select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.canonical_recipient, 0) as recipient_hash,
+    select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.recipient_key, 0) as recipient_hash,
       is_held(v_holds, s.account_id, s.country) as is_held
     from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id order by p.ordinal
   loop

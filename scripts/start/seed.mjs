@@ -104,7 +104,9 @@ async function ensureSenders(env) {
  * @param {{ test: SeedKey, live: SeedKey }} keys
  */
 async function addHistory(env, accountId, { test, live }) {
-  const { fillHistory } = await import('@onecode/testing'); // needs the build
+  // They need the build.
+  const { fillHistory } = await import('@onecode/testing');
+  const { parseKeyring } = await import('@onecode/domain');
   const [sender] = await onecode(env, 'sender', 'list');
   await fillHistory(String(env['DATABASE_URL']), {
     ...HISTORY,
@@ -114,6 +116,7 @@ async function addHistory(env, accountId, { test, live }) {
       { id: test.application, mode: 'test' },
     ],
     senderId: sender.id,
+    numberPepper: parseKeyring(String(env['NUMBER_PEPPER'])),
   });
 }
 

@@ -79,6 +79,7 @@ function readSecrets() {
   /** @type {Record<string, string>} */
   const secrets = {
     CODE_PEPPER: randomBytes(32).toString('base64'),
+    NUMBER_PEPPER: randomBytes(32).toString('base64'),
     SECRET_KEY: randomBytes(32).toString('base64'),
     SESSION_SECRET: randomBytes(32).toString('base64'),
     WHATSAPP_APP_SECRET: randomBytes(16).toString('hex'),
@@ -117,9 +118,11 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }) {
  * Records what the command line needs to work beside the running processes.
  * @param {NodeJS.ProcessEnv} env
  */
-export function recordEnvironment({ DATABASE_URL, SECRET_KEY }) {
+export function recordEnvironment({ DATABASE_URL, NUMBER_PEPPER, SECRET_KEY }) {
   removeEnvironment(); // an older file keeps its mode
-  writeFileSync(environmentFile, JSON.stringify({ DATABASE_URL, SECRET_KEY }, null, 2), { mode: 0o600 });
+  writeFileSync(environmentFile, JSON.stringify({ DATABASE_URL, NUMBER_PEPPER, SECRET_KEY }, null, 2), {
+    mode: 0o600,
+  });
 }
 
 /** Nothing runs any more that the command line could reach. */

@@ -1,4 +1,4 @@
-import { parseKeyring } from '@onecode/domain';
+import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
   databaseAddress,
@@ -29,6 +29,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     BASE_URL: address(['http', 'https']),
     DOCS_URL: address(['http', 'https'], ''),
     CODE_PEPPER: secret(variable(parseKeyring)),
+    NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
     SECRET_KEY: secret(variable(parseKeyring)),
     WHATSAPP_APP_SECRET: secret(variable(parseAppSecrets)),
     WHATSAPP_VERIFY_TOKEN: secret(text()),
@@ -38,7 +39,11 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
     ...TRACING,
   });
-  return { ...config, DOCS_URL: config.DOCS_URL || `${config.BASE_URL}/docs` };
+  return {
+    ...config,
+    DOCS_URL: config.DOCS_URL || `${config.BASE_URL}/docs`,
+    NUMBER_PEPPER: config.NUMBER_PEPPER ?? deriveNumberPepper(config.CODE_PEPPER),
+  };
 }
 
 /** The provider's app secret, or several while it is rotated, separated by commas. */

@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { buildCaller, buildSend, redisContents, until, type RawAnswer } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
+import { messageIdOf } from '@onecode/whatsapp';
 import { readApiConfig } from '../src/config.js';
 import { apiVariables, APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
 
@@ -39,7 +40,7 @@ const textOf = (...statuses: object[]): string => JSON.stringify(webhook(statuse
 const stored = (messageId: string): Promise<Record<string, unknown>[]> =>
   api.db.sql(
     `select message_id, send_id, attempt, status, occurred_at, failure from receipts where message_id = $1 order by id`,
-    [messageId],
+    [messageIdOf(messageId)],
   );
 async function storedCount(): Promise<number> {
   const [row] = await api.db.sql<{ count: number }>('select count(*)::integer as count from receipts');
@@ -171,7 +172,7 @@ describe('what people write back', () => {
       button: { payload: 'DID_NOT_REQUEST_CODE', text: PLANTED },
     });
   const denials = (messageId: string) =>
-    api.db.sql('select send_id, occurred_at from denials where message_id = $1', [messageId]);
+    api.db.sql('select send_id, occurred_at from denials where message_id = $1', [messageIdOf(messageId)]);
 
   it('is stored when it denies a message, once, with its send, before the answer', async () => {
     const messageId = newMessageId();
@@ -180,7 +181,7 @@ describe('what people write back', () => {
     await api.db.sql(
       `insert into attempts (send_id, number, outcome, message_id, started_at, finished_at)
        values ($1, 1, 'accepted', $2, now(), now())`,
-      [sendId, messageId],
+      [sendId, messageIdOf(messageId)],
     );
     for (let n = 0; n < 3; n += 1) expect((await postSigned(deny(messageId))).status).toBe(200);
     expect(await denials(messageId)).toEqual([
@@ -218,7 +219,7 @@ describe('a signed post', () => {
     expect(answer).toMatchObject({ status: 200, body: 'ok' });
     expect(await stored(id)).toEqual([
       {
-        message_id: id,
+        message_id: messageIdOf(id),
         send_id: sendId,
         attempt: 3,
         status: 'delivered',

@@ -7,8 +7,10 @@ import { addCostCommands } from './commands/cost.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
+import { addRecipientCommands } from './commands/recipient.js';
 import { addReleaseCommands } from './commands/release.js';
 import { addRequestCommands } from './commands/request.js';
+import { addRetentionCommands } from './commands/retention.js';
 import { addSenderCommands } from './commands/sender.js';
 import { addSendCommands } from './commands/send.js';
 import { addSettingsCommands } from './commands/settings.js';
@@ -16,8 +18,8 @@ import { addUserCommands } from './commands/user.js';
 import { NotOk, describeError } from './errors.js';
 
 const HELP = `
-Every command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too. Where DATABASE_URL is not set,
-they come from the Onecode that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user
+Every command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too, and what takes --to reads
+NUMBER_PEPPER, or CODE_PEPPER without it. Where DATABASE_URL is not set, they come from the Onecode that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user
 of the operating system; in an image without a terminal, ONECODE_ACTOR has to be set.
 
 Example:
@@ -41,6 +43,8 @@ function buildProgram(): Command {
   addSenderCommands(program);
   addSendCommands(program);
   addRequestCommands(program);
+  addRecipientCommands(program);
+  addRetentionCommands(program);
   addUserCommands(program);
   addHoldCommands(program);
   addCostCommands(program);

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { hashApiKey, isApiKey } from '@onecode/domain';
 import { createApplication, findCaller, setBreaker, tripBreaker } from '@onecode/store';
-import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
+import { buildAccount, buildCaller, buildSend, recipientKeysOf, TEST_ACTOR } from '@onecode/testing';
 import { ID, TIME, UNKNOWN_ID, useCommandLine } from './onecode.js';
 
 const { store, json, text, expectFault } = useCommandLine();
@@ -169,8 +169,8 @@ describe('abuse controls', () => {
 
   it('give a recipient the guess budget back, and say how much of it was used', async () => {
     await store.sql(
-      `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', '+5511987654322', 95, now())`,
-      [id, TO],
+      `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values ($1, 'live', $2, 100, now()), ($1, 'test', $2, 3, now()), ($1, 'live', $3, 95, now())`,
+      [id, recipientKeysOf(TO)[0], recipientKeysOf('+5511987654322')[0]],
     );
     expect(await json(`account show ${id}`)).toMatchObject({ refused_recipients: 1 });
     expect(await json(`account forgive ${id} --to`, '+55 11 98765-4321')).toEqual({
@@ -225,8 +225,8 @@ describe('an application', () => {
     expect(await json(`application set ${id} identity_check enforce`)).toMatchObject(enforced);
     const sendId = await buildSend(store.database, caller, { recipient: '+5511987654321' });
     await store.sql(
-      `insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
-       select id, application_id, canonical_recipient, 'DF2lS5v2W6x=', false from sends where id = $1`,
+      `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
+       select id, application_id, recipient_key, 'DF2lS5v2W6x=', false from sends where id = $1`,
       [sendId],
     );
     const trust = `application trust ${id} --to +5511987654321`;
@@ -322,6 +322,9 @@ it.each([
   'key list --application ID',
   'key revoke ID',
   'hold set account ID --reason r',
+  'account delete ID --reason r',
+  'recipient export --to +5511987654321 --account ID',
+  'recipient erase --to +5511987654321 --account ID --reason r',
   'request list --account ID',
   'send show ID',
   'sender show ID',

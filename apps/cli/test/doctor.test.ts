@@ -22,6 +22,7 @@ describe('the command line of a deployment', () => {
     env = {
       ...stack.variables,
       SECRET_KEY: stack.secrets.secretKey,
+      CODE_PEPPER: stack.secrets.pepper,
       BASE_URL: stack.apis[0]!,
     };
   }, STACK_START_MS_MAX);
@@ -59,6 +60,7 @@ describe('the command line of a deployment', () => {
       'processes',
       'secret_key',
       'senders',
+      'number_pepper',
       `sender_${sender}`,
       'health',
       'redis',
@@ -82,11 +84,12 @@ describe('the command line of a deployment', () => {
   });
 
   it('doctor says what it could not check, and by which variable it would', async () => {
-    const { code, checks } = await doctor({ SECRET_KEY: '', BASE_URL: '', REDIS_URL: '' });
+    const { code, checks } = await doctor({ SECRET_KEY: '', CODE_PEPPER: '', BASE_URL: '', REDIS_URL: '' });
     const skipped = checks.filter(({ detail }) => detail.startsWith('Skipped'));
     expect(code).toBe(1);
     expect(skipped.map(({ check, ok }) => [check, ok])).toEqual([
       ['secret_key', null],
+      ['number_pepper', null],
       ['redis', null],
       ['webhook', null],
     ]);

@@ -3,11 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { useTestDatabase, type TestDatabase } from '@onecode/testing';
+import { TEST_PEPPER, useTestDatabase, type TestDatabase } from '@onecode/testing';
 import { run } from '../src/program.js';
 
 export const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 export const SECRET_KEY = randomBytes(32).toString('base64');
+/** From which `TEST_NUMBER_PEPPER` is derived. */
+const CODE_PEPPER = TEST_PEPPER.keys.get(1)!.toString('base64');
 
 export interface Ended {
   code: number | null;
@@ -93,7 +95,7 @@ export function useCommandLine(): CommandLine {
   const own: CommandLine = {
     store,
     get env() {
-      return { DATABASE_URL: store.url, SECRET_KEY };
+      return { DATABASE_URL: store.url, CODE_PEPPER, SECRET_KEY };
     },
     jsonWith,
     json: (...typed) => jsonWith('', ...typed),

@@ -18,11 +18,14 @@ describe('the settings', () => {
     sign_ups_per_network_day: 20,
     sign_ups_per_domain_day: 100,
     staff_two_factor: 'optional',
+    retain_numbers_days: 90,
+    retain_sends_days: null,
   };
   afterEach(() =>
     store.sql(
       `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
-         trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional'`,
+         trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional',
+         retain_numbers_days = 90, retain_sends_days = null`,
     ),
   );
 
@@ -42,6 +45,8 @@ describe('the settings', () => {
     ['sign_ups_per_network_day', 1, 'signUpsPerNetworkDay'],
     ['sign_ups_per_domain_day', 1_000_000, 'signUpsPerDomainDay'],
     ['staff_two_factor', 'required', 'staffTwoFactor'],
+    ['retain_numbers_days', 1, 'retainNumbersDays'],
+    ['retain_sends_days', 30, 'retainSendsDays'],
   ] as const)('change one at a time: %s to %s', async (name, value, stored) => {
     const before = await readSettings(store.database);
     expect(await json(`settings set ${name} ${value}`)).toEqual({ ...DEFAULTS, [name]: value });
@@ -52,6 +57,17 @@ describe('the settings', () => {
     expect(await json('settings set guess_budget off')).toEqual({ ...DEFAULTS, guess_budget: null });
     expect(await text('settings get')).toMatch(/^guess budget +off$/m);
     expect(await json('settings set guess_budget on')).toEqual(DEFAULTS);
+  });
+
+  it('turn retention off and on', async () => {
+    expect(await json('settings set retain_numbers_days off')).toEqual({
+      ...DEFAULTS,
+      retain_numbers_days: null,
+    });
+    expect(await json('settings set retain_numbers_days on')).toEqual(DEFAULTS);
+    expect(await json('settings set retain_sends_days on')).toEqual({ ...DEFAULTS, retain_sends_days: 365 });
+    const tooShort = ['settings', 'set', 'retain_sends_days', '29'];
+    expectFault(await onecode(tooShort, commandLine.env), 2, 'from 30 to 3650');
   });
 
   it('remind of the template that says how long codes live, in text only', async () => {

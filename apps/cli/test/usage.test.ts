@@ -52,7 +52,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['help', 'acount'], /a command is missing/],
     [['account'], /a command is missing: one of create, show, credit, .*see onecode account --help/],
     [
-      ['account', 'delete', UNKNOWN_ID],
+      ['account', 'erase', UNKNOWN_ID],
       /unknown command: one of create, show, credit, rate, weight, countries, breaker, forgive/,
     ],
     [['key', KEY], /unknown command/],

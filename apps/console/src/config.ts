@@ -1,4 +1,4 @@
-import { parseKeyring } from '@onecode/domain';
+import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
   databaseAddress,
@@ -30,15 +30,21 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     CONSOLE_URL: address(['http', 'https']),
     SESSION_SECRET: secret(variable(parseSessionSecret)),
     SECRET_KEY: secret(variable(parseKeyring)),
+    NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
+    // Only where NUMBER_PEPPER is derived from it.
+    CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
     PROXY_HOPS: wholeNumber(0, 9, 0),
     QUEUE_PREFIX: text('onecode'),
     SHUTDOWN_DELAY_MS,
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   });
+  const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
   return {
-    ...config,
-    API_URL: config.API_URL || config.BASE_URL,
-    CONSOLE_URL: new URL(config.CONSOLE_URL).origin,
+    ...rest,
+    // Null where neither is set: then nobody finds a number.
+    NUMBER_PEPPER: NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER)),
+    API_URL: rest.API_URL || rest.BASE_URL,
+    CONSOLE_URL: new URL(rest.CONSOLE_URL).origin,
   };
 }
 

@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { closeHttpServer, createLog, openQueues } from '@onecode/runtime';
-import { createTestDatabase, TEST_SECRET_KEY, testRedisUrl, type TestDatabase } from '@onecode/testing';
+import {
+  createTestDatabase,
+  TEST_NUMBER_PEPPER,
+  TEST_SECRET_KEY,
+  testRedisUrl,
+  type TestDatabase,
+} from '@onecode/testing';
 import { createApp } from '../src/app.js';
 import { readConsoleConfig, type ConsoleConfig } from '../src/config.js';
 import { createHttpServer } from '../src/server.js';
@@ -72,7 +78,12 @@ export async function startConsole(
     PROXY_HOPS: '1',
     LOG_LEVEL: 'silent',
   });
-  const config: ConsoleConfig = { ...given, SECRET_KEY: TEST_SECRET_KEY, ...overrides };
+  const config: ConsoleConfig = {
+    ...given,
+    SECRET_KEY: TEST_SECRET_KEY,
+    NUMBER_PEPPER: TEST_NUMBER_PEPPER,
+    ...overrides,
+  };
   const queues = openQueues({ redisUrl: config.REDIS_URL, prefix, onError: () => {} });
   server.on(
     'request',

@@ -20,6 +20,7 @@ export function startLoops(
   workerId: string,
 ): Loop {
   const { database, log } = context;
+  const stopping = new AbortController();
   const withHeartbeat = withHeartbeats(database, workerId);
   const start = (loop: string, round: () => Promise<void>, pauseMs: number): Loop =>
     startLoop(round, pauseMs, repeatedFaults(log, 'error', 'a round failed', { loop }));
@@ -30,11 +31,12 @@ export function startLoops(
     startWatched('deliver', () => dueDeliveries.round(), DELIVER_PAUSE_MS),
     startWatched('sweep', () => sweep(context), 1_000),
     startWatched('breaker', () => watchBreakers(context), 5_000),
-    startWatched('clean_up', () => cleanUp(context), 60_000),
+    startWatched('clean_up', () => cleanUp(context, stopping.signal), 60_000),
     start('read', () => readDueSenders(context, graph), READ_PAUSE_MS),
   ];
   return {
     async stop() {
+      stopping.abort();
       await Promise.all(loops.map((loop) => loop.stop()));
       await dueDeliveries.ended();
     },

@@ -180,7 +180,7 @@ async function recordReportedFailure(context: WorkerContext, receipt: Receipt): 
   if (failure === null || !isNotOfThisSend(failure)) return;
   const reported = await findReportedSend(context.database, receipt);
   if (reported === null || isLost(reported.attempt)) return;
-  if (!agreesWith(failure, reported.attempt, reported.send)) return;
+  if (!agreesWith(failure, reported.attempt)) return;
   const { attempt, send } = reported;
   const { senderId, startedAt } = attempt;
   if (senderId !== null)

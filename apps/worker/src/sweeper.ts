@@ -9,6 +9,7 @@ import {
   deletePastTurns,
   eraseExpiredCodes,
   mergeOldTraffic,
+  retainOnwards,
 } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 import { applyDueDenials } from './denials.js';
@@ -20,6 +21,8 @@ const BATCH = 500;
 const DENIAL_DAYS = 8;
 /** What the provider told of templates, numbers and accounts, for who looks back after an incident. */
 const PROVIDER_CHANGE_DAYS = 90;
+/** The rest of what a backlog asks for is left for the next round. */
+const RETENTION_MS_MAX = 30_000;
 
 /** Applies what the provider reported and no job has applied. What cannot be applied holds up nothing else. */
 export async function sweep(context: WorkerContext): Promise<void> {
@@ -36,8 +39,15 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes what is kept for a limited time, and erases the codes that can be sent no more. */
-export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
+/**
+ * Deletes what is kept for a limited time, and erases the codes that can be sent no more.
+ *
+ * @param stopping leaves the rest for another time
+ */
+export async function cleanUp(
+  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
+  stopping: AbortSignal,
+): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'denials', DENIAL_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'provider_changes', PROVIDER_CHANGE_DAYS, BATCH));
@@ -49,4 +59,10 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await deleteOldHeartbeats(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);
+  const { numbersReplaced, sendsDeleted } = await retainOnwards(
+    database,
+    AbortSignal.any([stopping, AbortSignal.timeout(RETENTION_MS_MAX)]),
+  );
+  if (numbersReplaced + sendsDeleted > 0)
+    log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention');
 }

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import type { Fault } from '@onecode/simulator';
 import { buildSender, until } from '@onecode/testing';
-import { explainError } from '@onecode/whatsapp';
+import { explainError, messageIdOf } from '@onecode/whatsapp';
 import { Queue, type Job } from 'bullmq';
 import { useWorker } from './testWorker.js';
 
@@ -69,7 +69,7 @@ describe('a live send', () => {
     expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(row.created_at.getTime());
     const [message] = t.simulator.messages();
     expect(await t.attempts(id)).toMatchObject([
-      { sender_id: sender.id, outcome: 'accepted', error_code: null, message_id: message!.id },
+      { sender_id: sender.id, outcome: 'accepted', error_code: null, message_id: messageIdOf(message!.id) },
     ]);
     expect(await t.units(caller.accountId)).toEqual({ free_quota: 0, credits: 0, returned: [] });
   });

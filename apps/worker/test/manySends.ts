@@ -22,9 +22,9 @@ export async function makeSends(
   const ids = Array.from({ length: count }, () => newId());
   await environment.db.sql(
     `with made as (
-       insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
+       insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
          locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
-       select id, gen_random_uuid(), $1, $2, 'live', n, number, number, 'BR', 'pt-BR', 'credit', hash, box, $4,
+       select id, gen_random_uuid(), $1, $2, 'live', n, number, '1:' || lpad(ltrim(number, '+'), 22, '0'), 'BR', 'pt-BR', 'credit', hash, box, $4,
          due, now(), now() + interval '10 minutes'
        from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
          lateral (select case when $4 then now() + interval '10 minutes' else now() end as due,

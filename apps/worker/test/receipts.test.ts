@@ -1,5 +1,6 @@
 import { listMessageCosts, storeReceipts, type Database } from '@onecode/store';
 import { buildCaller, buildSender, until } from '@onecode/testing';
+import { messageIdOf } from '@onecode/whatsapp';
 import { useWorker } from './testWorker.js';
 import type { SendRecord } from './workerEnvironment.js';
 
@@ -13,12 +14,11 @@ describe('receipts', () => {
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.send(t.caller);
     await t.until(id, 'sent');
-    const [attempt] = await t.attempts(id);
-    return { id, messageId: attempt!.message_id! };
+    return { id, messageId: await t.messageId(id) };
   };
 
   const stored = (messageId: string) =>
-    t.sql('select tries from receipts where message_id = $1', [messageId]);
+    t.sql('select tries from receipts where message_id = $1', [messageIdOf(messageId)]);
   const untilApplied = (messageId: string): Promise<true> =>
     until('an end of all receipts', async () => (await stored(messageId)).length === 0);
 
@@ -54,7 +54,9 @@ describe('receipts', () => {
     expect(row.sent_at).not.toBeNull();
     expectOrder(row);
     const [message] = t.simulator.messages();
-    expect(await t.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
+    expect(await t.attempts(id)).toMatchObject([
+      { outcome: 'accepted', message_id: messageIdOf(message!.id) },
+    ]);
   });
 
   it('without our opaque data that come before our own write are applied', async () => {
@@ -65,10 +67,11 @@ describe('receipts', () => {
     await until(
       'a first try',
       async () =>
-        (await t.sql('select from receipts where message_id = $1 and tries > 0', [messageId])).length > 0,
+        (await t.sql('select from receipts where message_id = $1 and tries > 0', [messageIdOf(messageId)]))
+          .length > 0,
     );
     expect(await t.row(id)).toMatchObject({ status: 'sent' });
-    await t.sql('update attempts set message_id = $2 where send_id = $1', [id, messageId]);
+    await t.sql('update attempts set message_id = $2 where send_id = $1', [id, messageIdOf(messageId)]);
     await t.until(id, 'delivered');
     await untilApplied(messageId);
   });
@@ -84,7 +87,7 @@ describe('receipts', () => {
     let tries = 0;
     await until('its end', async () => {
       // Each try would wait longer than the one before: here it does not wait.
-      await t.sql('update receipts set due_at = now() where message_id = $1', [unknown]);
+      await t.sql('update receipts set due_at = now() where message_id = $1', [messageIdOf(unknown)]);
       const [row] = await stored(unknown);
       tries = (row?.['tries'] as number | undefined) ?? tries;
       return row === undefined;
@@ -110,18 +113,19 @@ describe('receipts', () => {
 
   it('arrive a thousand in one post, and all are applied', async () => {
     const { id } = await sentSend();
-    const copies = await t.sql<{ message_id: string }>(
+    const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
+    await t.sql(
       `with copies as (
          insert into sends select (jsonb_populate_record(s, jsonb_build_object(
            'id', gen_random_uuid(), 'application_number', 1000 + n
          ))).* from sends s, generate_series(1, 1000) n where s.id = $1 returning id, sender_id, application_number
        )
        insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
-       select id, 1, sender_id, 'accepted', 'wamid.copy' || application_number, now(), now() from copies returning message_id`,
-      [id],
+       select id, 1, sender_id, 'accepted', ($2::text[])[application_number - 1000], now(), now() from copies`,
+      [id, ids.map(messageIdOf)],
     );
-    const statuses = copies.map(({ message_id }) => ({
-      id: message_id,
+    const statuses = ids.map((messageId) => ({
+      id: messageId,
       status: 'delivered',
       timestamp: String(Math.floor(Date.now() / 1000)),
       recipient_id: '5511987654321',

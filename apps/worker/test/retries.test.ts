@@ -1,5 +1,6 @@
 import type { Fault } from '@onecode/simulator';
 import { buildSend, endStops, until, type TapAnswer } from '@onecode/testing';
+import { messageIdOf } from '@onecode/whatsapp';
 import { Queue, type Job } from 'bullmq';
 import { useWorker } from './testWorker.js';
 import type { AttemptRow } from './workerEnvironment.js';
@@ -219,7 +220,9 @@ describe('a receipt with our opaque data', () => {
     );
     expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
     const [message] = t.simulator.messages();
-    expect(await t.attempts(id)).toMatchObject([{ outcome: 'accepted', message_id: message!.id }]);
+    expect(await t.attempts(id)).toMatchObject([
+      { outcome: 'accepted', message_id: messageIdOf(message!.id) },
+    ]);
     expect(t.calls(id)).toHaveLength(1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });

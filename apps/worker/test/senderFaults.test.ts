@@ -307,9 +307,8 @@ describe('an accepted message that a receipt reports as lost', () => {
       const id = await t.send(await t.newCaller());
       await t.until(id, 'sent');
       const [send] = await t.sql<{ recipient: string }>('select recipient from sends where id = $1', [id]);
-      const [attempt] = await t.attempts(id);
       const status = {
-        id: change.messageId ?? attempt!.message_id,
+        id: change.messageId ?? (await t.messageId(id)),
         status: 'failed',
         timestamp: String(Math.floor(Date.now() / 1000)),
         recipient_id: change.recipient ?? send!.recipient.slice(1),
@@ -386,7 +385,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     const delivered = await t.send(caller, { recipient: '+5511987650301' });
     await t.until(delivered, 'delivered');
     for (const id of [lost, delivered]) {
-      const messageId = (await t.attempts(id))[0]!.message_id!;
+      const messageId = await t.messageId(id);
       await t.simulator.postReceipt({ messageId, status: 'failed', code: 131042 });
       await until('an end of the receipt', async () => (await t.sql('select from receipts')).length === 0);
       expect((await stopsOf(first)).filter(({ scope }) => scope === 'sender')).toEqual([]);
@@ -407,7 +406,7 @@ describe('an accepted message that a receipt reports as lost', () => {
       (await stopsOf(first)).some(({ scope, cause }) => scope === 'sender' && cause === 'fault');
     await until('a stop', isStopped);
     await endStops(t.database);
-    await t.simulator.postReceipt({ messageId: (await t.attempts(before))[0]!.message_id!, status: 'read' });
+    await t.simulator.postReceipt({ messageId: await t.messageId(before), status: 'read' });
     await t.until(before, 'read');
     await until('an end of the receipt', async () => (await t.sql('select from receipts')).length === 0);
     expect(await isStopped()).toBe(true);

@@ -25,8 +25,9 @@ import {
   type TappedRequest,
   type TestCaller,
   type TestDatabase,
+  TEST_NUMBER_PEPPER,
 } from '@onecode/testing';
-import { parseWebhook, signatureMatches } from '@onecode/whatsapp';
+import { messageIdOf, parseWebhook, signatureMatches } from '@onecode/whatsapp';
 
 const APP_SECRET = 'test-app-secret';
 
@@ -100,7 +101,7 @@ export class WorkerEnvironment extends TestEnvironment {
         const signature = request.headers['x-hub-signature-256'];
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        const { receipts, denials, changes, businessAccounts } = parseWebhook(body);
+        const { receipts, denials, changes, businessAccounts } = parseWebhook(body, TEST_NUMBER_PEPPER);
         return void Promise.all([
           storeReceipts(this.db.database, receipts),
           storeDenials(this.db.database, denials),
@@ -224,6 +225,12 @@ export class WorkerEnvironment extends TestEnvironment {
       'select number, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts where send_id = $1 order by number',
       [id],
     );
+
+  /** The provider's own id of the first message of a send. */
+  messageId = async (id: string): Promise<string> => {
+    const [attempt] = await this.attempts(id);
+    return this.simulator.messages().find((message) => messageIdOf(message.id) === attempt!.message_id)!.id;
+  };
 
   /** The requests to the provider for this send. */
   calls = (id: string): TappedRequest[] => {

@@ -1,5 +1,9 @@
+import { canonicalNumber } from './canonicalNumber.js';
 import { FINDINGS, runbookOf } from './findings.js';
 import type { Finding } from './healthFindings.js';
+import type { Keyring } from './keyring.js';
+import { recipientKeys } from './numberKeys.js';
+import { isMasked } from './recipient.js';
 
 /** What was looked at, whether it is well, and what was found: if not well, with what to do. */
 export interface DeploymentCheck {
@@ -146,6 +150,27 @@ function senders({ senders: all }: DatabaseFacts): DeploymentCheck {
   return active > 0
     ? ok('senders', `${active} of ${all.length} can send.`)
     : bad('senders', 'No sender can send: onecode sender list says why, and until when.');
+}
+
+/**
+ * Whether the keys of numbers here are those that the API writes.
+ *
+ * @param latest the latest send's, or null where there is none
+ * @param pepper null where neither it nor what it is derived from is set
+ */
+export function numberPepperCheck(
+  latest: { recipient: string; recipientKey: string } | null,
+  pepper: Keyring | null,
+): DeploymentCheck {
+  if (pepper === null) return skipped('number_pepper', 'NUMBER_PEPPER');
+  if (latest === null || isMasked(latest.recipient))
+    return ok('number_pepper', 'There is no number to try it with.');
+  return recipientKeys(pepper, canonicalNumber(latest.recipient)).includes(latest.recipientKey)
+    ? ok('number_pepper', 'It finds the number of the latest send.')
+    : bad(
+        'number_pepper',
+        'It does not find the number of the latest send: give the API, the console and the command line the same NUMBER_PEPPER.',
+      );
 }
 
 /** One check for each finding of the health page, or one that there is none. What operators wanted is no fault. */

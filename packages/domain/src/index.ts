@@ -13,6 +13,7 @@ export * from './holds.js';
 export * from './idempotencyKey.js';
 export * from './identityCheck.js';
 export * from './keyring.js';
+export * from './numberKeys.js';
 export * from './outcome.js';
 export * from './preflight.js';
 export * from './problems.js';

@@ -1,4 +1,3 @@
-import { canonicalNumber } from './canonicalNumber.js';
 import { acceptance, failure, isNotOfThisSend, isWorthSending } from './delivery.js';
 import type { Outcome } from './outcome.js';
 import { retryDelayMs, type RetryPolicy } from './retry.js';
@@ -16,7 +15,7 @@ import {
 
 /** The provider's report on one message. Its times are the provider's, in whole seconds. */
 export interface Receipt {
-  /** The provider's message id. Personal data: it encodes the phone number. */
+  /** What stands for the provider's message id, which encodes the phone number. */
   messageId: string;
   /** The attempt that we named as opaque data; null when it is missing or not ours. */
   attempt: AttemptName | null;
@@ -30,10 +29,10 @@ export interface Receipt {
   identityHash?: string;
 }
 
-/** From whom to whom a message went, where the provider says so: the sender's phone number id, and the recipient in digits. */
+/** From whom to whom a message went, where the provider says so: the sender's phone number id, and all keys of the recipient. */
 interface MessageEnds {
   phoneNumberId?: string;
-  recipient?: string;
+  recipientKeys?: readonly string[];
 }
 
 /** An attempt's name for the provider. */
@@ -62,6 +61,8 @@ export interface ReportedAttempt {
   outcome: AttemptOutcome | null;
   /** Whether the provider accepted another message, which may still arrive. */
   otherIsAccepted: boolean;
+  /** Of the send. */
+  recipientKey: string;
 }
 
 /**
@@ -143,16 +144,15 @@ function endedBy(
 
 /**
  * Whether a failure names the sender and the recipient of its attempt, so that it says something of the sender. The provider writes some
- * numbers in another form than they were sent to.
+ * numbers in another form than they were sent to, which has the same key.
  */
 export function agreesWith(
-  { phoneNumberId, recipient }: MessageEnds,
-  attempt: Pick<ReportedAttempt, 'phoneNumberId'>,
-  send: Pick<Send, 'recipient'>,
+  { phoneNumberId, recipientKeys }: MessageEnds,
+  attempt: Pick<ReportedAttempt, 'phoneNumberId' | 'recipientKey'>,
 ): boolean {
   return (
     (phoneNumberId === undefined || phoneNumberId === attempt.phoneNumberId) &&
-    (recipient === undefined || canonicalNumber(`+${recipient}`) === canonicalNumber(send.recipient))
+    (recipientKeys === undefined || recipientKeys.includes(attempt.recipientKey))
   );
 }
 

@@ -142,6 +142,8 @@ export function pastedNumber(text: string): string {
     .replace(LINK, '+$1');
 }
 
+/** A number without its masked digits. */
+const MASKED = '•••••';
 /** A masked number shows no more digits than this, and no more than half of those after the calling code. */
 const DIGITS_SHOWN_MAX = 4;
 
@@ -149,11 +151,17 @@ const DIGITS_SHOWN_MAX = 4;
  * Masks a number down to its calling code and last digits, as in `+55 ••••• 4321`. The number of dots is always the same, so that it
  * does not tell the length.
  *
- * @param e164 a number as `parseRecipient` gives it
+ * @param e164 a number as `parseRecipient` gives it, or masked already
  */
 export function maskRecipient(e164: string): string {
+  if (isMasked(e164)) return e164;
   const number = parsePhoneNumberFromString(e164, { extract: false });
   const national = number?.nationalNumber ?? e164.slice(1);
   const shown = national.slice(-Math.min(DIGITS_SHOWN_MAX, Math.floor(national.length / 2)));
-  return number === undefined ? `+••••• ${shown}` : `+${number.countryCallingCode} ••••• ${shown}`;
+  return number === undefined ? `+${MASKED} ${shown}` : `+${number.countryCallingCode} ${MASKED} ${shown}`;
+}
+
+/** Whether it is what `maskRecipient` leaves of a number. */
+export function isMasked(recipient: string): boolean {
+  return recipient.includes(MASKED);
 }

@@ -102,6 +102,7 @@ const reports = (
         number,
         senderId: real.attempts.get(number)!.senderId,
         phoneNumberId: null,
+        recipientKey: '1:AAAAAAAAAAAAAAAAAAAAAA',
         startedAt: real.attempts.get(number)!.claimedAt,
         outcome: real.attempts.get(number)!.outcome,
         otherIsAccepted: others.some(([, { outcome }]) => outcome === 'accepted'),

@@ -1,11 +1,14 @@
 import {
   databaseChecks,
   healthChecks,
+  numberPepperCheck,
   skipped,
   webhookCheck,
   type DatabaseFacts,
 } from '../src/deploymentChecks.js';
+import { recipientKeys } from '../src/numberKeys.js';
 
+const RECIPIENT = '+5511987654321';
 const AGREES = { id: 'an-id', clockAheadMs: 0 } as const;
 const WELL: DatabaseFacts = {
   version: '18.4',
@@ -160,5 +163,22 @@ describe('webhookCheck', () => {
     ],
   ])('of %j', (answer, ok, detail) => {
     expect(webhookCheck(answer)).toEqual({ check: 'webhook', ok, detail });
+  });
+});
+
+describe('numberPepperCheck', () => {
+  const pepper = (byte: number) => ({ current: 1, keys: new Map([[1, Buffer.alloc(32, byte)]]) });
+  const [recipientKey = ''] = recipientKeys(pepper(1), RECIPIENT);
+
+  it.each([
+    ['that finds the latest number', RECIPIENT, pepper(1), true],
+    ['that does not', RECIPIENT, pepper(2), false],
+    ['beside an erased number', '+55 ••••• 4321', pepper(2), true],
+    ['that is not set', RECIPIENT, null, null],
+  ])('of one %s', (_, recipient, given, ok) => {
+    expect(numberPepperCheck({ recipient, recipientKey }, given)).toMatchObject({
+      check: 'number_pepper',
+      ok,
+    });
   });
 });

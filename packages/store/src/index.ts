@@ -20,6 +20,7 @@ export {
   storeRefusedRequests,
   type RefusedRequest,
 } from './accounts/refusedRequests.js';
+export { deleteAccount, type DeletedAccount } from './accounts/deleteAccount.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
 export * from './accounts/tryouts.js';
@@ -43,7 +44,7 @@ export * from './holds/heldSends.js';
 export * from './holds/holds.js';
 export * from './reports/accounts.js';
 export * from './reports/denials.js';
-export { readDatabaseFacts } from './reports/deployment.js';
+export { findLatestRecipient, readDatabaseFacts } from './reports/deployment.js';
 export * from './reports/health.js';
 export * from './reports/healthReader.js';
 export * from './reports/heartbeats.js';
@@ -77,12 +78,15 @@ export * from './sends/eraseCodes.js';
 export {
   listExhaustedRecipients,
   resetGuessCount,
+  resetOtherBudgets,
   resetRecipient,
   type ExhaustedRecipient,
 } from './sends/guessBudgets.js';
 export * from './sends/identities.js';
 export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
+export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './sends/recipients.js';
+export { retainAll, retainOnwards, type Retained } from './sends/retention.js';
 export * from './sends/takeDeliveries.js';
 export * from './sends/verifySend.js';
 export * from './users/invitations.js';

@@ -1,9 +1,12 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import {
   afterFault,
+  bodyHashes,
+  canonicalNumber,
+  deriveNumberPepper,
   guessCost,
   hashCode,
-  parseRecipient,
+  recipientKeys,
   seal,
   type Judgement,
   type Keyring,
@@ -35,6 +38,8 @@ const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(
 /** The secrets of tests, new in each process. */
 export const TEST_PEPPER: Keyring = newKeyring();
 export const TEST_SECRET_KEY: Keyring = newKeyring();
+/** What a process with the first of them derives. */
+export const TEST_NUMBER_PEPPER: Keyring = deriveNumberPepper(TEST_PEPPER);
 
 /** Who makes the changes of the builders. */
 export const TEST_ACTOR: Actor = { kind: 'command_line', id: null, name: 'tester' };
@@ -164,12 +169,10 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
         ? null
         : {
             key: Buffer.from(options.idempotencyKey, 'latin1'),
-            bodyHash: createHash('sha256')
-              .update(options.body ?? '{}')
-              .digest(),
+            bodyHashes: bodyHashes(TEST_NUMBER_PEPPER, Buffer.from(options.body ?? '{}')),
           },
     recipient,
-    canonicalRecipient: canonicalOf(recipient),
+    recipientKeys: recipientKeysOf(recipient),
     country: 'BR',
     isCostly: false,
     locale: options.locale ?? null,
@@ -181,11 +184,9 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
   };
 }
 
-function canonicalOf(recipient: string): string {
-  const parsed = parseRecipient(recipient);
-  if (parsed.kind !== 'phone') throw new Error('the recipient is not a phone number');
-  return parsed.canonical;
-}
+/** The keys of a number in E.164, by the pepper of tests. */
+export const recipientKeysOf = (e164: string): string[] =>
+  recipientKeys(TEST_NUMBER_PEPPER, canonicalNumber(e164));
 
 /** Creates a send, which must be accepted. @returns its id */
 export async function buildSend(

@@ -33,6 +33,7 @@ export class ConsoleEnvironment {
     const console = startProcess('apps/console/dist/main.js', {
       ...stack.variables,
       ...options.env,
+      CODE_PEPPER: stack.secrets.pepper,
       SECRET_KEY: stack.secrets.secretKey,
       SESSION_SECRET: randomBytes(32).toString('base64'),
       PORT: String(port),

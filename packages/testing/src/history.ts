@@ -1,3 +1,4 @@
+import { canonicalNumber, recipientKeys, type Keyring } from '@onecode/domain';
 import pg from 'pg';
 
 /** An invented past of an account, for the seed of `npm start`, benchmarks and pictures of pages. */
@@ -7,6 +8,8 @@ export interface History {
   applications: readonly { id: string; mode: 'test' | 'live' }[];
   /** The sender of the live ones. */
   senderId: string;
+  /** By which the processes find numbers. */
+  numberPepper: Keyring;
   sends: number;
   /** They spread over so many days until now, with more of them at the hours at which people are awake. */
   days: number;
@@ -27,6 +30,14 @@ export async function fillHistory(databaseUrl: string, history: History): Promis
       history.applications.map(({ id }) => id),
       history.applications.map(({ mode }) => mode),
     ]);
+    const drawn = await client.query<{ id: string; recipient: string }>('select id, recipient from drawn');
+    await client.query(
+      'update drawn d set recipient_key = k.recipient_key from unnest($1::uuid[], $2::text[]) as k (id, recipient_key) where d.id = k.id',
+      [
+        drawn.rows.map(({ id }) => id),
+        drawn.rows.map(({ recipient }) => recipientKeys(history.numberPepper, canonicalNumber(recipient))[0]),
+      ],
+    );
     for (const statement of INSERTS)
       await client.query(
         statement
@@ -69,7 +80,7 @@ const DRAW_SENDS = `
     case when place < 0.75 then 'BR' when place < 0.9 then 'US' else 'PT' end as country,
     case when place < 0.75 then '+55119' || (60000000 + floor(random() * 9999999))::bigint
       when place < 0.9 then '+1202555' || lpad(floor(random() * 9999)::text, 4, '0')
-      else '+35191' || (2000000 + floor(random() * 7999999))::bigint end as recipient,
+      else '+35191' || (2000000 + floor(random() * 7999999))::bigint end as recipient, null::text as recipient_key,
     case when place < 0.8 then 'pt-BR' else 'en' end as locale,
     at + make_interval(secs => 0.2 + 0.5 * pace) as sent_at,
     at + make_interval(secs => 0.9 + 0.5 * pace + exp(2.2 * pace * pace)) as delivered_at,
@@ -82,11 +93,11 @@ const INSERTS: readonly string[] = [
    select :account, 'granted', 'credit', greatest(1, 2 * count(*)), 'prepaid', min(at) - interval '1 hour' from drawn`,
 
   `insert into sends (
-     id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country, locale, charged_from, code_hash,
+     id, account_id, application_id, mode, application_number, recipient, recipient_key, country, locale, charged_from, code_hash,
      status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, attempt_number, created_at, expires_at,
      sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version, request_id
    )
-   select d.id, :account, application_id, mode, application_number, recipient, recipient, country, locale,
+   select d.id, :account, application_id, mode, application_number, recipient, recipient_key, country, locale,
      case mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, verification,
      case verification when 'locked' then 5 else 0 end,
      case verification when 'locked' then array(select at + make_interval(secs => 20 + 6 * n) from generate_series(1, 5) n) end,

@@ -236,7 +236,8 @@ export class ProcessStack extends TestEnvironment {
 
   /** Runs a command of the operator's command line, which must succeed. Spaces separate its words, and no word contains one. */
   async onecode<Result = Record<string, string | number | null>>(words: string): Promise<Result> {
-    const env = { DATABASE_URL: this.db.url, SECRET_KEY: this.secrets.secretKey };
+    const { pepper, secretKey } = this.secrets;
+    const env = { DATABASE_URL: this.db.url, CODE_PEPPER: pepper, SECRET_KEY: secretKey };
     const command = startProcess(`${this.release}apps/cli/dist/main.js`, env, [
       ...words.split(' '),
       '--json',

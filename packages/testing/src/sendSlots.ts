@@ -1,6 +1,6 @@
 import type { Locale, Send } from '@onecode/domain';
 import { newId, type Database } from '@onecode/store';
-import { buildCaller } from './builders.js';
+import { buildCaller, recipientKeysOf } from './builders.js';
 
 /** The message that a send slot is for. */
 export type SlotRequest = Pick<Send, 'recipient' | 'country'> & {
@@ -32,15 +32,16 @@ export async function takeSlots(
   const ids = requests.map(() => newId());
   return database.transaction(async ({ sql }) => {
     await sql.execute`
-      insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
+      insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
         locale, charged_from, code_hash, sealed_code, due_at, created_at, expires_at)
-      select r.id, r.id, a.account_id, a.id, 'live', 0, r.recipient, r.recipient, r.country, r.locale, 'credit',
+      select r.id, r.id, a.account_id, a.id, 'live', 0, r.recipient, r.recipient_key, r.country, r.locale, 'credit',
         decode(repeat('01', 33), 'hex'), 'x', 'infinity', now(), now() + interval '10 minutes'
       from unnest(
         ${ids}::uuid[], ${requests.map(({ accountId }) => accountId ?? anyCaller.accountId)}::uuid[],
-        ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ country }) => country)}::text[],
+        ${requests.map(({ recipient }) => recipient)}::text[], ${requests.map(({ recipient }) => recipientKeysOf(recipient)[0])}::text[],
+        ${requests.map(({ country }) => country)}::text[],
         ${requests.map(({ locale = 'pt-BR' }) => locale)}::text[]
-      ) as r (id, account_id, recipient, country, locale) join applications a on a.account_id = r.account_id and a.mode = 'live'`;
+      ) as r (id, account_id, recipient, recipient_key, country, locale) join applications a on a.account_id = r.account_id and a.mode = 'live'`;
     const rows = await sql.query<{ id: string; sender_id: string; wait_ms: number; at_ms: number }[]>`
       select t.id, t.sender_id, ceil(extract(epoch from t.slot_at - n.now) * 1000)::integer as wait_ms,
         extract(epoch from t.slot_at)::float8 * 1000 as at_ms

@@ -94,6 +94,11 @@ export class SimulatorControl {
     await this.#call('POST', `/messages/${encodeURIComponent(messageId)}/read`);
   }
 
+  /** They press the button by which they say that they did not ask for the code. */
+  async deny(messageId: string): Promise<void> {
+    await this.#call('POST', `/messages/${encodeURIComponent(messageId)}/did-not-request`);
+  }
+
   async postReceipt(receipt: Receipt): Promise<void> {
     await this.#call('POST', '/receipts', receipt);
   }

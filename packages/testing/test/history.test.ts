@@ -5,6 +5,7 @@ import {
   buildSend,
   buildSender,
   fillHistory,
+  TEST_NUMBER_PEPPER,
   useTestDatabase,
 } from '@onecode/testing';
 
@@ -22,6 +23,7 @@ describe('fillHistory', () => {
       senderId: sender.id,
       sends: 2_000,
       days: 30,
+      numberPepper: TEST_NUMBER_PEPPER,
     });
 
     const [sums] = await db.sql(

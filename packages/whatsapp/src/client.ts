@@ -2,7 +2,7 @@ import type { Outcome } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
 import { type ExchangeEnd, openExchanges } from './exchange.js';
 import { elements, members, parseJson } from './json.js';
-import { isMessageId } from './messageId.js';
+import { messageIdOf } from './messageId.js';
 import { type AuthenticationMessage, messageBody } from './message.js';
 import { retryAfterSeconds } from './retryAfter.js';
 
@@ -78,9 +78,9 @@ function outcomeOf(end: ExchangeEnd): Outcome {
 
 function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answered' }): Outcome {
   const answer = members(parseJson(text));
-  const messageId = members(elements(answer['messages'])[0])['id'];
+  const messageId = messageIdOf(members(elements(answer['messages'])[0])['id']);
   // `message_status` may say held or paused: the provider still has the message, and receipts tell the rest.
-  if (status >= 200 && status < 300 && isMessageId(messageId)) return { kind: 'accepted', messageId };
+  if (status >= 200 && status < 300 && messageId !== null) return { kind: 'accepted', messageId };
 
   const failure = classifyError(providerErrorOf(status, answer['error']));
   return failure.kind === 'retry'

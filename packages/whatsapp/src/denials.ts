@@ -1,6 +1,6 @@
 import type { Denial } from '@onecode/domain';
 import { members } from './json.js';
-import { isMessageId } from './messageId.js';
+import { messageIdOf } from './messageId.js';
 import { timeOf } from './timestamp.js';
 
 /**
@@ -12,6 +12,6 @@ import { timeOf } from './timestamp.js';
  */
 export function denialOf({ type, button, context, timestamp }: Record<string, unknown>): Denial | null {
   if (type !== 'button' || members(button)['payload'] !== 'DID_NOT_REQUEST_CODE') return null;
-  const { id } = members(context);
-  return isMessageId(id) ? { messageId: id, occurredAt: timeOf(timestamp) } : null;
+  const messageId = messageIdOf(members(context)['id']);
+  return messageId === null ? null : { messageId, occurredAt: timeOf(timestamp) };
 }

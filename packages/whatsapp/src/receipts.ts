@@ -1,7 +1,7 @@
-import type { Pricing, Receipt } from '@onecode/domain';
+import { canonicalNumber, recipientKeys, type Keyring, type Pricing, type Receipt } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
 import { elements, isAbsentOr, members } from './json.js';
-import { isMessageId } from './messageId.js';
+import { messageIdOf } from './messageId.js';
 import { attemptNameOf } from './opaqueData.js';
 import { timeOf } from './timestamp.js';
 
@@ -9,17 +9,23 @@ import { timeOf } from './timestamp.js';
  * The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id.
  *
  * @param phoneNumberId of the number that sent the message, by the webhook
+ * @param numberPepper by which the recipient's number becomes keys
  */
-export function receiptOf(status: Record<string, unknown>, phoneNumberId: unknown): Receipt | null {
+export function receiptOf(
+  status: Record<string, unknown>,
+  phoneNumberId: unknown,
+  numberPepper: Keyring,
+): Receipt | null {
   const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors, pricing } = status;
   const { recipient_identity_key_hash: identityHash, recipient_id: recipient } = status;
+  const messageId = messageIdOf(id);
   // This array also has the statuses of payments, which can be `failed` too.
-  if (!isAbsentOr(type, 'message') || !isReceiptStatus(name) || !isMessageId(id)) return null;
+  if (!isAbsentOr(type, 'message') || !isReceiptStatus(name) || messageId === null) return null;
   const price = pricingOf(members(pricing));
   return {
     ...(price !== null && { pricing: price }),
     ...(isIdentityHash(identityHash) && { identityHash }),
-    messageId: id,
+    messageId,
     attempt: attemptNameOf(opaque),
     status: name,
     occurredAt: timeOf(timestamp),
@@ -28,7 +34,9 @@ export function receiptOf(status: Record<string, unknown>, phoneNumberId: unknow
         ? {
             ...classifyError(providerErrorOf(null, elements(errors)[0])),
             ...(isNumber(phoneNumberId) && { phoneNumberId }),
-            ...(isNumber(recipient) && { recipient }),
+            ...(isNumber(recipient) && {
+              recipientKeys: recipientKeys(numberPepper, canonicalNumber(`+${recipient}`)),
+            }),
           }
         : null,
   };

@@ -1,4 +1,4 @@
-import type { Denial, Receipt } from '@onecode/domain';
+import type { Denial, Keyring, Receipt } from '@onecode/domain';
 import { changesOf, type ProviderChange } from './changes.js';
 import { denialOf } from './denials.js';
 import { elements, isAbsentOr, members, parseJson } from './json.js';
@@ -26,9 +26,10 @@ export interface WebhookReports {
 /**
  * The reports in the raw body of a webhook. Other objects, fields and members are ignored, and so is what people write back.
  *
+ * @param numberPepper by which recipients' numbers become keys: no report holds one
  * @throws {UnreadableWebhook} only if the body is not JSON.
  */
-export function parseWebhook(rawBody: Buffer): WebhookReports {
+export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookReports {
   const parsed = parseJson(new TextDecoder().decode(rawBody));
   if (parsed === undefined) throw new UnreadableWebhook();
   const post = members(parsed);
@@ -44,7 +45,7 @@ export function parseWebhook(rawBody: Buffer): WebhookReports {
   return {
     receipts: values.flatMap(({ metadata, statuses }) =>
       elements(statuses).flatMap(
-        (status) => receiptOf(members(status), members(metadata)['phone_number_id']) ?? [],
+        (status) => receiptOf(members(status), members(metadata)['phone_number_id'], numberPepper) ?? [],
       ),
     ),
     denials: values

@@ -3,6 +3,7 @@ import { closedPort, startTcpServer } from '@onecode/testing';
 import fc from 'fast-check';
 import { createCloudApi } from '../src/client.js';
 import { messageBody } from '../src/index.js';
+import { messageIdOf } from '../src/messageId.js';
 import { ACCEPTED, closeProviders, MESSAGE, send, SENDER, sendTo, startProvider } from './provider.js';
 
 afterEach(closeProviders);
@@ -56,7 +57,7 @@ describe('an answer with a message id', () => {
     'is accepted when message_status is %s',
     async (message_status) => {
       const outcome = await sendTo(200, { messages: [{ id: 'wamid.ABC=', message_status }] });
-      expect(outcome).toEqual({ kind: 'accepted', messageId: 'wamid.ABC=' });
+      expect(outcome).toEqual({ kind: 'accepted', messageId: messageIdOf('wamid.ABC=') });
     },
   );
 
@@ -294,6 +295,6 @@ it('tells many sends at once apart, each by its own connection', async () => {
   );
 
   const expected = (to: string) =>
-    to.endsWith('1') ? `wamid.${to}` : to.endsWith('4') ? 'retry' : 'unknown';
+    to.endsWith('1') ? messageIdOf(`wamid.${to}`) : to.endsWith('4') ? 'retry' : 'unknown';
   expect(kinds).toEqual(numbers.map((to) => [to, expected(to)]));
 });

@@ -14,7 +14,9 @@ create table settings (
   trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
-  staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required'))
+  staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required')),
+  retain_numbers_days integer default 90 check (retain_numbers_days between 1 and 3650),
+  retain_sends_days integer check (retain_sends_days between 30 and 3650)
 );
 insert into settings default values;
 
@@ -244,7 +246,7 @@ create table sends (
   idempotency_key bytea,
   body_hash bytea,
   recipient text not null,
-  canonical_recipient text not null,
+  recipient_key text not null,
   country text,
   locale text not null,
   charged_from text,
@@ -284,7 +286,7 @@ create table sends (
 ) with (fillfactor = 75);
 create unique index sends_idempotency_key on sends (application_id, idempotency_key) where idempotency_key is not null;
 create index sends_of_application on sends (application_id, id);
-create index sends_to_recipient on sends (account_id, mode, canonical_recipient, created_at);
+create index sends_to_recipient on sends (account_id, mode, recipient_key, created_at);
 create index sends_due_at on sends (due_at) where due_at is not null;
 create index sends_failed on sends (application_id, id) where failed_at is not null;
 create index sends_locked on sends (application_id, id) where locked_at is not null;
@@ -300,7 +302,7 @@ declare
       then 'sealed_code_while_needed'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
-    when not (send.canonical_recipient ~ '^\+[1-9][0-9]{4,14}$') then 'canonical_recipient_is_a_number'
+    when not (send.recipient_key ~ '^[1-9][0-9]{0,2}:[A-Za-z0-9_-]{22}$') then 'recipient_key_is_of_a_version'
     when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
       then 'claim_is_of_an_attempt'
     when not (
@@ -317,7 +319,7 @@ declare
       and (send.from_number is null) = (send.sender_id is null)
     ) then 'sender_fits_channel'
     when not (send.attempts >= 0) then 'sends_attempts_check'
-    when not (octet_length(send.body_hash) = 32) then 'sends_body_hash_check'
+    when not (octet_length(send.body_hash) = 33) then 'sends_body_hash_check'
     when not (send.expires_at > send.created_at) then 'sends_check'
     when not (octet_length(send.code_hash) = 33) then 'sends_code_hash_check'
     when not (send.country ~ '^[A-Z]{2}$') then 'sends_country_check'
@@ -325,7 +327,8 @@ declare
       then 'sends_failure_reason_check'
     when not (octet_length(send.idempotency_key) between 1 and 255) then 'sends_idempotency_key_check'
     when not (send.locale in ('pt-BR', 'en')) then 'sends_locale_check'
-    when not (send.recipient ~ '^\+[1-9][0-9]{4,14}$') then 'sends_recipient_check'
+    -- A number, or what `maskRecipient` leaves of it.
+    when not (send.recipient ~ '^\+([1-9][0-9]{4,14}|([1-9][0-9]{0,2} )?••••• [0-9]{1,4})$') then 'sends_recipient_check'
     when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
     when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
     when not (send.traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$') then 'sends_traceparent_check'
@@ -394,21 +397,21 @@ create table receipts (
   tries smallint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
-create table code_erasure (
-  id boolean primary key default true check (id),
-  up_to uuid not null
+create table erasures (
+  step text primary key check (step in ('codes', 'numbers', 'test_sends', 'sends')),
+  up_to uuid not null default '00000000-0000-0000-0000-000000000000'
 );
-insert into code_erasure (up_to) values ('00000000-0000-0000-0000-000000000000');
+insert into erasures (step) values ('codes'), ('numbers'), ('test_sends'), ('sends');
 
 create table send_identities (
   send_id uuid primary key,
   application_id uuid not null references applications,
-  canonical_recipient text not null,
+  recipient_key text not null,
   identity_hash text,
   has_changed boolean not null,
   seen_at timestamptz(3) not null default now()
 );
-create index send_identities_recipient on send_identities (application_id, canonical_recipient, seen_at);
+create index send_identities_recipient on send_identities (application_id, recipient_key, seen_at);
 
 create table denials (
   message_id text primary key,
@@ -520,12 +523,12 @@ create table message_costs (
 create table guess_budgets (
   account_id uuid not null references accounts,
   mode text not null check (mode in ('test', 'live')),
-  recipient text not null check (recipient ~ '^\+[1-9][0-9]{4,14}$'),
+  recipient_key text not null check (recipient_key ~ '^[1-9][0-9]{0,2}:[A-Za-z0-9_-]{22}$'),
   id uuid not null default gen_random_uuid(),
   points integer not null check (points >= 0),
   guess_cost smallint not null default 1,
   last_wrong_at timestamptz(3) not null,
-  primary key (account_id, mode, recipient)
+  primary key (account_id, mode, recipient_key)
 );
 
 create or replace function guess_points_max(budget integer, guess_cost integer) returns integer
@@ -533,15 +536,17 @@ language sql immutable as $$
   select case when guess_cost = 1 then budget else greatest(budget, 15 * guess_cost) end
 $$;
 
-create or replace function open_codes(p_account_id uuid, p_recipient text)
+create or replace function open_codes(p_account_id uuid, p_recipient_keys text[])
 returns table (expires_at timestamptz, guess_cost integer, points integer)
 language sql stable as $$
-  select s.expires_at, s.guess_cost::integer, (5 - s.wrong_guesses) * s.guess_cost from sends s
-  where s.account_id = p_account_id and s.mode = 'live' and s.canonical_recipient = p_recipient
-    and s.created_at > statement_timestamp() - interval '91 minutes' and s.expires_at > statement_timestamp() - interval '15 seconds'
-    and s.verification = 'pending'
-  -- The order makes PostgreSQL take the index by recipient, even if it planned this while there were no sends.
-  order by s.created_at desc
+  select o.* from unnest(p_recipient_keys) as k (recipient_key) cross join lateral (
+    select s.expires_at, s.guess_cost::integer, (5 - s.wrong_guesses) * s.guess_cost from sends s
+    where s.account_id = p_account_id and s.mode = 'live' and s.recipient_key = k.recipient_key
+      and s.created_at > statement_timestamp() - interval '91 minutes' and s.expires_at > statement_timestamp() - interval '15 seconds'
+      and s.verification = 'pending'
+    -- The order makes PostgreSQL take the index by recipient, even if it planned this while there were no sends.
+    order by s.created_at desc
+  ) o
 $$;
 
 -- A trip that is over stays, because only sends after its end are evidence for another.
@@ -645,8 +650,8 @@ $$;
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
 create type next_turn as (id uuid, account_id uuid, starts_at double precision, ends_at double precision, opens_at timestamptz);
 create type new_send as (
-  ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hash bytea, recipient text,
-  canonical_recipient text, country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer,
+  ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text,
+  recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer,
   request_id uuid, traceparent text
 );
 create type created_send as (
@@ -711,27 +716,15 @@ $$;
 create or replace function closed_until(w rate_window) returns timestamptz
 language sql immutable as $$ select case when (w).remaining <= 0 then (w).more_at end $$;
 
-create or replace function latest_sends_to(p applications, p_recipient text, p_at timestamptz) returns timestamptz[]
-language sql stable as $$
-  select array(
-    select s.created_at from sends s
-    where s.account_id = p.account_id and s.mode = p.mode and s.canonical_recipient = p_recipient
-      and (s.application_id = p.id) is true
-      -- "is true" keeps the index by application away. Those from further ahead are from before the clock stepped back.
-      and s.created_at > p_at - interval '1 hour' and s.created_at < p_at + interval '1 hour'
-    order by s.created_at desc limit p.per_recipient_hour
-  )
-$$;
-
 create or replace function codes_end_at(
-  p_account_id uuid, p_recipient text, p_points double precision, p_at timestamptz, p_settings settings
+  p_account_id uuid, p_recipient_keys text[], p_points double precision, p_at timestamptz, p_settings settings
 ) returns timestamptz
 language sql stable as $$
   select interval '15 seconds' + case
     when p_points < 0 then p_at + make_interval(secs => p_settings.code_validity_seconds)
     else coalesce((
       select max(o.expires_at) from (
-        select c.expires_at, sum(c.points) over (order by c.expires_at desc) as points from open_codes(p_account_id, p_recipient) c
+        select c.expires_at, sum(c.points) over (order by c.expires_at desc) as points from open_codes(p_account_id, p_recipient_keys) c
       ) o where o.points > p_points
     ), p_at)
   end
@@ -746,6 +739,11 @@ $$;
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
 language plpgsql as $$
 begin
+  if cardinality(p_sends[1].recipient_keys) > 1 then
+    -- Workers, who have no pepper, find who verified before under the key that is written now.
+    update send_identities i set recipient_key = u.recipient_keys[1] from unnest(p_sends) u
+      where i.application_id = u.application_id and i.recipient_key = any (u.recipient_keys[2:]);
+  end if;
   with created as materialized (
     select u.*, c.mode, c.locale as language, c.charged_from, c.expires_at, c.awaiting_sender, c.application_number
     from unnest(p_created) c join unnest(p_sends) u using (ordinal)
@@ -773,10 +771,10 @@ begin
   )
   insert into sends (
     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    canonical_recipient, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at,
+    recipient_key, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at,
     created_at, expires_at, request_id, traceparent
-  ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    canonical_recipient, country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
+  ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hashes[1], recipient,
+    recipient_keys[1], country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
     case when awaiting_sender then expires_at else p_now end, p_now, expires_at, request_id, traceparent
   from created;
 end
@@ -873,7 +871,7 @@ begin
   ), longest as materialized (
     select w.* from served g join (select account_id, count(*) as turns from turns group by account_id) t using (account_id)
     cross join lateral (
-      select w.id, w.account_id, w.country, w.locale, w.canonical_recipient as recipient, w.expires_at from sends w
+      select w.id, w.account_id, w.country, w.locale, w.recipient_key, w.expires_at from sends w
       where w.awaiting_sender and w.account_id = g.account_id and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
         -- The first condition is for the index, which then ends before what has expired.
         and w.expires_at > p_now + p_horizon and is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon)
@@ -883,7 +881,7 @@ begin
     select w.*, (
       -- When the first of these senders may write to the recipient.
       select min(coalesce(p.free_at, '-infinity')) from available a
-      left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient, 0)
+      left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient_key, 0)
       where not array[coalesce(w.country, 'ZZ'), w.locale] && a.closed
     ) as window_at from longest w
   ), ranked as (
@@ -896,7 +894,7 @@ begin
     union all
     -- One after the other, as the window lets them through.
     select j.id, j.account_id, null, null, least(j.expires_at, j.window_at + recipient_window_spacing() * (
-      row_number() over (partition by j.recipient order by j.expires_at desc, j.id desc) - 1
+      row_number() over (partition by j.recipient_key order by j.expires_at desc, j.id desc) - 1
     )), null
     from judged j where j.window_at > p_now + p_horizon
   ) u order by u.position;
@@ -1050,14 +1048,25 @@ begin
       a.minute_times as account_times, a.minute_totals as account_totals,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, p.mode, p.sends_created as application_total,
       p.minute_times as application_times, p.minute_totals as application_totals, p.per_minute as application_quota,
-      p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then
-        latest_sends_to(p, u.canonical_recipient, v_now)
-      end as recipient_times, b.guess_cost as wrong_cost, points_left_at(b.points, b.last_wrong_at, v_now) as wrong_points,
+      p.per_recipient_hour as recipient_quota, case when p.per_recipient_hour is not null then array(
+        -- The times of the latest sends within an hour, newest first. A function of its own would be planned anew at each call.
+        select l.created_at from unnest(u.recipient_keys) as r (recipient_key) cross join lateral (
+          select s.created_at from sends s
+          where s.account_id = p.account_id and s.mode = p.mode and s.recipient_key = r.recipient_key
+            and (s.application_id = p.id) is true
+            -- "is true" keeps the index by application away. Those from further ahead are from before the clock stepped back.
+            and s.created_at > v_now - interval '1 hour' and s.created_at < v_now + interval '1 hour'
+          order by s.created_at desc limit p.per_recipient_hour
+        ) l
+        order by l.created_at desc limit p.per_recipient_hour
+      ) end as recipient_times, b.guess_cost as wrong_cost, b.points as wrong_points,
       o.guess_cost as open_cost, coalesce(o.points, 0) as open_points, case
         -- The order, as in `open_codes`. A number that verified before is no pumping.
         when t.open_until is not null and (
-          select true from sends v where v.account_id = u.account_id and v.mode = 'live' and v.canonical_recipient = u.canonical_recipient
-            and v.verification = 'verified' order by v.created_at desc limit 1
+          select true from unnest(u.recipient_keys) as r (recipient_key) cross join lateral (
+            select from sends v where v.account_id = u.account_id and v.mode = 'live' and v.recipient_key = r.recipient_key
+              and v.verification = 'verified' order by v.created_at desc limit 1
+          ) v limit 1
         ) is null then t.open_until
       end as breaker_at
     from unnest(p_sends) u
@@ -1065,11 +1074,16 @@ begin
     join applications p on p.id = u.application_id
     left join api_keys k on k.id = u.key_id
     left join sends s on s.application_id = u.application_id and s.idempotency_key = u.idempotency_key
-    left join guess_budgets b on b.account_id = u.account_id and b.mode = p.mode and b.recipient = u.canonical_recipient
+    left join lateral (
+      select max(g.guess_cost) as guess_cost, sum(points_left_at(g.points, g.last_wrong_at, v_now)) as points
+      from unnest(u.recipient_keys) as r (recipient_key) cross join lateral (
+        select * from guess_budgets where account_id = u.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
+      ) g
+    ) b on true
     left join breaker_trips t on a.breaker_unverified_percent is not null and p.mode = 'live' and t.account_id = u.account_id
       and t.country = coalesce(u.country, 'ZZ') and t.open_until > v_now
     left join lateral (
-      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from open_codes(u.account_id, u.canonical_recipient) c
+      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from open_codes(u.account_id, u.recipient_keys) c
     ) o on p.mode = 'live'
     where u.application_id = any (v_locked)
     order by u.account_id, u.application_id, u.ordinal
@@ -1109,7 +1123,7 @@ begin
     v_known := case when w.idempotency_key is not null then array_position(v_keys, w.idempotency_key) end;
     existing_id := coalesce(w.existing_id, v_ids[v_known]);
     if existing_id is not null then
-      outcome := case when coalesce(w.existing_hash, v_hashes[v_known]) = w.body_hash then 'existing' else 'reused' end;
+      outcome := case when coalesce(w.existing_hash, v_hashes[v_known]) = any (w.body_hashes) then 'existing' else 'reused' end;
       return next;
       continue;
     end if;
@@ -1132,7 +1146,7 @@ begin
     application_window :=
       minute_window(w.application_quota, w.application_total + v_application_new, w.application_times, w.application_totals, v_now);
     recipient_window := hour_window(
-      w.recipient_quota, cardinality(array_positions(v_recipients, w.canonical_recipient)), w.recipient_times, v_now
+      w.recipient_quota, cardinality(array_positions(v_recipients, w.recipient_keys[1])), w.recipient_times, v_now
     );
     v_wrong_at := null;
     v_codes_at := null;
@@ -1141,16 +1155,16 @@ begin
       v_room := guess_points_max(v_settings.guess_budget, greatest(w.guess_cost, w.wrong_cost, w.open_cost))
         - coalesce(w.wrong_points, 0) - w.guess_cost * case when v_is_live then 5 else 1 end;
       v_new_points := 0;
-      if w.canonical_recipient = any (v_open_recipients) and v_is_live then
+      if w.recipient_keys[1] = any (v_open_recipients) and v_is_live then
         v_new_points := (
           select sum(n.points) from unnest(v_open_recipients, v_open_points) as n (recipient, points)
-          where n.recipient = w.canonical_recipient
+          where n.recipient = w.recipient_keys[1]
         );
       end if;
       if v_room < 0 then
         v_wrong_at := v_now + make_interval(secs => -v_room / 5 * 86400);
       elsif w.open_points + v_new_points > v_room then
-        v_codes_at := codes_end_at(w.account_id, w.canonical_recipient, v_room - v_new_points, v_now, v_settings);
+        v_codes_at := codes_end_at(w.account_id, w.recipient_keys, v_room - v_new_points, v_now, v_settings);
       end if;
     end if;
     v_trial_at := case when v_is_live and w.trial_countries is not null then trial_opens_at(v_trial_new, v_now, v_settings) end;
@@ -1189,13 +1203,13 @@ begin
       v_account_new := v_account_new + 1;
       v_application_new := v_application_new + 1;
       v_keys := v_keys || w.idempotency_key;
-      v_hashes := v_hashes || w.body_hash;
+      v_hashes := v_hashes || w.body_hashes[1];
       v_ids := v_ids || w.id;
-      v_recipients := v_recipients || w.canonical_recipient;
+      v_recipients := v_recipients || w.recipient_keys[1];
       if v_is_live then
         v_free_taken := v_free_taken + (v_bucket = 'free_quota')::integer;
         v_credits_taken := v_credits_taken + (v_bucket = 'credit')::integer;
-        v_open_recipients := v_open_recipients || w.canonical_recipient;
+        v_open_recipients := v_open_recipients || w.recipient_keys[1];
         v_open_points := v_open_points || 5 * w.guess_cost;
         v_trial_new := v_trial_new + (w.trial_countries is not null)::integer;
         v_awaits := coalesce(v_awaits, slots_are_taken());
@@ -1257,7 +1271,7 @@ begin
   v_free := v_start;
 
   for w in
-    select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.canonical_recipient, 0) as recipient_hash,
+    select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.recipient_key, 0) as recipient_hash,
       is_held(v_holds, s.account_id, s.country) as is_held
     from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id order by p.ordinal
   loop

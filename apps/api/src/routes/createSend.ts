@@ -1,7 +1,16 @@
-import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { generateCode, guessCost, hashCode, Problem, seal, TEST_CODE, type Send } from '@onecode/domain';
+import {
+  bodyHashes,
+  generateCode,
+  guessCost,
+  hashCode,
+  Problem,
+  recipientKeys,
+  seal,
+  TEST_CODE,
+  type Send,
+} from '@onecode/domain';
 import {
   describeSpan,
   inSpan,
@@ -78,9 +87,9 @@ export function createSendRoute({
         keyId: caller.keyId,
         accountId: caller.accountId,
         applicationId: caller.applicationId,
-        idempotency: key === null ? null : { key, bodyHash: hash('sha256', body, 'buffer') },
+        idempotency: key === null ? null : { key, bodyHashes: bodyHashes(config.NUMBER_PEPPER, body) },
         recipient: recipient.e164,
-        canonicalRecipient: recipient.canonical,
+        recipientKeys: recipientKeys(config.NUMBER_PEPPER, recipient.canonical),
         country: recipient.country,
         isCostly: recipient.isCostly,
         locale,

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import { hashesOf, Problem } from '@onecode/domain';
+import { canonicalNumber, hashesOf, Problem, recipientKeys } from '@onecode/domain';
 import { describeSpan } from '@onecode/runtime';
-import { isId, verifySend } from '@onecode/store';
+import { isId, resetOtherBudgets, verifySend } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';
@@ -13,6 +13,7 @@ export function verifyRoute({
   authenticate,
   database,
   config,
+  log,
   metrics,
 }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
@@ -33,6 +34,14 @@ export function verifyRoute({
     if (judgement === null) throw new Problem('send_not_found');
     describeSpan({ 'onecode.verification': judgement.verification }, judgement.traceparent);
     metrics.verifications.inc({ verification: judgement.verification, valid: String(judgement.valid) });
+    if (judgement.valid && config.NUMBER_PEPPER.keys.size > 1) {
+      const keysOf = (recipient: string): string[] =>
+        recipientKeys(config.NUMBER_PEPPER, canonicalNumber(recipient));
+      // The code is used up: what fails here must not keep anybody out.
+      await resetOtherBudgets(database, id, keysOf).catch((error: unknown) =>
+        log.warn({ err: error, send_id: id }, 'wrong guesses were not forgiven'),
+      );
+    }
     // The database may have taken long, and this answer lets somebody in.
     await recheck();
     answerJson(response, 200, {

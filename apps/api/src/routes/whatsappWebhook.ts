@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { Problem, type WebhookResult } from '@onecode/domain';
+import { Problem, type Keyring, type WebhookResult } from '@onecode/domain';
 import { learnBusinessAccounts, storeDenials, storeProviderChanges, storeReceipts } from '@onecode/store';
 import {
   handshakeAnswer,
@@ -83,7 +83,7 @@ function createTaker({
     const { receipts, denials, changes, businessAccounts } = await budget.read(request, (body) => {
       if (!config.WHATSAPP_APP_SECRET.some((secret) => signatureMatches(body, signature, secret)))
         throw new Problem('invalid_signature');
-      return readReports(body);
+      return readReports(body, config.NUMBER_PEPPER);
     });
     // crash point: api webhook before store
     const [, newDenials, newChanges] = await Promise.all([
@@ -112,9 +112,9 @@ function businessAccountLearner(
   };
 }
 
-function readReports(body: Buffer): WebhookReports {
+function readReports(body: Buffer, numberPepper: Keyring): WebhookReports {
   try {
-    return parseWebhook(body);
+    return parseWebhook(body, numberPepper);
   } catch (error) {
     if (error instanceof UnreadableWebhook) throw new Problem('invalid_json');
     throw error;

@@ -12,6 +12,7 @@ import { actor } from '../actor.js';
 import { countries, id, phoneNumber, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { found, UsageError } from '../errors.js';
+import { keysOf } from '../numberPepper.js';
 import { example, print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
@@ -105,8 +106,9 @@ export function addAbuseControlCommands(account: Command): void {
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', example(`account forgive ID --to +5511987654321`))
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
+      const keys = keysOf(to);
       const resetCount = await withDatabase((database) =>
-        resetGuessCount(database, actor(), accountId, to.canonical),
+        resetGuessCount(database, actor(), accountId, keys),
       );
       print(command, { id: accountId, forgiven_wrong_codes: found('account', resetCount) });
     });

@@ -2,6 +2,7 @@ import { WEIGHT_BOUNDS, type Locale } from '@onecode/domain';
 import {
   changeAccount,
   createAccount,
+  deleteAccount,
   findAccount,
   findAbuseControls,
   grantCredits,
@@ -194,6 +195,25 @@ export function addAccountCommands(program: Command): void {
         suspendAccount(database, actor(), accountId, reason),
       );
       print(command, suspensionRow(found('account', suspended)));
+    });
+
+  account
+    .command('delete')
+    .description(
+      'delete its people, keys and sends for ever; what bookkeeping needs stays, with the account suspended',
+    )
+    .argument('<id>', 'the account', id('the account'))
+    .requiredOption('--reason <text>', 'what the audit log says', text('--reason'))
+    .addHelpText('after', example('account delete ID --reason "contract ended"'))
+    .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
+      const deleted = await withDatabase((database) => deleteAccount(database, actor(), accountId, reason));
+      const { peopleDeleted, keysDeleted, sendsDeleted } = found('account', deleted);
+      print(command, {
+        id: accountId,
+        people_deleted: peopleDeleted,
+        keys_deleted: keysDeleted,
+        sends_deleted: sendsDeleted,
+      });
     });
 
   account

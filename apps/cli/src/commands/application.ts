@@ -13,6 +13,7 @@ import { actor } from '../actor.js';
 import { id, limit, oneOf, phoneNumber, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { found, UsageError, UserError } from '../errors.js';
+import { keysOf } from '../numberPepper.js';
 import { example, print, type Row } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
@@ -171,9 +172,10 @@ Example:
     .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
     .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
+      const keys = keysOf(to);
       const forgotten = found(
         'application',
-        await withDatabase((database) => forgetIdentity(database, actor(), applicationId, to.canonical)),
+        await withDatabase((database) => forgetIdentity(database, actor(), applicationId, keys)),
       );
       print(command, { application_id: applicationId, forgotten });
     });

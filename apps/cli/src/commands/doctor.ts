@@ -2,6 +2,7 @@ import {
   databaseChecks,
   healthChecks,
   healthFindings,
+  numberPepperCheck,
   parseKeyring,
   preflight,
   runbookOf,
@@ -16,6 +17,7 @@ import { VERSION } from '@onecode/runtime/version';
 import {
   countRecipients,
   createHealthReader,
+  findLatestRecipient,
   listSenderKnowledge,
   listSenders,
   readDatabaseFacts,
@@ -26,6 +28,7 @@ import type { Command } from 'commander';
 import { withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { NotOk, UserError } from '../errors.js';
+import { findNumberPepper } from '../numberPepper.js';
 import { print } from '../output.js';
 
 const ANSWER_MS_MAX = 5_000;
@@ -37,7 +40,7 @@ export function addDoctorCommand(program: Command): void {
     .description('check the whole deployment, and say what to do; exit code 1 unless all is well')
     .addHelpText(
       'after',
-      '\nRun it with the variables of an API process: REDIS_URL, BASE_URL and SECRET_KEY let it check more.\n\nExample:\n  $ onecode doctor --json',
+      '\nRun it with the variables of an API process: REDIS_URL, BASE_URL, SECRET_KEY and NUMBER_PEPPER let it check more.\n\nExample:\n  $ onecode doctor --json',
     )
     .action(async (_options: object, command: Command) => {
       const checks = await examine();
@@ -80,7 +83,12 @@ async function examineDatabase(
       // Without REDIS_URL nothing is known of it, which is no finding.
       const known = redis ?? { redisMs: 0, redisRefusal: null, queues: [] };
       const health = await createHealthReader(database, () => Promise.resolve(known))();
-      return [...checks, ...(await examineSenders(database)), ...healthChecks(healthFindings(health))];
+      return [
+        ...checks,
+        numberPepperCheck(await findLatestRecipient(database), findNumberPepper()),
+        ...(await examineSenders(database)),
+        ...healthChecks(healthFindings(health)),
+      ];
     });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

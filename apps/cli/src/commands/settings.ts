@@ -8,6 +8,7 @@ import {
   STAFF_TWO_FACTOR,
   type Database,
   type NumericSetting,
+  type OptionalSetting,
   type Settings,
 } from '@onecode/store';
 import type { Command } from 'commander';
@@ -24,6 +25,8 @@ const NUMBERS = {
   trial_sends_per_day: 'trialSendsPerDay',
   sign_ups_per_network_day: 'signUpsPerNetworkDay',
   sign_ups_per_domain_day: 'signUpsPerDomainDay',
+  retain_numbers_days: 'retainNumbersDays',
+  retain_sends_days: 'retainSendsDays',
 } as const satisfies Record<string, NumericSetting>;
 const FIELDS = {
   ...NUMBERS,
@@ -33,13 +36,18 @@ type NumberName = keyof typeof NUMBERS;
 type SettingName = keyof typeof FIELDS;
 const NAMES = Object.keys(FIELDS) as SettingName[];
 
-/** NIST SP 800-63B-4, 3.2.2. */
-const GUESS_BUDGET_INITIAL = 100;
+/** What `on` stands for. Of the guess budget: NIST SP 800-63B-4, 3.2.2. */
+const INITIAL: Readonly<Record<OptionalSetting, number>> = {
+  guessBudget: 100,
+  retainNumbersDays: 90,
+  retainSendsDays: 365,
+};
 
 const rowOf = (settings: Settings): Row =>
   Object.fromEntries(NAMES.map((name) => [name, settings[FIELDS[name]]]));
 
 const isNumber = (name: SettingName): name is NumberName => name in NUMBERS;
+const isOptional = (name: NumericSetting): name is OptionalSetting => name in INITIAL;
 
 function boundsLine(name: SettingName): string {
   return `  ${name.padEnd(25)} ${isNumber(name) ? boundsOf(name) : STAFF_TWO_FACTOR.join(' or ')}`;
@@ -47,14 +55,15 @@ function boundsLine(name: SettingName): string {
 
 function boundsOf(name: NumberName): string {
   const { min, max } = SETTING_BOUNDS[NUMBERS[name]];
-  return `${min} to ${max}${name === 'guess_budget' ? ', or off' : ''}`;
+  return `${min} to ${max}${isOptional(NUMBERS[name]) ? ', or off' : ''}`;
 }
 
 function valueOf(name: SettingName, typed: string): Settings[keyof Settings] {
   if (!isNumber(name)) return oneOf(name, STAFF_TWO_FACTOR)(typed);
   const bounds = SETTING_BOUNDS[NUMBERS[name]];
-  if (name !== 'guess_budget') return wholeNumber(name, bounds)(typed);
-  const value = limit(name, bounds, GUESS_BUDGET_INITIAL)(typed);
+  const setting = NUMBERS[name];
+  if (!isOptional(setting)) return wholeNumber(name, bounds)(typed);
+  const value = limit(name, bounds, INITIAL[setting])(typed);
   return value === 'off' ? null : value;
 }
 

@@ -93,8 +93,8 @@ describe('recipients whose guess budget is used up', () => {
   let people: Record<'viewer' | 'admin' | 'operator' | 'on_call', TestPerson>;
 
   beforeAll(async () => {
-    account = await buildAccount(server.db.database, { name: 'Loja Azul' });
-    other = await buildAccount(server.db.database, { name: 'Loja Roxa' });
+    account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 100 });
+    other = await buildAccount(server.db.database, { name: 'Loja Roxa', credits: 100 });
     people = {
       viewer: await person(server, { accounts: { [account]: 'viewer' } }),
       admin: await person(server, { accounts: { [account]: 'admin' } }),
@@ -111,10 +111,11 @@ describe('recipients whose guess budget is used up', () => {
     recipient: string,
     { wrong = 100, secondsAgo = 0 } = {},
   ): Promise<string> {
+    const caller = await buildCaller(server.db.database, 'live', { id: accountId });
     const [row] = await server.db.sql<{ id: string }>(
-      `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
-     values ($1, 'live', $2, $3, clock_timestamp() - make_interval(secs => $4)) returning id`,
-      [accountId, recipient, wrong, secondsAgo],
+      `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
+       select account_id, mode, recipient_key, $2, clock_timestamp() - make_interval(secs => $3) from sends where id = $1 returning id`,
+      [await buildSend(server.db.database, caller, { recipient }), wrong, secondsAgo],
     );
     return row!.id;
   }

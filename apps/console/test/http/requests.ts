@@ -14,6 +14,8 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts/:account/applications/:application/tryout/sends': { to: '+5511987654321', isLive: true },
   'post /accounts/:account/applications/:application/tryout/sends/:send/verify': { code: '000000' },
   'post /accounts/:account/sends/search': { recipient: '+5511987654321' },
+  'post /accounts/:account/recipients/export': { recipient: '+5511900000009' },
+  'post /accounts/:account/recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
   'post /accounts/:account/refused-requests/search': { text: 'order-7' },
   'put /accounts/:account/members/:member': { role: 'viewer' },
   'post /accounts/:account/invitations': { email: 'somebody@example.com', role: 'viewer' },
@@ -30,6 +32,8 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /staff/senders/:sender/pause': { reason: 'a test' },
   'put /staff/settings': { freeSends: 10 },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
+  'post /staff/accounts/:target/recipients/export': { recipient: '+5511900000009' },
+  'post /staff/accounts/:target/recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
   'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
   'post /staff/accounts/:target/credits': {
     amount: 1,

@@ -51,9 +51,9 @@ async function createTenant(name: string): Promise<Tenant> {
     accountId,
   ]);
   const [exhausted] = await db.sql<{ id: string }>(
-    `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
-     values ($1, 'live', '+5511987654321', 100, clock_timestamp()) returning id`,
-    [accountId],
+    `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
+     select account_id, mode, recipient_key, 100, clock_timestamp() from sends where id = $1 returning id`,
+    [send],
   );
   await db.sql('update applications set name = $1 where id = $2', [
     `${name} application`,
@@ -255,8 +255,12 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('grants, holds, sender tokens and the staff’s second factor require a recent confirmation', () => {
+  it('grants, holds, sender tokens, requests of people and the staff’s second factor require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
+      'POST /accounts/:account/recipients/export',
+      'POST /accounts/:account/recipients/erase',
+      'POST /staff/accounts/:target/recipients/export',
+      'POST /staff/accounts/:target/recipients/erase',
       'POST /staff/senders',
       'PUT /staff/senders/:sender/token',
       'PUT /staff/settings/staff-two-factor',
@@ -269,7 +273,11 @@ describe('the tenant boundary of the routes', () => {
   it.each(named(ROUTES.filter(({ confirmed }) => confirmed)))(
     '$name is refused without one, and changes nothing',
     async ({ route }) => {
-      const stale = await person(server, { staff: 'operator' });
+      const isOfStaff = route.access === 'operator';
+      const stale = await person(
+        server,
+        isOfStaff ? { staff: 'operator' } : { accounts: { [ours.accountId]: 'admin' } },
+      );
       await letConfirmationPass(server, stale);
       const entries = () => server.db.sql('select id from audit_entries');
       const before = await entries();

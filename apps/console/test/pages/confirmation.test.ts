@@ -1,4 +1,11 @@
-import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
+import {
+  buildAccount,
+  buildCaller,
+  buildSend,
+  describeInBrowser,
+  TEST_ACTOR,
+  useBrowser,
+} from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { changeSetting, findAccount, listHolds } from '@onecode/store';
 import { useConsole } from '../console.js';
@@ -131,10 +138,11 @@ describeInBrowser('two-factor authentication required for staff', () => {
 describeInBrowser('blocked recipients', () => {
   it('can be reset by an admin of the account, and only seen by a viewer', async () => {
     const account = await buildAccount(server.db.database, { name: 'Loja Azul' });
+    const caller = await buildCaller(server.db.database, 'live', { id: account });
     await server.db.sql(
-      `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
-       values ($1, 'live', '+5511987654321', 100, clock_timestamp())`,
-      [account],
+      `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
+       select account_id, mode, recipient_key, 100, clock_timestamp() from sends where id = $1`,
+      [await buildSend(server.db.database, caller, { recipient: '+5511987654321' })],
     );
     await asPerson(await person(server, { accounts: { [account]: 'viewer' } }), async (page) => {
       await page.goto(`/accounts/${account}/recipients`);

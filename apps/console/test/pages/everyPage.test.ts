@@ -10,6 +10,7 @@ import {
   fillHistory,
   refuseRequests,
   startProcess,
+  TEST_NUMBER_PEPPER,
   testRedisUrl,
   untilReady,
   useBrowser,
@@ -260,11 +261,12 @@ beforeAll(async () => {
     senderId: sender.id,
     sends: 3_000,
     days: 30,
+    numberPepper: TEST_NUMBER_PEPPER,
   });
   await server.db.sql(
-    `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
-     select $1, m, r, 100 + n, clock_timestamp() - make_interval(hours => n)
-     from (values ('live', '+5511987654321', 1), ('test', '+5511987654321', 2), ('live', '+351912345678', 9)) as v (m, r, n)`,
+    `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
+     select account_id, mode, recipient_key, 100 + n, clock_timestamp() - make_interval(hours => n)
+     from (select *, row_number() over (partition by mode order by id)::integer as n from sends where account_id = $1) s where n <= 2`,
     [account],
   );
   const limit = 'This account has created as many sends as it may in a minute.';

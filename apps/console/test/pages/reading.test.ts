@@ -7,9 +7,10 @@ import {
   describeInBrowser,
   fillHistory,
   refuseRequests,
-  type TestCaller,
+  TEST_NUMBER_PEPPER,
   until,
   useBrowser,
+  type TestCaller,
 } from '@onecode/testing';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
@@ -62,6 +63,7 @@ describeInBrowser('the page of the ledger', () => {
       senderId: sender.id,
       sends: 60,
       days: 3,
+      numberPepper: TEST_NUMBER_PEPPER,
     });
     const viewer = await person(server, { accounts: { [accountId]: 'viewer' } });
     const ledger = `/accounts/${accountId}/ledger`;

@@ -65,9 +65,9 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
     from accounts a cross join settings cross join lateral (
       select coalesce(l.country, ${NO_COUNTRY}) as country, t.open_until, count(*)::integer as sends,
         (count(*) filter (where l.verification <> 'verified' or l.is_denied))::integer as unverified,
-        (count(distinct l.canonical_recipient) filter (where l.is_denied))::integer as denying
+        (count(distinct l.recipient_key) filter (where l.is_denied))::integer as denying
       from (
-        select s.country, s.status, s.verification, s.created_at, s.sent_at, s.canonical_recipient,
+        select s.country, s.status, s.verification, s.created_at, s.sent_at, s.recipient_key,
           exists (select from denials where send_id = s.id) as is_denied
         from applications p cross join lateral (
           select s.* from sends s where s.application_id = p.id

@@ -16,6 +16,10 @@ export interface Settings {
   signUpsPerDomainDay: number;
   /** Whether staff need a second factor for the pages and changes of the staff. */
   staffTwoFactor: StaffTwoFactor;
+  /** For so long after its creation a send keeps its recipient's number; null: for ever. */
+  retainNumbersDays: number | null;
+  /** So long after its creation a send is deleted; null: never, and 30 days for test sends. */
+  retainSendsDays: number | null;
 }
 
 export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
@@ -23,6 +27,8 @@ export type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 
 /** The settings that are whole numbers. */
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
+/** The settings that are off where they are null. */
+export type OptionalSetting = 'guessBudget' | 'retainNumbersDays' | 'retainSendsDays';
 
 /** The bounds of each number, the same as in the table's checks. */
 export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max: number }>> = {
@@ -33,6 +39,8 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   trialSendsPerDay: { min: 0, max: 1_000_000 },
   signUpsPerNetworkDay: { min: 1, max: 1_000_000 },
   signUpsPerDomainDay: { min: 1, max: 1_000_000 },
+  retainNumbersDays: { min: 1, max: 3650 },
+  retainSendsDays: { min: 30, max: 3650 },
 };
 
 const SELECTED = {
@@ -44,6 +52,8 @@ const SELECTED = {
   signUpsPerNetworkDay: true,
   signUpsPerDomainDay: true,
   staffTwoFactor: true,
+  retainNumbersDays: true,
+  retainSendsDays: true,
 } as const;
 
 /** The settings in force. */
@@ -52,7 +62,7 @@ export async function readSettings(database: Connection): Promise<Settings> {
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
       account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
       sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",
-      staff_two_factor as "staffTwoFactor"
+      staff_two_factor as "staffTwoFactor", retain_numbers_days as "retainNumbersDays", retain_sends_days as "retainSendsDays"
     from settings`;
   return settings;
 }

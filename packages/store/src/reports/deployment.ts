@@ -46,6 +46,15 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
   };
 }
 
+/** The number of the latest send, or its masked form, and its key; null without a send. */
+export async function findLatestRecipient({
+  sql,
+}: Database): Promise<{ recipient: string; recipientKey: string } | null> {
+  const [latest] = await sql.query<{ recipient: string; recipientKey: string }[]>`
+    select recipient, recipient_key as "recipientKey" from sends order by id desc limit 1`;
+  return latest ?? null;
+}
+
 /** The versions of the keys that sealed senders' tokens, and codes of sends that are not over. */
 async function readKeyVersions({ sql }: Database): Promise<number[]> {
   const rows = await sql.query<{ version: number }[]>`

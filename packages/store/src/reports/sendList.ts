@@ -15,8 +15,8 @@ export interface SendFilter {
   createdFrom?: Date;
   /** Exclusive. */
   createdTo?: Date;
-  /** The whole number in its canonical form: finds the sends to every form of it. */
-  canonicalRecipient?: string;
+  /** All of one recipient: finds the sends to every form of the number, also to one that is no longer kept. */
+  recipientKeys?: readonly string[];
 }
 
 export interface SendPage {
@@ -44,17 +44,17 @@ export async function listSends(
   { limit, before }: Page,
 ): Promise<SendPage> {
   if (before !== undefined && !isId(before)) throw new InvalidCursor();
-  const isByTime = filter.canonicalRecipient !== undefined;
+  const isByTime = filter.recipientKeys !== undefined;
   const order = isByTime ? Prisma.sql`s.created_at desc, s.id desc` : Prisma.sql`s.id desc`;
   const rows = await database.sql.query<(SummaryRow & { is_last: boolean; is_found: boolean })[]>`
     select ${SUMMARY_COLUMNS}, s.is_last, s.is_found, statement_timestamp() as now
     from (
-      select s.* from ${isByTime ? Prisma.sql`unnest(array['test', 'live'])` : Prisma.sql`applications`} a
+      select s.* from ${isByTime ? Prisma.sql`unnest(array['test', 'live']) a (mode), unnest(${[...(filter.recipientKeys ?? [])]}::text[]) k (recipient_key)` : Prisma.sql`applications a`}
       cross join lateral (
         -- Whether it is found or not, the last one that was looked at tells where the next page begins.
         select * from (
           select s.*, row_number() over (order by ${order}) = ${SEARCHED_MAX} as is_last, ${matches(filter)} as is_found
-          from sends s where ${isByTime ? toRecipient(accountId, filter, before) : ofApplication(filter, before)}
+          from sends s where ${isByTime ? toRecipient(accountId, before) : ofApplication(filter, before)}
           order by ${order} limit ${SEARCHED_MAX}::integer
         ) s
         where s.is_found or s.is_last order by ${order} limit ${limit + 2}::integer
@@ -79,13 +79,9 @@ const whichApplications = (accountId: string, { applicationId, mode }: SendFilte
   ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
   ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
 
-/** The sends `s` of a mode `a` to a recipient, along the index by recipient. */
-const toRecipient = (
-  accountId: string,
-  { canonicalRecipient }: SendFilter,
-  before: string | undefined,
-): Prisma.Sql => Prisma.sql`
-  s.account_id = ${accountId}::uuid and s.mode = a and s.canonical_recipient = ${canonicalRecipient}
+/** The sends `s` of a mode `a` to a recipient by a key `k`, along the index by recipient. */
+const toRecipient = (accountId: string, before: string | undefined): Prisma.Sql => Prisma.sql`
+  s.account_id = ${accountId}::uuid and s.mode = a.mode and s.recipient_key = k.recipient_key
   ${
     before === undefined
       ? Prisma.empty

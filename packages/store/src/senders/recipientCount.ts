@@ -15,7 +15,7 @@ export async function countRecipients({ sql }: Connection, senderId: string): Pr
       select s.id, coalesce(r.facts->'portfolioId'->>'value', s.business_account_id, s.id::text) as portfolio
       from senders s left join sender_readings r on r.sender_id = s.id
     )
-    select count(distinct canonical_recipient)::integer as count from sends
+    select count(distinct recipient_key)::integer as count from sends
     where id >= ${firstIdAt(new Date(Date.now() - DAY_MS - SEND_LIFE_MS_MAX))}::uuid and sent_at >= clock_timestamp() - interval '1 day'
       and sender_id = any(array(
         select id from portfolios where portfolio = (select portfolio from portfolios where id = ${senderId}::uuid)

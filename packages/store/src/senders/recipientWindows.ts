@@ -14,7 +14,7 @@ export async function closeRecipientWindow(
 ): Promise<void> {
   await database.sql.execute`
     with refused as (
-      select hashtextextended(s.canonical_recipient, 0) as recipient_hash, ${[...waitsMs]}::integer[] as waits
+      select hashtextextended(s.recipient_key, 0) as recipient_hash, ${[...waitsMs]}::integer[] as waits
       from sends s where s.id = ${sendId}::uuid
     )
     insert into sender_recipient_windows as w (sender_id, recipient_hash, refusals, refused_at, free_at)

@@ -82,7 +82,7 @@ export async function isRefuted(
       where a.send_id >= ${sendId}::uuid and a.started_at >= ${startedAt} and a.outcome = 'accepted'
         and stop_subject(${about.scope}, r.id, r.business_account_id) = ${about.subject}
         and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
-        and (not ${about.isOfRecipient ?? false} or s.canonical_recipient = (select canonical_recipient from sends where id = ${sendId}::uuid))
+        and (not ${about.isOfRecipient ?? false} or s.recipient_key = (select recipient_key from sends where id = ${sendId}::uuid))
         and (${source} = 'answer' or s.delivered_at is not null or s.read_at is not null or s.verification = 'verified')
     ) as is`;
   return row?.is ?? false;

@@ -90,6 +90,7 @@ function reportedAttemptOf(row: ReportedRow): ReportedAttempt {
     startedAt: row.reported_started_at,
     outcome: row.reported_outcome,
     otherIsAccepted: row.other_is_accepted,
+    recipientKey: row.recipient_key,
   };
 }
 

@@ -19,12 +19,12 @@ export interface NewSend {
   keyId: string;
   accountId: string;
   applicationId: string;
-  /** The key's bytes (1 to 255) with the SHA-256 of the body's exact bytes, or null without a key. */
-  idempotency: { key: Uint8Array; bodyHash: Uint8Array } | null;
+  /** The key's bytes (1 to 255) with the `bodyHashes` of the body's exact bytes, or null without a key. */
+  idempotency: { key: Uint8Array; bodyHashes: readonly Uint8Array[] } | null;
   /** E.164, as the request gave it: what is messaged and shown. */
   recipient: string;
-  /** E.164, the one form that limits, windows and budgets count by. */
-  canonicalRecipient: string;
+  /** What limits, windows and budgets count by: see `recipientKeys`. */
+  recipientKeys: readonly string[];
   country: string | null;
   /** Whether somebody earns by messages to this range. */
   isCostly: boolean;
@@ -181,9 +181,9 @@ const recordOf = (send: NewSend, index: number): Record<string, unknown> => ({
   account_id: send.accountId,
   application_id: send.applicationId,
   idempotency_key: textOf(send.idempotency?.key),
-  body_hash: textOf(send.idempotency?.bodyHash),
+  body_hashes: send.idempotency?.bodyHashes.map(bytesText),
   recipient: send.recipient,
-  canonical_recipient: send.canonicalRecipient,
+  recipient_keys: send.recipientKeys,
   country: send.country,
   is_costly: send.isCostly,
   locale: send.locale,

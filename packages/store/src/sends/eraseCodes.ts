@@ -10,7 +10,7 @@ const LATE_SECONDS = 60;
 
 /**
  * Erases the sealed codes of sent messages whose code has expired: nothing can send them again. Goes through the sends once, in the order
- * of their ids and so of their creation, up to the first whose code still lives. No index finds these codes, because every receipt
+ * of their ids and so of their creation, up to the first whose code still lives or is being sent. No index finds these codes, because every receipt
  * would have to change it; the sends in other states erase their codes themselves.
  *
  * @param limit sends that are looked at
@@ -19,16 +19,17 @@ const LATE_SECONDS = 60;
 export async function eraseExpiredCodes(database: Database, limit: number): Promise<number> {
   const [row] = await database.sql.query<[{ count: number }]>`
     with begun as materialized (
-      select up_to from code_erasure for update skip locked
+      select up_to from erasures where step = 'codes' for update skip locked
     ), page as materialized (
-      select s.id, s.expires_at, s.sealed_code is not null and s.status = 'sent' and s.lost_at is null as has_code
+      select s.id, s.expires_at > statement_timestamp() or coalesce(s.claimed_until > statement_timestamp(), false) as lives,
+        s.sealed_code is not null and s.status = 'sent' and s.lost_at is null as has_code
       from begun cross join lateral (
         select * from sends where id > begun.up_to and id < ${idOfSecondsAgo(LATE_SECONDS)} order by id limit ${limit}
       ) s
     ), expired as materialized (
       select id, has_code from page
       where id < coalesce(
-        (select id from page where expires_at > statement_timestamp() order by id limit 1), 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+        (select id from page where lives order by id limit 1), 'ffffffff-ffff-ffff-ffff-ffffffffffff'
       )
     ), locked as materialized (
       select s.id from (select id from expired where has_code order by id) e
@@ -36,7 +37,7 @@ export async function eraseExpiredCodes(database: Database, limit: number): Prom
     ), erased as (
       update sends set sealed_code = null, version = version + 1 where id = any(array(select id from locked))
     ), moved as (
-      update code_erasure set up_to = (select id from expired order by id desc limit 1) where exists (select from expired)
+      update erasures set up_to = (select id from expired order by id desc limit 1) where step = 'codes' and exists (select from expired)
     )
     select count(*)::integer as count from expired`;
   return row.count;

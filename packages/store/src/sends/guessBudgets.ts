@@ -8,8 +8,8 @@ export interface ExhaustedRecipient {
   /** Names the recipient in URLs. */
   id: string;
   mode: Mode;
-  /** Canonical, E.164. */
-  recipient: string;
+  /** Of the latest send to it, E.164 or masked; null once none is kept. */
+  recipient: string | null;
   /** Of the easiest code that was guessed at. */
   wrongInARow: number;
   lastWrongAt: Date;
@@ -24,7 +24,7 @@ export async function listExhaustedRecipients(
   { limit, before }: { limit: number; before?: string },
 ): Promise<{ recipients: ExhaustedRecipient[]; next: string | null }> {
   const rows = await database.sql.query<ExhaustedRecipient[]>`
-    select b.id, b.mode, b.recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
+    select b.id, b.mode, ${RECIPIENT} as recipient, b.points / b.guess_cost as "wrongInARow", b.last_wrong_at as "lastWrongAt",
       clock_timestamp() + make_interval(secs => ${POINTS_BEYOND_BUDGET} / 5 * 86400) as "recoversAt"
     from guess_budgets b, settings s
     where b.account_id = ${accountId}::uuid and ${POINTS_BEYOND_BUDGET} > 0 and (
@@ -37,6 +37,12 @@ export async function listExhaustedRecipients(
   const recipients = rows.slice(0, limit);
   return { recipients, next: rows.length > limit ? (recipients.at(-1)?.id ?? null) : null };
 }
+
+/** The recipient of the latest send that a row `b` of `guess_budgets` counts for. */
+const RECIPIENT = Prisma.sql`(
+  select s.recipient from sends s where s.account_id = b.account_id and s.mode = b.mode and s.recipient_key = b.recipient_key
+  order by s.created_at desc limit 1
+)`;
 
 /**
  * Resets the guess budget of an account's recipient, in the mode of the row.
@@ -56,20 +62,21 @@ export async function resetRecipient(
 /**
  * Resets the guess budget of an account's recipient, in both modes.
  *
- * @param recipient canonical, E.164
+ * @param recipientKeys all of the recipient
  * @returns how many wrong codes had been counted, or null when there is no such account
  */
 export async function resetGuessCount(
   database: Database,
   actor: Actor,
   accountId: string,
-  recipient: string,
+  recipientKeys: readonly string[],
 ): Promise<number | null> {
   const account = await database.prisma.account.findUnique({
     where: { id: accountId },
     select: { id: true },
   });
-  return account === null ? null : reset(database, actor, accountId, Prisma.sql`recipient = ${recipient}`);
+  const which = Prisma.sql`recipient_key = any(${[...recipientKeys]}::text[])`;
+  return account === null ? null : reset(database, actor, accountId, which);
 }
 
 /** Last digits of a phone number that the audit log may hold. */
@@ -83,16 +90,37 @@ async function reset(
   which: Prisma.Sql,
 ): Promise<number> {
   return audited(database, actor, async (connection, log) => {
-    const rows = await connection.sql.query<{ recipient: string; wrong: number }[]>`
-      delete from guess_budgets where account_id = ${accountId}::uuid and ${which} returning recipient, points / guess_cost as wrong`;
+    const rows = await connection.sql.query<{ recipientEndsWith: string | null; wrong: number }[]>`
+      delete from guess_budgets b where account_id = ${accountId}::uuid and ${which}
+      returning right(${RECIPIENT}, ${DIGITS_SHOWN}::integer) as "recipientEndsWith", points / guess_cost as wrong`;
     const [first] = rows;
     const wrongCodes = rows.reduce((sum, { wrong }) => sum + wrong, 0);
     if (first !== undefined) {
-      const details = { recipientEndsWith: first.recipient.slice(-DIGITS_SHOWN), wrongCodes };
+      const details = { recipientEndsWith: first.recipientEndsWith, wrongCodes };
       await log({ action: 'account.reset_recipient', accountId, subject: accountId, details });
     }
     return wrongCodes;
   });
+}
+
+/**
+ * Resets the guess budgets of a send's recipient that were counted under other keys than the send's, as a right code does under its own.
+ *
+ * @param keysOf all keys of a number
+ */
+export async function resetOtherBudgets(
+  { sql }: Connection,
+  sendId: string,
+  keysOf: (recipient: string) => readonly string[],
+): Promise<void> {
+  const [send] = await sql.query<
+    { recipient: string }[]
+  >`select recipient from sends where id = ${sendId}::uuid`;
+  if (send === undefined) return;
+  await sql.execute`
+    delete from guess_budgets b using sends s
+    where s.id = ${sendId}::uuid and b.account_id = s.account_id and b.mode = s.mode and b.recipient_key <> s.recipient_key
+      and b.recipient_key = any(${[...keysOf(send.recipient)]}::text[])`;
 }
 
 /**
@@ -106,5 +134,5 @@ const POINTS_BEYOND_BUDGET = Prisma.sql`(
 
 /** How many exhausted recipients an account has, in either mode: SQL for a row `a` of `accounts`. */
 export const EXHAUSTED_RECIPIENTS = Prisma.sql`(
-  select count(distinct b.recipient)::integer from guess_budgets b, settings s where b.account_id = a.id and ${POINTS_BEYOND_BUDGET} > 0
+  select count(distinct b.recipient_key)::integer from guess_budgets b, settings s where b.account_id = a.id and ${POINTS_BEYOND_BUDGET} > 0
 )`;

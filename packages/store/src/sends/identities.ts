@@ -26,7 +26,7 @@ export async function recordIdentities(
   if (reports.length === 0) return [];
   return database.sql.query<IdentityChange[]>`
     with reports as materialized (
-      select s.id as send_id, s.application_id, s.canonical_recipient, r.identity_hash, r.ordinal
+      select s.id as send_id, s.application_id, s.recipient_key, r.identity_hash, r.ordinal
       from unnest(
         ${reports.map(({ sendId }) => sendId)}::uuid[], ${reports.map(({ identityHash }) => identityHash)}::text[]
       ) with ordinality as r (send_id, identity_hash, ordinal)
@@ -35,11 +35,11 @@ export async function recordIdentities(
     ), first_reports as (
       select distinct on (send_id) * from reports order by send_id, ordinal
     ), recorded as (
-      insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
-      select f.send_id, f.application_id, f.canonical_recipient, f.identity_hash, coalesce(known.identity_hash <> f.identity_hash, false)
+      insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
+      select f.send_id, f.application_id, f.recipient_key, f.identity_hash, coalesce(known.identity_hash <> f.identity_hash, false)
       from first_reports f left join lateral (
         select i.identity_hash from send_identities i join sends s on s.id = i.send_id
-        where i.application_id = f.application_id and i.canonical_recipient = f.canonical_recipient
+        where i.application_id = f.application_id and i.recipient_key = f.recipient_key
           and i.identity_hash is not null and i.send_id <> f.send_id and s.verification = 'verified'
         order by i.seen_at desc limit 1
       ) known on true
@@ -67,7 +67,7 @@ export async function findVerifiedIdentity(database: Database, sendId: string): 
   const [row] = await database.sql.query<{ identity_hash: string }[]>`
     select known.identity_hash from sends s cross join lateral (
       select i.identity_hash from send_identities i join sends v on v.id = i.send_id
-      where i.application_id = s.application_id and i.canonical_recipient = s.canonical_recipient
+      where i.application_id = s.application_id and i.recipient_key = s.recipient_key
         and i.identity_hash is not null and v.verification = 'verified'
       order by i.seen_at desc limit 1
     ) known
@@ -81,14 +81,14 @@ const DIGITS_SHOWN = 4;
 /**
  * Trusts a recipient's number again: forgets who had it, so that the application's next code goes to whoever has it now.
  *
- * @param recipient canonical
+ * @param recipientKeys all of the recipient
  * @returns how many sends' identities were forgotten, or null when there is no such application
  */
 export async function forgetIdentity(
   database: Database,
   actor: Actor,
   applicationId: string,
-  recipient: string,
+  recipientKeys: readonly string[],
 ): Promise<number | null> {
   return audited(database, actor, async (connection, log) => {
     const application = await connection.prisma.application.findUnique({
@@ -96,13 +96,14 @@ export async function forgetIdentity(
       select: { accountId: true },
     });
     if (application === null) return null;
-    const forgotten = await connection.sql.execute`
-      update send_identities set identity_hash = null
-      where application_id = ${applicationId}::uuid and canonical_recipient = ${recipient} and identity_hash is not null`;
+    const forgotten = await connection.sql.query<{ recipientEndsWith: string | null }[]>`
+      update send_identities i set identity_hash = null
+      where i.application_id = ${applicationId}::uuid and i.recipient_key = any(${[...recipientKeys]}::text[]) and i.identity_hash is not null
+      returning (select right(s.recipient, ${DIGITS_SHOWN}::integer) from sends s where s.id = i.send_id) as "recipientEndsWith"`;
     const { accountId } = application;
-    const details = { recipientEndsWith: recipient.slice(-DIGITS_SHOWN) };
-    if (forgotten > 0)
+    const [details] = forgotten;
+    if (details !== undefined)
       await log({ action: 'application.forget_identity', accountId, subject: applicationId, details });
-    return forgotten;
+    return forgotten.length;
   });
 }

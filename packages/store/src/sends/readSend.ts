@@ -30,6 +30,7 @@ export type ReportedRow = ReadRow & {
   reported_started_at: Date;
   reported_outcome: AttemptOutcome | null;
   other_is_accepted: boolean;
+  recipient_key: string;
 };
 
 /**
@@ -62,7 +63,7 @@ const REPORTED_COLUMNS = Prisma.sql`
   (select phone_number_id from senders where id = a.sender_id) as reported_phone_number_id, a.started_at as reported_started_at, a.outcome as reported_outcome,
   exists (
     select from attempts o where o.send_id = s.id and o.number <> a.number and o.outcome = 'accepted'
-  ) as other_is_accepted`;
+  ) as other_is_accepted, s.recipient_key`;
 
 /** Reads in one batch. */
 const READS_MAX = 200;

@@ -121,7 +121,7 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
       -- In the order of the ids, as everybody locks sends, and the time after the lock. Times have milliseconds.
       select g.ordinal, g.hashes, s.*, date_trunc('milliseconds', clock_timestamp()) as now
       from (select * from guesses order by id) g cross join lateral (
-        select id, account_id, mode, canonical_recipient as recipient, code_hash, guess_cost, verification, expires_at, traceparent
+        select id, account_id, mode, recipient_key, code_hash, guess_cost, verification, expires_at, traceparent
         -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
         from sends where id = g.id and (account_id = g.account_id) is true for no key update
       ) s
@@ -151,18 +151,18 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
       returning s.id, s.wrong_guesses
     ), by_recipient as materialized (
       -- Where guesses at several codes of one recipient come together, a right one counts last.
-      select account_id, mode, recipient, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
-      from judged join written using (id) group by account_id, mode, recipient
+      select account_id, mode, recipient_key, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
+      from judged join written using (id) group by account_id, mode, recipient_key
     ), budgets as (
       -- In the order of the keys, and nothing for those who guess right at once.
-      insert into guess_budgets as b (account_id, mode, recipient, points, guess_cost, last_wrong_at)
-      select account_id, mode, recipient, case when is_right then 0 else points end, guess_cost, clock_timestamp() from by_recipient r
+      insert into guess_budgets as b (account_id, mode, recipient_key, points, guess_cost, last_wrong_at)
+      select account_id, mode, recipient_key, case when is_right then 0 else points end, guess_cost, clock_timestamp() from by_recipient r
       where not is_right or (
         select g.points from guess_budgets g
-        where g.account_id = r.account_id and g.mode = r.mode and g.recipient = r.recipient limit 1
+        where g.account_id = r.account_id and g.mode = r.mode and g.recipient_key = r.recipient_key limit 1
       ) > 0
-      order by account_id, mode, recipient
-      on conflict (account_id, mode, recipient) do update set
+      order by account_id, mode, recipient_key
+      on conflict (account_id, mode, recipient_key) do update set
         points = case when excluded.points > 0 then ceil(points_left_at(b.points, b.last_wrong_at, excluded.last_wrong_at)) + excluded.points else 0 end,
         guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
         last_wrong_at = excluded.last_wrong_at

@@ -18,6 +18,7 @@ import {
   buildCaller,
   buildSender,
   newSend,
+  recipientKeysOf,
   refuseRequests,
   TEST_ACTOR,
   useTestDatabase,
@@ -152,8 +153,9 @@ describe('the breaker', () => {
         `insert into denials (message_id, occurred_at, send_id) select 'wamid.' || id, now(), id from unnest($1::uuid[]) id`,
         [ids.slice(0, 3)],
       );
-      await store.sql(`update sends set canonical_recipient = '+5511900000001' where id = any ($1)`, [
+      await store.sql(`update sends set recipient_key = $2 where id = any ($1)`, [
         ids.slice(0, 2),
+        recipientKeysOf('+5511900000001')[0],
       ]);
       expect(await evidenceOn('NG')).toMatchObject({ sends: 6, unverified: 3, denying: 2 });
     });

@@ -3,6 +3,7 @@ import {
   buildCaller,
   buildSend,
   buildSender,
+  recipientKeysOf,
   stopSender,
   TEST_SECRET_KEY,
   type TestCaller,
@@ -64,6 +65,7 @@ async function buildPeople(database: store.Database, { accountId }: TestCaller):
 
 export const TOKEN = 'EAAGplantedTokenOfTheAuditLog';
 export const RECIPIENT = '+5511987651234';
+const RECIPIENT_KEYS = recipientKeysOf(RECIPIENT);
 export const ADDED_NUMBER = '+15550783881';
 
 const BUDGET = store.newId();
@@ -83,7 +85,7 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
       id: BUDGET,
       accountId,
       mode: 'live',
-      recipient: RECIPIENT,
+      recipientKey: RECIPIENT_KEYS[0]!,
       points: 9,
       lastWrongAt: new Date(),
     },
@@ -157,7 +159,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     action: 'account.reset_recipient',
     of: accountOf,
     given: guessedAt,
-    change: ({ database }, id) => store.resetGuessCount(database, ACTOR, id, RECIPIENT),
+    change: ({ database }, id) => store.resetGuessCount(database, ACTOR, id, RECIPIENT_KEYS),
   },
   resetRecipient: {
     action: 'account.reset_recipient',
@@ -188,10 +190,28 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: async ({ database, caller }) => {
       const sendId = await buildSend(database, caller, { recipient: RECIPIENT });
       await database.sql.execute`
-        insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
-        values (${sendId}::uuid, ${caller.applicationId}::uuid, ${RECIPIENT}, 'DF2lS5v2W6x=', false)`;
+        insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
+        values (${sendId}::uuid, ${caller.applicationId}::uuid, ${RECIPIENT_KEYS[0]}, 'DF2lS5v2W6x=', false)`;
     },
-    change: ({ database }, id) => store.forgetIdentity(database, ACTOR, id, RECIPIENT),
+    change: ({ database }, id) => store.forgetIdentity(database, ACTOR, id, RECIPIENT_KEYS),
+  },
+  deleteAccount: {
+    action: 'account.delete',
+    of: accountOf,
+    change: ({ database }, id) => store.deleteAccount(database, ACTOR, id, 'contract ended'),
+  },
+  exportRecipient: {
+    action: 'recipient.export',
+    of: accountOf,
+    isRepeatable: true,
+    given: ({ database, caller }) => buildSend(database, caller, { recipient: RECIPIENT }),
+    change: ({ database }, id) => store.exportRecipient(database, ACTOR, RECIPIENT_KEYS, id),
+  },
+  eraseRecipient: {
+    action: 'recipient.erase',
+    of: accountOf,
+    given: ({ database, caller }) => buildSend(database, caller, { recipient: RECIPIENT }),
+    change: ({ database }, id) => store.eraseRecipient(database, ACTOR, RECIPIENT_KEYS, id, 'Request 17'),
   },
   renameApplication: {
     action: 'application.rename',

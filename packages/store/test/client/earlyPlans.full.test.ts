@@ -121,8 +121,8 @@ describe('statements that were planned while every table was empty', () => {
         insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
         select id, 1, ${sender.id}::uuid, 'accepted', 'wamid.' || id || '.old', now(), now() from sends
         where status = 'queued'
-      ) insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
-      select ${first.accountId}::uuid, 'live', recipient, 1, now() from sends where status = 'queued'`;
+      ) insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
+      select ${first.accountId}::uuid, 'live', recipient_key, 1, now() from sends where status = 'queued'`;
     expect(await areGrowing()).toBe(true);
     await closeDatabase(growing);
     // What a connection has read is counted when it ends, at the latest.

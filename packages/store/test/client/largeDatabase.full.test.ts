@@ -1,4 +1,4 @@
-import { hashApiKey } from '@onecode/domain';
+import { bodyHashes, hashApiKey } from '@onecode/domain';
 import {
   applyReceipts,
   changeReportedSend,
@@ -38,6 +38,7 @@ import {
   newSend,
   refuseRequests,
   TEST_ACTOR,
+  TEST_NUMBER_PEPPER,
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
@@ -103,10 +104,10 @@ describe('a database with much in it', () => {
   async function fillBusy(): Promise<void> {
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, idempotency_key,
-         body_hash, recipient, canonical_recipient, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
+         body_hash, recipient, recipient_key, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
          awaiting_sender, due_at, attempt_number, sent_at, created_at, expires_at)
-       select (lpad(to_hex((extract(epoch from made) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1, $2, 'live', n, convert_to('key ' || n, 'utf8'), sha256('{}'),
-         phone, phone, 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
+       select (lpad(to_hex((extract(epoch from made) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1, $2, 'live', n, convert_to('key ' || n, 'utf8'), $3,
+         phone, '1:' || lpad(ltrim(phone, '+'), 22, '0'), 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
          case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
          senders.number, senders.id, n % 40 = 1,
          case when waits then due end, 1,
@@ -115,7 +116,7 @@ describe('a database with much in it', () => {
          lateral (select n % 20 = 1 as waits, now() - make_interval(secs => 4 * (${BUSY_SENDS} - n) + 60) as made,
            case when n % 2000 = 1 then now() - interval '1 minute' else now() + interval '5 minutes' end as due,
            '+55119' || lpad((n % 3000)::text, 8, '0') as phone) as t`,
-      [busy.accountId, busy.applicationId],
+      [busy.accountId, busy.applicationId, bodyHashes(TEST_NUMBER_PEPPER, Buffer.from('{}'))[0]],
     );
     for (const statement of [
       `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
@@ -128,11 +129,11 @@ describe('a database with much in it', () => {
          select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
          from generate_series(1, 5000) n, applications`,
       `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
-         select senders.id, hashtextextended('+55119' || lpad(n::text, 8, '0'), 0),
+         select senders.id, hashtextextended('1:' || lpad('55119' || lpad(n::text, 8, '0'), 22, '0'), 0),
            now() - case when n % 100 = 0 then interval '1 hour' else make_interval(secs => n % 20) end
          from generate_series(1, ${BUSY_SENDS}) n, senders`,
-      `insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at)
-         select accounts.id, 'live', '+55119' || lpad(n::text, 8, '0'), 1, now()
+      `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
+         select accounts.id, 'live', '1:' || lpad('55119' || lpad(n::text, 8, '0'), 22, '0'), 1, now()
          from generate_series(0, 2999) n, accounts`,
       `update accounts set sends_created = ${BUSY_SENDS}, minute_totals = '{${BUSY_SENDS}}', breaker_unverified_percent = 90, breaker_min_sends = 50`,
       `update applications set sends_created = ${BUSY_SENDS}, minute_totals = '{${BUSY_SENDS}}'`,
@@ -144,10 +145,10 @@ describe('a database with much in it', () => {
   async function fillLarge(): Promise<void> {
     const { accountId } = large;
     await store.sql(
-      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient,
+      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
          locale, charged_from, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
        select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1,
-         case when n % 2 = 0 then $2 else $3 end::uuid, 'live', (n + 1) / 2, phone, phone,
+         case when n % 2 = 0 then $2 else $3 end::uuid, 'live', (n + 1) / 2, phone, '1:' || lpad(ltrim(phone, '+'), 22, '0'),
          case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
          case when n <= 20 then 'sent' else 'read' end, case when n % 10 = 0 then 'pending' else 'verified' end,
          'whatsapp', s.number, s.id, at, case when n > 20 then at + interval '4 seconds' end,
@@ -337,13 +338,13 @@ describe('a database with much in it', () => {
       'sends to a common recipient',
       ['sends_to_recipient'],
       1_000,
-      listed(() => ({ canonicalRecipient: '+5511900000001' })),
+      listed(() => ({ recipientKeys: [`1:${'5511900000001'.padStart(22, '0')}`] })),
     ],
     [
       'sends to an unknown recipient',
       ['sends_to_recipient'],
       200,
-      listed(() => ({ canonicalRecipient: '+5511900000077' })),
+      listed(() => ({ recipientKeys: [`1:${'5511900000077'.padStart(22, '0')}`] })),
     ],
     [
       'the details of a send',

@@ -14,7 +14,7 @@ insert into credit_grants (id, account_id, amount, reason) values (gen_random_uu
 insert into receipts (message_id, send_id, attempt, status, occurred_at) values ('wamid.taken', :sent, 1, 'sent', now());
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
-insert into guess_budgets (account_id, mode, recipient, points, last_wrong_at) values (:account, 'live', '+5511987654321', 1, now());
+insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values (:account, 'live', '1:0123456789abcdefghij-_', 1, now());
 insert into trial_sends (day, sends) values ('2026-11-20', 0);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
 insert into sender_readings (sender_id) values (:sender);
@@ -53,6 +53,8 @@ update settings set trial_sends_per_day = -1; -- settings_trial_sends_per_day_ch
 update settings set sign_ups_per_network_day = 0; -- settings_sign_ups_per_network_day_check
 update settings set sign_ups_per_domain_day = 0; -- settings_sign_ups_per_domain_day_check
 update settings set staff_two_factor = 'on'; -- settings_staff_two_factor_check
+update settings set retain_numbers_days = 0; -- settings_retain_numbers_days_check
+update settings set retain_sends_days = 29; -- settings_retain_sends_days_check
 update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000, guess_budget = null;
 
 update accounts set name = ''; -- accounts_name_check
@@ -146,11 +148,15 @@ update sends set idempotency_key = '' where id = :keyed; -- sends_idempotency_ke
 update sends set idempotency_key = repeat('k', 256)::bytea where id = :keyed; -- sends_idempotency_key_check
 update sends set body_hash = 'short' where id = :keyed; -- sends_body_hash_check
 update sends set body_hash = null where id = :keyed; -- idempotency_key_with_body
-update sends set body_hash = sha256('a body') where id = :queued; -- idempotency_key_with_body
+update sends set body_hash = '\x01' || sha256('a body') where id = :queued; -- idempotency_key_with_body
 update sends set recipient = '5511987654321' where id = :sent; -- sends_recipient_check
 update sends set recipient = '+1234567890123456' where id = :sent; -- sends_recipient_check
 update sends set recipient = 'ana@example.com' where id = :sent; -- sends_recipient_check
-update sends set canonical_recipient = '5511987654321' where id = :queued; -- canonical_recipient_is_a_number
+update sends set recipient = '+55 ••••• 54321' where id = :sent; -- sends_recipient_check
+update sends set recipient = '+55 ••••• 4321' where id = :sent;
+update sends set recipient = '+••••• 21' where id = :sent;
+update sends set recipient_key = '+5511987654321' where id = :queued; -- recipient_key_is_of_a_version
+update sends set recipient_key = '1:0123456789abcdefghij-' where id = :queued; -- recipient_key_is_of_a_version
 update sends set country = '001' where id = :sent; -- sends_country_check
 update sends set locale = 'pt' where id = :sent; -- sends_locale_check
 update sends set charged_from = 'gift' where id = :sent; -- sends_charged_from_check
@@ -205,9 +211,10 @@ update sends set locked_at = now() where id = :sent; -- locked_says_when
 update sends set expires_at = created_at where id = :sent; -- sends_check
 update sends set application_id = :testApplication where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set account_id = :otherAccount where id = :sent; -- sends_application_id_account_id_mode_fkey
-update sends set idempotency_key = 'taken', body_hash = sha256('a body') where id = :queued; -- sends_idempotency_key
+update sends set idempotency_key = 'taken', body_hash = '\x01' || sha256('a body') where id = :queued; -- sends_idempotency_key
 update sends set idempotency_key = repeat('k', 255)::bytea where id = :keyed;
 update sends set recipient = '+123456789012345', country = 'BR' where id = :sent;
+update sends set recipient = '+55 ••••• 4321' where id = :sent;
 update sends set wrong_guesses = 5, verification = 'locked', locked_at = now() where id = :sent;
 update sends set status = 'read', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now(),
   due_at = null where id = :testQueued;
@@ -215,7 +222,7 @@ update sends set status = 'read', channel = 'sandbox', sent_at = now(), delivere
 update attempts set outcome = 'lost'; -- attempts_outcome_check
 update attempts set number = 0; -- attempts_number_check
 update receipts set status = 'held'; -- receipts_status_check
-insert into code_erasure (id, up_to) values (false, gen_random_uuid()); -- code_erasure_id_check
+insert into erasures (step) values ('all'); -- erasures_step_check
 
 -- ── The ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -238,7 +245,7 @@ update credit_grants set amount = 0; -- credit_grants_amount_check
 -- ── Against abuse, and what operators do ─────────────────────────────────────────────────────────────────────────────────────────
 
 update guess_budgets set mode = 'demo'; -- guess_budgets_mode_check
-update guess_budgets set recipient = '5511987654321'; -- guess_budgets_recipient_check
+update guess_budgets set recipient_key = '+5511987654321'; -- guess_budgets_recipient_key_check
 update guess_budgets set points = -1; -- guess_budgets_points_check
 update trial_sends set sends = -1; -- trial_sends_sends_check
 update breaker_trips set country = ''; -- breaker_trips_country_check

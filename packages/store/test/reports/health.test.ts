@@ -326,9 +326,9 @@ describe('staff', () => {
   describe('what is held', () => {
     it('is counted up to ten thousand', async () => {
       await store.sql(
-        `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient,
+        `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
            country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
-         select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', 1000 + n, '+5511987654321', '+5511987654321', 'BR', 'pt-BR', 'credit',
+         select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', 1000 + n, '+5511987654321', '1:' || lpad(ltrim('+5511987654321', '+'), 22, '0'), 'BR', 'pt-BR', 'credit',
            convert_to(repeat('h', 33), 'utf8'), 'sealed'::bytea, true, now(), now(), now() + interval '10 minutes'
          from generate_series(1, 10500) n`,
         [caller.accountId, caller.applicationId],

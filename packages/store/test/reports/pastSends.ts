@@ -1,6 +1,6 @@
 import type { DeliveryState, Locale, StoredVerification } from '@onecode/domain';
 import { v7 as uuidv7 } from 'uuid';
-import type { TestCaller, TestDatabase } from '@onecode/testing';
+import { recipientKeysOf, type TestCaller, type TestDatabase } from '@onecode/testing';
 
 /** A send as it came to stand in the database some time ago. */
 export interface PastSend {
@@ -31,6 +31,7 @@ export async function insertSends(
     created_at: at.toISOString(),
     delivery_ms: deliveryMs,
     ...send,
+    recipient_key: recipientKeysOf(send.recipient)[0],
     id: uuidv7({ msecs: at.getTime(), seq: place }),
   }));
   await store.sql(
@@ -39,14 +40,14 @@ export async function insertSends(
          g.created_at + make_interval(secs => g.delivery_ms / 1000.0) as delivered,
          row_number() over (partition by g.application_id order by g.place) + p.sends_created as application_number
        from jsonb_to_recordset($1::jsonb) as g (place integer, id uuid, account_id uuid, application_id uuid, mode text,
-         created_at timestamptz, recipient text, locale text, status text, verification text, delivery_ms integer)
+         created_at timestamptz, recipient text, recipient_key text, locale text, status text, verification text, delivery_ms integer)
        join accounts a on a.id = g.account_id join applications p on p.id = g.application_id
      ), written as (
-       insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient, country,
+       insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
          locale, charged_from,
          code_hash, sealed_code, status, verification, wrong_guesses, channel, from_number, sender_id, due_at, sent_at,
          delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, created_at, expires_at)
-       select g.id, gen_random_uuid(), account_id, application_id, mode, application_number, recipient, recipient, 'BR', locale,
+       select g.id, gen_random_uuid(), account_id, application_id, mode, application_number, recipient, recipient_key, 'BR', locale,
          case when is_live then 'credit' end, convert_to(repeat('h', 33), 'utf8'), case when is_live and waits then 'sealed'::bytea end,
          status, verification, case when verification = 'locked' then 5 else 0 end,
          case when status <> 'queued' then case when is_live then 'whatsapp' else 'sandbox' end end,

@@ -16,6 +16,7 @@ import {
   buildCaller,
   buildSend,
   buildSender,
+  recipientKeysOf,
   stopSender,
   takeSlots,
   TEST_ACTOR,
@@ -208,9 +209,12 @@ describe('what refutes a fault', () => {
       ['US', false],
     ] as const)
       expect([onlyFor, await is({ onlyFor })]).toEqual([onlyFor, expected]);
-    await store.sql(`update sends set canonical_recipient = '+5511988888888'`);
+    await store.sql(`update sends set recipient_key = $1`, recipientKeysOf('+5511988888888'));
     expect(await is({ isOfRecipient: true })).toBe(true);
-    await store.sql(`update sends set canonical_recipient = '+5511999999999' where id = $1`, [faulty.sendId]);
+    await store.sql(`update sends set recipient_key = $2 where id = $1`, [
+      faulty.sendId,
+      recipientKeysOf('+5511999999999')[0],
+    ]);
     expect(await is({ isOfRecipient: true })).toBe(false);
   });
 });

@@ -14,9 +14,10 @@ import {
 import {
   buildCaller,
   buildSend,
-  guessCode,
   buildSender,
+  guessCode,
   newSend,
+  recipientKeysOf,
   TEST_ACTOR,
   until,
   useTestDatabase,
@@ -135,7 +136,9 @@ describe('a batch', () => {
     const guess = (id: string, isRight: boolean) => guessCode(store.database, id, isRight);
     const budgets = () =>
       store.sql(
-        'select recipient, points as wrong from guess_budgets where account_id = $1 and points > 0 order by recipient',
+        `select s.recipient, points as wrong from guess_budgets b cross join lateral (
+           select recipient from sends where recipient_key = b.recipient_key limit 1
+         ) s where account_id = $1 and points > 0 order by recipient`,
         [caller.accountId],
       );
     // Each in one order and in the other.
@@ -168,8 +171,9 @@ describe('a batch', () => {
     ]);
     await Promise.all(together.map((made) => made()));
     const left = await store.sql(
-      `select account_id = $1 as ours, recipient, points as wrong from guess_budgets where points > 0 and account_id = any($2)
-       order by recipient`,
+      `select account_id = $1 as ours, s.recipient, points as wrong from guess_budgets b cross join lateral (
+         select recipient from sends where recipient_key = b.recipient_key limit 1
+       ) s where points > 0 and account_id = any($2) order by recipient`,
       [ours!.accountId, [ours!.accountId, theirs!.accountId]],
     );
     expect(left).toEqual([
@@ -300,7 +304,7 @@ describe('processes that write the same rows in groups never wait for each other
       const found = await deadlocksOf(
         (held) =>
           held.sql.execute`select from guess_budgets where account_id = ${caller.accountId}::uuid
-          and recipient = ${middleOf(recipients)} for update`,
+          and recipient_key = ${recipientKeysOf(middleOf(recipients))[0]} for update`,
         (database, process) =>
           Promise.all(
             turned(own[process]!, process).map((id, turn) => guessCode(database, id, isRight(turn))),

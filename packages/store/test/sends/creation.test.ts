@@ -51,9 +51,9 @@ describe('rate windows', () => {
       account_id: send.accountId,
       application_id: send.applicationId,
       idempotency_key: hex(send.idempotency?.key),
-      body_hash: hex(send.idempotency?.bodyHash),
+      body_hashes: send.idempotency?.bodyHashes.map(hex),
       recipient: send.recipient,
-      canonical_recipient: send.canonicalRecipient,
+      recipient_keys: send.recipientKeys,
       country: send.country,
       is_costly: send.isCostly,
       locale: send.locale,
@@ -126,7 +126,7 @@ describe('rate windows', () => {
 
   /** What the function has to answer to one request, which the model then counts as made. */
   function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
-    const { applicationId, canonicalRecipient: recipient } = send;
+    const { applicationId, recipient } = send;
     const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
     const nothing = { cause: null, retry_after_seconds: null };
     const own = account.sends.filter((one) => one.applicationId === applicationId);

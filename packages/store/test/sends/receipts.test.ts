@@ -26,7 +26,14 @@ import {
   type Sender,
   type WhichReport,
 } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  recipientKeysOf,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import fc from 'fast-check';
 
 const store = useTestDatabase();
@@ -170,6 +177,7 @@ describe('reports', () => {
           startedAt: expect.any(Date),
           outcome: null,
           otherIsAccepted: false,
+          recipientKey: expect.stringMatching(/^1:/),
         },
       });
     });
@@ -547,6 +555,7 @@ const ATTEMPT: ReportedAttempt = {
   number: 1,
   senderId: null,
   phoneNumberId: null,
+  recipientKey: recipientKeysOf('+5511987654321')[0]!,
   startedAt: new Date(0),
   outcome: 'accepted',
   otherIsAccepted: false,

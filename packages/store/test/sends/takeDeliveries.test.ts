@@ -19,6 +19,7 @@ import {
   endStops,
   guessCode,
   newSend,
+  recipientKeysOf,
   stopSender,
   TEST_ACTOR,
   useTestDatabase,
@@ -178,15 +179,15 @@ describe('sends that wait for a sender', () => {
     const enough = [await waiting({ recipient }), await waiting({ recipient })];
     await store.sql(
       `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
-       select $1, hashtextextended('+5511987654321', 0), clock_timestamp() + interval '5 seconds'`,
-      [senderId],
+       select $1, hashtextextended($2, 0), clock_timestamp() + interval '5 seconds'`,
+      [senderId, recipientKeysOf(recipient)[0]],
     );
     expect(await takeDue()).toMatchObject([{ id: other }]);
     expect(await wake()).toBe(0);
     // They are due when the window lets them through, without a look at them before.
     const rows = await store.sql(
       `select awaiting_sender, round(extract(epoch from due_at - p.free_at))::integer as after_s
-       from sends join sender_recipient_windows p on p.recipient_hash = hashtextextended(canonical_recipient, 0)
+       from sends join sender_recipient_windows p on p.recipient_hash = hashtextextended(recipient_key, 0)
        where sends.id = any($1) order by due_at`,
       [enough],
     );
@@ -216,9 +217,9 @@ describe('turns', () => {
   ): Promise<void> {
     recipients += count;
     await store.sql(
-      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, canonical_recipient,
+      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
          country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
-       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '+55119' || ($4 + n), $5, 'pt-BR',
+       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, 'pt-BR',
          'free_quota', decode(repeat('01', 33), 'hex'), 'x', true, made + interval '10 minutes', made,
          made + interval '10 minutes'
        from generate_series(1, $3::integer) n,

@@ -5,6 +5,7 @@ import {
   buildCaller,
   buildSend,
   buildSender,
+  recipientKeysOf,
   TEST_PEPPER,
   until,
   useTestDatabase,
@@ -172,7 +173,7 @@ it('a guess whose count cannot be written fails alone, and no other is judged at
   );
   await store.sql(
     `create trigger of_a_test before insert or update on guess_budgets for each row
-     when (new.recipient = '${(await read(live, id)).recipient}') execute function refuse()`,
+     when (new.recipient_key = '${recipientKeysOf((await read(live, id)).recipient)[0]}') execute function refuse()`,
   );
   const [failed, judged] = await Promise.allSettled([verify(live, id, WRONG), verify(live, other, WRONG)]);
   await store.sql('drop trigger of_a_test on guess_budgets');

@@ -1,15 +1,20 @@
-import { listExhaustedRecipients, resetRecipient } from '@onecode/store';
+import { eraseRecipient, exportRecipient, listExhaustedRecipients, resetRecipient } from '@onecode/store';
 import { Type } from 'typebox';
-import { idField } from '../../http/fields.js';
+import { idField, nameField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Access, type Call, type Route } from '../../http/route.js';
+import { readRecipientKeys } from './recipientKeys.js';
 import { exhaustedRecipientView } from './view.js';
 
 /** The account in the path, for members (`:account`) and for staff (`:target`). */
 const accountOf = ({ params }: Pick<Call, 'params'>): string => params['account'] ?? params['target'] ?? '';
 
-/** The routes below an account's path, with who may list and who may reset. */
-const routesBelow = (account: string, sees: Access, resets: Access): readonly Route[] => [
+/** A number as somebody typed or pasted it, in no URL. */
+const NUMBER = { recipient: Type.String({ maxLength: 1000 }) };
+const REASON_LENGTH_MAX = 200;
+
+/** The routes below an account's path, with who may list and who may reset, export and erase. */
+const routesBelow = (account: string, sees: Access, manages: Access): readonly Route[] => [
   route({
     method: 'get',
     path: `${account}/exhausted-recipients`,
@@ -28,7 +33,7 @@ const routesBelow = (account: string, sees: Access, resets: Access): readonly Ro
   route({
     method: 'post',
     path: `${account}/exhausted-recipients/:recipient/reset`,
-    access: resets,
+    access: manages,
     async handle(call) {
       const { context, actor, params } = call;
       const isReset = await resetRecipient(
@@ -40,9 +45,38 @@ const routesBelow = (account: string, sees: Access, resets: Access): readonly Ro
       orNotFound(isReset || null);
     },
   }),
+  route({
+    method: 'post',
+    path: `${account}/recipients/export`,
+    access: manages,
+    confirmed: true,
+    body: Type.Object(NUMBER, { additionalProperties: false }),
+    async handle(call) {
+      const { context, actor, body } = call;
+      const keys = readRecipientKeys(context, body.recipient);
+      return orNotFound(await exportRecipient(context.database, actor, keys, accountOf(call)));
+    },
+  }),
+  route({
+    method: 'post',
+    path: `${account}/recipients/erase`,
+    access: manages,
+    confirmed: true,
+    body: Type.Object({ ...NUMBER, reason: nameField(REASON_LENGTH_MAX) }, { additionalProperties: false }),
+    async handle(call) {
+      const { context, actor, body } = call;
+      const keys = readRecipientKeys(context, body.recipient);
+      return orNotFound(
+        await eraseRecipient(context.database, actor, keys, accountOf(call), body.reason.trim()),
+      );
+    },
+  }),
 ];
 
-/** Recipients who get no new code because of too many wrong guesses in a row, for the account's members and for staff. */
+/**
+ * Recipients of an account, for its members and for staff: those who get no new code because of too many wrong guesses in a row, and
+ * those who ask what is kept of them or to be forgotten.
+ */
 export const recipientRoutes: readonly Route[] = [
   ...routesBelow('/accounts/:account', 'viewer', 'admin'),
   ...routesBelow('/staff/accounts/:target', 'on_call', 'operator'),

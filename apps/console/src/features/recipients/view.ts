@@ -14,5 +14,5 @@ export interface ExhaustedRecipientsView {
 
 export const exhaustedRecipientView = (exhausted: ExhaustedRecipient) => ({
   ...exhausted,
-  recipient: maskRecipient(exhausted.recipient),
+  recipient: maskRecipient(exhausted.recipient ?? ''),
 });

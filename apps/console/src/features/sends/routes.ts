@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DELIVERY_STATES, isHeld, parseRecipient, pastedNumber } from '@onecode/domain';
+import { DELIVERY_STATES, isHeld } from '@onecode/domain';
 import {
   findSendAccount,
   findSendDetails,
@@ -9,8 +9,9 @@ import {
   type SendFilter,
 } from '@onecode/store';
 import { idField, pageFields, timeField } from '../../http/fields.js';
-import { ConsoleProblem, orNotFound } from '../../http/problem.js';
+import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
+import { readRecipientKeys } from '../recipients/recipientKeys.js';
 import { sendDetailsView, sendsView, staffSendView } from './view.js';
 
 const FILTER = Type.Object(
@@ -54,13 +55,9 @@ export const sendRoutes: readonly Route[] = [
     access: 'viewer',
     body: RECIPIENT_SEARCH,
     async handle({ context, accountId, body: { recipient, before } }) {
-      const number = parseRecipient(pastedNumber(recipient));
-      if (number.kind !== 'phone')
-        throw new ConsoleProblem('invalid_input', { errors: { recipient: 'phone' } });
+      const keys = readRecipientKeys(context, recipient);
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
-      return sendsView(
-        await listSends(context.database, accountId, { canonicalRecipient: number.canonical }, page),
-      );
+      return sendsView(await listSends(context.database, accountId, { recipientKeys: keys }, page));
     },
   }),
   route({

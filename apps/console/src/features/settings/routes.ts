@@ -43,6 +43,8 @@ export const settingsRoutes: readonly Route[] = [
         trialSendsPerDay: within('trialSendsPerDay'),
         signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
         signUpsPerDomainDay: within('signUpsPerDomainDay'),
+        retainNumbersDays: orOff(within('retainNumbersDays')),
+        retainSendsDays: orOff(within('retainSendsDays')),
       }),
       { additionalProperties: false },
     ),

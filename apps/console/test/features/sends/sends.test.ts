@@ -97,8 +97,8 @@ describe('a send', () => {
     const id = await build(live);
     await attempt(db.database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}-changed` });
     await db.sql(
-      `insert into send_identities (send_id, application_id, canonical_recipient, identity_hash, has_changed)
-       select id, application_id, canonical_recipient, 'DF2lS5v2W6x=', true from sends where id = $1`,
+      `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
+       select id, application_id, recipient_key, 'DF2lS5v2W6x=', true from sends where id = $1`,
       [id],
     );
     const { timeline } = await details(id);

@@ -6,6 +6,7 @@ import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
+import { RecipientRequests } from '../recipients/recipientRequests.js';
 import { Statistic } from '../../components/facts.js';
 import { Id } from '../../components/copy.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -102,6 +103,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
           }
         />
       </Section>
+      {mayOperate && <RecipientRequests account={`/staff/accounts/${account.id}`} />}
       <Section title={t('audit')}>
         <AuditTable query={{ account: account.id }} empty={t('unchanged')} />
       </Section>

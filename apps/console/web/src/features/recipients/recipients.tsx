@@ -2,6 +2,7 @@ import { IconUserCheck } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useAccount } from '../../app/session.js';
 import { ExhaustedRecipients } from './exhaustedRecipients.js';
+import { RecipientRequests } from './recipientRequests.js';
 import { Page } from '../../components/page.js';
 import { EmptyState } from '../../components/states.js';
 
@@ -20,6 +21,7 @@ export function Recipients() {
           </EmptyState>
         }
       />
+      {mayManage && <RecipientRequests account={path} />}
     </Page>
   );
 }

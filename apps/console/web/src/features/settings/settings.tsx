@@ -16,8 +16,9 @@ import { StaffTwoFactor } from './staffTwoFactor.js';
 /** The numeric settings; two-factor authentication for staff has its own section. */
 type Settings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 
-/** The value of the field when the guess budget is switched on (NIST SP 800-63B-4, 3.2.2). */
-const GUESS_BUDGET_INITIAL = 100;
+/** The value of a field when it is switched on. Of the guess budget: NIST SP 800-63B-4, 3.2.2. */
+const INITIAL = { guessBudget: 100, retainNumbersDays: 90, retainSendsDays: 365 } as const;
+type Optional = keyof typeof INITIAL;
 
 /** The settings of the service, and their history. */
 export function Settings() {
@@ -53,7 +54,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     (name: keyof Settings) =>
     (value: number | null | string): string | null => {
       const { min, max } = bounds[name];
-      return value === null && name === 'guessBudget' ? null : rangeRule(min, max)(value);
+      return value === null && name in INITIAL ? null : rangeRule(min, max)(value);
     };
   const form = useForm<Settings>({
     initialValues: settings,
@@ -65,6 +66,8 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
       trialSendsPerDay: rule('trialSendsPerDay'),
       signUpsPerNetworkDay: rule('signUpsPerNetworkDay'),
       signUpsPerDomainDay: rule('signUpsPerDomainDay'),
+      retainNumbersDays: rule('retainNumbersDays'),
+      retainSendsDays: rule('retainSendsDays'),
     },
   });
   const minutes = new Intl.NumberFormat(i18n.language, {
@@ -74,7 +77,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     maximumFractionDigits: 2,
   }).format(form.values.codeValiditySeconds / 60);
 
-  const field = (name: Exclude<keyof Settings, 'guessBudget'>) => ({
+  const field = (name: Exclude<keyof Settings, Optional>) => ({
     label: t(`fields.${name}.label`),
     description: t(`fields.${name}.description`),
     ...bounds[name],
@@ -84,6 +87,27 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     maw: 480,
     ...form.getInputProps(name),
   });
+  const optional = (name: Optional) => (
+    <Stack gap="xs" maw={480}>
+      <Switch
+        label={t(`fields.${name}.switch`)}
+        description={t(`fields.${name}.description`)}
+        checked={form.values[name] !== null}
+        disabled={!mayOperate}
+        onChange={({ currentTarget: { checked } }) =>
+          form.setFieldValue(name, checked ? (settings[name] ?? INITIAL[name]) : null)
+        }
+      />
+      {form.values[name] !== null && (
+        <NumberInput
+          label={t(`fields.${name}.label`)}
+          {...bounds[name]}
+          disabled={!mayOperate}
+          {...form.getInputProps(name)}
+        />
+      )}
+    </Stack>
+  );
   const save = (values: Settings): void => {
     const changed = Object.entries(values).filter(
       ([name, value]) => value !== settings[name as keyof Settings],
@@ -107,28 +131,9 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
           rightSectionWidth={130}
         />
         <NumberInput {...field('accountRatePerMinute')} />
-        <Stack gap="xs" maw={480}>
-          <Switch
-            label={t('fields.guessBudget.switch')}
-            description={t('fields.guessBudget.description')}
-            checked={form.values.guessBudget !== null}
-            disabled={!mayOperate}
-            onChange={({ currentTarget: { checked } }) =>
-              form.setFieldValue(
-                'guessBudget',
-                checked ? (settings.guessBudget ?? GUESS_BUDGET_INITIAL) : null,
-              )
-            }
-          />
-          {form.values.guessBudget !== null && (
-            <NumberInput
-              label={t('fields.guessBudget.label')}
-              {...bounds.guessBudget}
-              disabled={!mayOperate}
-              {...form.getInputProps('guessBudget')}
-            />
-          )}
-        </Stack>
+        {optional('guessBudget')}
+        {optional('retainNumbersDays')}
+        {optional('retainSendsDays')}
         <Divider label={t('signUps')} labelPosition="left" maw={480} />
         <NumberInput
           {...field('trialSendsPerDay')}

@@ -1,0 +1,56 @@
+import { createHmac } from 'node:crypto';
+import { bodyHashes, deriveNumberPepper, recipientKeys, type Keyring } from '@onecode/domain';
+import fc from 'fast-check';
+
+const key = (byte: number): Buffer => Buffer.alloc(32, byte);
+const ring = (...versions: number[]): Keyring => ({
+  current: versions[0]!,
+  keys: new Map(versions.map((version) => [version, key(version)])),
+});
+const NUMBER = '+5511987654321';
+const BODY = Buffer.from(`{"to":"${NUMBER}"}`);
+
+describe('recipient keys', () => {
+  it('are HMAC-SHA256 under the pepper, of 16 bytes, with its version', () => {
+    const mac = createHmac('sha256', key(3)).update(`number:${NUMBER}`).digest().subarray(0, 16);
+    expect(recipientKeys(ring(3), NUMBER)).toEqual([`3:${mac.toString('base64url')}`]);
+  });
+
+  it('are one for each version, the current one first, and each the same whatever else is in the keyring', () => {
+    const versions = fc.uniqueArray(fc.integer({ min: 1, max: 255 }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(versions, fc.string(), (given, number) => {
+        expect(recipientKeys(ring(...given), number)).toEqual(
+          given.flatMap((version) => recipientKeys(ring(version), number)),
+        );
+      }),
+    );
+  });
+
+  it('differ for different numbers', () => {
+    expect(recipientKeys(ring(1), NUMBER)).not.toEqual(recipientKeys(ring(1), `${NUMBER}0`));
+  });
+});
+
+describe('hashes of bodies', () => {
+  it('are one for each version, with the version first, and do not tell the number’s key', () => {
+    const [current, older] = bodyHashes(ring(2, 1), BODY);
+    expect([current!.length, current![0], older![0]]).toEqual([33, 2, 1]);
+    expect(older).toEqual(bodyHashes(ring(1), BODY)[0]);
+    const [numberKey] = recipientKeys(ring(2), BODY.toString());
+    expect(numberKey).not.toContain(current!.subarray(1, 17).toString('base64url'));
+  });
+});
+
+describe('a pepper for numbers that is derived from the one for codes', () => {
+  it('has its versions and none of its keys, and is the same in every process', () => {
+    const derived = deriveNumberPepper(ring(2, 1));
+    expect([derived.current, [...derived.keys.keys()]]).toEqual([2, [2, 1]]);
+    expect(derived).toEqual(deriveNumberPepper(ring(2, 1)));
+    for (const [version, derivedKey] of derived.keys) expect(derivedKey).not.toEqual(key(version));
+    // RFC 5869: a release that derived another one would find no number again.
+    expect(derived.keys.get(1)!.toString('hex')).toBe(
+      'b3ae0925fbdd3aa0ace2d5bcb6f2d65663867d46bf912256e2927bd66034b66d',
+    );
+  });
+});

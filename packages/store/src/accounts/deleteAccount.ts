@@ -1,0 +1,84 @@
+import { failure } from '@onecode/domain';
+import { type Actor, audited } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { changeSend } from '../sends/changeSend.js';
+import { deleteSends } from '../sends/retention.js';
+
+/** What went with an account. */
+export interface DeletedAccount {
+  /** Members who belong to no other account, and are no staff. */
+  peopleDeleted: number;
+  keysDeleted: number;
+  sendsDeleted: number;
+}
+
+/** Sends in one transaction. */
+const PAGE = 200;
+
+/**
+ * Deletes what an account holds of people: its members, invitations and keys at once, then its sends, page by page, with all that
+ * belongs to them; what waits fails before, with its unit back. The account stays, suspended, with its applications, grants and ledger:
+ * what bookkeeping needs. Repeated, it goes on where it was cut off.
+ *
+ * @param reason for the audit log, and of the suspension
+ * @returns null when there is no such account
+ */
+export async function deleteAccount(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  reason: string,
+): Promise<DeletedAccount | null> {
+  const left = await audited(database, actor, async (connection, log) => {
+    const { sql } = connection;
+    const [account] = await sql.query<{ suspended: boolean }[]>`
+      select suspended_at is not null as suspended from accounts where id = ${accountId}::uuid for no key update`;
+    if (account === undefined) return null;
+    await sql.execute`
+      update accounts set suspended_at = clock_timestamp(), suspension_reason = ${reason}
+      where id = ${accountId}::uuid and suspended_at is null`;
+    const keysDeleted = await sql.execute`
+      delete from api_keys k using applications p where p.id = k.application_id and p.account_id = ${accountId}::uuid`;
+    const peopleDeleted = await deletePeople(connection, accountId);
+    const details = { reason, people: peopleDeleted, keys: keysDeleted };
+    if (!account.suspended || keysDeleted + peopleDeleted > 0)
+      await log({ action: 'account.delete', accountId, subject: accountId, details });
+    return { keysDeleted, peopleDeleted };
+  });
+  if (left === null) return null;
+  const sendsDeleted = await deleteAllSends(database, accountId);
+  for (const table of ['guess_budgets', 'breaker_trips', 'refused_requests'] as const)
+    await database.sql.execute`delete from ${Prisma.raw(table)} where account_id = ${accountId}::uuid`;
+  return { ...left, sendsDeleted };
+}
+
+/** @returns how many belonged to this account alone */
+async function deletePeople({ sql }: Connection, accountId: string): Promise<number> {
+  await sql.execute`delete from invitations where account_id = ${accountId}::uuid`;
+  const members = await sql.query<{ user_id: string }[]>`
+    delete from members where account_id = ${accountId}::uuid returning user_id`;
+  return sql.execute`
+    delete from users u where id = any(${members.map(({ user_id }) => user_id)}::uuid[]) and staff is null
+      and not exists (select from members where user_id = u.id)`;
+}
+
+async function deleteAllSends(database: Database, accountId: string): Promise<number> {
+  let deleted = 0;
+  for (;;) {
+    const page = await database.sql.query<{ id: string; is_due: boolean }[]>`
+      select s.id, s.is_due from applications p cross join lateral (
+        select id, due_at is not null and mode = 'live' as is_due from sends where application_id = p.id order by id limit ${PAGE}
+      ) s where p.account_id = ${accountId}::uuid limit ${PAGE}`;
+    if (page.length === 0) return deleted;
+    for (const { id } of page.filter(({ is_due }) => is_due))
+      await changeSend(database, { id }, (send, now) => ({
+        result: null,
+        ...(send.dueAt !== null && { change: failure('expired_before_delivery', now) }),
+      }));
+    deleted += await deleteSends(
+      database,
+      page.map(({ id }) => id),
+    );
+  }
+}

@@ -1,0 +1,148 @@
+import { isMasked } from '@onecode/domain';
+import { type Actor, audited } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
+import { replaceNumbers } from './retention.js';
+
+/** What is kept of a recipient, by the names of the columns, times as RFC 3339. */
+export interface KeptOfRecipient {
+  /** Each with its `attempts`, `denials` and `identity`, oldest first. */
+  sends: Record<string, unknown>[];
+  guess_budgets: Record<string, unknown>[];
+}
+
+/** What an erasure did. */
+export interface Erased {
+  /** Sends that held the number. */
+  sendsErased: number;
+  /** Codes that could be verified until then. */
+  codesEnded: number;
+}
+
+/** The sends `s` to a recipient, of one account or of all, along the index by recipient. */
+const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Prisma.Sql => Prisma.sql`
+  accounts a cross join unnest(array['test', 'live']) m (mode) cross join unnest(${[...recipientKeys]}::text[]) k (recipient_key)
+  cross join lateral (
+    select * from sends where account_id = a.id and mode = m.mode and recipient_key = k.recipient_key order by created_at
+  ) s
+  where ${accountId}::uuid is null or a.id = ${accountId}::uuid`;
+
+/**
+ * Everything that is kept of a recipient, for the person who has the number. The audit log records that it was read, without the number.
+ *
+ * @param recipientKeys all of the recipient
+ * @param accountId null for all accounts
+ * @returns null when there is no such account
+ */
+export async function exportRecipient(
+  database: Database,
+  actor: Actor,
+  recipientKeys: readonly string[],
+  accountId: string | null,
+): Promise<KeptOfRecipient | null> {
+  return audited(database, actor, async (connection, log) => {
+    if (!(await exists(connection, accountId))) return null;
+    const { sql } = connection;
+    const sends = await sql.query<{ send: Record<string, unknown> }[]>`
+      select jsonb_build_object('id', s.id, 'account_id', s.account_id, 'account_name', a.name, 'application_id', s.application_id,
+        'mode', s.mode, 'recipient', s.recipient, 'country', s.country, 'locale', s.locale, 'channel', s.channel, 'from', s.from_number,
+        'status', s.status, 'verification',
+        case when s.verification = 'pending' and s.expires_at <= statement_timestamp() then 'expired' else s.verification end,
+        'created_at', s.created_at, 'expires_at', s.expires_at, 'sent_at', s.sent_at, 'delivered_at', s.delivered_at, 'read_at', s.read_at,
+        'verified_at', s.verified_at, 'locked_at', s.locked_at, 'failed_at', s.failed_at, 'failure_reason', s.failure_reason,
+        'wrong_codes_at', coalesce(s.wrong_guess_times, '{}'), 'attempts', (
+          select coalesce(jsonb_agg(jsonb_build_object('number', number, 'outcome', outcome, 'error_code', error_code, 'started_at', started_at,
+            'finished_at', finished_at) order by number), '[]') from attempts where send_id = s.id
+        ), 'denials', (
+          select coalesce(jsonb_agg(jsonb_build_object('occurred_at', occurred_at) order by occurred_at), '[]') from denials where send_id = s.id
+        ), 'identity', (
+          select jsonb_build_object('hash', identity_hash, 'has_changed', has_changed, 'seen_at', seen_at) from send_identities where send_id = s.id
+        )) as send
+      from ${sendsTo(recipientKeys, accountId)} order by s.created_at, s.id`;
+    const budgets = await sql.query<{ budget: Record<string, unknown> }[]>`
+      select jsonb_build_object('account_id', account_id, 'mode', mode, 'points', points, 'last_wrong_at', last_wrong_at) as budget
+      from guess_budgets where account_id in (select id from accounts where ${accountId}::uuid is null or id = ${accountId}::uuid)
+        and mode in ('test', 'live') and recipient_key = any(${[...recipientKeys]}::text[])
+      order by last_wrong_at`;
+    const details = { sends: sends.length };
+    if (sends.length + budgets.length > 0)
+      await log({ action: 'recipient.export', accountId, subject: accountId, details });
+    return { sends: sends.map(({ send }) => send), guess_budgets: budgets.map(({ budget }) => budget) };
+  });
+}
+
+/**
+ * Erases a recipient: its codes that may still be verified expire now, so that what waits fails and returns its unit as any expired send
+ * does; its number gives way to its masked form in every send; who had it is forgotten. Money, counts and limits stay as they are.
+ *
+ * @param recipientKeys all of the recipient
+ * @param accountId null for all accounts
+ * @param reason for the audit log, which gets an entry for each account with such sends and never the number
+ * @returns null when there is no such account
+ */
+export async function eraseRecipient(
+  database: Database,
+  actor: Actor,
+  recipientKeys: readonly string[],
+  accountId: string | null,
+  reason: string,
+): Promise<Erased | null> {
+  return audited(database, actor, async (connection, log) => {
+    if (!(await exists(connection, accountId))) return null;
+    const sends = await lockSends(connection, recipientKeys, accountId);
+    const sendsErased = await replaceNumbers(connection, sends);
+    const open = sends.filter(({ is_open }) => is_open);
+    await endCodes(
+      connection,
+      open.map(({ id }) => id),
+    );
+    await connection.sql.execute`
+      delete from send_identities where send_id = any(${sends.map(({ id }) => id)}::uuid[])`;
+    const changed = sends.filter(({ recipient, is_open }) => is_open || !isMasked(recipient));
+    for (const account of new Set(changed.map(({ account_id }) => account_id))) {
+      const own = changed.filter(({ account_id }) => account_id === account);
+      const details = { reason, sends: own.length, codesEnded: own.filter(({ is_open }) => is_open).length };
+      await log({ action: 'recipient.erase', accountId: account, subject: account, details });
+    }
+    return { sendsErased, codesEnded: open.length };
+  });
+}
+
+const exists = async ({ prisma }: Connection, accountId: string | null): Promise<boolean> =>
+  accountId === null || (await prisma.account.count({ where: { id: accountId } })) > 0;
+
+interface LockedSend {
+  id: string;
+  account_id: string;
+  recipient: string;
+  is_open: boolean;
+}
+
+const lockSends = (
+  { sql }: Connection,
+  recipientKeys: readonly string[],
+  accountId: string | null,
+): Promise<LockedSend[]> => sql.query<LockedSend[]>`
+  with found as materialized (
+    select s.id from ${sendsTo(recipientKeys, accountId)}
+  )
+  -- In the order of the ids, as everybody locks sends.
+  select s.* from (select id from found order by id) f cross join lateral (
+    select id, account_id, recipient, verification = 'pending' and expires_at > clock_timestamp() as is_open
+    from sends where id = f.id for no key update
+  ) s`;
+
+/** Makes the codes of locked sends expire now, and due what waits, as the last wrong guess does. */
+async function endCodes({ sql }: Connection, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql.execute`
+    with ended as materialized (
+      select s.id, greatest(date_trunc('milliseconds', clock_timestamp()), s.created_at + interval '1 millisecond') as at,
+        s.status in ('queued', 'sending') or s.lost_at is not null as is_undelivered
+      from sends s where s.id = any(${[...ids]}::uuid[])
+    )
+    update sends s set expires_at = e.at, version = s.version + 1,
+      sealed_code = case when e.is_undelivered then s.sealed_code end, awaiting_sender = s.awaiting_sender and s.claimed_until is not null,
+      due_at = case when e.is_undelivered and s.mode = 'live' and s.claimed_until is null then greatest(e.at, s.receipt_until) else s.due_at end
+    from ended e where s.id = any(array(select id from ended)) and s.id = e.id`;
+}

@@ -1,0 +1,168 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isMasked, maskRecipient } from '@onecode/domain';
+import type { Connection, Database } from '../client/database.js';
+import { readSettings, type Settings } from '../accounts/settings.js';
+
+/** What was done because its time was over. */
+export interface Retained {
+  /** Sends whose recipient's number gave way to its masked form. */
+  numbersReplaced: number;
+  sendsDeleted: number;
+}
+
+/** Sends in one transaction, which locks those that it changes. */
+const PAGE = 200;
+/** A pause of so many times what a page took leaves the database to the requests. */
+const PAUSE_FACTOR = 4;
+const TEST_SEND_DAYS = 30;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** `numbers` goes first: a send that stays is masked before others are deleted. */
+type Step = 'numbers' | 'test_sends' | 'sends';
+
+/** What the settings ask for now: nothing is deleted twice for the sake of test sends. */
+const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, number][] => [
+  ...(retainNumbersDays === null ? [] : [['numbers', retainNumbersDays] as [Step, number]]),
+  retainSendsDays === null ? ['test_sends', TEST_SEND_DAYS] : ['sends', retainSendsDays],
+];
+
+/**
+ * Replaces the numbers and deletes the sends whose time is over by the settings, by `created_at`. Goes through the sends once, in the
+ * order of their ids and so of their creation, up to the first that is young; what a page did and how far it came are committed
+ * together. Leaves a step to another caller who is at it.
+ *
+ * @param signal ends it after the page at hand
+ */
+export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
+  return eachStep(database, signal, (step, days) => ({
+    async next() {
+      return database.transaction(async (connection) => {
+        const [position] = await connection.sql.query<{ up_to: string }[]>`
+          select up_to from erasures where step = ${step} for update skip locked`;
+        if (position === undefined) return null;
+        const page = await readPage(connection, days, position.up_to);
+        const young = page.findIndex(({ is_old }) => !is_old);
+        const old = young < 0 ? page : page.slice(0, young);
+        const changed = await apply(connection, step, old);
+        const last = old.at(-1);
+        if (last !== undefined)
+          await connection.sql.execute`update erasures set up_to = ${last.id}::uuid where step = ${step}`;
+        return { changed, isLast: old.length < PAGE };
+      });
+    },
+  }));
+}
+
+/** Does the same for all sends, wherever they are in the order of their ids: for rows that were restored or brought from elsewhere. */
+export async function retainAll(database: Database): Promise<Retained> {
+  return eachStep(database, new AbortController().signal, (step, days) => {
+    let after = FIRST_ID;
+    return {
+      async next() {
+        return database.transaction(async (connection) => {
+          const page = await readPage(connection, days, after);
+          const changed = await apply(
+            connection,
+            step,
+            page.filter(({ is_old }) => is_old),
+          );
+          after = page.at(-1)?.id ?? after;
+          return { changed, isLast: page.length < PAGE };
+        });
+      },
+    };
+  });
+}
+
+interface Pages {
+  /** Null where there is nothing to do for this caller. */
+  next(): Promise<{ changed: number; isLast: boolean } | null>;
+}
+
+async function eachStep(
+  database: Database,
+  signal: AbortSignal,
+  pagesOf: (step: Step, days: number) => Pages,
+): Promise<Retained> {
+  const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
+  for (const [step, days] of stepsOf(await readSettings(database))) {
+    const pages = pagesOf(step, days);
+    while (!signal.aborted) {
+      const beganAt = performance.now();
+      const page = await pages.next();
+      retained[step === 'numbers' ? 'numbersReplaced' : 'sendsDeleted'] += page?.changed ?? 0;
+      if (page === null || page.isLast) break;
+      await pause(PAUSE_FACTOR * (performance.now() - beganAt), undefined, { signal }).catch(() => {});
+    }
+  }
+  return retained;
+}
+
+interface PageRow {
+  id: string;
+  mode: string;
+  recipient: string;
+  is_old: boolean;
+}
+
+function readPage({ sql }: Connection, days: number, after: string): Promise<PageRow[]> {
+  return sql.query<PageRow[]>`
+    select id, mode, recipient, created_at < statement_timestamp() - make_interval(days => ${days}::integer) as is_old
+    from sends where id > ${after}::uuid order by id limit ${PAGE}::integer`;
+}
+
+async function apply(connection: Connection, step: Step, old: readonly PageRow[]): Promise<number> {
+  if (step === 'numbers') return replaceNumbers(connection, old);
+  return deleteSends(
+    connection,
+    old.filter(({ mode }) => step === 'sends' || mode === 'test').map(({ id }) => id),
+  );
+}
+
+/** Puts the masked form in the place of the numbers of sends. The codes of the sends have expired. @returns of how many */
+export async function replaceNumbers(
+  { sql }: Connection,
+  sends: readonly { id: string; recipient: string }[],
+): Promise<number> {
+  const clear = sends.filter(({ recipient }) => !isMasked(recipient));
+  if (clear.length === 0) return 0;
+  return sql.execute`
+    with masked as materialized (
+      select * from unnest(
+        ${clear.map(({ id }) => id)}::uuid[], ${clear.map(({ recipient }) => maskRecipient(recipient))}::text[]
+      ) as m (id, recipient)
+    ), locked as materialized (
+      -- In the order of the ids, as everybody locks sends.
+      select s.id from (select * from masked order by id) m
+      cross join lateral (select id from sends where id = m.id and recipient <> m.recipient for no key update) s
+    )
+    update sends s set recipient = m.recipient, version = s.version + 1
+    from masked m where s.id = any(array(select id from locked)) and s.id = m.id`;
+}
+
+/**
+ * Deletes sends that are over, with all that belongs to them but their entries in the ledger, and the guess budgets of their recipients
+ * that have recovered. A live one that is due stays: its unit may come back.
+ */
+export async function deleteSends({ sql }: Connection, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  return sql.execute`
+    with gone as materialized (
+      -- In the order of the ids, as everybody locks sends.
+      select s.* from (select id from unnest(${[...ids]}::uuid[]) as u (id) order by id) u
+      cross join lateral (
+        select id, account_id, mode, recipient_key from sends where id = u.id and (due_at is null or mode = 'test') for update
+      ) s
+    ), of_attempts as (
+      delete from attempts where send_id = any(array(select id from gone))
+    ), of_denials as (
+      delete from denials where send_id = any(array(select id from gone))
+    ), of_identities as (
+      delete from send_identities where send_id = any(array(select id from gone))
+    ), of_budgets as (
+      delete from guess_budgets b using (select distinct account_id, mode, recipient_key from gone) g
+      where b.account_id = g.account_id and b.mode = g.mode and b.recipient_key = g.recipient_key
+        and points_left_at(b.points, b.last_wrong_at, statement_timestamp()) = 0
+    )
+    delete from sends where id = any(array(select id from gone))`;
+}

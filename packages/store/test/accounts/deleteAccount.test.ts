@@ -1,0 +1,74 @@
+import { deleteAccount, findAccount, listLedger, placeHold } from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  guessCode,
+  refuseRequests,
+  tableContents,
+  TEST_ACTOR,
+  useTestDatabase,
+} from '@onecode/testing';
+
+const store = useTestDatabase();
+const NUMBER = '+5511987654321';
+
+async function member(accountId: string, email: string): Promise<string> {
+  const [user] = await store.sql<{ id: string }>(
+    'insert into users (id, name, email) values (gen_random_uuid(), $1, $1) returning id',
+    [email],
+  );
+  await store.sql(`insert into members (account_id, user_id, role) values ($1, $2, 'admin')`, [
+    accountId,
+    user!.id,
+  ]);
+  return user!.id;
+}
+
+it('an account is deleted with its people, keys, sends and numbers, and keeps its money', async () => {
+  const { database } = store;
+  const live = await buildCaller(database, 'live', { credits: 10, freeQuota: 0, name: 'Loja Azul' });
+  const test = await buildCaller(database, 'test', { id: live.accountId });
+  const other = await buildCaller(database, 'live', { credits: 10 });
+  const both = await member(live.accountId, 'both@example.com');
+  await store.sql(`insert into members (account_id, user_id, role) values ($1, $2, 'viewer')`, [
+    other.accountId,
+    both,
+  ]);
+  await member(live.accountId, 'ana@example.com');
+  await buildSend(database, test, { recipient: NUMBER });
+  await buildSend(database, live, { recipient: NUMBER });
+  const guessed = await buildSend(database, live, { recipient: NUMBER });
+  await guessCode(database, guessed, false);
+  await placeHold(database, TEST_ACTOR, { kind: 'account', target: live.accountId, reason: 'r' });
+  await refuseRequests(database, live, 'invalid_recipient', [{}]);
+  const stays = await buildSend(database, other, { recipient: '+5511987650000' });
+
+  expect(await deleteAccount(database, TEST_ACTOR, live.accountId, 'contract ended')).toEqual({
+    peopleDeleted: 1,
+    keysDeleted: 2,
+    sendsDeleted: 3,
+  });
+
+  // What waited has its units back, and the ledger says so.
+  expect(await findAccount(database, live.accountId)).toMatchObject({
+    name: 'Loja Azul',
+    credits: 10,
+    suspensionReason: 'contract ended',
+  });
+  const { entries } = await listLedger(database, live.accountId, { limit: 10 });
+  expect(entries.map(({ kind }) => kind).toSorted()).toEqual(
+    ['granted', 'reserved', 'reserved', 'returned', 'returned'].toSorted(),
+  );
+  expect(await store.sql('select id from sends')).toEqual([{ id: stays }]);
+  expect(await store.sql('select email from users')).toEqual([{ email: 'both@example.com' }]);
+  const contents = await tableContents(store);
+  for (const column of ['members.account_id', 'api_keys.application_id', 'guess_budgets.account_id'])
+    for (const id of [live.accountId, live.applicationId, test.applicationId])
+      expect(contents.get(column)).not.toContain(id);
+  expect(contents.get('refused_requests.account_id')).toBe('');
+  expect(await deleteAccount(database, TEST_ACTOR, live.accountId, 'contract ended')).toEqual({
+    peopleDeleted: 0,
+    keysDeleted: 0,
+    sendsDeleted: 0,
+  });
+});

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { bodyHashes, recipientKeys, type Keyring } from '@onecode/domain';
+import {
+  createSend,
+  limitApplication,
+  listSends,
+  resetGuessCount,
+  resetOtherBudgets,
+  type Creation,
+} from '@onecode/store';
+import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
+
+const store = useTestDatabase();
+const NUMBER = '+5511987654321';
+const BODY = Buffer.from(`{"to":"${NUMBER}"}`);
+
+const first: Keyring = { current: 1, keys: new Map([[1, randomBytes(32)]]) };
+/** The same after a rotation, with the old key beside the new one. */
+const rotated: Keyring = { current: 2, keys: new Map([[2, randomBytes(32)], ...first.keys]) };
+const keys = recipientKeys(rotated, NUMBER);
+
+let caller: TestCaller;
+beforeEach(async () => {
+  caller = await buildCaller(store.database, 'live', { credits: 100 });
+});
+
+const create = async (pepper: Keyring, idempotencyKey?: string, body: Uint8Array = BODY) =>
+  createSend(store.database, {
+    ...newSend(caller, { recipient: NUMBER }),
+    recipientKeys: recipientKeys(pepper, NUMBER),
+    idempotency:
+      idempotencyKey === undefined
+        ? null
+        : { key: Buffer.from(idempotencyKey), bodyHashes: bodyHashes(pepper, body) },
+  });
+const outcome = async (
+  pepper: Keyring,
+  idempotencyKey?: string,
+  body?: Uint8Array,
+): Promise<Creation['outcome']> => (await create(pepper, idempotencyKey, body)).outcome;
+
+describe('after the pepper for numbers was rotated', () => {
+  it('an hour’s sends to a recipient are counted under both keys', async () => {
+    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, { perRecipientHour: 2 });
+    expect(await outcome(first)).toBe('created');
+    expect(await outcome(rotated)).toBe('created');
+    expect(await create(rotated)).toMatchObject({ outcome: 'rate_limited', cause: 'recipient_rate' });
+    const { sends } = await listSends(
+      store.database,
+      caller.accountId,
+      { recipientKeys: keys },
+      { limit: 10 },
+    );
+    expect(sends).toHaveLength(2);
+  });
+
+  it('a repeat is one, and another body is not', async () => {
+    expect(await outcome(first, 'k')).toBe('created');
+    expect(await outcome(rotated, 'k')).toBe('existing');
+    expect(await outcome(rotated, 'k', Buffer.from('{}'))).toBe('reused');
+  });
+
+  it('wrong codes count under both keys, and a right one forgives both', async () => {
+    const count = (key: string | undefined) =>
+      store.sql(
+        `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at) values ($1, 'live', $2, 50, now())`,
+        [caller.accountId, key],
+      );
+    await count(keys[1]);
+    const creation = await create(rotated);
+    expect(creation.outcome).toBe('created');
+    await count(keys[0]);
+    expect(await create(rotated)).toMatchObject({ outcome: 'rate_limited', cause: 'wrong_guesses' });
+
+    if (creation.outcome !== 'created') throw new Error('not created');
+    await resetOtherBudgets(store.database, creation.send.id, () => keys);
+    expect(await outcome(rotated)).toBe('created');
+    expect(await resetGuessCount(store.database, TEST_ACTOR, caller.accountId, keys)).toBe(50);
+  });
+
+  it('open codes count under both keys', async () => {
+    await store.sql('update settings set guess_budget = 10');
+    expect(await outcome(first)).toBe('created');
+    expect(await outcome(rotated)).toBe('created');
+    expect(await create(rotated)).toMatchObject({ outcome: 'rate_limited', cause: 'open_codes' });
+    await store.sql('update settings set guess_budget = default');
+  });
+});

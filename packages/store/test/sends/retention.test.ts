@@ -1,0 +1,193 @@
+import { maskRecipient } from '@onecode/domain';
+import {
+  changeSetting,
+  createSend,
+  findAccount,
+  limitApplication,
+  listLedger,
+  listSends,
+  retainAll,
+  retainOnwards,
+  storeDenials,
+} from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  guessCode,
+  newSend,
+  recipientKeysOf,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+
+const store = useTestDatabase();
+const NUMBER = '+5511987654321';
+const always = new AbortController().signal;
+
+let live: TestCaller;
+let test: TestCaller;
+beforeEach(async () => {
+  await store.sql('truncate accounts, senders, denials, attempts, send_identities, guess_budgets cascade');
+  await store.sql(`update erasures set up_to = default`);
+  await changeSetting(store.database, TEST_ACTOR, 'retainNumbersDays', 90);
+  await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', null);
+  live = await buildCaller(store.database, 'live', { credits: 1_000 });
+  test = await buildCaller(store.database, 'test', { id: live.accountId });
+});
+
+const FAILED = `status = 'failed', failure_reason = 'attempts_exhausted', failed_at = now()`;
+const READ = `status = 'read', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now()`;
+
+/** A send that was created so many days ago and is over. */
+async function past(
+  days: number,
+  { caller = live, ...options }: { caller?: TestCaller; recipient?: string } = {},
+) {
+  const id = await buildSend(store.database, caller, options);
+  await store.sql(
+    `update sends set created_at = created_at - make_interval(days => $2), expires_at = expires_at - make_interval(days => $2),
+       ${caller.mode === 'live' ? FAILED : READ}, due_at = null, sealed_code = null where id = $1`,
+    [id, days],
+  );
+  return id;
+}
+const recipients = async (): Promise<string[]> =>
+  (await store.sql<{ recipient: string }>('select recipient from sends order by id')).map(
+    ({ recipient }) => recipient,
+  );
+const idsLeft = async (): Promise<string[]> =>
+  (await store.sql<{ id: string }>('select id from sends order by id')).map(({ id }) => id);
+
+describe('numbers', () => {
+  it('are masked once their sends are old, and limits, search and repeats go on as before', async () => {
+    await past(91, { recipient: NUMBER });
+    await past(89, { recipient: NUMBER });
+    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 1, sendsDeleted: 0 });
+    expect(await recipients()).toEqual([maskRecipient(NUMBER), NUMBER]);
+    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+
+    const filter = { recipientKeys: recipientKeysOf(NUMBER) };
+    expect((await listSends(store.database, live.accountId, filter, { limit: 10 })).sends).toHaveLength(2);
+  });
+
+  it('that an hour’s limit counts are counted after they were erased', async () => {
+    await limitApplication(store.database, TEST_ACTOR, live.applicationId, { perRecipientHour: 1 });
+    const id = await buildSend(store.database, live, { recipient: NUMBER });
+    await store.sql('update sends set recipient = $2 where id = $1', [id, maskRecipient(NUMBER)]);
+    const again = await createSend(store.database, newSend(live, { recipient: NUMBER }));
+    expect(again).toMatchObject({ outcome: 'rate_limited', cause: 'recipient_rate' });
+  });
+
+  it('stay for ever where that is set', async () => {
+    await changeSetting(store.database, TEST_ACTOR, 'retainNumbersDays', null);
+    await past(3_000, { recipient: NUMBER });
+    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+  });
+
+  it('are masked by their sends’ time of creation, wherever these are in the order of their ids', async () => {
+    await past(1, { recipient: NUMBER });
+    await past(91, { recipient: NUMBER });
+    expect(await retainOnwards(store.database, always)).toMatchObject({ numbersReplaced: 0 });
+    expect(await retainAll(store.database)).toMatchObject({ numbersReplaced: 1 });
+    expect(await recipients()).toEqual([NUMBER, maskRecipient(NUMBER)]);
+  });
+
+  it('are each masked once by several workers, which go on where another one was cut off', async () => {
+    const model = await past(91, { recipient: NUMBER });
+    await store.sql(
+      `insert into sends select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'application_number', 1000 + n))).*
+       from sends s, generate_series(1, 500) n where id = $1`,
+      [model],
+    );
+    const all = async (): Promise<number> => {
+      const done = await Promise.all([1, 2, 3].map(() => retainOnwards(store.database, always)));
+      return done.reduce((sum, { numbersReplaced }) => sum + numbersReplaced, 0);
+    };
+    const cutOff = new AbortController();
+    const begun = retainOnwards(store.database, cutOff.signal);
+    await until('a masked number', async () => (await recipients()).includes(maskRecipient(NUMBER)));
+    cutOff.abort();
+    const before = (await begun).numbersReplaced;
+    expect(before + (await all())).toBe(501);
+    expect(new Set(await recipients())).toEqual(new Set([maskRecipient(NUMBER)]));
+  });
+});
+
+describe('sends', () => {
+  const days = (value: number | null) => changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', value);
+
+  it('of test mode go after thirty days, and live ones stay, unless a time is set for both', async () => {
+    const sends = {
+      test: await past(31, { caller: test }),
+      youngTest: await past(29, { caller: test }),
+      live: await past(366),
+      youngLive: await past(364),
+    };
+    expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 1 });
+    expect(await idsLeft()).toEqual([sends.youngTest, sends.live, sends.youngLive]);
+    await days(365);
+    // In the order of the ids, a young one is before it.
+    expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 1 });
+    expect(await idsLeft()).toEqual([sends.youngTest, sends.youngLive]);
+    await days(null);
+  });
+
+  it('go with all that belongs to them, and leave the money and what others count', async () => {
+    await days(30);
+    const gone = await past(31, { recipient: NUMBER });
+    const stays = await past(29, { recipient: NUMBER });
+    const { id: senderId } = await buildSender(store.database);
+    for (const id of [gone, stays]) {
+      await store.sql(
+        `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+         values ($1::uuid, 1, $2, 'accepted', $1::text, now(), now())`,
+        [id, senderId],
+      );
+      await storeDenials(store.database, [{ messageId: id, occurredAt: new Date() }]);
+      await store.sql(
+        `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
+         select id, application_id, recipient_key, 'DF2lS5v2W6x=', false from sends where id = $1`,
+        [id],
+      );
+    }
+    const money = async () => ({
+      account: await findAccount(store.database, live.accountId),
+      ledger: await listLedger(store.database, live.accountId, { limit: 100 }),
+    });
+    const before = await money();
+    expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 1 });
+    expect(await money()).toEqual(before);
+    for (const table of ['attempts', 'denials', 'send_identities'])
+      expect(await store.sql(`select send_id from ${table}`)).toEqual([{ send_id: stays }]);
+  });
+
+  it('that a unit may still come back for stay', async () => {
+    await days(30);
+    const id = await buildSend(store.database, live);
+    await store.sql(
+      `update sends set created_at = created_at - interval '31 days', expires_at = expires_at - interval '31 days' where id = $1`,
+      [id],
+    );
+    expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 0 });
+  });
+
+  it('take a guess budget along that has recovered, and none that has not', async () => {
+    await days(30);
+    const id = await buildSend(store.database, live, { recipient: NUMBER });
+    await guessCode(store.database, id, false);
+    await store.sql(
+      `update sends set created_at = created_at - interval '31 days', expires_at = expires_at - interval '31 days', ${FAILED},
+         due_at = null, sealed_code = null where id = $1`,
+      [id],
+    );
+    await past(31, { recipient: NUMBER });
+    await store.sql(`insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
+      select account_id, 'test', recipient_key, 5, now() - interval '2 days' from sends limit 1`);
+    await past(31, { caller: test, recipient: NUMBER });
+    expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 3 });
+    expect(await store.sql('select mode from guess_budgets')).toEqual([{ mode: 'live' }]);
+  });
+});
