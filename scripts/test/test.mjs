@@ -45,11 +45,7 @@ export async function run(args) {
 async function checkAndTest(processes, args) {
   const jestArgs = args.filter((arg) => arg !== '--all');
   await prepare(processes);
-  for (const script of ['typecheck', 'lint']) {
-    console.log(`npm run ${script} …`);
-    const isPassed = await runStep(processes, { ...npm(['run', '--silent', script]), env: process.env });
-    if (!isPassed) throw new UserError(`npm run ${script} failed.`);
-  }
+  await Promise.all(['typecheck', 'lint'].map((script) => check(processes, script)));
   process.env['CHROMIUM_PATH'] = chromiumPath(console.log);
   const { startServices } = await import('../services/services.mjs'); // needs the packages
   const { databaseUrl, redisUrl } = await startServices({ processes, throwaway: true, log: console.log });
@@ -73,6 +69,18 @@ async function checkAndTest(processes, args) {
   await browser.close();
   logSlowestFiles(results);
   return summarise(results, isPassed);
+}
+
+/**
+ * Runs a script of package.json that must pass.
+ * @param {Processes} processes
+ * @param {string} script
+ * @throws {UserError} when it fails
+ */
+async function check(processes, script) {
+  console.log(`npm run ${script} …`);
+  const isPassed = await runStep(processes, { ...npm(['run', '--silent', script]), env: process.env });
+  if (!isPassed) throw new UserError(`npm run ${script} failed.`);
 }
 
 /**

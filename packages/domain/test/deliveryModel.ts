@@ -173,10 +173,12 @@ function mustHaveHadItsReceipt(model: Model, now: number): void {
 
 export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome, random: number): void {
   const isStale = !isUnderWay(real.send, attempt);
+  // A receipt may say what became of the message before its call ends.
+  const isReported = real.attempts.get(attempt)?.outcome !== null;
   const decision = settle(real.send, real.now, attempt, outcome, POLICY, random);
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
   if (!isStale && outcome.kind === 'unknown') {
-    model.unknownSince = Number(real.now);
+    if (!isReported) model.unknownSince = Number(real.now);
     must(decision.result.kind !== 'failed', 'an unknown outcome never fails a send');
   }
   if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')

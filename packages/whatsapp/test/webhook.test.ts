@@ -644,6 +644,7 @@ describe('changes', () => {
       expect(reported('webhook.phone-quality.json')).toMatchObject([{ values: { throughputLevel: 'HIGH' } }]);
       expect(reported('webhook.account-update.restriction.json')).toEqual([
         {
+          alerts: [],
           about: 'business_account',
           values: { restrictions: [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: 1_748_540_794 }] },
         },
