@@ -100,7 +100,8 @@ describe('the migrations of this repository', () => {
     const broken: string[] = [];
     for (const migration of later) {
       const found = await breaksOf(migration.sql);
-      if (contractOf(migration.name) === null) broken.push(...found.map((line) => `${migration.name}: ${line}`));
+      if (contractOf(migration.name) === null)
+        broken.push(...found.map((line) => `${migration.name}: ${line}`));
     }
     expect(broken).toEqual([]);
   });

@@ -277,9 +277,10 @@ describe('a user', () => {
       [id],
     );
     await store.sql('update users set two_factor_enabled = true where id = $1', [id]);
-    await store.sql("insert into counted_tries (key_hash, tries, ends_at) values (sha256($1::bytea), 10, now() + interval '1 minute')", [
-      Buffer.from(email),
-    ]);
+    await store.sql(
+      "insert into counted_tries (key_hash, tries, ends_at) values (sha256($1::bytea), 10, now() + interval '1 minute')",
+      [Buffer.from(email)],
+    );
     return id;
   }
   const sessionsOf = (id: string) => store.sql('select from user_sessions where user_id = $1', [id]);

@@ -55,7 +55,9 @@ export function schemaFault(release: Release, applied: readonly string[]): strin
   const contract = applied
     .filter((name) => !release.migrations.includes(name))
     .flatMap((name) => contractOf(name) ?? [])
-    .find(({ oldestRelease }) => oldestRelease === null || compareReleases(release.version, oldestRelease) < 0);
+    .find(
+      ({ oldestRelease }) => oldestRelease === null || compareReleases(release.version, oldestRelease) < 0,
+    );
   if (contract === undefined) return null;
   const { migration, oldestRelease } = contract;
   return `the schema is too new for release ${release.version}: migration ${migration} took away what it needs; run ${

@@ -55,7 +55,9 @@ describe('the health page’s statistics', () => {
     );
     expect(well.loops).toContainEqual({ loop: 'sweep', workerId: worker, secondsAgo: expect.any(Number) });
 
-    await server.db.sql("update processes set deliver_at = now() - interval '1 minute', sweep_at = now() - interval '1 minute'");
+    await server.db.sql(
+      "update processes set deliver_at = now() - interval '1 minute', sweep_at = now() - interval '1 minute'",
+    );
     const stopped = await untilSeen(
       'a sweeper that has stopped',
       ({ findings }) => findings[0]?.name === 'sweeper_stopped',

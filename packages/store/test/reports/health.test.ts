@@ -7,7 +7,6 @@ import {
   listHeartbeats,
   listProcesses,
   mergeOldTraffic,
-  newId,
   placeHold,
   readAttemptMinutes,
   readHeldSends,
@@ -403,7 +402,10 @@ describe('the presence of a process', () => {
     await store.sql(`update processes set seen_at = now() - interval '61 minutes'`);
     await late.tell();
     await deleteOldProcesses(store.database);
-    expect(await store.sql('select id from processes order by release')).toEqual([{ id: last.id }, { id: late.id }]);
+    expect(await store.sql('select id from processes order by release')).toEqual([
+      { id: last.id },
+      { id: late.id },
+    ]);
   });
 
   it('is not told by a release that the schema does not fit, which never ran then', async () => {
@@ -411,7 +413,9 @@ describe('the presence of a process', () => {
       `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
        values ('of a test', '', '99990101000000_contract_since_1_2_0_drop', now())`,
     );
-    expect(await presence('1.1.9').tell()).toMatch(/^the schema is too new for release 1\.1\.9: .*_1_2_0_drop/);
+    expect(await presence('1.1.9').tell()).toMatch(
+      /^the schema is too new for release 1\.1\.9: .*_1_2_0_drop/,
+    );
     expect(await presence('1.2.0').tell()).toBeNull();
     expect(await store.sql('select release from processes')).toEqual([{ release: '1.2.0' }]);
     await store.sql(`delete from _prisma_migrations where id = 'of a test'`);
