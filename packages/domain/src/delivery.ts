@@ -246,14 +246,10 @@ export function settle(
   const failed = (reason: FailureReason): Decision<Settlement> =>
     done({ kind: 'failed', reason }, failure(reason, now));
 
-  // A receipt came before the provider's answer: what became of the message is known, whatever the answer is.
+  // A receipt came before the provider's answer. The store keeps what it told of this attempt, if it was this one's.
   if (!isUndelivered(send)) {
     const sentAt = send.sentAt ?? send.deliveredAt ?? send.readAt ?? now;
-    return {
-      result: { kind: 'accepted' },
-      change: { ...UNCLAIMED, ...(send.sentAt === null && { sentAt }) },
-      attempts: outcome.kind === 'accepted' ? attempts : [],
-    };
+    return done({ kind: 'accepted' }, send.sentAt === null ? { sentAt } : {});
   }
   if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');

@@ -474,11 +474,11 @@ describe('the outcome of an attempt', () => {
     });
 
     it.each([UNKNOWN, retryable(), RECIPIENT_FAULT, SENDER_FAULT, CONFIG_FAULT])(
-      'changes neither state nor attempt when the answer was $kind',
+      'changes no state when the answer was $kind, and ends the attempt, which may be another than that of the receipt',
       (outcome) => {
         const decision = settled(delivered(), outcome);
         expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', dueAt: null });
-        expect(decision.attempts).toEqual([]);
+        expect(decision.attempts).toMatchObject([{ outcome: outcome.kind }]);
       },
     );
   });

@@ -55,9 +55,14 @@ export function write(real: Real, decision: Decision<unknown>): void {
   const before = real.send;
   real.send = { ...before, ...decision.change };
   if (before.status !== 'failed' && real.send.status === 'failed') real.refunds += 1;
-  for (const { number, senderId, outcome, startedAt } of decision.attempts ?? [])
+  for (const { number, senderId, outcome, startedAt, report } of decision.attempts ?? []) {
+    const isReported = (real.attempts.get(number)?.outcome ?? null) !== null;
+    if (isReported && outcome !== 'accepted' && report === undefined) continue;
     real.attempts.set(number, { senderId, outcome, claimedAt: startedAt });
+  }
   const { attemptNumber, senderId, claimedAt } = real.send;
+  if (claimedAt === null && before.claimedAt !== null && attemptNumber === before.attemptNumber)
+    must(real.attempts.get(attemptNumber)?.outcome !== null, 'an attempt that is over has an outcome');
   if (attemptNumber < before.attemptNumber) real.attempts.delete(before.attemptNumber);
   if (claimedAt !== null && attemptNumber > before.attemptNumber)
     real.attempts.set(attemptNumber, { senderId, outcome: null, claimedAt });

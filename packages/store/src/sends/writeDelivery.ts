@@ -57,6 +57,8 @@ const ATTEMPTED = Prisma.sql`
       message_id = coalesce(excluded.message_id, attempts.message_id),
       reported_at = coalesce(attempts.reported_at, excluded.reported_at),
       reported_code = coalesce(attempts.reported_code, excluded.reported_code)
+    -- A failed answer says less than the receipt that came before it.
+    where excluded.outcome = 'accepted' or excluded.reported_at is not null
   )`;
 
 const ATTEMPTED_SENDS = {

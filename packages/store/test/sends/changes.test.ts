@@ -166,10 +166,25 @@ describe('attempts', () => {
           outcome: 'recipient',
           errorCode: 131026,
           messageId: null,
+          report: { at: new Date(), errorCode: 131026 },
         },
       ],
     }));
     expect(await attemptsOf(id)).toMatchObject([{ outcome: 'recipient', message_id: 'wamid.known' }]);
+  });
+
+  it('keep what a receipt told before the call failed', async () => {
+    const caller = await buildCaller(store.database, 'live');
+    const id = await buildSend(store.database, caller);
+    await claimSend(id);
+    const told = { number: 1, senderId: sender.id, startedAt: new Date(), errorCode: null };
+    await changeSend(store.database, { id }, () => ({
+      result: null,
+      change: { status: 'delivered', deliveredAt: new Date(), sealedCode: null, dueAt: null },
+      attempts: [{ ...told, outcome: 'accepted', messageId: 'wamid.told' }],
+    }));
+    await settleSend(id, 1, { kind: 'unknown', errorCode: null, reason: 'no answer' });
+    expect(await attemptsOf(id)).toMatchObject([{ outcome: 'accepted', message_id: 'wamid.told' }]);
   });
 });
 
