@@ -109,7 +109,7 @@ const INSERTS: readonly string[] = [
      case when mode = 'test' then at + interval '40 milliseconds' when status = 'read' then read_at end,
      case verification when 'verified' then verified_at end, case verification when 'locked' then at + interval '50 seconds' end,
      case status when 'failed' then sent_at end, case status when 'failed' then 'rejected_by_provider' end, 3, gen_random_uuid()
-   from drawn d cross join senders r where r.id = :sender
+   from drawn d cross join (select id, number from senders where id = :sender) r
    order by d.number`,
 
   `insert into attempts (send_id, number, sender_id, outcome, error_code, message_id, started_at, finished_at)
