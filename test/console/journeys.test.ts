@@ -93,7 +93,7 @@ describeInBrowser('the console with the processes behind it', () => {
       // The balance and the statistics come from two requests.
       await until('the send in the statistics', async () => {
         const statistics = await page.getByRole('main').innerText();
-        return /Sends\s+1\b/.test(statistics) && /Verified\s+100%/.test(statistics);
+        return /Sends\s+1\b/.test(statistics) && /Verified\s+100\.0%/.test(statistics);
       });
 
       await page.getByRole('navigation').getByRole('link', { name: 'Ledger', exact: true }).click();

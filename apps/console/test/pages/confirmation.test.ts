@@ -35,7 +35,7 @@ describeInBrowser('a change that requires a fresh confirmation of identity', () 
       const code = ask.getByLabel('Code from your authenticator app');
       await code.fill('000000');
       await ask.getByRole('button', { name: 'Confirm' }).click();
-      await ask.getByText('This code is incorrect or was already used.').waitFor();
+      await ask.getByText('This code is incorrect or was already used').waitFor();
       expect(await code.inputValue()).toBe('');
 
       // Escape closes the upper dialog only; the input below it stays.

@@ -131,7 +131,7 @@ const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) =>
     await page
       .getByRole('dialog')
       .locator('input')
-      .fill(as === 'member' ? '4321' : 'Loja');
+      .fill(as === 'member' ? ids['DIGITS']! : 'Loja');
     await page.getByRole('dialog').getByRole('link').first().waitFor();
   },
 }));
@@ -324,6 +324,7 @@ beforeAll(async () => {
     TRIED: test.applicationId,
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
+    DIGITS: String((await server.db.sql('select right(recipient, 4) as digits from sends limit 1'))[0]?.['digits']),
   });
   await server.db.sql(
     `insert into message_costs

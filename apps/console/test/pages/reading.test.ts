@@ -1,4 +1,4 @@
-import { createPresence, newId, recordHeartbeat, type Sender } from '@onecode/store';
+import { createPresence, recordHeartbeat, type Sender } from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -35,9 +35,10 @@ describeInBrowser('the health page', () => {
     await shows('No worker is running');
     await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
 
-    await createPresence(server.db.database, { kind: 'worker', release: '0.9.0' }).tell();
+    const worker = createPresence(server.db.database, { kind: 'worker', release: '0.9.0' });
+    await worker.tell();
     for (const loop of ['deliver', 'sweep'] as const)
-      await recordHeartbeat(server.db.database, loop, newId());
+      await recordHeartbeat(server.db.database, loop, worker.id);
     await shows('All clear');
 
     await server.db.sql('alter table user_sessions rename to away');

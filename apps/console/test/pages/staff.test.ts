@@ -204,7 +204,7 @@ describeInBrowser('the pages of staff', () => {
       expect(await validity.inputValue()).toContain('6');
 
       await validity.fill('300');
-      await page.getByText('5 minutes').waitFor();
+      await page.getByText('5 min').waitFor();
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('row', { name: /code validity \(seconds\).*600 → 300/ }).waitFor();
     }));
