@@ -324,7 +324,9 @@ beforeAll(async () => {
     TRIED: test.applicationId,
     SEND: await first(`status = 'read' and verification = 'verified' and mode = 'live'`),
     FAILED: await first(`status = 'failed'`),
-    DIGITS: String((await server.db.sql('select right(recipient, 4) as digits from sends limit 1'))[0]?.['digits']),
+    DIGITS: String(
+      (await server.db.sql('select right(recipient, 4) as digits from sends limit 1'))[0]?.['digits'],
+    ),
   });
   await server.db.sql(
     `insert into message_costs
