@@ -252,8 +252,8 @@ describe('the command line of a deployment', () => {
       const { code, checks } = await checkIt();
       expect(code).toBe(1);
       expect(checks.filter(({ ok }) => !ok)).toEqual([
-        { check: 'template_ttl', ok: false, detail: expect.stringContaining('600 s') },
-        { check: 'template_footer', ok: false, detail: expect.stringContaining('300 s') },
+        { check: 'template_ttl', ok: false, detail: expect.stringContaining('10 min') },
+        { check: 'template_footer', ok: false, detail: expect.stringContaining('5 min') },
       ]);
     });
 
