@@ -1,42 +1,11 @@
 import { failure } from '@onecode/domain';
 import { changeSend, grantCredits } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/testing';
-import type { CostsView } from '../../src/features/costs/view.js';
 import type { LedgerView } from '../../src/features/ledger/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
 const server = useConsole();
-
-describe('the costs', () => {
-  it('are shown to staff for the days that they ask for', async () => {
-    await server.db.sql(
-      `insert into message_costs select (now() at time zone 'UTC')::date - n, 'BR', 'authentication', 'regular', true, 'PMP', 11, 4, 7
-       from unnest(array[0, 5]) n`,
-    );
-    const onCall = await person(server, { staff: 'on_call' });
-    const { body } = await onCall.get<CostsView>('/staff/costs');
-    expect(body.costs).toHaveLength(2);
-    expect(body.costs[0]).toEqual({
-      day: new Date().toISOString().slice(0, 10),
-      country: 'BR',
-      category: 'authentication',
-      type: 'regular',
-      billable: true,
-      pricingModel: 'PMP',
-      messages: 11,
-
-      freeSends: 4,
-      credits: 7,
-    });
-    expect((await onCall.get<CostsView>('/staff/costs?days=5')).body.costs).toHaveLength(1);
-    expect((await onCall.get('/staff/costs?days=0')).status).toBe(422);
-  });
-
-  it('are nobody else’s business', async () => {
-    expect((await (await person(server)).get('/staff/costs')).status).toBe(404);
-  });
-});
 
 describe('the ledger', () => {
   let caller: TestCaller;
