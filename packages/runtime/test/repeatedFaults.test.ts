@@ -9,7 +9,7 @@ describe('faults that repeat', () => {
       const { err, loop, times } = facts;
       lines.push({ loop, message: err.message, ...(times !== undefined && { times }) });
     };
-    const tell = repeatedFaults(log, 'error', 'a round failed', { loop: 'sweep' }, 20);
+    const tell = repeatedFaults(log, 'error', 'a round failed', { loop: 'sweep' }, 2);
     const faults = (text: string, count: number): void => {
       for (let n = 0; n < count; n += 1) tell(new Error(text));
     };
@@ -19,7 +19,7 @@ describe('faults that repeat', () => {
     expect(lines).toEqual([line('no right'), line('away')]);
     await until('a line with the count', () => lines.length > 2);
     expect(lines.slice(2)).toEqual([{ ...line('no right'), times: 99 }]);
-    // It ended, and is another one when it comes again.
+    // It ended between two looks, which are further apart, and is another one when it comes again.
     await until('a fault that is new again', () => {
       faults('away', 1);
       return lines.filter(({ message, times }) => message === 'away' && times === undefined).length === 2;
