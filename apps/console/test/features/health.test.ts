@@ -122,7 +122,11 @@ describe('the health page’s statistics', () => {
       values: { status: 'PAUSED' },
     } as const;
     await applyProviderReport(database, '88', report, at);
-    const view = await untilSeen('the template', ({ stoppedTemplates }) => stoppedTemplates?.length === 1);
+    const view = await untilSeen(
+      'the template and its sender',
+      ({ stoppedTemplates, senders }) =>
+        stoppedTemplates?.length === 1 && senders?.some(({ stops }) => stops.length > 0) === true,
+    );
     const template = {
       template: 'verification_code',
       language: 'en',
