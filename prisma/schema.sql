@@ -42,6 +42,7 @@ create table accounts (
   suspension_reason text,
   trial_countries text[],
   weight integer default 1 not null,
+  delete_at timestamp(3) with time zone,
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_allowed_countries_check CHECK (array_to_string(allowed_countries, ','::text, '?'::text) ~ '^[A-Z]{2}(,[A-Z]{2})*$'::text),
   constraint accounts_breaker_min_sends_check CHECK (breaker_min_sends >= 1 AND breaker_min_sends <= 1000),

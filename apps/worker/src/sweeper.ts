@@ -1,4 +1,5 @@
 import {
+  deleteDueAccounts,
   deleteEndedKeys,
   deleteOldIncidents,
   deleteEndedTries,
@@ -61,10 +62,10 @@ export async function cleanUp(
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);
-  const { numbersReplaced, sendsDeleted } = await retainOnwards(
-    database,
-    AbortSignal.any([stopping, AbortSignal.timeout(RETENTION_MS_MAX)]),
-  );
+  const enough = (): AbortSignal => AbortSignal.any([stopping, AbortSignal.timeout(RETENTION_MS_MAX)]);
+  const { numbersReplaced, sendsDeleted } = await retainOnwards(database, enough());
   if (numbersReplaced + sendsDeleted > 0)
     log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention');
+  for (const id of await deleteDueAccounts(database, enough()))
+    log.info({ account_id: id }, 'an account was deleted, as its admin had asked');
 }

@@ -31,7 +31,14 @@ export {
   storeRefusedRequests,
   type RefusedRequest,
 } from './accounts/refusedRequests.js';
-export { deleteAccount, type DeletedAccount } from './accounts/deleteAccount.js';
+export {
+  cancelDeletion,
+  deleteAccount,
+  deleteDueAccounts,
+  readDeletion,
+  scheduleDeletion,
+  type DeletedAccount,
+} from './accounts/deleteAccount.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
 export * from './accounts/tryouts.js';

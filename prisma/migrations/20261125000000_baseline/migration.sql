@@ -47,6 +47,7 @@ create table accounts (
   suspension_reason text check (length(suspension_reason) between 1 and 200),
   trial_countries text[] check (array_to_string(trial_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
   weight integer not null default 1 check (weight between 1 and 100),
+  delete_at timestamptz(3),
   constraint breaker_is_whole check ((breaker_unverified_percent is null) = (breaker_min_sends is null)),
   constraint accounts_suspension_check check ((suspended_at is null) = (suspension_reason is null))
 )

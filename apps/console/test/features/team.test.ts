@@ -1,6 +1,7 @@
 import { buildAccount } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { callConsole, person, type Answer, type TestPerson } from '../people.js';
+import { letConfirmationPass } from '../secondFactor.js';
 
 const server = useConsole();
 let account: string;
@@ -190,5 +191,27 @@ describe('the last admin', () => {
       d.put(of(d), { role: 'developer' }),
     ]);
     expect((await rolesNow()).filter((role) => role === 'admin')).toHaveLength(1);
+  });
+});
+
+describe('the deletion of an account', () => {
+  it('is asked for by an admin who confirmed, seen by all members, and taken back by any admin', async () => {
+    const path = `/accounts/${account}/deletion`;
+    const viewer = await person(server, { accounts: { [account]: 'viewer' } });
+    const other = await person(server, { accounts: { [account]: 'admin' } });
+    expect((await viewer.get(path)).body).toEqual({ at: null });
+    expect(await viewer.post(path)).toMatchObject({ status: 403 });
+
+    const { status, body } = await admin.post(path);
+    expect(status).toBe(200);
+    expect((Date.parse(body.at) - Date.now()) / 86_400_000).toBeCloseTo(30, 2);
+    expect((await viewer.get(path)).body).toEqual(body);
+    expect(await viewer.delete(path)).toMatchObject({ status: 403 });
+    expect(await other.delete(path)).toMatchObject({ status: 204 });
+    expect((await admin.get(path)).body).toEqual({ at: null });
+    expect(await actions()).toEqual(['account.schedule_deletion', 'account.cancel_deletion']);
+
+    await letConfirmationPass(server, admin);
+    expect(await admin.post(path)).toMatchObject({ status: 403, body: { code: 'confirmation_required' } });
   });
 });

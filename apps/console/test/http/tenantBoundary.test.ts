@@ -255,7 +255,7 @@ describe('the tenant boundary of the routes', () => {
     },
   );
 
-  it('grants, holds, sender tokens, requests of people and the staff’s second factor require a recent confirmation', () => {
+  it('grants, holds, sender tokens, requests of people, deletions and the staff’s second factor require a recent confirmation', () => {
     expect(named(ROUTES.filter(({ confirmed }) => confirmed)).map(({ name }) => name)).toEqual([
       'POST /accounts/:account/recipients/export',
       'POST /accounts/:account/recipients/erase',
@@ -265,6 +265,7 @@ describe('the tenant boundary of the routes', () => {
       'PUT /staff/senders/:sender',
       'DELETE /staff/senders/:sender',
       'PUT /staff/settings/staff-two-factor',
+      'POST /accounts/:account/deletion',
       'POST /staff/accounts/:target/credits',
       'POST /staff/holds',
       'POST /staff/holds/release',

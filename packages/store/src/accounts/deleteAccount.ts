@@ -15,6 +15,8 @@ export interface DeletedAccount {
 
 /** Sends in one transaction. */
 const PAGE = 200;
+/** From an admin's request to the deletion, in which any admin may take it back. */
+const DELETION_DAYS = 30;
 
 /**
  * Deletes what an account holds of people: its members, invitations and keys at once, then its sends, page by page, with all that
@@ -22,6 +24,7 @@ const PAGE = 200;
  * what bookkeeping needs. Repeated, it goes on where it was cut off.
  *
  * @param reason for the audit log, and of the suspension
+ * @param signal ends it after the page at hand
  * @returns null when there is no such account
  */
 export async function deleteAccount(
@@ -29,6 +32,7 @@ export async function deleteAccount(
   actor: Actor,
   accountId: string,
   reason: string,
+  signal?: AbortSignal,
 ): Promise<DeletedAccount | null> {
   const left = await audited(database, actor, async (connection, log) => {
     const { sql } = connection;
@@ -47,7 +51,7 @@ export async function deleteAccount(
     return { keysDeleted, peopleDeleted };
   });
   if (left === null) return null;
-  const sendsDeleted = await deleteAllSends(database, accountId);
+  const sendsDeleted = await deleteAllSends(database, accountId, signal);
   for (const table of ['guess_budgets', 'breaker_trips', 'refused_requests'] as const)
     await database.sql.execute`delete from ${Prisma.raw(table)} where account_id = ${accountId}::uuid`;
   return { ...left, sendsDeleted };
@@ -63,9 +67,13 @@ async function deletePeople({ sql }: Connection, accountId: string): Promise<num
       and not exists (select from members where user_id = u.id)`;
 }
 
-async function deleteAllSends(database: Database, accountId: string): Promise<number> {
+async function deleteAllSends(
+  database: Database,
+  accountId: string,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   let deleted = 0;
-  for (;;) {
+  while (!signal?.aborted) {
     const page = await database.sql.query<{ id: string; is_due: boolean }[]>`
       select s.id, s.is_due from applications p cross join lateral (
         select id, due_at is not null and mode = 'live' as is_due from sends where application_id = p.id order by id limit ${PAGE}
@@ -81,4 +89,67 @@ async function deleteAllSends(database: Database, accountId: string): Promise<nu
       page.map(({ id }) => id),
     );
   }
+  return deleted;
+}
+
+/** When an account will be deleted, as one of its admins asked; null where nobody did, and for an unknown one. */
+export async function readDeletion({ sql }: Connection, accountId: string): Promise<Date | null> {
+  const [account] = await sql.query<{ delete_at: Date | null }[]>`
+    select delete_at from accounts where id = ${accountId}::uuid`;
+  return account?.delete_at ?? null;
+}
+
+/** Schedules an account's deletion in 30 days; asked again, the first time stays. @returns when; null when there is no such account */
+export function scheduleDeletion(database: Database, actor: Actor, accountId: string): Promise<Date | null> {
+  return audited(database, actor, async (connection, log) => {
+    const [scheduled] = await connection.sql.query<{ delete_at: Date }[]>`
+      update accounts
+      set delete_at = date_trunc('milliseconds', clock_timestamp()) + make_interval(days => ${DELETION_DAYS}::integer)
+      where id = ${accountId}::uuid and delete_at is null returning delete_at`;
+    if (scheduled === undefined) return readDeletion(connection, accountId);
+    const details = { deletedOn: scheduled.delete_at };
+    await log({ action: 'account.schedule_deletion', accountId, subject: accountId, details });
+    return scheduled.delete_at;
+  });
+}
+
+/** Takes a scheduled deletion back. @returns false when none was scheduled */
+export function cancelDeletion(database: Database, actor: Actor, accountId: string): Promise<boolean> {
+  return audited(database, actor, async ({ sql }, log) => {
+    const kept = await sql.execute`
+      update accounts set delete_at = null where id = ${accountId}::uuid and delete_at > clock_timestamp()`;
+    if (kept > 0) await log({ action: 'account.cancel_deletion', accountId, subject: accountId });
+    return kept > 0;
+  });
+}
+
+/**
+ * Deletes the accounts whose scheduled time has come, in the name of who asked for it.
+ *
+ * @param signal leaves the rest for another time
+ * @returns their ids
+ */
+export async function deleteDueAccounts(database: Database, signal: AbortSignal): Promise<string[]> {
+  const due = await database.sql.query<
+    (Omit<Actor, 'id'> & { account_id: string; actor_id: string | null })[]
+  >`
+    select a.id as account_id, e.actor_kind as kind, e.actor_id, e.actor_name as name
+    from accounts a cross join lateral (
+      select actor_kind, actor_id, actor_name from audit_entries
+      where account_id = a.id and action = 'account.schedule_deletion' order by id desc limit 1
+    ) e where a.delete_at <= clock_timestamp() order by a.delete_at`;
+  const deleted: string[] = [];
+  for (const { account_id: id, actor_id: actorId, ...actor } of due) {
+    await deleteAccount(
+      database,
+      { ...actor, id: actorId },
+      id,
+      'asked for by an admin of the account',
+      signal,
+    );
+    if (signal.aborted) break;
+    await database.sql.execute`update accounts set delete_at = null where id = ${id}::uuid`;
+    deleted.push(id);
+  }
+  return deleted;
 }

@@ -1,4 +1,13 @@
-import { deleteAccount, findAccount, listLedger, placeHold } from '@onecode/store';
+import {
+  cancelDeletion,
+  deleteAccount,
+  deleteDueAccounts,
+  findAccount,
+  listLedger,
+  placeHold,
+  readDeletion,
+  scheduleDeletion,
+} from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -70,5 +79,55 @@ it('an account is deleted with its people, keys, sends and numbers, and keeps it
     peopleDeleted: 0,
     keysDeleted: 0,
     sendsDeleted: 0,
+  });
+});
+
+describe('an account whose admin asked for its deletion', () => {
+  const ADMIN = { kind: 'user', id: null, name: 'ana@example.com' } as const;
+  const DAY_MS = 86_400_000;
+  const never = new AbortController().signal;
+  const comesDue = (accountId: string) =>
+    store.sql(`update accounts set delete_at = now() - interval '1 second' where id = $1`, [accountId]);
+
+  it('stays for 30 days and goes then, in the name of who asked', async () => {
+    const { database } = store;
+    const caller = await buildCaller(database, 'live', { credits: 10 });
+    await buildSend(database, caller, { recipient: NUMBER });
+    const at = await scheduleDeletion(database, ADMIN, caller.accountId);
+    expect((at!.getTime() - Date.now()) / DAY_MS).toBeCloseTo(30, 2);
+    expect(await scheduleDeletion(database, TEST_ACTOR, caller.accountId)).toEqual(at);
+    expect(await readDeletion(database, caller.accountId)).toEqual(at);
+    expect(await deleteDueAccounts(database, never)).toEqual([]);
+    expect(await findAccount(database, caller.accountId)).toMatchObject({ suspendedAt: null });
+
+    await comesDue(caller.accountId);
+    // Cut off before its first page, it goes on in the next round.
+    expect(await deleteDueAccounts(database, AbortSignal.abort())).toEqual([]);
+    expect(await store.sql('select from sends where account_id = $1', [caller.accountId])).toHaveLength(1);
+    expect(await cancelDeletion(database, ADMIN, caller.accountId)).toBe(false);
+    const rounds = await Promise.all([1, 2, 3].map(() => deleteDueAccounts(database, never)));
+    expect(rounds.flat()).toContain(caller.accountId);
+    expect(await store.sql('select from sends where account_id = $1', [caller.accountId])).toEqual([]);
+    expect(await readDeletion(database, caller.accountId)).toBeNull();
+    expect(await deleteDueAccounts(database, never)).toEqual([]);
+    const entries = await store.sql(
+      'select action, actor_name from audit_entries where account_id = $1 and actor_kind = $2 order by id',
+      [caller.accountId, 'user'],
+    );
+    expect(entries).toEqual([
+      { action: 'account.schedule_deletion', actor_name: ADMIN.name },
+      { action: 'account.delete', actor_name: ADMIN.name },
+    ]);
+  });
+
+  it('stays where somebody takes it back', async () => {
+    const { database } = store;
+    const { accountId } = await buildCaller(database, 'live', { credits: 10 });
+    expect(await cancelDeletion(database, ADMIN, accountId)).toBe(false);
+    await scheduleDeletion(database, ADMIN, accountId);
+    expect(await cancelDeletion(database, ADMIN, accountId)).toBe(true);
+    expect(await readDeletion(database, accountId)).toBeNull();
+    expect(await deleteDueAccounts(database, never)).toEqual([]);
+    expect(await findAccount(database, accountId)).toMatchObject({ suspendedAt: null });
   });
 });

@@ -203,6 +203,17 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     of: accountOf,
     change: ({ database }, id) => store.deleteAccount(database, ACTOR, id, 'contract ended'),
   },
+  scheduleDeletion: {
+    action: 'account.schedule_deletion',
+    of: accountOf,
+    change: ({ database }, id) => store.scheduleDeletion(database, ACTOR, id),
+  },
+  cancelDeletion: {
+    action: 'account.cancel_deletion',
+    of: accountOf,
+    given: ({ database, caller }) => store.scheduleDeletion(database, ACTOR, caller.accountId),
+    change: ({ database }, id) => store.cancelDeletion(database, ACTOR, id),
+  },
   exportRecipient: {
     action: 'recipient.export',
     of: accountOf,

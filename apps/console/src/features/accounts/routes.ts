@@ -1,12 +1,15 @@
 import {
   allowCountries,
+  cancelDeletion,
   changeAccount,
   findAccountDetails,
   findAbuseControls,
   grantCredits,
   GrantRefused,
+  readDeletion,
   resetBreaker,
   resumeAccount,
+  scheduleDeletion,
   searchAccounts,
   setBreaker,
   SETTING_BOUNDS,
@@ -16,7 +19,7 @@ import { Type } from 'typebox';
 import { countriesField, idField, nameField, readCountries } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
-import { staffAccountDetailsView, staffAccountView } from './view.js';
+import { deletionView, staffAccountDetailsView, staffAccountView, type DeletionView } from './view.js';
 
 const STRICT = { additionalProperties: false };
 const REASON = nameField(200);
@@ -25,8 +28,33 @@ const RATE = SETTING_BOUNDS.accountRatePerMinute;
 /** The account in the path. It is not named `:account`, which would demand a membership of the staff. */
 const targetOf = ({ params }: Pick<Call, 'params'>): string => params['target'] ?? '';
 
-/** Accounts, as staff see and change them. */
+/** Accounts, as staff see and change them, and their deletion, for which their admins ask. */
 export const accountRoutes: readonly Route[] = [
+  route({
+    method: 'get',
+    path: '/accounts/:account/deletion',
+    access: 'viewer',
+    async handle({ context, accountId }): Promise<DeletionView> {
+      return deletionView(await readDeletion(context.database, accountId));
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/accounts/:account/deletion',
+    access: 'admin',
+    confirmed: true,
+    async handle({ context, actor, accountId }): Promise<DeletionView> {
+      return deletionView(orNotFound(await scheduleDeletion(context.database, actor, accountId)));
+    },
+  }),
+  route({
+    method: 'delete',
+    path: '/accounts/:account/deletion',
+    access: 'admin',
+    async handle({ context, actor, accountId }) {
+      await cancelDeletion(context.database, actor, accountId);
+    },
+  }),
   route({
     method: 'get',
     path: '/staff/accounts',

@@ -30,3 +30,10 @@ export const staffAccountDetailsView = (account: AccountDetails, controls: Abuse
   ...controls,
   applications: account.applications.map(applicationView),
 });
+
+export interface DeletionView {
+  /** When the account will be deleted; null where nobody asked for it. */
+  at: string | null;
+}
+
+export const deletionView = (at: Date | null): DeletionView => ({ at: at?.toISOString() ?? null });

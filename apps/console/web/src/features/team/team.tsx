@@ -6,6 +6,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { MemberView } from '../../../../src/features/team/view.js';
+import { Deletion } from './deletion.js';
 import { Invitations } from './invitations.js';
 import { Invite } from './invite.js';
 import { Members } from './members.js';
@@ -51,6 +52,7 @@ export function Team() {
           <Invitations />
         </Section>
       )}
+      <Deletion />
       <Invite opened={inviting} onClose={close} />
     </Page>
   );
