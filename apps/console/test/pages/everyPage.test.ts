@@ -158,6 +158,12 @@ const DIALOGS: readonly DialogVisit[] = [
     opener: 'Revoke ak_',
   },
   {
+    name: 'dialog-delete-account',
+    path: '/accounts/ACCOUNT/team',
+    as: 'member',
+    opener: 'Delete account',
+  },
+  {
     name: 'dialog-invite',
     path: '/accounts/ACCOUNT/team',
     as: 'member',
