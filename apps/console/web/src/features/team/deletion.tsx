@@ -24,7 +24,7 @@ export function Deletion() {
         {({ at }) =>
           at === null ? (
             <>
-              <Button variant="default" onClick={open}>
+              <Button variant="default" onClick={open} style={{ alignSelf: 'flex-start' }}>
                 {t('deletion.ask')}
               </Button>
               <ConfirmChange
