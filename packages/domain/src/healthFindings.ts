@@ -311,13 +311,14 @@ function failing(
       name,
       owner,
       severity: isOfOne ? 'degraded' : severity,
-      failures: { ...subject, reason, failed, ended, accounts: accountsOf(group) },
+      failures: { ...subject, reason, failed, ended, accounts: accountsOf('failed', group) },
     },
   ];
 }
 
-const accountsOf = (counts: readonly TrafficCount[]): number =>
-  new Set(counts.filter(({ event }) => event === 'failed').map(({ accountId }) => accountId)).size;
+/** How many accounts have sends that ended so. */
+const accountsOf = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]): number =>
+  new Set(counts.filter(({ event }) => event === end).map(({ accountId }) => accountId)).size;
 
 const receiptsLate: Check = ({ receipts }) =>
   found('receipts_late', severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS));
@@ -325,12 +326,19 @@ const receiptsLate: Check = ({ receipts }) =>
 const due: Check = ({ waiting }) =>
   found('sends_late', severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS));
 
-/** Active senders have too little throughput for the sends that come, unless these wait for a language that none serves. */
-const busy: Check = ({ waiting, senders: all, stoppedTemplates }) => {
+/**
+ * Active senders have too little throughput for the sends that come, unless these wait for a language that none serves. Accounts take turns:
+ * where only one waits that long, while sends of others are delivered, it is `degraded` at most, as in `failing`.
+ */
+const busy: Check = ({ waiting, senders: all, stoppedTemplates, traffic }) => {
   const isAnyActive = all?.some(({ state }) => state === 'active') ?? false;
   const isAnyUnserved = stoppedTemplates?.some(({ serving }) => serving === 0) ?? false;
-  const seconds = isAnyActive && !isAnyUnserved ? (waiting?.forSender.oldestSeconds ?? 0) : 0;
-  return found('senders_busy', severityOf(seconds, BUSY_SECONDS));
+  if (waiting === null || !isAnyActive || isAnyUnserved) return null;
+  const { oldestSeconds, othersSeconds } = waiting.forSender;
+  const areOthersServed =
+    (othersSeconds ?? 0) < BUSY_SECONDS.failing && accountsOf('delivered', traffic?.fiveMinutes ?? []) > 1;
+  const severity = severityOf(oldestSeconds ?? 0, BUSY_SECONDS);
+  return found('senders_busy', severity && areOthersServed ? 'degraded' : severity);
 };
 
 const held: Check = ({ waiting }) => found('sends_held', (waiting?.held.count ?? 0) > 0 ? 'degraded' : null);

@@ -31,6 +31,8 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
+  /** The same without the account whose send has waited longest. */
+  othersSeconds: number | null;
   /** Until the first of their codes expires. */
   expirySeconds: number | null;
   accounts: number;

@@ -35,10 +35,11 @@ const template = (serving: number): StoppedTemplate => ({
   at: '2026-11-23T02:14:00.000Z',
   serving,
 });
-const none: Backlog = { count: 0, oldestSeconds: null, expirySeconds: null, accounts: 0 };
+const none: Backlog = { count: 0, oldestSeconds: null, othersSeconds: null, expirySeconds: null, accounts: 0 };
 const backlog = (count: number, oldestSeconds: number): Backlog => ({
   count,
   oldestSeconds,
+  othersSeconds: null,
   expirySeconds: 60,
   accounts: 1,
 });
@@ -96,6 +97,9 @@ const webhook = (reason: WebhookResult, times: number): TrafficCount =>
 const delivered = (times: number): TrafficCount => count('delivered', times, { country: '', senderId: '' });
 const failed = (times: number, more: Partial<TrafficKey> = {}): TrafficCount =>
   count('failed', times, { country: '', senderId: '', reason: 'rejected_by_provider', ...more });
+/** Deliveries of these accounts. */
+const deliveredOf = (...accounts: string[]): Change =>
+  fiveMinutes(...accounts.map((accountId) => count('delivered', 20, { accountId })));
 
 const found = (change: Change): string[] =>
   healthFindings({ ...HEALTHY, ...change }).map(
@@ -255,6 +259,27 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     'one of two senders is paused and sends wait',
     { senders: [PAUSED, ACTIVE], ...waitForSender(60) },
     ['us senders_busy failing', 'held senders_paused degraded'],
+  ],
+  [
+    'one account sends more than the senders can, and the sends of others are delivered',
+    {
+      ...waiting({ forSender: { ...backlog(9, 300), othersSeconds: 59, accounts: 4 } }),
+      ...deliveredOf('a', 'b'),
+    },
+    ['us senders_busy degraded'],
+  ],
+  [
+    'one account sends more than the senders can, and nobody else sends',
+    { ...waitForSender(300), ...deliveredOf('a') },
+    ['us senders_busy failing'],
+  ],
+  [
+    'one account sends more than the senders can, and others wait as long',
+    {
+      ...waiting({ forSender: { ...backlog(9, 300), othersSeconds: 60, accounts: 2 } }),
+      ...deliveredOf('a', 'b'),
+    },
+    ['us senders_busy failing'],
   ],
   ['no receipt comes on a quiet night', twoMinutes({ accepted: 19 }), []],
   ['no receipt comes', twoMinutes({ accepted: 20 }), ['meta receipts_missing failing']],
