@@ -81,7 +81,10 @@ export interface HealthStatistics {
         /** Masked. */
         number: string;
         state: SenderState;
-        /** What stops it wholly is first. A configuration fault stays until a message proves it over, or an operator resumes it. */
+        /**
+         * What stops it wholly is first. A configuration fault stays until a message proves it over, a read finds another token good, or an
+         * operator resumes it.
+         */
         stops: readonly SenderStop[];
         /** Whether the provider calls the number's quality low. */
         isFlagged: boolean;

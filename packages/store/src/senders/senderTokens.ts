@@ -82,6 +82,9 @@ export async function setSenderToken(
     });
     if (count === 0) return null;
     await log({ action: 'sender.set_token', subject: id });
+    // What was read of the former token says nothing of this one.
+    await connection.sql.execute`
+      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
     return requestReading(connection, id);
   });
 }
