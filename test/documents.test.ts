@@ -14,6 +14,23 @@ const PAGES = [
     .filter((name) => /^(?!.*node_modules).*\.md$/.test(name)),
 ];
 
+/** The words of the code, and those of others' settings that pages name. */
+const WORDS = new Set([
+  ...['apps/', 'packages/', 'prisma/', 'deploy/', 'scripts/', 'test/']
+    .flatMap(namesIn)
+    .filter((name) =>
+      /^(?!.*(?:node_modules|\/dist\/)).*\.(?:tsx?|mjs|sql|prisma|json|ya?ml|ini)$/.test(name),
+    )
+    .flatMap((name) => fileOf(name).match(/\w+/g) ?? []),
+  ...[
+    'parentbased_always_on',
+    'parentbased_always_off',
+    'parentbased_traceidratio',
+    'max_wal_size',
+    'shared_buffers',
+  ],
+]);
+
 /** The anchors of a page's headings, as GitHub makes them. */
 const anchorsOf = (path: string): string[] =>
   [...fileOf(path).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
@@ -39,6 +56,16 @@ describe('a page', () => {
     const names = readdirSync(new URL(folder, root)).filter((name) => /^(?!README).*\.md$/.test(name));
     expect(names.filter((name) => !index.includes(`](${name})`))).toEqual([]);
   });
+
+  it.each(PAGES.filter((path) => path.startsWith('docs/')))(
+    '%s names only tables, columns, settings and findings that exist',
+    (path) => {
+      const named = [...fileOf(path).matchAll(/`(?:[a-z]+\.)?([a-z]+(?:_[a-z0-9]+)+)`/g)].map(
+        ([, name]) => name!,
+      );
+      expect(named.filter((name) => !WORDS.has(name))).toEqual([]);
+    },
+  );
 
   it.each(PAGES)('%s names only files that exist', (path) => {
     const FILE = /`((?:apps|bench|clients|deploy|examples|packages|prisma|scripts|test)\/[\w./-]+\.\w+)`/g;

@@ -226,7 +226,10 @@ const MESSAGING_SCOPE = 'whatsapp_business_messaging';
  *
  * @param known what was read before of the same token
  */
-export function isTokenMended(known: NumberValues['token'] | undefined, read: NumberValues['token']): boolean {
+export function isTokenMended(
+  known: NumberValues['token'] | undefined,
+  read: NumberValues['token'],
+): boolean {
   const isGood = ({ isValid, scopes }: NumberValues['token']): boolean =>
     isValid && scopes.includes(MESSAGING_SCOPE);
   return isGood(read) && (known === undefined || !isGood(known));

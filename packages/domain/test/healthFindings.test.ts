@@ -35,7 +35,13 @@ const template = (serving: number): StoppedTemplate => ({
   at: '2026-11-23T02:14:00.000Z',
   serving,
 });
-const none: Backlog = { count: 0, oldestSeconds: null, othersSeconds: null, expirySeconds: null, accounts: 0 };
+const none: Backlog = {
+  count: 0,
+  oldestSeconds: null,
+  othersSeconds: null,
+  expirySeconds: null,
+  accounts: 0,
+};
 const backlog = (count: number, oldestSeconds: number): Backlog => ({
   count,
   oldestSeconds,
