@@ -302,9 +302,7 @@ function failing(
   const ended = delivered + failed;
   const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, thresholds);
   if (severity === null) return [];
-  const others = endedOfOthers(group, all);
-  const isOfOne =
-    others.delivered > 0 && others.failed / (others.delivered + others.failed) < thresholds.failing;
+  const isOfOne = isOfOneAccount(group, all, thresholds.failing);
   const owner = reason === 'expired_before_delivery' ? 'us' : 'meta';
   return [
     {
@@ -314,6 +312,30 @@ function failing(
       failures: { ...subject, reason, failed, ended, accounts: accountsOf('failed', group) },
     },
   ];
+}
+
+/** Whether one account may have done it to itself: of the others' sends, some are delivered, and a lower share than this fails. */
+function isOfOneAccount(
+  group: readonly TrafficCount[],
+  all: readonly TrafficCount[],
+  failingShare: number,
+): boolean {
+  const { delivered, failed } = endedOfOthers(group, all);
+  return delivered > 0 && failed / (delivered + failed) < failingShare;
+}
+
+/** The share of codes that were late or failed by us from which on the alert DeliveryTooSlow rings. */
+const LATE_SHARE = 0.3;
+
+/** Whether so many codes were late or failed by us, and nearly all of them are one account's. */
+export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic'>): boolean {
+  const counts = (traffic?.fiveMinutes ?? []).flatMap((count): TrafficCount[] => {
+    if (count.event === 'delivered')
+      return [{ ...count, event: count.reason === 'late' ? 'failed' : 'delivered' }];
+    return count.event === 'failed' && count.reason !== 'rejected_by_provider' ? [count] : [];
+  });
+  const { delivered, failed } = endOf(counts);
+  return failed / (delivered + failed) >= LATE_SHARE && isOfOneAccount(counts, counts, LATE_SHARE);
 }
 
 /** How many accounts have sends that ended so. */

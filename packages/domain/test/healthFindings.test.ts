@@ -1,5 +1,5 @@
 import { FINDINGS, KNOWN_FINDINGS } from '../src/findings.js';
-import { healthFindings, subjectOf } from '../src/healthFindings.js';
+import { healthFindings, isLateForOneAccount, subjectOf } from '../src/healthFindings.js';
 import type { Backlog, HealthStatistics, SenderStop, StoppedTemplate } from '../src/healthStatistics.js';
 import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../src/traffic.js';
 
@@ -428,6 +428,26 @@ describe('the findings', () => {
         accounts: 1,
       })),
     );
+  });
+});
+
+describe('codes that are late or fail by us', () => {
+  const of = (accountId: string, good: number, late: number, expired = 0): TrafficCount[] => [
+    count('delivered', good, { accountId }),
+    count('delivered', late, { accountId, reason: 'late' }),
+    count('failed', expired, { accountId, reason: 'expired_before_delivery' }),
+  ];
+  it.each<[string, TrafficCount[], boolean]>([
+    ['late for one account', [...of('a', 0, 50), ...of('b', 10, 0), ...of('c', 10, 4)], true],
+    ['failed for one account', [...of('a', 5, 0, 50), ...of('b', 10, 0)], true],
+    ['late for one account, and for others too', [...of('a', 0, 50), ...of('b', 7, 3)], false],
+    ['late for one account, and nobody else sends', of('a', 5, 50), false],
+    ['hardly any', [...of('a', 0, 20), ...of('b', 80, 0)], false],
+    ['of recipients without WhatsApp', [failed(50, { accountId: 'a' }), ...of('b', 10, 0)], false],
+    ['none', [], false],
+  ])('are one account’s: %s', (_, counts, expected) => {
+    const { traffic } = fiveMinutes(...counts);
+    expect(isLateForOneAccount({ traffic: traffic! })).toBe(expected);
   });
 });
 
