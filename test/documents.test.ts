@@ -14,6 +14,8 @@ const PAGES = [
     .filter((name) => /^(?!.*node_modules).*\.md$/.test(name)),
 ];
 
+const GUIDES = namesIn('apps/docs/pages/').filter((name) => name.endsWith('.md'));
+
 /** The words of the code, and those of others' settings that pages name. */
 const WORDS = new Set([
   ...['apps/', 'packages/', 'prisma/', 'deploy/', 'scripts/', 'test/']
@@ -74,6 +76,20 @@ describe('a page', () => {
   });
 });
 
+it('pages that say which webhook fields to subscribe to name every one that is read', () => {
+  const fields = fileOf('packages/whatsapp/src/changes.ts')
+    .match(/const FIELDS = new Set\(\[([^\]]*)\]/)![1]!
+    .match(/\w+/g)!;
+  const pages = [...PAGES, ...GUIDES].filter((path) =>
+    fileOf(path).includes('`message_template_status_update`'),
+  );
+  expect(pages).toHaveLength(3);
+  for (const path of pages)
+    expect([path, ['messages', ...fields].filter((field) => !fileOf(path).includes(`\`${field}\``))]).toEqual(
+      [path, []],
+    );
+});
+
 describe('docs/operations.md', () => {
   it('lists every metric of our own, and no other', () => {
     const sources = ['apps/api/src/', 'apps/worker/src/', 'apps/console/src/', 'packages/runtime/src/']
@@ -97,21 +113,21 @@ describe('docs/command-line.md', () => {
   });
 });
 
-describe('the operators’ pages', () => {
-  it.each(['deploy', 'operations', 'backup', 'runbooks', 'upgrading', 'configuration', 'kubernetes'])(
-    '%s names only commands and options that there are',
-    async (page) => {
-      const commands = await commandsOf();
-      const unknown = [
-        ...fileOf(`docs/${page}.md`).matchAll(/(?:^ *|`)onecode (([a-z]+)(?: [a-z-]+)?)\b([^`\n]*)/gm),
-      ].filter(([, pair, single, rest]) => {
-        const options = commands[pair!] ?? commands[single!];
-        const used = rest!.match(/(?<= )--[a-z-]+/g) ?? [];
-        return options === undefined || used.some((option) => !['--json', ...options].includes(option));
-      });
-      expect(unknown.map(([whole]) => whole)).toEqual([]);
-    },
-  );
+describe('every page', () => {
+  let commands: Record<string, string[]>;
+  beforeAll(async () => {
+    commands = await commandsOf();
+  });
+
+  it.each([...PAGES, ...GUIDES])('%s names only commands and options that there are', (path) => {
+    const COMMAND = /(?:^ *|`)(?:npm run --silent )?onecode (?:-- )?(([a-z]+)(?: [a-z-]+)?)\b([^`\n]*)/gm;
+    const unknown = [...fileOf(path).matchAll(COMMAND)].filter(([, pair, single, rest]) => {
+      const options = commands[pair!] ?? commands[single!];
+      const used = rest!.match(/(?<= )--[a-z-]+/g) ?? [];
+      return options === undefined || used.some((option) => !['--json', ...options].includes(option));
+    });
+    expect(unknown.map(([whole]) => whole)).toEqual([]);
+  });
 });
 
 /** Every command of the command line with its own options, as its help shows them. */
