@@ -76,15 +76,15 @@ export async function setSenderToken(
   token: string,
 ): Promise<Date | null> {
   return audited(database, actor, async (connection, log) => {
+    // What was read of the former token says nothing of this one. First, in the order in which readings are written.
+    await connection.sql.execute`
+      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
     const { count } = await connection.prisma.sender.updateMany({
       where: { id, removedAt: null },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
     });
     if (count === 0) return null;
     await log({ action: 'sender.set_token', subject: id });
-    // What was read of the former token says nothing of this one.
-    await connection.sql.execute`
-      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
     return requestReading(connection, id);
   });
 }
