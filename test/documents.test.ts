@@ -24,13 +24,11 @@ const WORDS = new Set([
       /^(?!.*(?:node_modules|\/dist\/)).*\.(?:tsx?|mjs|sql|prisma|json|ya?ml|ini)$/.test(name),
     )
     .flatMap((name) => fileOf(name).match(/\w+/g) ?? []),
-  ...[
-    'parentbased_always_on',
-    'parentbased_always_off',
-    'parentbased_traceidratio',
-    'max_wal_size',
-    'shared_buffers',
-  ],
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+  'max_wal_size',
+  'shared_buffers',
 ]);
 
 /** The anchors of a page's headings, as GitHub makes them. */

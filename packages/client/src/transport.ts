@@ -185,7 +185,7 @@ function systemCodeOf(error: unknown): string | undefined {
   return [code, (Object(cause) as { code?: unknown }).code].find(isSystemCode);
 }
 
-const UNSENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
+const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
 
 /** The system's code where there was no connection to write to. Of other runtimes than Node it is not known. */
 function unsentCodeOf(error: unknown): string | undefined {
@@ -193,7 +193,7 @@ function unsentCodeOf(error: unknown): string | undefined {
   const { cause } = Object(error) as { cause?: unknown };
   // Of several addresses, each has an error.
   const { syscall, errors } = Object(cause) as { syscall?: unknown; errors?: { syscall?: unknown }[] };
-  const isUnsent = (syscall ?? errors?.[0]?.syscall) === 'connect' || UNSENT.includes(code ?? '');
+  const isUnsent = (syscall ?? errors?.[0]?.syscall) === 'connect' || UNSENT.has(code ?? '');
   return isUnsent ? code : undefined;
 }
 

@@ -156,7 +156,7 @@ describe('senders', () => {
     await meet(130497, 'BR');
     await setToken();
     await read(good);
-    expect((await met()).toSorted()).toEqual([130497, 131042]);
+    expect(new Set(await met())).toEqual(new Set([130497, 131042]));
 
     await store.sql('truncate stops');
     const before = new Date();
