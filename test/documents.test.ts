@@ -14,6 +14,23 @@ const PAGES = [
     .filter((name) => /^(?!.*node_modules).*\.md$/.test(name)),
 ];
 
+const GUIDES = namesIn('apps/docs/pages/').filter((name) => name.endsWith('.md'));
+
+/** The words of the code, and those of others' settings that pages name. */
+const WORDS = new Set([
+  ...['apps/', 'packages/', 'prisma/', 'deploy/', 'scripts/', 'test/']
+    .flatMap(namesIn)
+    .filter((name) =>
+      /^(?!.*(?:node_modules|\/dist\/)).*\.(?:tsx?|mjs|sql|prisma|json|ya?ml|ini)$/.test(name),
+    )
+    .flatMap((name) => fileOf(name).match(/\w+/g) ?? []),
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+  'max_wal_size',
+  'shared_buffers',
+]);
+
 /** The anchors of a page's headings, as GitHub makes them. */
 const anchorsOf = (path: string): string[] =>
   [...fileOf(path).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
@@ -40,11 +57,35 @@ describe('a page', () => {
     expect(names.filter((name) => !index.includes(`](${name})`))).toEqual([]);
   });
 
+  it.each(PAGES.filter((path) => path.startsWith('docs/')))(
+    '%s names only tables, columns, settings and findings that exist',
+    (path) => {
+      const named = [...fileOf(path).matchAll(/`(?:[a-z]+\.)?([a-z]+(?:_[a-z0-9]+)+)`/g)].map(
+        ([, name]) => name!,
+      );
+      expect(named.filter((name) => !WORDS.has(name))).toEqual([]);
+    },
+  );
+
   it.each(PAGES)('%s names only files that exist', (path) => {
     const FILE = /`((?:apps|bench|clients|deploy|examples|packages|prisma|scripts|test)\/[\w./-]+\.\w+)`/g;
     const named = [...fileOf(path).matchAll(FILE)].map(([, file]) => file!);
     expect(named.filter((file) => !existsSync(new URL(file, root)) && !file.includes('/dist/'))).toEqual([]);
   });
+});
+
+it('pages that say which webhook fields to subscribe to name every one that is read', () => {
+  const fields = fileOf('packages/whatsapp/src/changes.ts')
+    .match(/const FIELDS = new Set\(\[([^\]]*)\]/)![1]!
+    .match(/\w+/g)!;
+  const pages = [...PAGES, ...GUIDES].filter((path) =>
+    fileOf(path).includes('`message_template_status_update`'),
+  );
+  expect(pages).toHaveLength(3);
+  for (const path of pages)
+    expect([path, ['messages', ...fields].filter((field) => !fileOf(path).includes(`\`${field}\``))]).toEqual(
+      [path, []],
+    );
 });
 
 describe('docs/operations.md', () => {
@@ -70,21 +111,21 @@ describe('docs/command-line.md', () => {
   });
 });
 
-describe('the operators’ pages', () => {
-  it.each(['deploy', 'operations', 'backup', 'runbooks', 'upgrading', 'configuration', 'kubernetes'])(
-    '%s names only commands and options that there are',
-    async (page) => {
-      const commands = await commandsOf();
-      const unknown = [
-        ...fileOf(`docs/${page}.md`).matchAll(/(?:^ *|`)onecode (([a-z]+)(?: [a-z-]+)?)\b([^`\n]*)/gm),
-      ].filter(([, pair, single, rest]) => {
-        const options = commands[pair!] ?? commands[single!];
-        const used = rest!.match(/(?<= )--[a-z-]+/g) ?? [];
-        return options === undefined || used.some((option) => !['--json', ...options].includes(option));
-      });
-      expect(unknown.map(([whole]) => whole)).toEqual([]);
-    },
-  );
+describe('every page', () => {
+  let commands: Record<string, string[]>;
+  beforeAll(async () => {
+    commands = await commandsOf();
+  });
+
+  it.each([...PAGES, ...GUIDES])('%s names only commands and options that there are', (path) => {
+    const COMMAND = /(?:^ *|`)(?:npm run --silent )?onecode (?:-- )?(([a-z]+)(?: [a-z-]+)?)\b([^`\n]*)/gm;
+    const unknown = [...fileOf(path).matchAll(COMMAND)].filter(([, pair, single, rest]) => {
+      const options = commands[pair!] ?? commands[single!];
+      const used = rest!.match(/(?<= )--[a-z-]+/g) ?? [];
+      return options === undefined || used.some((option) => !['--json', ...options].includes(option));
+    });
+    expect(unknown.map(([whole]) => whole)).toEqual([]);
+  });
 });
 
 /** Every command of the command line with its own options, as its help shows them. */

@@ -186,6 +186,14 @@ describeIf(programs !== null)('promtool', () => {
       '1m',
       after(sent(40, 0, 0), rings('40%')),
       after(sent(0, 100, 0), rings('50%')),
+      after([
+        ...sent(40, 0, 0),
+        { series: 'onecode_late_for_one_account{instance="1"}', values: '0x80 1x30' },
+      ]),
+      after(
+        [...sent(40, 0, 0), { series: 'onecode_late_for_one_account{instance="1"}', values: '1x50 0x60' }],
+        rings('40%'),
+      ),
       after(sent(4, 0, 300)),
       after(sent(10, 0, 0)),
     );

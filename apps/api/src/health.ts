@@ -1,4 +1,10 @@
-import { healthFindings, KNOWN_FINDINGS, SENDER_STATES, type Finding } from '@onecode/domain';
+import {
+  healthFindings,
+  isLateForOneAccount,
+  KNOWN_FINDINGS,
+  SENDER_STATES,
+  type Finding,
+} from '@onecode/domain';
 import { Counter, Gauge, type Registry } from '@onecode/runtime';
 import type { ServiceHealth, TrafficTotal } from '@onecode/store';
 
@@ -34,6 +40,11 @@ function healthMetrics(registry: Registry) {
       'owner',
       'severity',
     ]),
+    lateForOne: gauge(
+      'onecode_late_for_one_account',
+      'Codes are late or fail by us, nearly all of one account',
+      [],
+    ),
     due: gauge('onecode_oldest_due_send_seconds', 'How long the oldest send waits for a worker', []),
     waiting: gauge('onecode_oldest_waiting_send_seconds', 'How long the oldest send waits, by what for', [
       'reason',
@@ -61,6 +72,7 @@ type HealthMetrics = ReturnType<typeof healthMetrics>;
 function show(metrics: HealthMetrics, health: ServiceHealth): void {
   for (const metric of Object.values(metrics)) metric.reset();
   showFindings(metrics, healthFindings(health));
+  metrics.lateForOne.set(isLateForOneAccount(health) ? 1 : 0);
   const { waiting, receipts, loops, senders, queues, traffic } = health;
   if (waiting !== null) {
     metrics.waiting.set({ reason: 'sender' }, waiting.forSender.oldestSeconds ?? 0);

@@ -284,6 +284,19 @@ describe('the command line of a deployment', () => {
       });
     });
 
+    it('token ends what calls met because of the former one, without a resume', async () => {
+      const { key } = await buildCaller(stack.db.database, 'live', { credits: 9 });
+      const healthOf = async () =>
+        (await doctor()).checks.filter(({ check }) => check.startsWith('health')).map(({ check }) => check);
+      await stack.simulator.changeToken('revoked-token', { valid: false });
+      await json('sender', 'token', sender, '--token', 'revoked-token');
+      const send = await stack.create(key, { to: '+5511987650103' });
+      await until('the fault', async () => (await healthOf()).includes('health_configuration_fault'));
+      expect(await json('sender', 'token', sender, '--token', 'test-token')).toMatchObject({ code: 0 });
+      expect(await healthOf()).not.toContain('health_configuration_fault');
+      await stack.untilStatus(key, send.id, 'delivered');
+    });
+
     it('settings set warns where templates disagree', async () => {
       await untilRead();
       const set = ['settings', 'set', 'code_validity_seconds', '240', '--json'];

@@ -17,6 +17,13 @@ describe('doctor --after-restore', () => {
       'select max(l.created_at) as at, max(s.expires_at) as expires from ledger_entries l join sends s on s.id = l.send_id',
     );
 
+    const process = (release: string) =>
+      store.sql(
+        `insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', $1, '', 0)`,
+        [release],
+      );
+    await process('0.0.1');
+
     const checks = await json<Checks>('doctor --after-restore');
     expect(checks).toEqual([
       { check: 'restored', ok: true, detail: `What came after ${newest!.at.toISOString()} is gone.` },
@@ -35,7 +42,13 @@ describe('doctor --after-restore', () => {
     ]);
     // What was done since says nothing of the backup.
     await buildSend(database, live);
+    await process('0.0.2');
     expect((await json<Checks>('doctor --after-restore'))[0]).toEqual(checks[0]);
+    // Processes of before do not run, and those that were started since do.
+    expect(await json('release list')).toMatchObject([
+      { release: '0.0.2', state: 'running' },
+      { release: '0.0.1', state: 'stopped' },
+    ]);
     expect(await json('hold list')).toMatchObject([{ kind: 'live' }]);
   });
 

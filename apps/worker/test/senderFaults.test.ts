@@ -143,6 +143,23 @@ describe('a fault of the sender', () => {
     await t.until(waiting, 'delivered');
   });
 
+  it('for a number of no country stops no message to a country, on any sender', async () => {
+    const senders = [await buildSender(t.database), await buildSender(t.database)];
+    const recipient = '+881612345678';
+    t.simulator.rules.add({ recipient, fault: { error: COUNTRY_FORBIDDEN } });
+    const nowhere = await createSend(t.database, {
+      ...newSend(await t.newCaller(), { recipient }),
+      country: null,
+    });
+    if (nowhere.outcome !== 'created') throw new Error(nowhere.outcome);
+    await t.enqueue('live', nowhere.send.id);
+    await t.until(nowhere.send.id, (row) => row.awaiting_sender);
+    for (const { id } of senders)
+      expect(await t.stops(id)).toMatchObject([{ onlyFor: 'ZZ', errorCode: COUNTRY_FORBIDDEN }]);
+    expect(await t.until(await t.send(await t.newCaller()), 'delivered')).toMatchObject({ attempts: 1 });
+    t.simulator.rules.clear();
+  });
+
   it('of its template stops the sender for that language only, longer each time until a message goes out', async () => {
     const { id: senderId } = await buildSender(t.database);
     const caller = await t.newCaller('live', { credits: 9 });

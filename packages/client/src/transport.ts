@@ -31,7 +31,7 @@ const BODY_BYTES_MAX = 256 * 1024;
  * Makes the function that every request goes through: one `fetch` each, one time limit for headers and body together, no redirect
  * followed. The key stays in here; where an answer or an error repeats it, it is struck out.
  *
- * It throws a ConnectionError when no answer came whole, with the system's code for its cause where there is one, and the reason of a
+ * It throws a ConnectionError when no answer came whole, with the system's code for its cause where nothing was sent, and the reason of a
  * signal that was aborted.
  */
 export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOptions): Exchange {
@@ -56,7 +56,7 @@ export function createExchange({ apiKey, baseUrl, timeoutMs, fetch }: CheckedOpt
       throw new ConnectionError(
         `${request.method} ${request.route}: ${why}`,
         { status },
-        { cause: systemCodeOf(error) },
+        { cause: unsentCodeOf(error) },
       );
     } finally {
       limit.end();
@@ -183,6 +183,18 @@ const REFUSED_OPTION = /\b(redirect|credentials|cache|duplex)\b'? (?:field|mode|
 function systemCodeOf(error: unknown): string | undefined {
   const { code, cause } = Object(error) as { code?: unknown; cause?: unknown };
   return [code, (Object(cause) as { code?: unknown }).code].find(isSystemCode);
+}
+
+const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** The system's code where there was no connection to write to. Of other runtimes than Node it is not known. */
+function unsentCodeOf(error: unknown): string | undefined {
+  const code = systemCodeOf(error);
+  const { cause } = Object(error) as { cause?: unknown };
+  // Of several addresses, each has an error.
+  const { syscall, errors } = Object(cause) as { syscall?: unknown; errors?: { syscall?: unknown }[] };
+  const isUnsent = (syscall ?? errors?.[0]?.syscall) === 'connect' || UNSENT.has(code ?? '');
+  return isUnsent ? code : undefined;
 }
 
 const isSystemCode = (code: unknown): code is string =>

@@ -41,13 +41,10 @@ async function judged(
     const body = JSON.stringify({ code });
     return await exchange({ method: 'POST', path, route: '/v1/send/{id}/verify', body, once: true }, signal);
   } catch (error) {
-    if (error instanceof ConnectionError && isUnsent(error)) throw error;
+    // Nothing was sent.
+    if (error instanceof ConnectionError && error.cause !== undefined) throw error;
     if (error instanceof ConnectionError)
       throw new IndeterminateVerificationError(id, error.message, { status: error.status });
     throw new IndeterminateVerificationError(id, 'the verification was aborted', {}, { cause: error });
   }
 }
-
-/** Whether there was no connection to write to. Of other runtimes' codes and of time-outs it is not known. */
-const isUnsent = ({ cause }: ConnectionError): boolean =>
-  ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'].includes(cause as string);

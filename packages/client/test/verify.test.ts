@@ -111,6 +111,35 @@ describe.each(FETCHES)('a verification by %s', (_, fetch) => {
 });
 
 describe('a verification', () => {
+  const failing = (cause: object): Fetch => {
+    const error = new TypeError('fetch failed', { cause: Object.assign(new Error('x'), cause) });
+    return () => Promise.reject(error);
+  };
+
+  it.each([
+    { code: 'EHOSTUNREACH', syscall: 'connect' },
+    { code: 'ENETUNREACH', syscall: 'connect' },
+    { code: 'EAI_AGAIN', syscall: 'getaddrinfo' },
+    { code: 'ETIMEDOUT', errors: [{ code: 'ETIMEDOUT', syscall: 'connect' }, {}] },
+    { code: 'UND_ERR_CONNECT_TIMEOUT' },
+  ])('may be tried again where no connection was made: %j', async (cause) => {
+    const error = await client({ fetch: failing(cause) })
+      .verify('the-send', '004217')
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConnectionError);
+  });
+
+  it.each([
+    { code: 'EHOSTUNREACH', syscall: 'read' },
+    { code: 'ECONNRESET', syscall: 'write' },
+    { code: 'ETIMEDOUT', errors: [] },
+    { code: 'UND_ERR_SOCKET' },
+    {},
+  ])('is open where something may have been written: %j', async (cause) => {
+    const verified = client({ fetch: failing(cause) }).verify('the-send', '004217');
+    await expect(verified).rejects.toThrow(IndeterminateVerificationError);
+  });
+
   it.each([
     RIGHT,
     WRONG,

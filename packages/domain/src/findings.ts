@@ -137,7 +137,7 @@ const KINDS = {
     severities: ['failing'],
     sentence: 'Meta refuses our account, token or template.',
     remedy:
-      'Check under Senders which one and why. Fix it in Meta Business Manager or give the sender a new token, then resume the sender.',
+      'Check under Senders which one and why. Give the sender a new token, or fix it in Meta Business Manager and resume the sender.',
   },
   no_senders: {
     check: 'senders',

@@ -302,22 +302,45 @@ function failing(
   const ended = delivered + failed;
   const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, thresholds);
   if (severity === null) return [];
-  const others = endedOfOthers(group, all);
-  const isOfOne =
-    others.delivered > 0 && others.failed / (others.delivered + others.failed) < thresholds.failing;
+  const isOfOne = isOfOneAccount(group, all, thresholds.failing);
   const owner = reason === 'expired_before_delivery' ? 'us' : 'meta';
   return [
     {
       name,
       owner,
       severity: isOfOne ? 'degraded' : severity,
-      failures: { ...subject, reason, failed, ended, accounts: accountsOf(group) },
+      failures: { ...subject, reason, failed, ended, accounts: accountsOf('failed', group) },
     },
   ];
 }
 
-const accountsOf = (counts: readonly TrafficCount[]): number =>
-  new Set(counts.filter(({ event }) => event === 'failed').map(({ accountId }) => accountId)).size;
+/** Whether one account may have done it to itself: of the others' sends, some are delivered, and a lower share than this fails. */
+function isOfOneAccount(
+  group: readonly TrafficCount[],
+  all: readonly TrafficCount[],
+  failingShare: number,
+): boolean {
+  const { delivered, failed } = endedOfOthers(group, all);
+  return delivered > 0 && failed / (delivered + failed) < failingShare;
+}
+
+/** The share of codes that were late or failed by us from which on the alert DeliveryTooSlow rings. */
+const LATE_SHARE = 0.3;
+
+/** Whether so many codes were late or failed by us, and nearly all of them are one account's. */
+export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic'>): boolean {
+  const counts = (traffic?.fiveMinutes ?? []).flatMap((count): TrafficCount[] => {
+    if (count.event === 'delivered')
+      return [{ ...count, event: count.reason === 'late' ? 'failed' : 'delivered' }];
+    return count.event === 'failed' && count.reason !== 'rejected_by_provider' ? [count] : [];
+  });
+  const { delivered, failed } = endOf(counts);
+  return failed / (delivered + failed) >= LATE_SHARE && isOfOneAccount(counts, counts, LATE_SHARE);
+}
+
+/** How many accounts have sends that ended so. */
+const accountsOf = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]): number =>
+  new Set(counts.filter(({ event }) => event === end).map(({ accountId }) => accountId)).size;
 
 const receiptsLate: Check = ({ receipts }) =>
   found('receipts_late', severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS));
@@ -325,12 +348,19 @@ const receiptsLate: Check = ({ receipts }) =>
 const due: Check = ({ waiting }) =>
   found('sends_late', severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS));
 
-/** Active senders have too little throughput for the sends that come, unless these wait for a language that none serves. */
-const busy: Check = ({ waiting, senders: all, stoppedTemplates }) => {
+/**
+ * Active senders have too little throughput for the sends that come, unless these wait for a language that none serves. Accounts take turns:
+ * where only one waits that long, while sends of others are delivered, it is `degraded` at most, as in `failing`.
+ */
+const busy: Check = ({ waiting, senders: all, stoppedTemplates, traffic }) => {
   const isAnyActive = all?.some(({ state }) => state === 'active') ?? false;
   const isAnyUnserved = stoppedTemplates?.some(({ serving }) => serving === 0) ?? false;
-  const seconds = isAnyActive && !isAnyUnserved ? (waiting?.forSender.oldestSeconds ?? 0) : 0;
-  return found('senders_busy', severityOf(seconds, BUSY_SECONDS));
+  if (waiting === null || !isAnyActive || isAnyUnserved) return null;
+  const { oldestSeconds, othersSeconds } = waiting.forSender;
+  const areOthersServed =
+    (othersSeconds ?? 0) < BUSY_SECONDS.failing && accountsOf('delivered', traffic?.fiveMinutes ?? []) > 1;
+  const severity = severityOf(oldestSeconds ?? 0, BUSY_SECONDS);
+  return found('senders_busy', severity && areOthersServed ? 'degraded' : severity);
 };
 
 const held: Check = ({ waiting }) => found('sends_held', (waiting?.held.count ?? 0) > 0 ? 'degraded' : null);

@@ -31,6 +31,8 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
+  /** The same without the account whose send has waited longest. */
+  othersSeconds: number | null;
   /** Until the first of their codes expires. */
   expirySeconds: number | null;
   accounts: number;
@@ -79,7 +81,10 @@ export interface HealthStatistics {
         /** Masked. */
         number: string;
         state: SenderState;
-        /** What stops it wholly is first. A configuration fault stays until a message proves it over, or an operator resumes it. */
+        /**
+         * What stops it wholly is first. A configuration fault stays until a message proves it over, a read finds another token good, or an
+         * operator resumes it.
+         */
         stops: readonly SenderStop[];
         /** Whether the provider calls the number's quality low. */
         isFlagged: boolean;

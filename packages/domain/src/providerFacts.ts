@@ -214,6 +214,27 @@ const stopBy = ({ at, source }: Fact<unknown>, reason: string, word = reason): P
 /** Error codes by which a call tells a template's state. The provider's word that it is back ends such a stop, and no other. */
 export const TEMPLATE_STATE_CODES = [132001, 132015, 132016] as const;
 
+/** Error codes by which a call tells that the token is not taken, or lacks a right; so do those from 200 to 299, and access denied without a code. */
+export const TOKEN_CODES = [0, 3, 10, 104, 190, 131005] as const;
+
+/** What a token needs for sending. */
+const MESSAGING_SCOPE = 'whatsapp_business_messaging';
+
+/**
+ * Whether a read is the first that finds a sender's token good: another token, or one that was mended at the provider. It ends what calls
+ * met because of the token before. Later reads end nothing: what calls meet all the same, they cannot see.
+ *
+ * @param known what was read before of the same token
+ */
+export function isTokenMended(
+  known: NumberValues['token'] | undefined,
+  read: NumberValues['token'],
+): boolean {
+  const isGood = ({ isValid, scopes }: NumberValues['token']): boolean =>
+    isValid && scopes.includes(MESSAGING_SCOPE);
+  return isGood(read) && (known === undefined || !isGood(known));
+}
+
 /** The languages in which a sender's messages go out, by locale, as the provider writes them. */
 export function templateLanguages(englishTemplateLanguage: 'en' | 'en_US'): Record<Locale, string> {
   return { 'pt-BR': 'pt_BR', en: englishTemplateLanguage };

@@ -126,7 +126,7 @@ export const countriesOf = (callingCode: string): string[] =>
 
 /** Where a number stands in what people copy: a scheme, or the address of a chat. */
 const LINK =
-  /^(?:whatsapp:|tel:|(?:https?:\/\/)?(?:wa\.me\/|api\.whatsapp\.com\/send\/?\?phone=))(?:\+|%2B)?([^?&#/]*).*$/is;
+  /^(?:whatsapp:(?!\/)|tel:|(?:https?:\/\/)?(?:www\.)?wa\.me\/|(?:whatsapp:\/\/|(?:https?:\/\/)?(?:api|web)\.whatsapp\.com\/)send\/?\?(?:[^#]*&)?phone=) *(?:\+|%2B)?(?=\d)([^?&#/]*).*$/is;
 
 /**
  * The number in what people copy from contacts, chats and web pages, as `parseRecipient` reads it: without invisible characters, with

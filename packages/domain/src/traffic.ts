@@ -46,7 +46,7 @@ export interface TrafficKey {
   senderId: string;
   /** Of a send that ended; empty for all else, so that there are fewer counts. */
   accountId: string;
-  /** Of a failed send its failure reason, of a `failed` receipt what the error is about, of a webhook its result. */
+  /** Of a failed send its failure reason, of one that arrived late `late`, of a `failed` receipt what the error is about, of a webhook its result. */
   reason: string;
 }
 
@@ -70,11 +70,17 @@ export function trafficOf(before: DeliveryFacts, after: DeliveryFacts): TrafficK
   const events: TrafficKey[] = [];
   if (isUndelivered(before) && !isUndelivered(after) && after.status !== 'failed')
     events.push(key('accepted'));
-  if (!hasArrived(before) && hasArrived(after)) events.push(key('delivered'));
+  if (!hasArrived(before) && hasArrived(after)) events.push(key('delivered', isLate(after) ? 'late' : ''));
   if (before.status !== 'failed' && after.status === 'failed' && after.verification === 'pending')
     events.push(key('failed', after.failureReason ?? ''));
   return events;
 }
+
+/** Seconds from the request within which a code should be on the phone: the objective in deploy/prometheus/alerts.yml. */
+const LATE_SECONDS = 30;
+
+const isLate = ({ createdAt, deliveredAt, readAt }: DeliveryFacts): boolean =>
+  Number(deliveredAt ?? readAt) - createdAt.getTime() > LATE_SECONDS * 1_000;
 
 /** Whether a receipt has confirmed that the message is on the recipient's phone. */
 export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>

@@ -1,5 +1,5 @@
 import { FINDINGS, KNOWN_FINDINGS } from '../src/findings.js';
-import { healthFindings, subjectOf } from '../src/healthFindings.js';
+import { healthFindings, isLateForOneAccount, subjectOf } from '../src/healthFindings.js';
 import type { Backlog, HealthStatistics, SenderStop, StoppedTemplate } from '../src/healthStatistics.js';
 import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../src/traffic.js';
 
@@ -35,10 +35,17 @@ const template = (serving: number): StoppedTemplate => ({
   at: '2026-11-23T02:14:00.000Z',
   serving,
 });
-const none: Backlog = { count: 0, oldestSeconds: null, expirySeconds: null, accounts: 0 };
+const none: Backlog = {
+  count: 0,
+  oldestSeconds: null,
+  othersSeconds: null,
+  expirySeconds: null,
+  accounts: 0,
+};
 const backlog = (count: number, oldestSeconds: number): Backlog => ({
   count,
   oldestSeconds,
+  othersSeconds: null,
   expirySeconds: 60,
   accounts: 1,
 });
@@ -96,6 +103,9 @@ const webhook = (reason: WebhookResult, times: number): TrafficCount =>
 const delivered = (times: number): TrafficCount => count('delivered', times, { country: '', senderId: '' });
 const failed = (times: number, more: Partial<TrafficKey> = {}): TrafficCount =>
   count('failed', times, { country: '', senderId: '', reason: 'rejected_by_provider', ...more });
+/** Deliveries of these accounts. */
+const deliveredOf = (...accounts: string[]): Change =>
+  fiveMinutes(...accounts.map((accountId) => count('delivered', 20, { accountId })));
 
 const found = (change: Change): string[] =>
   healthFindings({ ...HEALTHY, ...change }).map(
@@ -256,6 +266,27 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     { senders: [PAUSED, ACTIVE], ...waitForSender(60) },
     ['us senders_busy failing', 'held senders_paused degraded'],
   ],
+  [
+    'one account sends more than the senders can, and the sends of others are delivered',
+    {
+      ...waiting({ forSender: { ...backlog(9, 300), othersSeconds: 59, accounts: 4 } }),
+      ...deliveredOf('a', 'b'),
+    },
+    ['us senders_busy degraded'],
+  ],
+  [
+    'one account sends more than the senders can, and nobody else sends',
+    { ...waitForSender(300), ...deliveredOf('a') },
+    ['us senders_busy failing'],
+  ],
+  [
+    'one account sends more than the senders can, and others wait as long',
+    {
+      ...waiting({ forSender: { ...backlog(9, 300), othersSeconds: 60, accounts: 2 } }),
+      ...deliveredOf('a', 'b'),
+    },
+    ['us senders_busy failing'],
+  ],
   ['no receipt comes on a quiet night', twoMinutes({ accepted: 19 }), []],
   ['no receipt comes', twoMinutes({ accepted: 20 }), ['meta receipts_missing failing']],
   [
@@ -397,6 +428,26 @@ describe('the findings', () => {
         accounts: 1,
       })),
     );
+  });
+});
+
+describe('codes that are late or fail by us', () => {
+  const of = (accountId: string, good: number, late: number, expired = 0): TrafficCount[] => [
+    count('delivered', good, { accountId }),
+    count('delivered', late, { accountId, reason: 'late' }),
+    count('failed', expired, { accountId, reason: 'expired_before_delivery' }),
+  ];
+  it.each<[string, TrafficCount[], boolean]>([
+    ['late for one account', [...of('a', 0, 50), ...of('b', 10, 0), ...of('c', 10, 4)], true],
+    ['failed for one account', [...of('a', 5, 0, 50), ...of('b', 10, 0)], true],
+    ['late for one account, and for others too', [...of('a', 0, 50), ...of('b', 7, 3)], false],
+    ['late for one account, and nobody else sends', of('a', 5, 50), false],
+    ['hardly any', [...of('a', 0, 20), ...of('b', 80, 0)], false],
+    ['of recipients without WhatsApp', [failed(50, { accountId: 'a' }), ...of('b', 10, 0)], false],
+    ['none', [], false],
+  ])('are one account’s: %s', (_, counts, expected) => {
+    const { traffic } = fiveMinutes(...counts);
+    expect(isLateForOneAccount({ traffic: traffic! })).toBe(expected);
   });
 });
 

@@ -32,6 +32,22 @@ describe('trafficOf', () => {
     expect(changed(before, after)).toEqual(expected);
   });
 
+  it.each([
+    [{ status: 'delivered', deliveredAt: 30_000 }, ''],
+    [{ status: 'delivered', deliveredAt: 30_001 }, 'late'],
+    [{ status: 'read', readAt: 30_001 }, 'late'],
+    [{ status: 'read', deliveredAt: 1_000, readAt: 30_001 }, ''],
+  ] as const)('tells a code that is on the phone late: %j', (after, reason) => {
+    const before = liveSend({ status: 'sent' });
+    const times = Object.fromEntries(
+      Object.entries(after).map(([name, value]) => [
+        name,
+        typeof value === 'number' ? new Date(before.createdAt.getTime() + value) : value,
+      ]),
+    );
+    expect(trafficOf(before, { ...before, ...times })).toMatchObject([{ event: 'delivered', reason }]);
+  });
+
   it('names country, sender and reason, and never a number', () => {
     const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
     const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };

@@ -1,6 +1,6 @@
 /** What to do about the provider's errors, for whoever can act. */
 export const REMEDIES = {
-  new_token: 'Give the sender a new access token, then resume it.',
+  new_token: 'Give the sender a new access token. It sends again as soon as Meta takes it.',
   permissions:
     'In Meta’s business settings, give the token’s system user the permission whatsapp_business_messaging for this account, then resume the sender.',
   account_quality:

@@ -1,5 +1,6 @@
 import type { DeploymentCheck } from '@onecode/domain';
 import {
+  endProcessesSeenBefore,
   findLostEntries,
   isId,
   listValidKeys,
@@ -79,7 +80,10 @@ function parseEntries(json: string): PrintedEntry[] {
 
 async function holdLive(database: Database, who: Actor): Promise<DeploymentCheck[]> {
   const hold = await placeHold(database, who, { kind: 'live', target: '', reason: REASON });
-  const before = hold?.reason === REASON ? hold.since : new Date();
+  const isOwn = hold?.reason === REASON;
+  const before = isOwn ? hold.since : new Date();
+  // Those that were started since have told of themselves since.
+  if (isOwn) await endProcessesSeenBefore(database, before);
   const { newestAt, waiting, lastExpiresAt } = await readRestoredState(database, before);
   const again =
     lastExpiresAt === null

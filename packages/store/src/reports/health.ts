@@ -4,7 +4,13 @@ import type { Connection } from '../client/database.js';
 /** The sends that are not over yet, by what they wait for. */
 export type WaitingSends = Record<BacklogName, Backlog>;
 
-const NOTHING: Backlog = { count: 0, oldestSeconds: null, expirySeconds: null, accounts: 0 };
+const NOTHING: Backlog = {
+  count: 0,
+  oldestSeconds: null,
+  othersSeconds: null,
+  expirySeconds: null,
+  accounts: 0,
+};
 
 /**
  * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
@@ -19,13 +25,19 @@ export async function readWaitingSends(database: Connection): Promise<WaitingSen
           when is_held(now.holds, s.account_id, s.country) then 'held'
           else 'forSender'
         end as name,
-        extract(epoch from now.at - case when s.awaiting_sender then s.created_at else greatest(s.due_at, s.claimed_until) end)::float8 as seconds,
+        greatest(
+          0, extract(epoch from now.at - case when s.awaiting_sender then s.created_at else greatest(s.due_at, s.claimed_until) end)
+        )::float8 as seconds,
         greatest(0, extract(epoch from s.expires_at - now.at))::float8 as expiry, s.account_id
       from sends s, now where s.due_at is not null
+    ), by_account as (
+      select name, count(*) as count, max(seconds) as seconds, min(expiry) as expiry,
+        row_number() over (partition by name order by max(seconds) desc) as nth
+      from open group by name, account_id
     )
-    select name, count(*)::integer as count, greatest(0, max(seconds)) as "oldestSeconds", min(expiry) as "expirySeconds",
-      count(distinct account_id)::integer as accounts
-    from open group by name`;
+    select name, sum(count)::integer as count, max(seconds) as "oldestSeconds", max(seconds) filter (where nth > 1) as "othersSeconds",
+      min(expiry) as "expirySeconds", count(*)::integer as accounts
+    from by_account group by name`;
   const backlogs = rows.map(({ name, ...backlog }) => [name, backlog] as const);
   return {
     due: NOTHING,

@@ -1,6 +1,6 @@
 import { schemaFault, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
-import type { Database } from '../client/database.js';
+import type { Connection, Database } from '../client/database.js';
 import { findRightsFault } from '../client/rights.js';
 import { refusedBy } from '../client/sql.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
@@ -106,6 +106,11 @@ export async function countWorkers({ sql }: Database): Promise<number> {
     select count(*)::integer as count from processes
     where kind = 'worker' and stopped_at is null and seen_at > clock_timestamp() - make_interval(secs => ${WORKER_SILENT_SECONDS})`;
   return row.count;
+}
+
+/** Marks the processes as stopped that nobody has seen since: those of a database that was restored do not run. */
+export async function endProcessesSeenBefore({ sql }: Connection, time: Date): Promise<void> {
+  await sql.execute`update processes set stopped_at = seen_at where stopped_at is null and seen_at < ${time}`;
 }
 
 /** Deletes the processes that were last seen more than an hour ago, but of each release the last one: contracting migrations ask for it. */

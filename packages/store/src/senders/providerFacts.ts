@@ -1,4 +1,5 @@
 import {
+  isTokenMended,
   mergeAlerts,
   mergeFacts,
   type BusinessAccountAlert,
@@ -12,7 +13,7 @@ import {
   type ToldAlert,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { syncProviderStops, type BegunStop } from './providerStops.js';
+import { endTokenFault, syncProviderStops, type BegunStop } from './providerStops.js';
 import { countRecipients } from './recipientCount.js';
 
 /** When the provider said something, and how we know. */
@@ -75,6 +76,9 @@ export async function applySenderReading(
       ...('value' in number ? number.value : {}),
       ...('value' in token ? { token: token.value } : {}),
     };
+    const { token: known } = await readFacts<NumberValues>(connection, { subject: sender.id });
+    if ('value' in token && isTokenMended(known?.value, token.value))
+      await endTokenFault(connection, sender.id, startedAt);
     await merge(connection, { subject: sender.id }, values, said);
     if (businessAccountId !== null) {
       const account: Partial<BusinessAccountValues> = {

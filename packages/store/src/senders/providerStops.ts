@@ -3,6 +3,7 @@ import {
   TEMPLATE_STATE_CODES,
   templateLanguages,
   templateStop,
+  TOKEN_CODES,
   type BusinessAccountValues,
   type Facts,
   type Locale,
@@ -103,4 +104,12 @@ async function endTemplateFault(
     update stops set failures = 0, until = clock_timestamp(), proven_at = clock_timestamp()
     where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = ${locale} and failures > 0
       and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${status?.at ?? null}::timestamptz >= date_trunc('second', since)`;
+}
+
+/** Ends what calls met because of a sender's token before a read found it good. */
+export async function endTokenFault({ sql }: Connection, senderId: string, readAt: Date): Promise<void> {
+  await sql.execute`
+    update stops set failures = 0, until = clock_timestamp(), proven_at = ${readAt}
+    where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = '' and failures > 0 and is_configuration
+      and (error_code is null or error_code = any (${[...TOKEN_CODES]}::integer[]) or error_code between 200 and 299) and since < ${readAt}`;
 }

@@ -76,6 +76,9 @@ export async function setSenderToken(
   token: string,
 ): Promise<Date | null> {
   return audited(database, actor, async (connection, log) => {
+    // What was read of the former token says nothing of this one. First, in the order in which readings are written.
+    await connection.sql.execute`
+      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
     const { count } = await connection.prisma.sender.updateMany({
       where: { id, removedAt: null },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },

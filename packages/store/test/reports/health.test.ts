@@ -56,8 +56,13 @@ describe('health', () => {
       );
 
       const { due, forSender, held, underWay } = await readWaitingSends(store.database);
-      const none = { count: 0, oldestSeconds: null, expirySeconds: null, accounts: 0 };
-      expect(due).toMatchObject({ count: 2, oldestSeconds: expect.closeTo(40, 0), accounts: 2 });
+      const none = { count: 0, oldestSeconds: null, othersSeconds: null, expirySeconds: null, accounts: 0 };
+      expect(due).toMatchObject({
+        count: 2,
+        oldestSeconds: expect.closeTo(40, 0),
+        othersSeconds: expect.closeTo(20, 0),
+        accounts: 2,
+      });
       expect([forSender, held]).toEqual([none, none]);
       expect(underWay).toMatchObject({ count: 1, accounts: 1 });
     });
@@ -73,6 +78,7 @@ describe('health', () => {
       expect((await readWaitingSends(store.database)).forSender).toEqual({
         count: 1,
         oldestSeconds: expect.closeTo(30, 0),
+        othersSeconds: null,
         expirySeconds: expect.closeTo(90, 0),
         accounts: 1,
       });

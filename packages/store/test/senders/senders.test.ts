@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { NOT_ACTIVATED, unseal, type Keyring } from '@onecode/domain';
+import { NOT_ACTIVATED, unseal, type Keyring, type SenderReading } from '@onecode/domain';
 import {
   addSender,
+  applySenderReading,
   deleteOldSenderRecipientWindows,
   editSender,
   fullRate,
@@ -105,6 +106,64 @@ describe('senders', () => {
     await resumeSender(store.database, TEST_ACTOR, sender.id);
     expect(await stopSender(store.database, sender, { startedAt })).toBeNull();
     expect(await available()).toEqual([sender.id]);
+  });
+
+  it('are free of what calls met because of their token once a read finds another one good, and of nothing else', async () => {
+    const sender = await buildSender(store.database);
+    const failure = { failure: 'not read' };
+    const reading = (token: { isValid: boolean; scopes: string[] }): SenderReading => ({
+      businessAccountId: failure,
+      number: failure,
+      token: { value: { ...token, expiresAt: 0 } },
+      businessAccount: failure,
+      subscription: failure,
+      templates: failure,
+    });
+    const good = { isValid: true, scopes: ['whatsapp_business_messaging'] };
+    const read = (token: Parameters<typeof reading>[0], at = new Date(Date.now() + 1_000)) =>
+      applySenderReading(
+        store.database,
+        { id: sender.id, template: sender.template, businessAccountId: null },
+        reading(token),
+        at,
+      );
+    const setToken = () => setSenderToken(store.database, TEST_ACTOR, TEST_SECRET_KEY, sender.id, 'EAAGnew');
+    const meet = (errorCode: number | null, onlyFor = '') =>
+      stopSender(store.database, sender, { errorCode, onlyFor, isConfiguration: true });
+    const met = async () => (await stopsOf(sender.id)).map(({ errorCode }) => errorCode);
+
+    await read(good);
+    for (const code of [0, 3, 10, 104, 190, 200, 250, 299, 131005, null]) {
+      await store.sql('truncate stops');
+      await meet(code);
+      await read(good);
+      expect(await met()).toEqual([code]);
+      await setToken();
+      for (const bad of [
+        { isValid: false, scopes: [] },
+        { isValid: true, scopes: ['whatsapp_business_management'] },
+      ])
+        await read(bad);
+      expect(await met()).toEqual([code]);
+      await read(good);
+      expect(await met()).toEqual([]);
+      // What was begun before the read begins nothing again.
+      expect(await stopSender(store.database, sender, { startedAt: new Date(0) })).toBeNull();
+    }
+
+    await store.sql('truncate stops');
+    await meet(131042);
+    await meet(130497, 'BR');
+    await setToken();
+    await read(good);
+    expect(new Set(await met())).toEqual(new Set([130497, 131042]));
+
+    await store.sql('truncate stops');
+    const before = new Date();
+    await meet(190);
+    await setToken();
+    await read(good, before);
+    expect(await met()).toEqual([190]);
   });
 
   it('keep the reason of the first pause', async () => {
