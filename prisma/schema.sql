@@ -176,6 +176,28 @@ create table counted_tries (
 );
 CREATE INDEX counted_tries_ends_at_idx ON public.counted_tries USING btree (ends_at);
 
+create table daily_statistics (
+  application_id uuid not null,
+  day date not null,
+  country text not null,
+  locale text not null,
+  created integer not null,
+  sent integer not null,
+  delivered integer not null,
+  read integer not null,
+  verified integer not null,
+  locked integer not null,
+  expired integer not null,
+  expired_before_delivery integer not null,
+  attempts_exhausted integer not null,
+  rejected_by_provider integer not null,
+  delivery_times integer[],
+  verification_times integer[],
+  prices jsonb not null,
+  constraint daily_statistics_pkey PRIMARY KEY (application_id, day, country, locale),
+  constraint daily_statistics_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id)
+);
+
 create table denials (
   message_id text not null,
   occurred_at timestamp(3) with time zone not null,
@@ -200,7 +222,7 @@ create table erasures (
   step text not null,
   up_to uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   constraint erasures_pkey PRIMARY KEY (step),
-  constraint erasures_step_check CHECK (step = ANY (ARRAY['codes'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
+  constraint erasures_step_check CHECK (step = ANY (ARRAY['codes'::text, 'statistics'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
 );
 
 create table guess_budgets (

@@ -25,6 +25,7 @@ export * from './releases.js';
 export * from './retry.js';
 export * from './seal.js';
 export * from './send.js';
+export * from './sendCounts.js';
 export * from './senders.js';
 export * from './stops.js';
 export * from './traffic.js';

@@ -394,10 +394,10 @@ create table receipts (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 create table erasures (
-  step text primary key check (step in ('codes', 'numbers', 'test_sends', 'sends')),
+  step text primary key check (step in ('codes', 'statistics', 'numbers', 'test_sends', 'sends')),
   up_to uuid not null default '00000000-0000-0000-0000-000000000000'
 );
-insert into erasures (step) values ('codes'), ('numbers'), ('test_sends'), ('sends');
+insert into erasures (step) values ('codes'), ('statistics'), ('numbers'), ('test_sends'), ('sends');
 
 create table send_identities (
   send_id uuid primary key,
@@ -494,6 +494,27 @@ begin
   outcome := 'granted';
 end
 $$;
+
+create table daily_statistics (
+  application_id uuid not null references applications,
+  day date not null,
+  country text not null,
+  locale text not null,
+  created integer not null,
+  sent integer not null,
+  delivered integer not null,
+  read integer not null,
+  verified integer not null,
+  locked integer not null,
+  expired integer not null,
+  expired_before_delivery integer not null,
+  attempts_exhausted integer not null,
+  rejected_by_provider integer not null,
+  delivery_times integer[],
+  verification_times integer[],
+  prices jsonb not null,
+  primary key (application_id, day, country, locale)
+);
 
 create table message_costs (
   day date not null,

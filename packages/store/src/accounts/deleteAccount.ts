@@ -3,6 +3,7 @@ import { type Actor, audited } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { changeSend } from '../sends/changeSend.js';
+import { deleteDailyStatistics } from '../sends/dailyStatistics.js';
 import { deleteSends } from '../sends/retention.js';
 
 /** What went with an account. */
@@ -20,7 +21,7 @@ const DELETION_DAYS = 30;
 
 /**
  * Deletes what an account holds of people: its members, invitations and keys at once, then its sends, page by page, with all that
- * belongs to them; what waits fails before, with its unit back. The account stays, suspended, with its applications, grants and ledger:
+ * belongs to them, and their statistics; what waits fails before, with its unit back. The account stays, suspended, with its applications, grants and ledger:
  * what bookkeeping needs. Repeated, it goes on where it was cut off.
  *
  * @param reason for the audit log, and of the suspension
@@ -54,6 +55,7 @@ export async function deleteAccount(
   const sendsDeleted = await deleteAllSends(database, accountId, signal);
   for (const table of ['guess_budgets', 'breaker_trips', 'refused_requests'] as const)
     await database.sql.execute`delete from ${Prisma.raw(table)} where account_id = ${accountId}::uuid`;
+  await deleteDailyStatistics(database, accountId);
   return { ...left, sendsDeleted };
 }
 

@@ -1,8 +1,19 @@
-import { NO_COUNTRY, type FailureReason, type Locale, type Mode } from '@onecode/domain';
+import {
+  addCounts,
+  COUNTS,
+  FAILURE_REASONS,
+  noSends,
+  secondsWithin,
+  type FailureReason,
+  type Locale,
+  type Mode,
+  type SendCounts,
+} from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { firstIdAt } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { refusedBy } from '../client/sql.js';
+import { countedUntil, countSends, countsOf, type CountedSends } from '../sends/dailyStatistics.js';
 
 /** The sends that an overview covers, and its buckets. */
 export interface OverviewQuestion {
@@ -24,7 +35,7 @@ export class UnknownTimeZone extends Error {}
 /** Its SQLSTATE, `invalid_parameter_value`, which no other refusal of an overview has. */
 const UNKNOWN_TIME_ZONE = '22023';
 
-/** What became of sends. Shares are of `sends`, 0 to 1, and null without any; times are null without a delivery. */
+/** What became of sends. Shares are of `sends`, 0 to 1, and null without any; times are null where there are none. */
 export interface SendStatistics {
   sends: number;
   delivered: number;
@@ -33,13 +44,13 @@ export interface SendStatistics {
   deliveredShare: number | null;
   verifiedShare: number | null;
   failedShare: number | null;
-  /** Seconds from the creation to the delivery. */
+  /** Seconds from the creation to the delivery, to within 9%. */
   deliverySecondsMedian: number | null;
   deliverySecondsP95: number | null;
 }
 
 export interface Overview {
-  /** One send in this many was read; null: all were. */
+  /** Of the sends whose days are not counted yet, one in this many was read; null: all were. */
   sampled: number | null;
   totals: SendStatistics;
   /** Each hour or day of the span, without gaps; the first and the last may be partial. */
@@ -53,17 +64,18 @@ export interface Overview {
   failures: { reason: FailureReason; sends: number }[];
 }
 
+const DAY_MS = 86_400_000;
 /** Up to this many sends are all read, in one walk along the index. */
 const ALL_MAX = 40_000;
 /** Of more sends, this many at the most are read, one in k, each by a look-up: no overview takes longer than one of `ALL_MAX` sends. */
 const SAMPLE_MAX = 20_000;
 const BUCKETS_MAX = 1_000;
-const BUCKET_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+const BUCKET_MS = { hour: 3_600_000, day: DAY_MS } as const;
 
 /**
- * The statistics of an account's sends of a span. The number of sends follows from their numbers in their applications and is exact,
- * except within a locale. Of more than `ALL_MAX` sends, the first of each of many equal spans stands for all in it: a bucket's count is
- * exact to within one such span, and shares and times to within a percent.
+ * The statistics of an account's sends of a span. Buckets of days take the days that are counted from their table, each whole, where its
+ * noon (UTC) lies, and so read no sends but those of the last days. Of more than `ALL_MAX` of these, the first of each of many equal spans stands
+ * for all in it: a bucket's count is exact to within one such span, and shares and times to within a percent.
  *
  * @throws RangeError for more than a thousand buckets
  * @throws UnknownTimeZone
@@ -73,48 +85,88 @@ export async function overview(
   accountId: string,
   question: OverviewQuestion,
 ): Promise<Overview> {
-  const { from, to, bucket, timeZone, applicationId, mode, locale } = question;
+  const { from, to, bucket } = question;
   if ((to.getTime() - from.getTime()) / BUCKET_MS[bucket] > BUCKETS_MAX)
     throw new RangeError(`an overview has ${BUCKETS_MAX} buckets at the most`);
-  const isWanted = Prisma.sql`${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
-    ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
-  const [row] = await database.sql.query<[OverviewRow]>`
+  // A day that is counted between the statements is read from its sends: they stay for weeks.
+  const until = await countedUntil(database);
+  const openFrom = bucket === 'day' && from < until ? until : from;
+  const [read, days] = await Promise.all([
+    readOpen(database, accountId, question, openFrom),
+    openFrom === until ? readCounted(database, accountId, question, until) : [],
+  ]);
+  return overviewOf(read, days);
+}
+
+interface OpenSends {
+  starts: Date[];
+  k: bigint;
+  applications: { id: string; name: string; mode: Mode }[];
+  sends: (CountedSends & { bucket: number })[] | null;
+}
+
+const isWanted = (accountId: string, { applicationId, mode }: OverviewQuestion): Prisma.Sql => Prisma.sql`
+  a.account_id = ${accountId}::uuid
+  ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
+  ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
+
+/** The buckets and applications, and the sends from a time on by bucket and cell. */
+async function readOpen(
+  database: Database,
+  accountId: string,
+  question: OverviewQuestion,
+  openFrom: Date,
+): Promise<OpenSends> {
+  const { from, to, bucket, timeZone, locale } = question;
+  const sends = Prisma.sql`
+    select s.*, s.stands_for as n, width_bucket(s.created_at, range.starts) as bucket
+    from range, step, scope cross join lateral (${readSends(openFrom, to)}) s
+    where ${locale === undefined ? Prisma.sql`true` : Prisma.sql`s.locale = ${locale}`}`;
+  const [row] = await database.sql.query<[OpenSends]>`
     with range as materialized (
       select array(${starts(bucket, from, to, timeZone)}) as starts
     ), scope as materialized (
       select a.id, a.name, a.mode, coalesce(last.application_number - first.application_number + 1, 0) as sends,
         last.application_number as last_number
       from applications a
-      left join lateral (${edge('asc', from, to)}) first on true
-      left join lateral (${edge('desc', from, to)}) last on true
-      where a.account_id = ${accountId}::uuid ${isWanted}
+      left join lateral (${edge('asc', openFrom, to)}) first on true
+      left join lateral (${edge('desc', openFrom, to)}) last on true
+      where ${isWanted(accountId, question)}
     ), step as materialized (
       select case when sum(sends) > ${ALL_MAX} then ceil(sum(sends) / ${SAMPLE_MAX}) else 1 end::bigint as k from scope
-    ), seen as (
-      select width_bucket(s.created_at, range.starts) as bucket, scope.id as application, s.locale collate "C" as locale,
-        coalesce(s.country, ${NO_COUNTRY}) as country, s.failure_reason as reason, s.stands_for,
-        s.delivered_at is not null or s.status in ('delivered', 'read') as is_delivered,
-        s.verification = 'verified' as is_verified, s.status = 'failed' as has_failed,
-        extract(epoch from s.delivered_at - s.created_at)::float8 as seconds
-      from range, step, scope cross join lateral (${read(from, to)}) s
-      where ${locale === undefined ? Prisma.sql`true` : Prisma.sql`s.locale = ${locale}`}
-    ), statistics as (
-      select bucket, application, locale, country, reason, grouping(bucket, application, locale, country, reason) as kind,
-        coalesce(sum(stands_for), 0) as sends,
-        coalesce(sum(stands_for) filter (where is_delivered), 0) as delivered,
-        coalesce(sum(stands_for) filter (where is_verified), 0) as verified,
-        coalesce(sum(stands_for) filter (where has_failed), 0) as failed,
-        percentile_cont(array[0.5, 0.95]) within group (order by seconds) as seconds
-      from seen group by grouping sets ((), (bucket), (application), (locale), (country), (reason))
+    ), counted as (
+      ${countSends(sends, ['delivery_times'], 'bucket')}
     )
-    select range.starts, step.k, (
-      select jsonb_agg(to_jsonb(f) || jsonb_build_object('name', scope.name, 'mode', scope.mode) order by f.sends desc)
-      from statistics f left join scope on scope.id = f.application
-    ) as groups
+    select range.starts, step.k, (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'mode', mode)), '[]') from scope) as applications,
+      (select jsonb_agg(to_jsonb(c)) from counted c) as sends
     from range, step`.catch((error: unknown) => {
     throw refusedBy(error)?.code === UNKNOWN_TIME_ZONE ? new UnknownTimeZone() : error;
   });
-  return overviewOf(row);
+  return row;
+}
+
+/** A cell of a counted day. */
+interface CountedDay extends CountedSends {
+  /** When the day begins, in milliseconds. */
+  begin: number;
+}
+
+/** The cells of the counted days whose noon lies in the span. */
+async function readCounted(
+  { sql }: Database,
+  accountId: string,
+  question: OverviewQuestion,
+  until: Date,
+): Promise<CountedDay[]> {
+  const [first, last] = [question.from, question.to].map(
+    (time) => new Date(Math.ceil((time.getTime() - DAY_MS / 2) / DAY_MS) * DAY_MS),
+  ) as [Date, Date];
+  return sql.query<CountedDay[]>`
+    select d.application_id as application, (extract(epoch from d.day) * 1000)::float8 as begin, d.country, d.locale, ${Prisma.raw(COUNTS.join(', '))}, d.delivery_times
+    from applications a cross join lateral (
+      select * from daily_statistics where application_id = a.id and day >= ${first}::date and day < ${last < until ? last : until}::date
+    ) d
+    where ${isWanted(accountId, question)} ${question.locale === undefined ? Prisma.empty : Prisma.sql`and d.locale = ${question.locale}`}`;
 }
 
 /** The oldest or newest send of an application `a` in the span. */
@@ -129,7 +181,7 @@ const within = (from: Date, to: Date): Prisma.Sql =>
  * The sends of an application `scope`: all of them, or the first of each of as many equal spans as there are to be samples, each for as
  * many as follow until the next. Not joins: each part is a walk along the index.
  */
-const read = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
+const readSends = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
   (select s.*, 1::bigint as stands_for from sends s where step.k = 1 and s.application_id = scope.id and ${within(from, to)} order by s.id)
   union all
   (select s.*, coalesce(lead(s.application_number) over (order by s.application_number), scope.last_number + 1)
@@ -156,60 +208,63 @@ function starts(bucket: 'hour' | 'day', from: Date, to: Date, timeZone: string):
         where t at time zone ${timeZone} < ${to}::timestamptz order by t`;
 }
 
-/** What the rows of a group share, as `grouping` numbers it: each of its columns by which they are not grouped is a bit. */
-const KINDS = {
-  total: 0b11111,
-  bucket: 0b01111,
-  application: 0b10111,
-  locale: 0b11011,
-  country: 0b11101,
-  reason: 0b11110,
-};
-
-interface Group {
-  kind: number;
-  bucket: number;
-  application: string;
-  locale: Locale;
-  country: string;
-  /** Null for the sends that did not fail. */
-  reason: FailureReason | null;
-  name: string;
-  mode: Mode;
-  sends: number;
-  delivered: number;
-  verified: number;
-  failed: number;
-  seconds: [number | null, number | null] | null;
+interface Cell extends Pick<CountedSends, 'application' | 'country' | 'locale'> {
+  counts: SendCounts;
 }
 
-interface OverviewRow {
-  starts: Date[];
-  k: bigint;
-  groups: Group[];
-}
+function overviewOf(read: OpenSends, days: readonly CountedDay[]): Overview {
+  const series = read.starts.map((start) => ({ start, counts: noSends() }));
+  const cells = new Map<string, Cell>();
+  const add = ({ application, country, locale }: CountedSends, bucket: number, counts: SendCounts): void => {
+    const key = `${application} ${country} ${locale}`;
+    const cell = cells.get(key) ?? { application, country, locale, counts: noSends() };
+    cells.set(key, cell);
+    addCounts(cell.counts, counts);
+    addCounts(series[bucket]!.counts, counts);
+  };
+  // Clocks differ: a send may be made before the first bucket by its time, and in it by its id.
+  for (const row of read.sends ?? []) add(row, Math.max(0, row.bucket - 1), countsOf(row, Number(read.k)));
+  for (const day of days) {
+    const noon = new Date(day.begin + DAY_MS / 2);
+    const bucket = read.starts.findLastIndex((start) => start <= noon);
+    add(day, bucket, { ...day, deliveryTimes: day.delivery_times ?? [], verificationTimes: [], prices: {} });
+  }
 
-function overviewOf({ starts: begins, k, groups }: OverviewRow): Overview {
-  const of = (kind: keyof typeof KINDS): Group[] => groups.filter((group) => group.kind === KINDS[kind]);
-  const ofBucket = new Map(of('bucket').map((group) => [group.bucket, group]));
+  const groups = (by: (cell: Cell) => string): [string, SendCounts][] => {
+    const found = new Map<string, SendCounts>();
+    for (const cell of cells.values()) {
+      const counts = found.get(by(cell)) ?? noSends();
+      found.set(by(cell), counts);
+      addCounts(counts, cell.counts);
+    }
+    return [...found].toSorted(([, a], [, b]) => b.created - a.created);
+  };
+  const total = groups(() => '')[0]?.[1] ?? noSends();
   return {
-    sampled: k === 1n ? null : Number(k),
-    totals: statisticsOf(of('total')[0]),
-    series: begins.map((start, n) => ({ start, ...statisticsOf(ofBucket.get(n + 1)) })),
-    applications: of('application').map((group) => ({
-      applicationId: group.application,
-      name: group.name,
-      mode: group.mode,
-      ...statisticsOf(group),
+    sampled: read.k === 1n ? null : Number(read.k),
+    totals: statisticsOf(total),
+    series: series.map(({ start, counts }) => ({ start, ...statisticsOf(counts) })),
+    applications: groups(({ application }) => application).map(([applicationId, counts]) => {
+      const { name, mode } = read.applications.find(({ id }) => id === applicationId)!;
+      return { applicationId, name, mode, ...statisticsOf(counts) };
+    }),
+    locales: groups(({ locale }) => locale).map(([locale, counts]) => ({
+      locale: locale as Locale,
+      ...statisticsOf(counts),
     })),
-    locales: of('locale').map((group) => ({ locale: group.locale, ...statisticsOf(group) })),
-    countries: of('country').map((group) => ({ country: group.country, ...statisticsOf(group) })),
-    failures: of('reason').flatMap(({ reason, sends }) => (reason === null ? [] : [{ reason, sends }])),
+    countries: groups(({ country }) => country).map(([country, counts]) => ({
+      country,
+      ...statisticsOf(counts),
+    })),
+    failures: FAILURE_REASONS.map((reason) => ({ reason, sends: total[reason] }))
+      .filter(({ sends }) => sends > 0)
+      .toSorted((a, b) => b.sends - a.sends),
   };
 }
 
-function statisticsOf(group: Group | undefined): SendStatistics {
-  const { sends = 0, delivered = 0, verified = 0, failed = 0, seconds = null } = group ?? {};
+function statisticsOf(counts: SendCounts): SendStatistics {
+  const { created: sends, delivered, verified, deliveryTimes } = counts;
+  const failed = FAILURE_REASONS.reduce((sum, reason) => sum + counts[reason], 0);
   const shareOf = (part: number): number | null => (sends === 0 ? null : part / sends);
   return {
     sends,
@@ -219,7 +274,7 @@ function statisticsOf(group: Group | undefined): SendStatistics {
     deliveredShare: shareOf(delivered),
     verifiedShare: shareOf(verified),
     failedShare: shareOf(failed),
-    deliverySecondsMedian: seconds?.[0] ?? null,
-    deliverySecondsP95: seconds?.[1] ?? null,
+    deliverySecondsMedian: secondsWithin(0.5, deliveryTimes),
+    deliverySecondsP95: secondsWithin(0.95, deliveryTimes),
   };
 }

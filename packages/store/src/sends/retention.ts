@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMasked, maskRecipient } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { readSettings, type Settings } from '../accounts/settings.js';
+import { foldDays } from './dailyStatistics.js';
 
 /** What was done because its time was over. */
 export interface Retained {
@@ -27,7 +28,7 @@ const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, numbe
 ];
 
 /**
- * Replaces the numbers and deletes the sends whose time is over by the settings, by `created_at`. Goes through the sends once, in the
+ * Counts the days that are over, and replaces the numbers and deletes the sends whose time is over by the settings, by `created_at`. Goes through the sends once, in the
  * order of their ids and so of their creation, up to the first that is young; what a page did and how far it came are committed
  * together. Leaves a step to another caller who is at it.
  *
@@ -40,7 +41,7 @@ export async function retainOnwards(database: Database, signal: AbortSignal): Pr
         const [position] = await connection.sql.query<{ up_to: string }[]>`
           select up_to from erasures where step = ${step} for update skip locked`;
         if (position === undefined) return null;
-        const page = await readPage(connection, days, position.up_to);
+        const page = await readPage(connection, step, days, position.up_to);
         const young = page.findIndex(({ is_old }) => !is_old);
         const old = young < 0 ? page : page.slice(0, young);
         const changed = await apply(connection, step, old);
@@ -60,7 +61,7 @@ export async function retainAll(database: Database): Promise<Retained> {
     return {
       async next() {
         return database.transaction(async (connection) => {
-          const page = await readPage(connection, days, after);
+          const page = await readPage(connection, step, days, after);
           const changed = await apply(
             connection,
             step,
@@ -85,6 +86,7 @@ async function eachStep(
   pagesOf: (step: Step, days: number) => Pages,
 ): Promise<Retained> {
   const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
+  await foldDays(database, signal);
   for (const [step, days] of stepsOf(await readSettings(database))) {
     const pages = pagesOf(step, days);
     while (!signal.aborted) {
@@ -105,9 +107,11 @@ interface PageRow {
   is_old: boolean;
 }
 
-function readPage({ sql }: Connection, days: number, after: string): Promise<PageRow[]> {
+/** No send is old enough to be deleted whose day is not counted. */
+function readPage({ sql }: Connection, step: Step, days: number, after: string): Promise<PageRow[]> {
   return sql.query<PageRow[]>`
-    select id, mode, recipient, created_at < statement_timestamp() - make_interval(days => ${days}::integer) as is_old
+    select id, mode, recipient, created_at < statement_timestamp() - make_interval(days => ${days}::integer)
+      and (${step} = 'numbers' or id < (select up_to from erasures where step = 'statistics')) as is_old
     from sends where id > ${after}::uuid order by id limit ${PAGE}::integer`;
 }
 

@@ -46,13 +46,23 @@ async function past(
   days: number,
   { caller = live, ...options }: { caller?: TestCaller; recipient?: string } = {},
 ) {
-  const id = await buildSend(store.database, caller, options);
-  await store.sql(
-    `update sends set created_at = created_at - make_interval(days => $2), expires_at = expires_at - make_interval(days => $2),
-       ${caller.mode === 'live' ? FAILED : READ}, due_at = null, sealed_code = null where id = $1`,
+  return makeOlder(
+    await buildSend(store.database, caller, options),
+    days,
+    caller.mode === 'live' ? FAILED : READ,
+  );
+}
+
+/** Makes a send so many days older, and over unless `change` is empty. @returns its id, which tells its time */
+async function makeOlder(id: string, days: number, change: string): Promise<string> {
+  const [send] = await store.sql<{ id: string }>(
+    `update sends set id = overlay(first_id_at(created_at - make_interval(days => $2))::text placing right(id::text, 17) from 20)::uuid,
+       ${change && `${change}, due_at = null, sealed_code = null,`}
+       created_at = created_at - make_interval(days => $2), expires_at = expires_at - make_interval(days => $2)
+     where id = $1 returning id`,
     [id, days],
   );
-  return id;
+  return send!.id;
 }
 const recipients = async (): Promise<string[]> =>
   (await store.sql<{ recipient: string }>('select recipient from sends order by id')).map(
@@ -166,11 +176,7 @@ describe('sends', () => {
 
   it('that a unit may still come back for stay', async () => {
     await days(30);
-    const id = await buildSend(store.database, live);
-    await store.sql(
-      `update sends set created_at = created_at - interval '31 days', expires_at = expires_at - interval '31 days' where id = $1`,
-      [id],
-    );
+    await makeOlder(await buildSend(store.database, live), 31, '');
     expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 0 });
   });
 
@@ -178,11 +184,7 @@ describe('sends', () => {
     await days(30);
     const id = await buildSend(store.database, live, { recipient: NUMBER });
     await guessCode(store.database, id, false);
-    await store.sql(
-      `update sends set created_at = created_at - interval '31 days', expires_at = expires_at - interval '31 days', ${FAILED},
-         due_at = null, sealed_code = null where id = $1`,
-      [id],
-    );
+    await makeOlder(id, 31, FAILED);
     await past(31, { recipient: NUMBER });
     await store.sql(`insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
       select account_id, 'test', recipient_key, 5, now() - interval '2 days' from sends limit 1`);
