@@ -97,6 +97,7 @@ export { AccountBusy } from './sends/accountQueues.js';
 export * from './sends/changeSend.js';
 export * from './sends/createSend.js';
 export * from './sends/deleteOldReports.js';
+export { foldDays } from './sends/dailyStatistics.js';
 export * from './sends/denials.js';
 export * from './sends/eraseCodes.js';
 export {

@@ -1,19 +1,17 @@
 import {
   addCounts,
-  COUNTS,
+  countTimes,
   FAILURE_REASONS,
-  noSends,
   secondsWithin,
   type FailureReason,
   type Locale,
   type Mode,
-  type SendCounts,
 } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { firstIdAt } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { refusedBy } from '../client/sql.js';
-import { countedUntil, countSends, countsOf, type CountedSends } from '../sends/dailyStatistics.js';
+import { countedUntil, countSends, type Cell, type CountedSends } from '../sends/dailyStatistics.js';
 
 /** The sends that an overview covers, and its buckets. */
 export interface OverviewQuestion {
@@ -98,6 +96,9 @@ export async function overview(
   return overviewOf(read, days);
 }
 
+/** What an overview shows of sends. Counts have this order, and the delivery times by bucket behind them. */
+const SHOWN = ['created', 'delivered', 'verified', ...FAILURE_REASONS] as const;
+
 interface OpenSends {
   starts: Date[];
   k: bigint;
@@ -119,7 +120,7 @@ async function readOpen(
 ): Promise<OpenSends> {
   const { from, to, bucket, timeZone, locale } = question;
   const sends = Prisma.sql`
-    select s.*, s.stands_for as n, width_bucket(s.created_at, range.starts) as bucket
+    select s.*, s.stands_for::integer as n, width_bucket(s.created_at, range.starts) as bucket
     from range, step, scope cross join lateral (${readSends(openFrom, to)}) s
     where ${locale === undefined ? Prisma.sql`true` : Prisma.sql`s.locale = ${locale}`}`;
   const [row] = await database.sql.query<[OpenSends]>`
@@ -135,7 +136,7 @@ async function readOpen(
     ), step as materialized (
       select case when sum(sends) > ${ALL_MAX} then ceil(sum(sends) / ${SAMPLE_MAX}) else 1 end::bigint as k from scope
     ), counted as (
-      ${countSends(sends, ['delivery_times'], 'bucket')}
+      ${countSends(sends, SHOWN, Prisma.sql`bucket`, 'bucket')}
     )
     select range.starts, step.k, (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'mode', mode)), '[]') from scope) as applications,
       (select jsonb_agg(to_jsonb(c)) from counted c) as sends
@@ -145,10 +146,9 @@ async function readOpen(
   return row;
 }
 
-/** A cell of a counted day. */
-interface CountedDay extends CountedSends {
-  /** When the day begins, in milliseconds. */
-  begin: number;
+/** The counted days of a cell: each its number since 1970, and then its counts. */
+interface CountedDays extends Cell {
+  days: [day: number, ...counts: number[]][];
 }
 
 /** The cells of the counted days whose noon lies in the span. */
@@ -157,16 +157,20 @@ async function readCounted(
   accountId: string,
   question: OverviewQuestion,
   until: Date,
-): Promise<CountedDay[]> {
+): Promise<CountedDays[]> {
   const [first, last] = [question.from, question.to].map(
     (time) => new Date(Math.ceil((time.getTime() - DAY_MS / 2) / DAY_MS) * DAY_MS),
   ) as [Date, Date];
-  return sql.query<CountedDay[]>`
-    select d.application_id as application, (extract(epoch from d.day) * 1000)::float8 as begin, d.country, d.locale, ${Prisma.raw(COUNTS.join(', '))}, d.delivery_times
+  return sql.query<CountedDays[]>`
+    select d.application_id as application, d.country, d.locale,
+      -- One text is read much faster than thousands of rows.
+      ('[' || string_agg(translate((array[day - '1970-01-01', ${Prisma.raw(SHOWN.join(', '))}] || delivery_times)::text, '{}', '[]'), ',')
+        || ']')::json as days
     from applications a cross join lateral (
       select * from daily_statistics where application_id = a.id and day >= ${first}::date and day < ${last < until ? last : until}::date
     ) d
-    where ${isWanted(accountId, question)} ${question.locale === undefined ? Prisma.empty : Prisma.sql`and d.locale = ${question.locale}`}`;
+    where ${isWanted(accountId, question)} ${question.locale === undefined ? Prisma.empty : Prisma.sql`and d.locale = ${question.locale}`}
+    group by 1, 2, 3`;
 }
 
 /** The oldest or newest send of an application `a` in the span. */
@@ -208,42 +212,44 @@ function starts(bucket: 'hour' | 'day', from: Date, to: Date, timeZone: string):
         where t at time zone ${timeZone} < ${to}::timestamptz order by t`;
 }
 
-interface Cell extends Pick<CountedSends, 'application' | 'country' | 'locale'> {
-  counts: SendCounts;
-}
-
-function overviewOf(read: OpenSends, days: readonly CountedDay[]): Overview {
-  const series = read.starts.map((start) => ({ start, counts: noSends() }));
-  const cells = new Map<string, Cell>();
-  const add = ({ application, country, locale }: CountedSends, bucket: number, counts: SendCounts): void => {
+function overviewOf(read: OpenSends, counted: readonly CountedDays[]): Overview {
+  const series = read.starts.map((): number[] => []);
+  const cells = new Map<string, Cell & { counts: number[] }>();
+  const add = ({ application, country, locale }: Cell, bucket: number, counts: readonly number[]): void => {
     const key = `${application} ${country} ${locale}`;
-    const cell = cells.get(key) ?? { application, country, locale, counts: noSends() };
+    const cell = cells.get(key) ?? { application, country, locale, counts: [] };
     cells.set(key, cell);
     addCounts(cell.counts, counts);
-    addCounts(series[bucket]!.counts, counts);
+    addCounts(series[bucket]!, counts);
   };
-  // Clocks differ: a send may be made before the first bucket by its time, and in it by its id.
-  for (const row of read.sends ?? []) add(row, Math.max(0, row.bucket - 1), countsOf(row, Number(read.k)));
-  for (const day of days) {
-    const noon = new Date(day.begin + DAY_MS / 2);
-    const bucket = read.starts.findLastIndex((start) => start <= noon);
-    add(day, bucket, { ...day, deliveryTimes: day.delivery_times ?? [], verificationTimes: [], prices: {} });
+  for (const row of read.sends ?? []) {
+    const times = countTimes(row.delivery_times ?? []).map((count) => count * Number(read.k));
+    // Clocks differ: a send may be made before the first bucket by its time, and in it by its id.
+    add(row, Math.max(0, row.bucket - 1), [...row.counts, ...times]);
   }
+  const bucketAt = new Map<number, number>();
+  for (const cell of counted)
+    for (const [day, ...counts] of cell.days) {
+      const noon = (day + 0.5) * DAY_MS;
+      const bucket = bucketAt.get(day) ?? read.starts.findLastIndex((start) => start.getTime() <= noon);
+      bucketAt.set(day, bucket);
+      add(cell, bucket, counts);
+    }
 
-  const groups = (by: (cell: Cell) => string): [string, SendCounts][] => {
-    const found = new Map<string, SendCounts>();
+  const groups = (by: (cell: Cell) => string): [string, number[]][] => {
+    const found = new Map<string, number[]>();
     for (const cell of cells.values()) {
-      const counts = found.get(by(cell)) ?? noSends();
+      const counts = found.get(by(cell)) ?? [];
       found.set(by(cell), counts);
       addCounts(counts, cell.counts);
     }
-    return [...found].toSorted(([, a], [, b]) => b.created - a.created);
+    return [...found].toSorted(([, [a]], [, [b]]) => b! - a!);
   };
-  const total = groups(() => '')[0]?.[1] ?? noSends();
+  const total = groups(() => '')[0]?.[1] ?? [];
   return {
     sampled: read.k === 1n ? null : Number(read.k),
     totals: statisticsOf(total),
-    series: series.map(({ start, counts }) => ({ start, ...statisticsOf(counts) })),
+    series: series.map((counts, n) => ({ start: read.starts[n]!, ...statisticsOf(counts) })),
     applications: groups(({ application }) => application).map(([applicationId, counts]) => {
       const { name, mode } = read.applications.find(({ id }) => id === applicationId)!;
       return { applicationId, name, mode, ...statisticsOf(counts) };
@@ -256,15 +262,16 @@ function overviewOf(read: OpenSends, days: readonly CountedDay[]): Overview {
       country,
       ...statisticsOf(counts),
     })),
-    failures: FAILURE_REASONS.map((reason) => ({ reason, sends: total[reason] }))
+    failures: FAILURE_REASONS.map((reason) => ({ reason, sends: total[SHOWN.indexOf(reason)] ?? 0 }))
       .filter(({ sends }) => sends > 0)
       .toSorted((a, b) => b.sends - a.sends),
   };
 }
 
-function statisticsOf(counts: SendCounts): SendStatistics {
-  const { created: sends, delivered, verified, deliveryTimes } = counts;
-  const failed = FAILURE_REASONS.reduce((sum, reason) => sum + counts[reason], 0);
+function statisticsOf(counts: readonly number[]): SendStatistics {
+  const [sends = 0, delivered = 0, verified = 0, ...failures] = counts.slice(0, SHOWN.length);
+  const times = counts.slice(SHOWN.length);
+  const failed = failures.reduce((sum, count) => sum + count, 0);
   const shareOf = (part: number): number | null => (sends === 0 ? null : part / sends);
   return {
     sends,
@@ -274,7 +281,7 @@ function statisticsOf(counts: SendCounts): SendStatistics {
     deliveredShare: shareOf(delivered),
     verifiedShare: shareOf(verified),
     failedShare: shareOf(failed),
-    deliverySecondsMedian: secondsWithin(0.5, deliveryTimes),
-    deliverySecondsP95: secondsWithin(0.95, deliveryTimes),
+    deliverySecondsMedian: secondsWithin(0.5, times),
+    deliverySecondsP95: secondsWithin(0.95, times),
   };
 }

@@ -1,4 +1,4 @@
-import { COUNTS, NO_COUNTRY, TIME_BOUNDS, addCounts, noSends, type SendCounts } from '@onecode/domain';
+import { addCounts, countTimes, NO_COUNTRY, TIME_BOUNDS } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { firstIdAt, timeOf } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -13,7 +13,8 @@ const SETTLED_DAYS = 8;
 const PART = 50_000;
 const FOLD_MS_MAX = 600_000;
 
-const CONDITIONS: Record<(typeof COUNTS)[number], string> = {
+/** What sends are counted by: columns of the table, with what is true of such a send. The last ones are failures, by reason. */
+const COUNTS = {
   created: 'true',
   sent: 'sent_at is not null',
   delivered: `delivered_at is not null or status in ('delivered', 'read')`,
@@ -25,66 +26,51 @@ const CONDITIONS: Record<(typeof COUNTS)[number], string> = {
   attempts_exhausted: `failure_reason = 'attempts_exhausted'`,
   rejected_by_provider: `failure_reason = 'rejected_by_provider'`,
 };
+export type Count = keyof typeof COUNTS;
 
-const bucketOf = (time: string): Prisma.Sql => Prisma.sql`
+const bucketsOf = (time: string): Prisma.Sql => Prisma.sql`
   array_agg(width_bucket(extract(epoch from ${Prisma.raw(time)} - created_at)::float8, ${[...TIME_BOUNDS]}::float8[]))
     filter (where ${Prisma.raw(time)} is not null)`;
-/** What sends are listed by, one for one. */
-const LISTS = {
-  delivery_times: bucketOf('delivered_at'),
-  verification_times: bucketOf('verified_at'),
-  prices: Prisma.sql`array_agg((pricing ->> 'category') || case when (pricing ->> 'billable')::boolean then ' billable' else ' free' end)
-    filter (where pricing is not null)`,
-};
+const DELIVERY_TIMES = bucketsOf('delivered_at');
+const VERIFICATION_TIMES = bucketsOf('verified_at');
+const PRICES = Prisma.sql`
+  array_agg((pricing ->> 'category') || case when (pricing ->> 'billable')::boolean then ' billable' else ' free' end)
+    filter (where pricing is not null)`;
 
-/** Sends of an application to a country in a language. Lists are null where there is nothing in them. */
-export interface CountedSends extends Record<(typeof COUNTS)[number], number> {
+/** The sends of an application to a country in a language. */
+export interface Cell {
   application: string;
   /** `NO_COUNTRY` for numbers of none. */
   country: string;
   locale: string;
-  /** The buckets of the times of each. */
+}
+
+/** What `countSends` answers for each cell. */
+export interface CountedSends extends Cell {
+  /** As they were asked for. */
+  counts: number[];
+  /** The bucket of the time of each that was delivered; null for none. */
   delivery_times: number[] | null;
-  verification_times: number[] | null;
-  /** As `authentication billable` or `service free`. */
-  prices: string[] | null;
 }
 
 /**
- * Counts `sends`, rows of the table of which each stands for `n` of them: `CountedSends` with these of its lists.
+ * Counts `sends`, rows of the table of which each stands for `n` of them, by their cells.
  *
- * @param by a further column of `sends` that tells them apart
+ * @param names of the counts
+ * @param more columns of the answer, of all sends of a cell
+ * @param by a further column of `sends` that divides the cells
  */
-export function countSends(sends: Prisma.Sql, lists: (keyof typeof LISTS)[], by?: 'bucket'): Prisma.Sql {
-  const counts = COUNTS.map(
-    (name) => `coalesce(sum(n) filter (where ${CONDITIONS[name]}), 0)::float8 as ${name}`,
-  );
+export function countSends(
+  sends: Prisma.Sql,
+  names: readonly Count[],
+  more: Prisma.Sql,
+  by?: 'bucket',
+): Prisma.Sql {
+  const counts = names.map((name) => `coalesce(sum(n) filter (where ${COUNTS[name]}), 0)::float8`);
   return Prisma.sql`
     select application_id as application, coalesce(country, ${NO_COUNTRY}) as country, locale collate "C" as locale,
-      ${Prisma.raw([...(by === undefined ? [] : [by]), ...counts].join(', '))},
-      ${Prisma.join(lists.map((name) => Prisma.sql`${LISTS[name]} as ${Prisma.raw(name)}`))}
-    from (${sends}) s group by 1, 2, 3 ${by === undefined ? Prisma.empty : Prisma.sql`, 4`}`;
-}
-
-/** What a row of `countSends` says. @param weight how many sends each in a list stands for */
-export function countsOf(row: CountedSends, weight = 1): SendCounts {
-  const prices: Record<string, number> = {};
-  for (const price of row.prices ?? []) prices[price] = (prices[price] ?? 0) + weight;
-  return {
-    ...row,
-    deliveryTimes: timesOf(row.delivery_times ?? [], weight),
-    verificationTimes: timesOf(row.verification_times ?? [], weight),
-    prices,
-  };
-}
-
-function timesOf(buckets: readonly number[], weight: number): number[] {
-  const times: number[] = [];
-  for (const bucket of buckets) {
-    while (times.length <= bucket) times.push(0);
-    times[bucket]! += weight;
-  }
-  return times;
+      array[${Prisma.raw(counts.join(', '))}] as counts, ${DELIVERY_TIMES} as delivery_times, ${more}
+    from (${sends}) s group by 1, 2, 3 ${by === undefined ? Prisma.empty : Prisma.raw(`, ${by}`)}`;
 }
 
 /** Up to which time all sends are counted in the table, by their ids; the others are counted by `countSends`. */
@@ -121,41 +107,63 @@ async function foldDay(database: Database): Promise<boolean> {
           or exists (select from receipts where due_at < 'infinity' and send_id >= ${first.id}::uuid and send_id < ${firstIdAt(end)}::uuid)
           as waits`;
       if (waits) return false;
-      const cells = new Map<string, { of: CountedSends; counts: SendCounts }>();
+      const rows = new Map<string, FoldedCell>();
       for (let id: string | undefined = first.id; id !== undefined;) {
         const [next]: { id: string }[] = await sql.query<{ id: string }[]>`
           select id from sends where id >= ${id}::uuid and id < ${firstIdAt(end)}::uuid order by id offset ${PART} limit 1`;
-        const sends = Prisma.sql`
+        const part = Prisma.sql`
           select *, 1 as n from sends where id >= ${id}::uuid and id < ${next?.id ?? firstIdAt(end)}::uuid`;
+        for (const cell of await sql.query<FoldedPart[]>(countSends(part, ALL_COUNTS, FOLDED)))
+          addTo(rows, cell);
         id = next?.id;
-        for (const of of await sql.query<CountedSends[]>(
-          countSends(sends, ['delivery_times', 'verification_times', 'prices']),
-        )) {
-          const key = `${of.application} ${of.country} ${of.locale}`;
-          const cell = cells.get(key) ?? { of, counts: noSends() };
-          addCounts(cell.counts, countsOf(of));
-          cells.set(key, cell);
-        }
       }
-      const rows = [...cells.values()].map(
-        ({ of, counts: { deliveryTimes, verificationTimes, ...counts } }) => ({
-          ...counts,
-          application_id: of.application,
-          day,
-          country: of.country,
-          locale: of.locale,
-          delivery_times: deliveryTimes,
-          verification_times: verificationTimes,
-        }),
-      );
+      const records = [...rows.values()].map(({ application, counts, ...row }) => ({
+        ...row,
+        application_id: application,
+        day,
+        ...Object.fromEntries(ALL_COUNTS.map((name, place) => [name, counts[place]])),
+      }));
       await sql.execute`
         insert into daily_statistics
-        select * from jsonb_populate_recordset(null::daily_statistics, ${JSON.stringify(rows)}::jsonb)`;
+        select * from jsonb_populate_recordset(null::daily_statistics, ${JSON.stringify(records)}::jsonb)`;
       await sql.execute`update erasures set up_to = ${firstIdAt(end)}::uuid where step = 'statistics'`;
       return true;
     },
     { timeout: FOLD_MS_MAX },
   );
+}
+
+const ALL_COUNTS = Object.keys(COUNTS) as Count[];
+const FOLDED = Prisma.sql`${VERIFICATION_TIMES} as verification_times, ${PRICES} as prices`;
+
+interface FoldedPart extends CountedSends {
+  verification_times: number[] | null;
+  prices: string[] | null;
+}
+
+interface FoldedCell extends Cell {
+  counts: number[];
+  delivery_times: number[];
+  verification_times: number[];
+  prices: Record<string, number>;
+}
+
+function addTo(rows: Map<string, FoldedCell>, { application, country, locale, ...part }: FoldedPart): void {
+  const key = `${application} ${country} ${locale}`;
+  const row = rows.get(key) ?? {
+    application,
+    country,
+    locale,
+    counts: [],
+    delivery_times: [],
+    verification_times: [],
+    prices: {},
+  };
+  rows.set(key, row);
+  addCounts(row.counts, part.counts);
+  addCounts(row.delivery_times, countTimes(part.delivery_times ?? []));
+  addCounts(row.verification_times, countTimes(part.verification_times ?? []));
+  for (const price of part.prices ?? []) row.prices[price] = (row.prices[price] ?? 0) + 1;
 }
 
 /** Deletes what is counted of an account in the table, after its sends: a day that is under way may still have some of them. */
