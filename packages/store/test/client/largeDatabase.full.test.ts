@@ -9,6 +9,7 @@ import {
   findCaller,
   findSend,
   findSendDetails,
+  foldDays,
   limitApplication,
   listAuditEntries,
   listLedger,
@@ -61,6 +62,7 @@ const LARGE = new Set([
   'sender_recipient_windows',
   'audit_entries',
   'refused_requests',
+  'daily_statistics',
 ]);
 
 const TERMS = { policy: { attemptsMax: 5, backoffMs: 1_000 }, leaseMs: 15_000 };
@@ -547,5 +549,24 @@ describe('a database with much in it', () => {
     // Of an application, anew.
     const own = await asked({ applicationId: other.applicationId });
     expect([own.sampled, own.totals.sends]).toEqual([3, SENDS / 2]);
+  });
+
+  it('an overview of days that are counted is exact, and reads no send of theirs', async () => {
+    await foldDays(store.database, new AbortController().signal);
+    await store.sql('analyze daily_statistics');
+    const { sampled, totals, series } = await ask('day', 31)(store.database);
+    expect([sampled, totals.sends, totals.verified]).toEqual([null, SENDS, 0.9 * SENDS]);
+    expect(series.at(-15)!.sends).toBe(DAY_MS / 25_000);
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      const reads = (await planned(ask('day', 31), mode)).filter((node) =>
+        LARGE.has(node['Relation Name'] ?? ''),
+      );
+      const of = (table: string) => reads.filter((node) => node['Relation Name'] === table);
+      const rows = (table: string) =>
+        of(table).reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
+      expect(of('sends').filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);
+      expect(rows('sends')).toBeLessThan((10 * DAY_MS) / 25_000 + 10);
+      expect(rows('daily_statistics')).toBeLessThan(31 * 4 + 1);
+    }
   });
 });

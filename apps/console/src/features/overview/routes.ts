@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 /** A large account's month keeps a connection busy for a fifth of a second. Six of ten connections stay free for everything else. */
 const limitOverviews = createFairLimiter({ concurrency: 4, concurrencyPerKey: 2, queuedPerKeyMax: 40 });
 const HOURLY_DAYS_MAX = 8;
-const DAILY_DAYS_MAX = 100;
+const DAILY_DAYS_MAX = 370;
 
 const QUERY = Type.Object(
   {

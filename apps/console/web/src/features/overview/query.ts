@@ -7,9 +7,10 @@ type Period = (typeof PERIODS)[number];
 /** The length of each period in days. */
 const DAYS = { week: 7, month: 30 } as const;
 export const DAY_MS = 86_400_000;
-export const CUSTOM_DAYS_MAX = 92;
-/** A custom period up to this many days has a point for each hour. */
+export const CUSTOM_DAYS_MAX = 366;
+/** A custom period up to this many days has a point for each hour, unless it begins longer ago: then its sends may be gone. */
 const HOURLY_DAYS_MAX = 2;
+const HOURLY_AGE_DAYS_MAX = 8;
 
 /** The filters of the overview, as the URL of the page holds them; null is left out. */
 export interface OverviewQuery {
@@ -60,7 +61,8 @@ export function spanOf({ period, ...query }: OverviewQuery, now = new Date()): S
   if (from === null || to === null) return null;
   const days = Math.round((to.getTime() - from.getTime()) / DAY_MS);
   if (days < 1 || days > CUSTOM_DAYS_MAX) return null;
-  return { from, to, bucket: days <= HOURLY_DAYS_MAX ? 'hour' : 'day' };
+  const isHourly = days <= HOURLY_DAYS_MAX && now.getTime() - from.getTime() < HOURLY_AGE_DAYS_MAX * DAY_MS;
+  return { from, to, bucket: isHourly ? 'hour' : 'day' };
 }
 
 /** The query of the overview on the server. */
