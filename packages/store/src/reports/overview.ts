@@ -146,9 +146,9 @@ async function readOpen(
   return row;
 }
 
-/** The counted days of a cell: each its number since 1970, and then its counts. */
+/** The counted days of a cell: of each, as an array of PostgreSQL, its number since 1970 and then its counts. */
 interface CountedDays extends Cell {
-  days: [day: number, ...counts: number[]][];
+  days: string;
 }
 
 /** The cells of the counted days whose noon lies in the span. */
@@ -163,9 +163,8 @@ async function readCounted(
   ) as [Date, Date];
   return sql.query<CountedDays[]>`
     select d.application_id as application, d.country, d.locale,
-      -- One text is read much faster than thousands of rows.
-      ('[' || string_agg(translate((array[day - '1970-01-01', ${Prisma.raw(SHOWN.join(', '))}] || delivery_times)::text, '{}', '[]'), ',')
-        || ']')::json as days
+      -- One text is written and read much faster than thousands of rows.
+      string_agg((array[day - '1970-01-01', ${Prisma.raw(SHOWN.join(', '))}] || delivery_times)::text, ',') as days
     from applications a cross join lateral (
       select * from daily_statistics where application_id = a.id and day >= ${first}::date and day < ${last < until ? last : until}::date
     ) d
@@ -229,11 +228,12 @@ function overviewOf(read: OpenSends, counted: readonly CountedDays[]): Overview 
   }
   const bucketAt = new Map<number, number>();
   for (const cell of counted)
-    for (const [day, ...counts] of cell.days) {
+    for (const row of JSON.parse(`[${cell.days.replaceAll('{', '[').replaceAll('}', ']')}]`) as number[][]) {
+      const day = row[0]!;
       const noon = (day + 0.5) * DAY_MS;
       const bucket = bucketAt.get(day) ?? read.starts.findLastIndex((start) => start.getTime() <= noon);
       bucketAt.set(day, bucket);
-      add(cell, bucket, counts);
+      add(cell, bucket, row.slice(1));
     }
 
   const groups = (by: (cell: Cell) => string): [string, number[]][] => {
