@@ -29,7 +29,7 @@ const COUNTS = {
 export type Count = keyof typeof COUNTS;
 
 const bucketsOf = (time: string): Prisma.Sql => Prisma.sql`
-  array_agg(width_bucket(extract(epoch from ${Prisma.raw(time)} - created_at)::float8, ${[...TIME_BOUNDS]}::float8[]))
+  array_agg(width_bucket(date_part('epoch', ${Prisma.raw(time)} - created_at), ${[...TIME_BOUNDS]}::float8[]))
     filter (where ${Prisma.raw(time)} is not null)`;
 const DELIVERY_TIMES = bucketsOf('delivered_at');
 const VERIFICATION_TIMES = bucketsOf('verified_at');

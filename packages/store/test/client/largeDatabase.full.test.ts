@@ -541,7 +541,10 @@ describe('a database with much in it', () => {
     expect(applications.map(({ sends }) => sends)).toEqual([SENDS / 2, SENDS / 2]);
     expect(totals.verifiedShare).toBeCloseTo(0.9, 1);
     expect(totals.deliveredShare).toBeCloseTo(1, 3);
-    expect([totals.deliverySecondsMedian, totals.deliverySecondsP95]).toEqual([4, 4]);
+    expect([totals.deliverySecondsMedian, totals.deliverySecondsP95]).toEqual([
+      expect.closeTo(4, 0),
+      expect.closeTo(4, 0),
+    ]);
     expect(series.reduce((sum, { sends }) => sum + sends, 0)).toBe(SENDS);
     expect(Math.abs(series.at(-10)!.sends - DAY_MS / 25_000)).toBeLessThanOrEqual(2 * 6);
     expect(locales[0]!.sends / SENDS).toBeCloseTo(2 / 3, 1);
@@ -563,7 +566,7 @@ describe('a database with much in it', () => {
       );
       const of = (table: string) => reads.filter((node) => node['Relation Name'] === table);
       const rows = (table: string) =>
-        of(table).reduce((sum, node) => sum + node['Actual Rows'] * node['Actual Loops'], 0);
+        of(table).reduce((sum, node) => sum + node['Actual Rows'] * (node['Actual Loops'] ?? 1), 0);
       expect(of('sends').filter((node) => node['Node Type'] === 'Seq Scan')).toEqual([]);
       expect(rows('sends')).toBeLessThan((10 * DAY_MS) / 25_000 + 10);
       expect(rows('daily_statistics')).toBeLessThan(31 * 4 + 1);

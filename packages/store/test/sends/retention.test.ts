@@ -99,7 +99,11 @@ describe('numbers', () => {
 
   it('are masked by their sends’ time of creation, wherever these are in the order of their ids', async () => {
     await past(1, { recipient: NUMBER });
-    await past(91, { recipient: NUMBER });
+    await buildSend(store.database, live, { recipient: NUMBER });
+    await store.sql(
+      `update sends set created_at = created_at - interval '91 days', expires_at = expires_at - interval '91 days', ${FAILED},
+         due_at = null, sealed_code = null where status = 'queued'`,
+    );
     expect(await retainOnwards(store.database, always)).toMatchObject({ numbersReplaced: 0 });
     expect(await retainAll(store.database)).toMatchObject({ numbersReplaced: 1 });
     expect(await recipients()).toEqual([NUMBER, maskRecipient(NUMBER)]);
@@ -137,11 +141,10 @@ describe('sends', () => {
       youngLive: await past(364),
     };
     expect(await retainOnwards(store.database, always)).toMatchObject({ sendsDeleted: 1 });
-    expect(await idsLeft()).toEqual([sends.youngTest, sends.live, sends.youngLive]);
+    expect(await idsLeft()).toEqual([sends.live, sends.youngLive, sends.youngTest]);
     await days(365);
-    // In the order of the ids, a young one is before it.
     expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 1 });
-    expect(await idsLeft()).toEqual([sends.youngTest, sends.youngLive]);
+    expect(await idsLeft()).toEqual([sends.youngLive, sends.youngTest]);
     await days(null);
   });
 
