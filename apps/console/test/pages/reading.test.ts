@@ -259,7 +259,7 @@ describe('the pages of sends', () => {
       });
     });
 
-    it('asks for no mode before it knows which one matters, and shows none', async () => {
+    it('is asked for before its applications have come, and shows no mode until it knows which one matters', async () => {
       await buildSend(server.db.database, caller);
       await inWindow(browser, server, viewer, async (page) => {
         const asked: string[] = [];
