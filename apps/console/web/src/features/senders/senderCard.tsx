@@ -12,6 +12,7 @@ import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { useStopReason } from '../../hooks/stopReason.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
@@ -85,12 +86,13 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
 function Stops({ stops }: Pick<SenderView, 'stops'>) {
   const { t } = useTranslation('senders');
   const nameOf = useCountryName();
-  return stops.map(({ onlyFor, source, errorCode, reason, since, until }) => (
-    <Text size="sm" key={`${onlyFor} ${reason}`}>
+  const reasonOf = useStopReason();
+  return stops.map(({ onlyFor, source, errorCode, since, until, ...why }) => (
+    <Text size="sm" key={`${onlyFor} ${why.reason}`}>
       {onlyFor === '' && t('stops.all')}
       {/^[A-Z]{2}$/.test(onlyFor) && t('stops.country', { country: nameOf(onlyFor) })}
       {/^[a-z]/.test(onlyFor) && t('stops.language', { language: onlyFor })} <Time at={since} seconds />:{' '}
-      {reason}
+      {reasonOf(why)}
       {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
       {until !== null && (
         <>
