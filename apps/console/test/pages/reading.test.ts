@@ -255,6 +255,10 @@ describe('the pages of sends', () => {
         await steps.waitFor({ state: 'detached' });
         await page.reload();
         await page.getByRole('table', { name: 'Sends by outcome' }).waitFor({ state: 'attached' });
+        // Three parts of each day's bar, and nothing left of those drawn before the chart had its width.
+        const bars = page.locator('main svg[height] rect:not([width="0"])');
+        await bars.first().waitFor({ state: 'attached' });
+        expect(await page.locator('main svg rect').count()).toBe(3 * 7);
         // Of one application, a table would repeat the totals.
         expect(await page.getByRole('region', { name: 'By application' }).count()).toBe(0);
         await page.getByRole('link', { name: /^Sends 1/ }).click();

@@ -51,10 +51,11 @@ export function CheckButton({ id, number }: { id: string; number?: string }) {
     if (!isAnswered) return t('provider.result.late');
     return bad === 0 ? t('provider.result.ok') : t('provider.result.bad', { count: bad, number: whole(bad) });
   };
+  const text = result();
   return (
-    <Group gap="xs">
+    <Group gap={text === '' ? 0 : 'xs'}>
       <Text size="xs" role="status">
-        {result()}
+        {text}
       </Text>
       <Button
         variant="default"
