@@ -19,7 +19,7 @@ const SENTENCES = [
 ] as const;
 
 /** The sentence that a reason is; undefined where it is the provider's word, or what a person wrote. */
-export function stopSentence(
+function stopSentence(
   reason: string,
 ): { name: (typeof SENTENCES)[number][0]; word: string } | undefined {
   for (const [name, pattern] of SENTENCES) {
