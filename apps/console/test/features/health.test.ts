@@ -112,7 +112,7 @@ describe('the health page’s statistics', () => {
 
   it('tell which template Meta paused, when, and how many senders still serve its language', async () => {
     const { database } = server.db;
-    await buildSender(database, { number: '+15550783899', businessAccountId: '88' });
+    const sender = await buildSender(database, { number: '+15550783899', businessAccountId: '88' });
     const serving = (await server.db.sql('select from senders where business_account_id is null')).length;
     const at = new Date('2026-11-20T02:14:00Z');
     const report = {
@@ -122,6 +122,8 @@ describe('the health page’s statistics', () => {
       values: { status: 'PAUSED' },
     } as const;
     await applyProviderReport(database, '88', report, at);
+    // A call that meets it as well does not hide it.
+    await stopSender(database, sender, { onlyFor: 'en', errorCode: 132_015, isConfiguration: true });
     const view = await untilSeen(
       'the template and its sender',
       ({ stoppedTemplates, senders }) =>

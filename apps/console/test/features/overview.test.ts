@@ -89,9 +89,20 @@ describe('the overview', () => {
 
   it.each([
     [{ mode: 'test' }, 1],
-    [{ bucket: 'hour', locale: 'pt-BR' }, 4],
+    [{ bucket: 'hour', locale: 'pt-BR' }, 3],
   ])('of %j counts %i', async (more, sends) => {
     expect((await overview(more)).totals.sends).toBe(sends);
+  });
+
+  it('is of the live sends where no mode is asked for, and of the test sends where no application is live', async () => {
+    const begun = await buildCaller(server.db.database, 'test');
+    const newcomer = await person(server, { accounts: { [begun.accountId]: 'viewer' } });
+    await buildSend(server.db.database, begun);
+    const modeAndSends = ({ mode, totals }: OverviewView) => [mode, totals.sends];
+    const path = `/accounts/${begun.accountId}/overview?${query()}`;
+    expect(modeAndSends((await newcomer.get<OverviewView>(path)).body)).toEqual(['test', 1]);
+    expect(modeAndSends(await overview())).toEqual(['live', 4]);
+    expect(modeAndSends(await overview({ application: trial.applicationId }))).toEqual(['test', 1]);
   });
 
   it('has beside it the period before, as far as this one has come', async () => {

@@ -1,4 +1,7 @@
+import { maskRecipient, senderStop, templateStop, type SenderReading } from '@onecode/domain';
+import { OWN_FAULTS } from '@onecode/runtime';
 import {
+  applySenderReading,
   createPresence,
   findAccount,
   grantCredits,
@@ -20,12 +23,23 @@ import {
   until,
   useBrowser,
 } from '@onecode/testing';
+import { classifyError, explainError } from '@onecode/whatsapp';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { inWindow, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
 const browser = useBrowser();
+/** What is read of a sender whose token Meta does not take. */
+const DENIED = { failure: 'The access token has expired.' };
+const NOTHING_READ: SenderReading = {
+  businessAccountId: DENIED,
+  number: DENIED,
+  token: { value: { isValid: false, scopes: [], expiresAt: 0 } },
+  businessAccount: DENIED,
+  subscription: DENIED,
+  templates: DENIED,
+};
 let operator: TestPerson;
 let account: string;
 beforeAll(async () => {
@@ -145,6 +159,68 @@ describeInBrowser('the pages of staff', () => {
       await page.getByRole('heading', { name: /access token has expired/ }).waitFor({ state: 'detached' });
       await page.getByRole('cell', { name: /access token has expired/ }).waitFor();
     });
+  });
+
+  it('ask Meta again from the incident, and say what came of it', async () => {
+    const { database } = server.db;
+    await server.db.sql('delete from senders');
+    const sender = await buildSender(database);
+    await stopSender(database, sender, { errorCode: 190, isConfiguration: true });
+    await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
+      await page.goto('/staff/health');
+      const incident = page.getByRole('region', { name: /access token has expired/ });
+      await incident.getByRole('button', { name: 'Check now' }).click();
+      await incident.getByRole('status').getByText('Asking Meta').waitFor();
+      const [asked] = await server.db.sql<{ at: Date }>('select read_due_at as at from senders');
+      const { id, template } = sender;
+      await applySenderReading(database, { id, template, businessAccountId: null }, NOTHING_READ, asked!.at);
+      await incident
+        .getByRole('status')
+        .getByText(/^Checked: \d+ checks? needs? attention$/)
+        .waitFor();
+    });
+  });
+
+  it('say in Portuguese why a sender is stopped, whatever stops it', async () => {
+    const { database } = server.db;
+    await server.db.sql('delete from senders');
+    const at = { at: '2026-01-01T00:00:00Z', source: 'read' } as const;
+    const fact = <T>(value: T) => ({ value, ...at });
+    const told = [
+      senderStop({}, { isDeleted: fact(true) }, new Date()),
+      senderStop({}, { ban: fact('DISABLE') }, new Date()),
+      senderStop({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
+      templateStop({ category: fact('MARKETING') }),
+    ].map((stop) => stop!.reason);
+    const met = [302, 401, 429, 503].map(
+      (httpStatus) => classifyError({ httpStatus, code: null, subcode: null, isTransient: false }).reason,
+    );
+    const expired = explainError(190, 'config').meaning.english;
+    const reasons = [...told, ...met, OWN_FAULTS.unreadable_token, expired];
+    for (const reason of reasons)
+      await stopSender(database, await buildSender(database), {
+        reason,
+        errorCode: reason === expired ? 190 : null,
+        isConfiguration: true,
+      });
+    const paused = await buildSender(database);
+    await pauseSender(database, TEST_ACTOR, paused.id);
+    const who = await person(server, { staff: 'on_call' });
+    await server.db.sql(`update users set language = 'pt-BR' where id = $1`, [who.id]);
+
+    await asPerson(who, async (page) => {
+      for (const [path, row] of [
+        ['senders', page.getByRole('region', { name: paused.number })],
+        ['health', page.getByRole('row').filter({ hasText: maskRecipient(paused.number) })],
+      ] as const) {
+        await page.goto(`/staff/${path}`);
+        await row.getByText('Um operador o pausou.').first().waitFor();
+        await page.getByText('O token de acesso do remetente').first().waitFor();
+        const text = (await page.getByRole('main').innerText()).toLowerCase();
+        expect(reasons.filter((reason) => text.includes(reason.toLowerCase()))).toEqual([]);
+      }
+    });
+    await server.db.sql('delete from senders');
   });
 
   it('pause a sender with a reason and resume it', () =>

@@ -168,8 +168,11 @@ function senderStops(stops: readonly Stop[], now: Date): SenderStop[] {
 async function readStoppedTemplates(database: Database): Promise<StoppedTemplate[]> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   const now = new Date();
-  const stopOf = ({ stops }: Sender, locale: Locale): Stop | undefined =>
-    stops.find((stop) => stop.onlyFor === locale && stands(stop, now));
+  const stopOf = ({ stops }: Sender, locale: Locale): Stop | undefined => {
+    const standing = stops.filter((stop) => stop.onlyFor === locale && stands(stop, now));
+    // The provider's word before what calls met of it.
+    return standing.find(({ cause }) => cause === 'provider') ?? standing[0];
+  };
   const serving = (locale: Locale): number =>
     senders.filter(
       (sender) => senderState(sender.stops, now) === 'active' && stopOf(sender, locale) === undefined,

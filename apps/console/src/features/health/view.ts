@@ -10,6 +10,7 @@ import {
   type QueueStatistics,
   type RecentTraffic,
   type RedisRefusal,
+  type SenderStop,
   type Severity,
   type StoppedTemplate,
   type WebhookResult,
@@ -23,7 +24,8 @@ import type {
   SenderStatistics,
   WaitingSends,
 } from '@onecode/store';
-import { explainError, type Explanation } from '@onecode/whatsapp';
+import type { Explanation } from '@onecode/whatsapp';
+import { explainStop } from '../senders/view.js';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
 export type { HealthCheck };
@@ -69,14 +71,16 @@ export interface HealthView {
   receipts: ReceiptStatistics | null;
   loops: { loop: LoopName; workerId: string; secondsAgo: number }[] | null;
   stoppedTemplates: StoppedTemplate[] | null;
-  senders: SenderStatistics[] | null;
+  senders:
+    | (Omit<SenderStatistics, 'stops'> & { stops: (SenderStop & { explanation: Explanation | null })[] })[]
+    | null;
   /** Of the last five minutes. */
   ended: { delivered: number; failed: number } | null;
   webhooks: Record<WebhookResult, number> | null;
 }
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date): HealthView {
-  const { attempts, traffic, findings: found, incidents, ...rest } = statistics;
+  const { attempts, traffic, senders, findings: found, incidents, ...rest } = statistics;
   const findings = found.map((finding) => ({
     ...findingView(finding),
     since: sinceOf(finding, incidents ?? [], now),
@@ -101,6 +105,11 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date): Heal
       })),
     states,
     ...rest,
+    senders:
+      senders?.map(({ stops, ...sender }) => ({
+        ...sender,
+        stops: stops.map((stop) => ({ ...stop, explanation: explainStop(stop) })),
+      })) ?? null,
     attempts: attempts?.map(({ minute, outcomes }) => ({ minute: minute.toISOString(), outcomes })) ?? null,
     ended: traffic && {
       delivered: sumOf(traffic.fiveMinutes, ({ event }) => event === 'delivered'),
@@ -119,8 +128,7 @@ const isSame = (one: Finding, other: Finding): boolean =>
 function findingView(finding: Finding): FindingView {
   const { check, sentence, remedy, holdsUp } = FINDINGS[finding.name];
   const fault = finding.stops?.find(({ errorCode }) => errorCode !== null);
-  const explanation =
-    fault === undefined ? null : explainError(fault.errorCode, fault.isConfiguration ? 'config' : 'sender');
+  const explanation = fault === undefined ? null : explainStop(fault);
   return { ...finding, check, sentence, remedy, ...(holdsUp && { holdsUp }), explanation };
 }
 

@@ -1,6 +1,14 @@
 import { Readable } from 'node:stream';
 import { Type, type Static } from 'typebox';
-import { countDenials, overview, UnknownTimeZone, type OverviewQuestion } from '@onecode/store';
+import type { Mode } from '@onecode/domain';
+import {
+  countDenials,
+  listApplications,
+  overview,
+  UnknownTimeZone,
+  type Database,
+  type OverviewQuestion,
+} from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
 import { CsvDownload } from '../../http/csv.js';
 import { idField, timeField } from '../../http/fields.js';
@@ -23,6 +31,7 @@ const QUERY = Type.Object(
     to: timeField,
     bucket: Type.Enum(['hour', 'day']),
     timeZone: TIME_ZONE,
+    /** Left out: that of the application; of all, live where one is live, else test. */
     mode: Type.Optional(Type.Enum(['test', 'live'])),
     application: Type.Optional(idField),
     locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
@@ -36,8 +45,9 @@ export const overviewRoutes: readonly Route[] = [
     method: 'get',
     query: QUERY,
     async handle({ context: { database }, accountId, query }) {
-      const question = questionOf(query);
+      const question = await questionOf(database, accountId, query);
       return limitOverviews(accountId, async () => ({
+        mode: question.mode,
         ...(await overview(database, accountId, question)),
         previous: (await overview(database, accountId, periodBefore(question))).totals,
         denials: await countDenials(database, accountId, question),
@@ -48,14 +58,18 @@ export const overviewRoutes: readonly Route[] = [
     method: 'get',
     query: QUERY,
     async handle({ context: { database }, accountId, query }) {
-      const question = questionOf(query);
+      const question = await questionOf(database, accountId, query);
       const read = await limitOverviews(accountId, () => overview(database, accountId, question));
       return new CsvDownload('overview', OVERVIEW_COLUMNS, Readable.from([overviewRows(read)]));
     },
   }),
 ];
 
-function questionOf({ bucket, application, mode, locale, ...query }: Static<typeof QUERY>): OverviewQuestion {
+async function questionOf(
+  database: Database,
+  accountId: string,
+  { bucket, application, mode, locale, ...query }: Static<typeof QUERY>,
+): Promise<OverviewQuestion & { mode: Mode }> {
   const [from, to] = [new Date(query.from), new Date(query.to)];
   const days = (to.getTime() - from.getTime()) / DAY_MS;
   if (days <= 0 || days > (bucket === 'hour' ? HOURLY_DAYS_MAX : DAILY_DAYS_MAX))
@@ -66,10 +80,15 @@ function questionOf({ bucket, application, mode, locale, ...query }: Static<type
     bucket,
     timeZone: canonicalTimeZone(query.timeZone),
     ...(application !== undefined && { applicationId: application }),
-    ...(mode !== undefined && { mode }),
+    mode: mode ?? modeOf(await listApplications(database, accountId), application),
     ...(locale !== undefined && { locale }),
   };
 }
+
+const modeOf = (applications: readonly { id: string; mode: Mode }[], asked: string | undefined): Mode =>
+  applications.some(({ id, mode }) => mode === 'live' && (asked === undefined || id === asked))
+    ? 'live'
+    : 'test';
 
 /** The period before, as far as this one has come: the rest of a day is no fall. */
 function periodBefore(question: OverviewQuestion): OverviewQuestion {

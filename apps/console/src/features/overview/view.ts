@@ -1,3 +1,4 @@
+import type { Mode } from '@onecode/domain';
 import type { DenialCount, Overview, SendStatistics } from '@onecode/store';
 import type { Json } from '../../http/json.js';
 
@@ -8,6 +9,8 @@ export type StatisticsView = SendStatistics;
 export type DenialView = DenialCount;
 
 export type OverviewView = Json<Overview> & {
+  /** Of the sends that it counts. */
+  mode: Mode;
   /** The totals of the period before, as far as this one has come. */
   previous: StatisticsView;
   denials: DenialView[];

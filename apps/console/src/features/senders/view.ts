@@ -6,9 +6,10 @@ import {
   isNew,
   senderState,
   standingStop,
+  type Stop,
 } from '@onecode/domain';
 import type { Sender, SenderActivity } from '@onecode/store';
-import { explainError } from '@onecode/whatsapp';
+import { explainError, type Explanation } from '@onecode/whatsapp';
 import type { Json } from '../../http/json.js';
 import type { ProviderView } from './providerView.js';
 
@@ -62,11 +63,12 @@ export function senderView(
     state: senderState(stops, now),
     isNew: isNew(stops),
     isStoppedByProvider: standingStop(stops, now)?.cause === 'provider',
-    stops: stops.map(({ onlyFor, source, errorCode, reason, failures, since, until }) => ({
+    stops: stops.map(({ onlyFor, source, errorCode, reason, isConfiguration, failures, since, until }) => ({
       onlyFor,
       source,
       errorCode,
       reason,
+      explanation: explainStop({ errorCode, isConfiguration }),
       failures,
       since,
       until,
@@ -79,3 +81,10 @@ export function senderView(
     })),
   };
 }
+
+/** What the provider's code of a stop means, in English with the names by which the pages translate; null where it gave none. */
+export const explainStop = ({
+  errorCode,
+  isConfiguration,
+}: Pick<Stop, 'errorCode' | 'isConfiguration'>): Explanation | null =>
+  errorCode === null ? null : explainError(errorCode, isConfiguration ? 'config' : 'sender');

@@ -1,4 +1,4 @@
-import { Button, Text, Tooltip } from '@mantine/core';
+import { Button, Group, Text, Tooltip } from '@mantine/core';
 import { IconShieldLock } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
@@ -21,11 +21,13 @@ export function TwoFactorNotice() {
         variant="light"
         color="orange"
         aria-label={`${t('staffNotice.header')}: ${title}`}
-        leftSection={<IconShieldLock size={16} />}
       >
-        <Text inherit visibleFrom="sm">
-          {t('staffNotice.header')}
-        </Text>
+        <Group gap={8} wrap="nowrap">
+          <IconShieldLock size={16} />
+          <Text inherit visibleFrom="sm">
+            {t('staffNotice.header')}
+          </Text>
+        </Group>
       </Button>
     </Tooltip>
   );

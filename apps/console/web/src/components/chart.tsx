@@ -52,41 +52,46 @@ export function Chart({ kind, height, labels, series, format }: ChartProps) {
         fontSize={12}
         fill={colorOf('dimmed')}
       >
-        {ticks.map((tick) => (
-          <g key={tick}>
-            <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} stroke={colorOf('default-border')} />
-            <text x={left - 8} y={y(tick)} textAnchor="end" dominantBaseline="middle">
-              {format(tick)}
-            </text>
-          </g>
-        ))}
-        {labels.map(
-          (label, index) =>
-            index % labelEvery === 0 && (
-              <text
-                key={x(index)}
-                // The last one ends with the chart.
-                x={Math.min(x(index), width - LABEL_WIDTH / 2)}
-                y={height - 6}
-                textAnchor="middle"
-              >
-                {label}
-              </text>
-            ),
-        )}
-        {pointed !== null && (
-          <rect
-            x={x(pointed) - band / 2}
-            width={band}
-            y={TOP}
-            height={height - TOP - BOTTOM}
-            opacity={0.12}
-          />
-        )}
-        {kind === 'bars' ? (
-          <Bars series={series} width={Math.min(BAR_WIDTH_MAX, band * 0.8)} x={x} y={y} />
-        ) : (
-          series.map((one) => <Line key={one.label} series={one} x={x} y={y} />)
+        {/* Without a width, everything would have one place, and places are its keys. */}
+        {width > 0 && (
+          <>
+            {ticks.map((tick) => (
+              <g key={tick}>
+                <line x1={left} x2={width} y1={y(tick)} y2={y(tick)} stroke={colorOf('default-border')} />
+                <text x={left - 8} y={y(tick)} textAnchor="end" dominantBaseline="middle">
+                  {format(tick)}
+                </text>
+              </g>
+            ))}
+            {labels.map(
+              (label, index) =>
+                index % labelEvery === 0 && (
+                  <text
+                    key={x(index)}
+                    // The last one ends with the chart.
+                    x={Math.min(x(index), width - LABEL_WIDTH / 2)}
+                    y={height - 6}
+                    textAnchor="middle"
+                  >
+                    {label}
+                  </text>
+                ),
+            )}
+            {pointed !== null && (
+              <rect
+                x={x(pointed) - band / 2}
+                width={band}
+                y={TOP}
+                height={height - TOP - BOTTOM}
+                opacity={0.12}
+              />
+            )}
+            {kind === 'bars' ? (
+              <Bars series={series} width={Math.min(BAR_WIDTH_MAX, band * 0.8)} x={x} y={y} />
+            ) : (
+              series.map((one) => <Line key={one.label} series={one} x={x} y={y} />)
+            )}
+          </>
         )}
       </svg>
       {pointed !== null && (

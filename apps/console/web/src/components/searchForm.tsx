@@ -29,7 +29,7 @@ export function SearchForm({
   };
   return (
     <form onSubmit={search} noValidate>
-      <Group gap="xs" align="flex-start" wrap="nowrap" maw={560}>
+      <Group gap="xs" align="flex-start" maw={560}>
         <TextInput
           {...(placeholder === undefined
             ? { label: texts.label }
@@ -42,7 +42,8 @@ export function SearchForm({
           error={(isInvalid || isRefused) && texts.invalid}
           autoComplete="off"
           spellCheck={false}
-          style={{ flexGrow: 1 }}
+          // On a phone, the button stands below: what may be searched for is not cut off.
+          style={{ flex: '1 1 300px' }}
         />
         <Button type="submit" variant="default" mt={placeholder === undefined ? 24 : 0}>
           {texts.button}

@@ -130,6 +130,7 @@ function TextFilter({
       maxLength={254}
       autoComplete="off"
       spellCheck={false}
+      w={{ base: '100%', sm: 235 }}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value);
         change(currentTarget.value);

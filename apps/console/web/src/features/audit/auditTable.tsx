@@ -74,7 +74,7 @@ function When({ entry: { at, actor }, isNarrow }: { entry: AuditEntryView; isNar
   const { t } = useTranslation('audit');
   return (
     <>
-      <Time at={at} seconds={!isNarrow} wraps={isNarrow} />
+      <Time at={at} seconds wraps={isNarrow} />
       <Text size="xs" c="dimmed">
         {actor.kind === 'command_line' && t('commandLine', { name: actor.name })}
         {actor.kind === 'nobody' && t('nobody')}

@@ -3,17 +3,10 @@ import type { FindingView, HealthView } from '../../../../src/features/health/vi
 import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers, useTimes } from '../../hooks/formats.js';
+import { useStopReason } from '../../hooks/stopReason.js';
 
 /** Statuses of a template for which there is a word. */
 const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
-
-/** What the provider's word stopped, by the sentences of `senderStop`. */
-const TOLD = [
-  ['disabled', /^Meta has disabled the business account/],
-  ['deleted', /business account was deleted/],
-  ['restricted', /^Meta has restricted the business account: (.*?)\.?$/],
-  ['blocked', /^Meta says that it cannot send: (.*)$/],
-] as const;
 
 /** Returns the function that says what to do about a finding, in the user's language. */
 export function useRemedy(): (finding: FindingView) => string {
@@ -31,27 +24,17 @@ export function useSentence(senders: HealthView['senders']): (finding: FindingVi
   const failed = useFailures(senders);
   const templateStopped = useTemplateStopped();
   const errorText = useErrorText();
-  const told = useTold();
+  const stopReason = useStopReason();
   return ({ name, sentence, template, failures, refusal, stops, explanation }) => {
     if (failures !== undefined) return failed(failures);
     if (refusal !== undefined && refusal !== 'unfit') return t(`refusals.${refusal}`);
     if (template !== undefined) return templateStopped(template);
     if (explanation !== null) return errorText('meanings', explanation.meaning);
     const general = t(`findings:${name}.sentence`, { defaultValue: sentence });
-    const reason = stops?.[0]?.reason;
-    if (reason === undefined) return general;
-    return name === 'senders_stopped' ? told(reason) : `${general.replace(/\.$/, '')}: ${reason}`;
-  };
-}
-
-function useTold(): (reason: string) => string {
-  const { t } = useTranslation('health');
-  return (reason) => {
-    for (const [name, pattern] of TOLD) {
-      const match = pattern.exec(reason);
-      if (match !== null) return t(`told.${name}`, { word: match[1] ?? '' });
-    }
-    return reason;
+    const stop = stops?.[0];
+    if (stop === undefined) return general;
+    const reason = stopReason({ ...stop, explanation });
+    return name === 'senders_stopped' ? reason : `${general.replace(/\.$/, '')}: ${reason}`;
   };
 }
 

@@ -11,13 +11,7 @@ export function History({ view: { history, senders } }: { view: HealthView }) {
   const sentenceOf = useSentence(senders);
   const stoppedSenders = useStoppedSenders();
   if (history.length === 0) return null;
-  const clock = new Intl.DateTimeFormat(i18n.language, {
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  });
+  const clock = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'medium' });
   return (
     <Section title={t('history.title')} description={t('history.text')}>
       <DataTable

@@ -7,6 +7,7 @@ import type { IncidentView } from '../../../../src/features/health/view.js';
 import { ReasonDialog } from '../../components/reasonDialog.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useHoldChange } from '../holds/holdChange.js';
+import { CheckButton } from '../senders/checkButton.js';
 import { StopDialog } from '../senders/stopDialog.js';
 
 /** Where nothing can be sent and codes would only expire. */
@@ -17,7 +18,7 @@ interface Sender {
   number: string;
 }
 
-/** What an incident's advice says, as buttons: resume or pause a sender, hold or release deliveries. */
+/** What an incident's advice says, as buttons: resume, pause or check a sender, hold or release deliveries. */
 export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { t } = useTranslation('health');
   const { name, stops = [], flagged = [], failures } = incident;
@@ -25,6 +26,13 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
   const ours = stops.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
   const stopped = new Map(ours.map(({ senderId, number }) => [senderId, number]));
   const suspect = flagged.map(({ senderId, number }): Sender => ({ id: senderId, number }));
+  // What Meta says may have changed since it was asked.
+  const told = new Map(
+    [...stops.filter(({ cause }) => cause !== 'operator'), ...flagged].map(({ senderId, number }) => [
+      senderId,
+      number,
+    ]),
+  );
   if (failures?.senderId !== undefined) suspect.push({ id: failures.senderId, number: failures.senderId });
   return (
     <>
@@ -33,6 +41,9 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
       ))}
       {suspect.map((sender) => (
         <SenderButton key={sender.id} sender={sender} kind="pause" isNamed={suspect.length > 1} />
+      ))}
+      {[...told].map(([id, number]) => (
+        <CheckButton key={id} id={id} {...(told.size > 1 && { number })} />
       ))}
       {name === 'country_failing' && failures?.country !== undefined && (
         <HoldButton hold={{ kind: 'country', target: failures.country }} />

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
+import { useStopReason } from '../../hooks/stopReason.js';
 import { Section } from '../../components/page.js';
 import { SenderBadge } from '../../components/badges.js';
 import { ScrollingTable } from '../../components/scrollingTable.js';
@@ -89,6 +90,7 @@ export function QueueTable({ queues }: { queues: HealthView['queues'] }) {
 /** The senders: which can send, and why others cannot. */
 export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
   const { t } = useTranslation('health');
+  const reasonOf = useStopReason();
   return (
     <Section
       title={t('senders.title')}
@@ -111,7 +113,7 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
               </Text>
               {stop !== undefined && (
                 <Text size="xs" c="dimmed">
-                  {stop.reason}
+                  {reasonOf(stop)}
                 </Text>
               )}
             </Table.Th>

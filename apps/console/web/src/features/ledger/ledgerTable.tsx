@@ -63,7 +63,7 @@ function What({ entry: { at, kind, reason, sendId } }: { entry: LedgerEntryView 
         </Text>
       )}
       <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
-        <Time at={at} />
+        <Time at={at} seconds />
       </Text>
       {sendId !== null && (
         <Text size="xs" hiddenFrom="sm" component="div">

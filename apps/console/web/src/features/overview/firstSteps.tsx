@@ -15,7 +15,7 @@ export function FirstSteps({ applications }: { applications: readonly Applicatio
   return (
     <Section
       title={t('title')}
-      description={t('description')}
+      {...(applications.some(({ mode }) => mode === 'test') && { description: t('description') })}
       actions={
         <Button component={Link} to={`${path}/start`} size="xs">
           {t('action')}

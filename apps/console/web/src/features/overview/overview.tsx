@@ -34,12 +34,11 @@ export function Overview() {
     refreshMs: REFRESH_MS,
   });
   const applications = list?.applications;
-  const mode = query.mode ?? (applications && modeOf(applications));
   const span = spanOf(query);
-  const asked = mode && span && serverQuery(span, query, mode);
-  const read = useData<OverviewView>(asked ? `${account.path}/overview?${asked}` : null, {
-    refreshMs: REFRESH_MS,
-  });
+  const asked = span && serverQuery(span, query);
+  // Where the URL names no mode, the server chooses: asking for the applications first would cost another round trip.
+  const read = useData<OverviewView>(asked && `${account.path}/overview?${asked}`, { refreshMs: REFRESH_MS });
+  const mode = query.mode ?? read.data?.mode ?? (applications && modeOf(applications));
   const hasSends = useHasSends('');
   const days = span === null ? 1 : (span.to.getTime() - span.from.getTime()) / DAY_MS;
   const livePerDay = mode === 'live' ? (read.data?.totals.sends ?? 0) / days : 0;

@@ -68,15 +68,14 @@ export function spanOf({ period, ...query }: OverviewQuery, now = new Date()): S
 /** The query of the overview on the server. */
 export const serverQuery = (
   { from, to, bucket }: Span,
-  { application, locale }: OverviewQuery,
-  mode: Mode,
+  { mode, application, locale }: OverviewQuery,
 ): string =>
   new URLSearchParams({
     from: from.toISOString(),
     to: to.toISOString(),
     bucket,
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-    mode,
+    ...(mode !== null && { mode }),
     ...(application !== null && { application }),
     ...(locale !== null && { locale }),
   }).toString();

@@ -76,13 +76,16 @@ function RecipientTable({
       columns={[
         {
           title: t('columns.recipient'),
-          render: ({ recipient, mode, wrongInARow }) => (
+          render: ({ recipient, mode, wrongInARow, recoversAt }) => (
             <>
               <Text size="sm" className="tabular" style={{ whiteSpace: 'nowrap' }}>
                 {recipient}
               </Text>
               <Text size="xs" c="dimmed" hiddenFrom="sm">
                 {t(`common:mode.${mode}`)} · {t('wrong', { count: wrongInARow, wrong: whole(wrongInARow) })}
+              </Text>
+              <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
+                {t('columns.recovers')} <Time at={recoversAt} wraps />
               </Text>
             </>
           ),
@@ -100,7 +103,11 @@ function RecipientTable({
           pl: 'xl',
           render: ({ lastWrongAt }) => <Time at={lastWrongAt} />,
         },
-        { title: t('columns.recovers'), render: ({ recoversAt }) => <Time at={recoversAt} wraps /> },
+        {
+          title: t('columns.recovers'),
+          visibleFrom: 'sm',
+          render: ({ recoversAt }) => <Time at={recoversAt} wraps />,
+        },
         onReset && {
           title: t('columns.actions'),
           isTitleHidden: true,

@@ -69,7 +69,13 @@ export function RefusalGroups({
                       ` · ${t('fields', { count: fields.length, fields: fields.join(', ') })}`}
                   </Text>
                 </Stack>
-                <Text size="sm" component="div" className="tabular" ta={{ base: 'left', sm: 'right' }}>
+                <Text
+                  size="sm"
+                  component="div"
+                  className="tabular"
+                  pr="sm"
+                  ta={{ base: 'left', sm: 'right' }}
+                >
                   {t('times', { count, times: whole(count) })}
                   <Ago at={lastRefusedAt} />
                 </Text>

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { AskedView, SendersView, SenderView } from '../../../../src/features/senders/view.js';
+import type { AskedView, SendersView } from '../../../../src/features/senders/view.js';
 import { useMayStop } from '../../app/session.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -11,16 +11,23 @@ const REFRESH_MS = 1_000;
 /** Longer than a worker takes at most. */
 const ANSWER_MS_MAX = 45_000;
 
-/** Lets a worker ask Meta again, and says what came of it. */
-export function CheckButton({ sender: { id, provider } }: { sender: SenderView }) {
+/** Lets a worker ask Meta again about a sender, and says what came of it. @param number named on the button where there are several */
+export function CheckButton({ id, number }: { id: string; number?: string }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   const [since, setSince] = useState<string | null>(null);
   const [isLate, setIsLate] = useState(false);
   const { mutate, isPending, error } = useChange<AskedView>('/staff/senders');
-  const isAnswered = since !== null && provider.triedAt !== null && provider.triedAt >= since;
+  const isAnsweredBy = ({ senders }: SendersView): boolean => {
+    const triedAt = senders.find((sender) => sender.id === id)?.provider.triedAt ?? null;
+    return since !== null && triedAt !== null && triedAt >= since;
+  };
+  // Read only once somebody has asked: elsewhere than among the senders, nothing else needs them.
+  const { data } = useData<SendersView>(since === null ? null : '/staff/senders', {
+    refreshMs: (read) => !isLate && (read === undefined || !isAnsweredBy(read)) && REFRESH_MS,
+  });
+  const isAnswered = data !== undefined && isAnsweredBy(data);
   const isAsking = isPending || (since !== null && !isAnswered && !isLate);
-  useData<SendersView>('/staff/senders', { refreshMs: () => isAsking && REFRESH_MS });
   useEffect(() => {
     if (since === null) return undefined;
     const timer = setTimeout(() => setIsLate(true), ANSWER_MS_MAX);
@@ -35,7 +42,8 @@ export function CheckButton({ sender: { id, provider } }: { sender: SenderView }
       { onSuccess: (asked) => setSince(asked.since) },
     );
   };
-  const bad = provider.checks.filter(({ ok }) => !ok).length;
+  const checks = data?.senders.find((sender) => sender.id === id)?.provider.checks ?? [];
+  const bad = checks.filter(({ ok }) => !ok).length;
   const result = (): string => {
     if (error !== null) return t('provider.result.failed');
     if (isAsking) return t('provider.result.asking');
@@ -43,10 +51,11 @@ export function CheckButton({ sender: { id, provider } }: { sender: SenderView }
     if (!isAnswered) return t('provider.result.late');
     return bad === 0 ? t('provider.result.ok') : t('provider.result.bad', { count: bad, number: whole(bad) });
   };
+  const text = result();
   return (
-    <Group gap="xs">
+    <Group gap={text === '' ? 0 : 'xs'}>
       <Text size="xs" role="status">
-        {result()}
+        {text}
       </Text>
       <Button
         variant="default"
@@ -55,7 +64,7 @@ export function CheckButton({ sender: { id, provider } }: { sender: SenderView }
         loading={isAsking}
         onClick={ask}
       >
-        {t('provider.check')}
+        {[t('provider.check'), number].filter(Boolean).join(' ')}
       </Button>
     </Group>
   );

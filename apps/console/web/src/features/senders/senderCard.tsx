@@ -12,6 +12,7 @@ import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { useStopReason } from '../../hooks/stopReason.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
@@ -83,14 +84,16 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
 
 /** What it does not send, since and until when, and why. */
 function Stops({ stops }: Pick<SenderView, 'stops'>) {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'health']);
   const nameOf = useCountryName();
-  return stops.map(({ onlyFor, source, errorCode, reason, since, until }) => (
-    <Text size="sm" key={`${onlyFor} ${reason}`}>
+  const reasonOf = useStopReason();
+  return stops.map(({ onlyFor, source, errorCode, since, until, ...why }) => (
+    <Text size="sm" key={`${onlyFor} ${why.reason}`}>
       {onlyFor === '' && t('stops.all')}
       {/^[A-Z]{2}$/.test(onlyFor) && t('stops.country', { country: nameOf(onlyFor) })}
-      {/^[a-z]/.test(onlyFor) && t('stops.language', { language: onlyFor })} <Time at={since} seconds />:{' '}
-      {reason}
+      {/^[a-z]/.test(onlyFor) &&
+        t('stops.language', { language: t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`) })}{' '}
+      <Time at={since} seconds />: {reasonOf(why)}
       {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
       {until !== null && (
         <>

@@ -25,7 +25,7 @@ export function SenderProvider({ sender }: { sender: SenderView }) {
           {provider.readAt === null ? t('provider.never') : t('provider.title')}{' '}
           {provider.readAt !== null && <Time at={provider.readAt} seconds />}
         </Text>
-        <CheckButton sender={sender} />
+        <CheckButton id={sender.id} />
       </Group>
       {provider.facts.length > 0 && <ProviderFacts provider={provider} />}
       {provider.templates.length > 0 && <Templates name={sender.template} templates={provider.templates} />}

@@ -21,22 +21,21 @@ import { NextSteps } from './nextSteps.js';
 export function Start() {
   const { t } = useTranslation('start');
   const { path, mayChange } = useAccount();
+  const read = useData<{ applications: ApplicationView[] }>(`${path}/applications`);
+  const test = read.data?.applications.find(({ mode }) => mode === 'test');
   return (
-    <Page title={t('title')} description={t('description')}>
-      <Loaded read={useData<{ applications: ApplicationView[] }>(`${path}/applications`)}>
-        {({ applications }) => {
-          const test = applications.find(({ mode }) => mode === 'test');
-          return (
-            <>
-              {!mayChange && <Alert icon={<IconLock size={18} />}>{t('viewer')}</Alert>}
-              {mayChange && test === undefined && <NoApplication />}
-              {mayChange && test !== undefined && <FirstCalls test={test} applications={applications} />}
-              <Section title={t('next')}>
-                <NextSteps applications={applications} />
-              </Section>
-            </>
-          );
-        }}
+    <Page title={t('title')} {...(test !== undefined && { description: t('description') })}>
+      <Loaded read={read}>
+        {({ applications }) => (
+          <>
+            {!mayChange && <Alert icon={<IconLock size={18} />}>{t('viewer')}</Alert>}
+            {mayChange && test === undefined && <NoApplication />}
+            {mayChange && test !== undefined && <FirstCalls test={test} applications={applications} />}
+            <Section title={t('next')}>
+              <NextSteps applications={applications} />
+            </Section>
+          </>
+        )}
       </Loaded>
     </Page>
   );

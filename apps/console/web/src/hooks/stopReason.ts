@@ -1,0 +1,43 @@
+import { useTranslation } from 'react-i18next';
+import type { SenderView } from '../../../src/features/senders/view.js';
+import { useErrorText } from './errorText.js';
+
+/** The sentences of ours that may be the reason of a stop, beside those of the provider's codes; the rest is the provider's own word. */
+const SENTENCES = [
+  ['disabled', /^Meta has disabled the business account\.$/],
+  ['deleted', /^Meta says that the business account was deleted\.$/],
+  ['restricted', /^Meta has restricted the business account: (.*?)\.?$/],
+  ['blocked', /^Meta says that it cannot send: (.*)$/],
+  ['category', /^category (.*)$/],
+  ['unreadableToken', /^the sender’s token cannot be opened$/],
+  ['malformedId', /^The sender's phone number id is malformed\.$/],
+  ['denied', /^The provider denied access without an error code\.$/],
+  ['redirected', /^The provider answered with a redirect, which is not followed\.$/],
+  ['slowDown', /^The provider asked to slow down\.$/],
+  ['comeBack', /^The provider asked to come back later\.$/],
+  ['byOperator', /^paused by an operator$/],
+] as const;
+
+/** The sentence that a reason is; undefined where it is the provider's word, or what a person wrote. */
+function stopSentence(
+  reason: string,
+): { name: (typeof SENTENCES)[number][0]; word: string } | undefined {
+  for (const [name, pattern] of SENTENCES) {
+    const match = pattern.exec(reason);
+    if (match !== null) return { name, word: match[1] ?? '' };
+  }
+  return undefined;
+}
+
+/** Returns the function that says why a sender is stopped, in the user's language. What a person wrote stays as it is. */
+export function useStopReason(): (
+  stop: Pick<SenderView['stops'][number], 'reason' | 'explanation'>,
+) => string {
+  const { t } = useTranslation('senders');
+  const errorText = useErrorText();
+  return ({ reason, explanation }) => {
+    const sentence = stopSentence(reason);
+    if (sentence !== undefined) return t(`reasons.${sentence.name}`, { word: sentence.word });
+    return explanation === null ? reason : errorText('meanings', explanation.meaning);
+  };
+}
