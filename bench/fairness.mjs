@@ -56,7 +56,7 @@ export async function measure(environment, { only, beside }) {
   const rows = [];
   for (const [index, release] of releases.entries()) {
     const accounts = Math.max(...FLOODING) + QUIET_SENDS;
-    const target = await openOnecode(environment, release, `onecode_fair_${index}`, 0, accounts);
+    const target = await openOnecode(environment, release, `onecode_fair_${index}`, 0, { accounts });
     await target.pool.query(
       `with active as (update senders set throughput = $1 where id = (select id from senders order by id limit 1) returning id)
        insert into stops (cause, scope, subject, source, reason)

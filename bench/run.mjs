@@ -13,6 +13,7 @@ import { startEnvironment } from './environment.mjs';
  * @property {number} rounds in which all targets are measured in turn
  * @property {number} minutes of the load under which memory is watched
  * @property {number} rows of sends in a second database, which is compared with the empty one; 0 is none
+ * @property {number} past sends that retention may delete, and those of the simulated year
  * @property {number} flushMs that PostgreSQL's disk takes longer to flush
  * @property {string | null} beside a git revision whose build is measured beside this one; null is none
  * @property {string[]} only measurements whose name contains one of these texts; none is all
@@ -25,13 +26,14 @@ import { startEnvironment } from './environment.mjs';
  * @property {object} details for the JSON file
  */
 
-const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--flush-ms 0] [--beside REF] [--only TEXT …]]`;
+const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minutes 0.25] [--rows 0] [--past 1000000] [--flush-ms 0] [--beside REF] [--only TEXT …]]`;
 
 /** The suites by name. Each states its goal and measures. */
 const SUITES =
   /** @type {Record<string, () => Promise<{ goal: string, measure: (environment: import('./environment.mjs').Environment, options: Options) => Promise<Result> }>>} */ ({
     fairness: () => import('./fairness.mjs'),
     paths: () => import('./paths/suite.mjs'),
+    year: () => import('./year.mjs'),
   });
 
 /**
@@ -73,6 +75,7 @@ function readOptions(args, names) {
         rounds: { type: 'string', default: '3' },
         minutes: { type: 'string', default: '0.25' },
         rows: { type: 'string', default: '0' },
+        past: { type: 'string', default: '1000000' },
         'flush-ms': { type: 'string', default: '0' },
         beside: { type: 'string' },
         only: { type: 'string', multiple: true, default: [] },
@@ -86,6 +89,7 @@ function readOptions(args, names) {
       rounds: numberOf('rounds', values.rounds, 1),
       minutes: numberOf('minutes', values.minutes, 0.05),
       rows: numberOf('rows', values.rows, 0),
+      past: numberOf('past', values.past, 1000),
       flushMs: numberOf('flush-ms', values['flush-ms'], 0),
       beside: values.beside ?? null,
       only: values.only,

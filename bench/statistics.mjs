@@ -5,6 +5,7 @@
  * @property {number} p99Ms
  * @property {Record<string, number>} cpuMs of one request, by process
  * @property {number} walBytes of one request, what PostgreSQL wrote to its write-ahead log
+ * @property {number} [failed] requests that were refused or not answered
  * @property {number[]} [inSecond] at full speed: how many requests were answered in each second
  *
  * @typedef {object} Candidate  one of those that are compared

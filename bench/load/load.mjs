@@ -21,6 +21,7 @@ import { cpuMsOf } from '../machine.mjs';
  * @property {string} url
  * @property {number} seconds
  * @property {Request[]} requests
+ * @property {number} [connections] 32 unless given
  * @property {number} [perSecond] a steady rate
  * @property {string} [databaseUrl] where the requests create sends, each of which is waited for until it was read
  *
@@ -47,7 +48,7 @@ const FAILED_FRACTION_MAX = 0.001;
 const WAL_BYTES = `select pg_current_wal_insert_lsn() - '0/0' as bytes`;
 
 /**
- * A source of loads at full speed: 32 connections with one request in flight each. It prepares as many requests as the earlier loads
+ * A source of loads at full speed: connections with one request in flight each. It prepares as many requests as the earlier loads
  * needed.
  * @param {Environment} environment
  * @param {Endpoint} endpoint
@@ -55,6 +56,7 @@ const WAL_BYTES = `select pg_current_wal_insert_lsn() - '0/0' as bytes`;
  * @param {(count: number) => Promise<Request[]> | Request[]} load.requests
  * @param {boolean} [load.isRepeatable] whether a request may be sent more than once
  * @param {boolean} [load.isRefused] whether the target has to refuse each request
+ * @param {number} [load.connections] as in `Load`
  * @param {number} [load.itemsPerRequest] how many of what is counted one request holds
  * @param {string} [load.databaseUrl] as in `Load`
  * @param {() => Promise<void>} [load.after] called after each load
@@ -67,6 +69,7 @@ export function fullLoad(
     requests,
     isRepeatable = false,
     isRefused = false,
+    connections = CONNECTIONS,
     itemsPerRequest = 1,
     databaseUrl,
     after = async () => {},
@@ -76,7 +79,13 @@ export function fullLoad(
   return async (seconds) => {
     for (;;) {
       const prepared = await requests(Math.ceil(perSecond * seconds));
-      const load = { url: endpoint.url, seconds, requests: prepared, ...(databaseUrl && { databaseUrl }) };
+      const load = {
+        url: endpoint.url,
+        seconds,
+        requests: prepared,
+        connections,
+        ...(databaseUrl && { databaseUrl }),
+      };
       const { result: answered, usage } = await withUsage(environment, endpoint.pids, () =>
         runGenerator(environment, load),
       );
@@ -177,6 +186,7 @@ function measurementOf(result, { cpuMs, walBytes }, itemsPerRequest) {
     perSecond: perSecond * itemsPerRequest,
     medianMs,
     p99Ms,
+    failed,
     ...usageOfOne({ cpuMs: { ...cpuMs, load: result.cpuMs }, walBytes }, requests * itemsPerRequest),
     ...(inSecond && { inSecond }),
   };

@@ -1,5 +1,6 @@
 import { cpuRatio, ratio } from '../statistics.mjs';
 import { BASELINE, BEFORE } from '../targets/target.mjs';
+import { RETAINING, RETENTION } from './retention.mjs';
 import { END_TO_END, REQUEST_TO_PROVIDER } from './worker.mjs';
 
 /**
@@ -31,6 +32,7 @@ const RESIDENT_MIB_MAX = 150;
 const FLAT_AFTER_MINUTES = 5;
 const GROWN_MIB_MAX = 10;
 const START_MS_MAX = 1_000;
+const RETAINING_P99_RATIO_MAX = 1.2;
 const FILLED_RATIO_MIN = 0.9;
 /** In all tables that grow with the sends. */
 const IDLE_ROWS_PER_SECOND_MAX = 1;
@@ -119,6 +121,12 @@ export function judge({ rows, firstMinute, starts, memory, growth, minutes }) {
           ratioOf(filled, row(filled.name)),
         ),
       ),
+    atMost(
+      `${RETENTION}: 99th percentile while old sends go, times without`,
+      RETAINING_P99_RATIO_MAX,
+      ratioOf(row(RETENTION, RETAINING), row(RETENTION), (...both) => ratio(...both, 'p99Ms')),
+    ),
+    atMost(`${RETENTION}: failed while old sends go`, 0, failedOf(row(RETENTION, RETAINING))),
     atMost('rows that an idle worker reads a second', IDLE_ROWS_PER_SECOND_MAX, growth?.idleRowsPerSecond),
     ...memory.map(({ process, maxMiB }) => atMost(`memory: ${process} MiB`, RESIDENT_MIB_MAX, maxMiB)),
     ...(minutes < FLAT_AFTER_MINUTES ? [] : memory).map(({ process, grownMiB }) =>
@@ -139,6 +147,9 @@ export function judge({ rows, firstMinute, starts, memory, growth, minutes }) {
  * @param {Compare} [compare]
  */
 const ratioOf = (row, other, compare = ratio) => row && other && compare(row, other);
+
+/** @param {Row | undefined} row */
+const failedOf = (row) => row?.rounds.reduce((sum, { failed = 0 }) => sum + failed, 0);
 
 /**
  * @param {string} name

@@ -14,6 +14,7 @@ import {
   rowLines,
   startLines,
 } from './report.mjs';
+import { measureRetention } from './retention.mjs';
 import { measureFirstMinute, measureGrowth, measureMemory, measureStart } from './resources.mjs';
 import {
   measureDelivery,
@@ -49,6 +50,7 @@ const MEASUREMENTS =
     accept: measureReceiptPosts,
     apply: measureReceiptApplication,
     deliver: measureDelivery,
+    retention: measureRetention,
   });
 
 /**

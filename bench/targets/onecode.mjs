@@ -16,6 +16,7 @@ const SENDERS = 10;
 const SCRAPE_MS = 5_000;
 const JOBS_MAX = 1_000;
 const HISTORY_SENDS_MAX = 100_000;
+const HISTORY_DAYS = 60;
 const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
 const SENDS_CREATED_TOGETHER = 1_000;
 const WORKERS = 4;
@@ -61,7 +62,7 @@ export async function buildRevision({ processes }, ref) {
  * The packages of a release's own build, whose statements fit its own schema.
  * @param {Release} release
  */
-async function packagesOf({ folder }) {
+export async function packagesOf({ folder }) {
   const { resolve } = createRequire(join(folder, 'package.json'));
   const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
   return {
@@ -77,27 +78,32 @@ async function packagesOf({ folder }) {
  * @param {Release} release
  * @param {string} database its name
  * @param {number} rows sends of other accounts that are there from the start
- * @param {number} [accounts] how many
+ * @param {object} [options]
+ * @param {number} [options.accounts] how many
+ * @param {number} [options.endedDaysAgo] between the last of the rows and now
  * @returns {Promise<Target>}
  */
-export async function openOnecode(environment, release, database, rows, accounts = ACCOUNTS) {
-  const url = await createDatabase(environment, database);
-  const withUrl = { ...process.env, DATABASE_URL: url };
-  const migration = { title: 'npm run migrate', env: withUrl, cwd: release.folder };
-  await runNpm(environment.processes, ['run', '--silent', 'migrate'], migration);
+export async function openOnecode(
+  environment,
+  release,
+  database,
+  rows,
+  { accounts = ACCOUNTS, endedDaysAgo = 0 } = {},
+) {
+  const url = await createMigrated(environment, release, database);
   const { store, testing, runtime } = await packagesOf(release);
   const handle = store.openDatabase(url, { connectionsMax: 10 });
   const callers = await runConcurrently(accounts, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let count = 1; count < SENDERS; count++) await testing.buildSender(handle, { throughput: 1000 });
-  await runConcurrently(Math.ceil(rows / HISTORY_SENDS_MAX), 2, (index) =>
-    addHistory(
-      testing,
-      handle,
-      url,
-      sender.id,
-      Math.min(HISTORY_SENDS_MAX, rows - index * HISTORY_SENDS_MAX),
-    ),
+  // In the order of time, as they would have come.
+  const parts = Math.ceil(rows / HISTORY_SENDS_MAX);
+  await runConcurrently(parts, 2, (index) =>
+    addHistory(testing, handle, url, sender.id, {
+      sends: Math.min(HISTORY_SENDS_MAX, rows - index * HISTORY_SENDS_MAX),
+      days: HISTORY_DAYS / parts,
+      endedDaysAgo: endedDaysAgo + (HISTORY_DAYS / parts) * (parts - 1 - index),
+    }),
   );
   // Otherwise PostgreSQL would vacuum and write these pages during the first measurements.
   if (rows > 0) await runSql(url, 'vacuum (analyze)', 'checkpoint');
@@ -173,6 +179,22 @@ export async function openOnecode(environment, release, database, rows, accounts
 }
 
 /**
+ * @param {Environment} environment
+ * @param {Release} release
+ * @param {string} name
+ * @returns {Promise<string>} the URL of a new database that the release has migrated
+ */
+export async function createMigrated(environment, release, name) {
+  const url = await createDatabase(environment, name);
+  await runNpm(environment.processes, ['run', '--silent', 'migrate'], {
+    title: 'npm run migrate',
+    env: { ...process.env, DATABASE_URL: url },
+    cwd: release.folder,
+  });
+  return url;
+}
+
+/**
  * Reads the metrics of a process as Prometheus does, more often.
  * @param {string} url
  * @returns {() => void} ends it
@@ -187,23 +209,23 @@ function scrape(url) {
 }
 
 /**
- * Adds another account with sends of the last 60 days.
+ * Adds another account with a past.
  * @param {typeof import('@onecode/testing')} testing
  * @param {import('@onecode/store').Database} handle
  * @param {string} url
  * @param {string} senderId
- * @param {number} sends
+ * @param {{ sends: number, days: number, endedDaysAgo: number }} past
  */
-async function addHistory(
+export async function addHistory(
   { buildCaller, fillHistory, TEST_NUMBER_PEPPER: numberPepper },
   handle,
   url,
   senderId,
-  sends,
+  past,
 ) {
   const { accountId, applicationId } = await buildCaller(handle, 'live');
   const applications = [{ id: applicationId, mode: /** @type {const} */ ('live') }];
-  await fillHistory(url, { accountId, applications, senderId, sends, days: 60, numberPepper });
+  await fillHistory(url, { accountId, applications, senderId, numberPepper, ...past });
 }
 
 /**

@@ -6,7 +6,7 @@ import type { WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
 import { readDueSenders } from './readings.js';
 import type { DueDeliveries } from './dueDeliveries.js';
-import { cleanUp, sweep } from './sweeper.js';
+import { cleanUp, retain, sweep } from './sweeper.js';
 
 const READ_PAUSE_MS = 1_000;
 /** Rounds come twice within `SLOT_WAIT_MS_MAX`, or slots would stay unused. */
@@ -31,7 +31,8 @@ export function startLoops(
     startWatched('deliver', () => dueDeliveries.round(), DELIVER_PAUSE_MS),
     startWatched('sweep', () => sweep(context), 1_000),
     startWatched('breaker', () => watchBreakers(context), 5_000),
-    startWatched('clean_up', () => cleanUp(context, stopping.signal), 60_000),
+    startWatched('clean_up', () => cleanUp(context), 60_000),
+    start('retain', () => retain(context, stopping.signal), 60_000),
     start('read', () => readDueSenders(context, graph), READ_PAUSE_MS),
   ];
   return {

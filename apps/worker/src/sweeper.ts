@@ -23,8 +23,6 @@ const BATCH = 500;
 const DENIAL_DAYS = 8;
 /** What the provider told of templates, numbers and accounts, for who looks back after an incident. */
 const PROVIDER_CHANGE_DAYS = 90;
-/** The rest of what a backlog asks for is left for the next round. */
-const RETENTION_MS_MAX = 30_000;
 
 /** Applies what the provider reported and no job has applied. What cannot be applied holds up nothing else. */
 export async function sweep(context: WorkerContext): Promise<void> {
@@ -41,15 +39,8 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/**
- * Deletes what is kept for a limited time, and erases the codes that can be sent no more.
- *
- * @param stopping leaves the rest for another time
- */
-export async function cleanUp(
-  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
-  stopping: AbortSignal,
-): Promise<void> {
+/** Deletes what is kept for a limited time, and erases the codes that can be sent no more. */
+export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'denials', DENIAL_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'provider_changes', PROVIDER_CHANGE_DAYS, BATCH));
@@ -62,10 +53,21 @@ export async function cleanUp(
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);
-  const enough = (): AbortSignal => AbortSignal.any([stopping, AbortSignal.timeout(RETENTION_MS_MAX)]);
-  const { numbersReplaced, sendsDeleted } = await retainOnwards(database, enough());
+}
+
+/**
+ * Masks the numbers and deletes the sends and accounts whose time is over. Apart from the clean-up, because a backlog of millions takes hours: nothing
+ * waits for it.
+ *
+ * @param stopping leaves the rest for another time
+ */
+export async function retain(
+  { database, log }: Pick<WorkerContext, 'database' | 'log'>,
+  stopping: AbortSignal,
+): Promise<void> {
+  for (const id of await deleteDueAccounts(database, stopping))
+    log.info({ account_id: id }, 'an account was deleted, as its admin had asked');
+  const { numbersReplaced, sendsDeleted } = await retainOnwards(database, stopping);
   if (numbersReplaced + sendsDeleted > 0)
     log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention');
-  for (const id of await deleteDueAccounts(database, enough()))
-    log.info({ account_id: id }, 'an account was deleted, as its admin had asked');
 }

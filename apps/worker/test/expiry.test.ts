@@ -1,6 +1,6 @@
 import { GUESSES_MAX } from '@onecode/domain';
 import { buildSend, guessCode } from '@onecode/testing';
-import { cleanUp } from '../src/sweeper.js';
+import { retain } from '../src/sweeper.js';
 import { useWorker } from './testWorker.js';
 
 const VALIDITY_SECONDS = 600;
@@ -96,13 +96,13 @@ describe('a code that is verified while its send waits for a sender', () => {
   });
 });
 
-it('the number of an old send is masked by the clean-up of a worker', async () => {
+it('the number of an old send is masked by a worker', async () => {
   const id = await buildSend(t.database, t.caller, { recipient: '+5511987654321' });
   await t.age(id, 91 * 86_400);
   await t.until(id, 'failed');
   // Workers stop at the first young one.
   await t.sql('delete from sends where id < $1', [id]);
-  await cleanUp(t.context, new AbortController().signal);
+  await retain(t.context, new AbortController().signal);
   expect(await t.sql('select recipient from sends where id = $1', [id])).toEqual([
     { recipient: '+55 ••••• 4321' },
   ]);

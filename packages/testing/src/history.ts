@@ -13,6 +13,8 @@ export interface History {
   sends: number;
   /** They spread over so many days until now, with more of them at the hours at which people are awake. */
   days: number;
+  /** So many days lie between the last of them and now; 0 unless given. */
+  endedDaysAgo?: number;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function fillHistory(databaseUrl: string, history: History): Promis
       history.days,
       history.applications.map(({ id }) => id),
       history.applications.map(({ mode }) => mode),
+      history.endedDaysAgo ?? 0,
     ]);
     const drawn = await client.query<{ id: string; recipient: string }>('select id, recipient from drawn');
     await client.query(
@@ -60,7 +63,7 @@ const idAt = (time: string): string =>
 const DRAW_SENDS = `
   create temporary table drawn on commit drop as
   with candidates as (
-    select date_trunc('milliseconds', now() - interval '5 minutes' - random() * make_interval(days => $2::integer)) as at
+    select date_trunc('milliseconds', now() - interval '5 minutes' - ($5::float8 + random() * $2::float8) * interval '1 day') as at
     from generate_series(1, 3 * $1::integer)
   ), kept as (
     select at from candidates

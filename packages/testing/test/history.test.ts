@@ -23,12 +23,13 @@ describe('fillHistory', () => {
       senderId: sender.id,
       sends: 2_000,
       days: 30,
+      endedDaysAgo: 40,
       numberPepper: TEST_NUMBER_PEPPER,
     });
 
     const [sums] = await db.sql(
       `select count(*)::integer as sends, (select sum(sends_created) from applications)::integer as last,
-         bool_and(created_at > now() - interval '31 days' and created_at < now()) as in_time from sends`,
+         bool_and(created_at > now() - interval '71 days' and created_at < now() - interval '40 days') as in_time from sends`,
     );
     expect(sums).toEqual({ sends: 2_000, last: 2_000, in_time: true });
     const [unordered] = await db.sql(
