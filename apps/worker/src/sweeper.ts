@@ -56,8 +56,8 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
 }
 
 /**
- * Masks the numbers and deletes the sends and accounts whose time is over. Apart from the clean-up, because a backlog of millions takes hours: nothing
- * waits for it.
+ * Masks the numbers and deletes the sends and accounts whose time is over. Apart from the clean-up, because a backlog of millions takes
+ * hours: nothing waits for it.
  *
  * @param stopping leaves the rest for another time
  */
