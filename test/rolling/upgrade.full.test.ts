@@ -330,10 +330,12 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
         await untilStatus(id, 'delivered');
         expect(await stack.status(liveKey, id)).toMatchObject({ from: '+15550783882' });
       }
-      const rows = await stack.db.sql('select consecutive_failures from senders where phone_number_id = $1', [
-        SENDERS[0],
-      ]);
-      expect(rows).toEqual([{ consecutive_failures: 1 }]);
+      const rows = await stack.db.sql(
+        `select t.failures from senders r join stops t on t.subject = r.id::text and t.cause = 'fault' and t.scope = 'sender'
+         where r.phone_number_id = $1`,
+        [SENDERS[0]],
+      );
+      expect(rows).toEqual([{ failures: 1 }]);
     });
   });
 

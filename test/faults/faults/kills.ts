@@ -32,10 +32,11 @@ export const crashPointKills = (share = 1): Fault => ({
     };
     const names = new Set(victims.map(({ name }) => name));
     cluster.faultSettings = (name) => (names.has(name) ? settingsFor(name, missing(), random) : {});
+    let triggering = '';
     const loop = startLoop(
       () => triggerRareWork(cluster),
       TRIGGER_WORK_MS,
-      () => {},
+      (error) => (triggering = `: ${String(error)}`),
     );
     for (const victim of victims) victim.kill();
     await until('a kill at each crash point', () => missing().length === 0, CRASHES_MS_MAX).catch(() => {});
@@ -46,7 +47,7 @@ export const crashPointKills = (share = 1): Fault => ({
       await cluster.simulator.clearRules();
       await cluster.resumeSenders();
       await cluster.untilReady();
-      return missing().map((point) => `no process reached the crash point “${point}”`);
+      return missing().map((point) => `no process reached the crash point “${point}”${triggering}`);
     };
   },
 });
