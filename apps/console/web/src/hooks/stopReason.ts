@@ -19,9 +19,7 @@ const SENTENCES = [
 ] as const;
 
 /** The sentence that a reason is; undefined where it is the provider's word, or what a person wrote. */
-function stopSentence(
-  reason: string,
-): { name: (typeof SENTENCES)[number][0]; word: string } | undefined {
+function stopSentence(reason: string): { name: (typeof SENTENCES)[number][0]; word: string } | undefined {
   for (const [name, pattern] of SENTENCES) {
     const match = pattern.exec(reason);
     if (match !== null) return { name, word: match[1] ?? '' };
