@@ -125,13 +125,16 @@ const packagesOf = (name: string): Set<string> => {
 };
 
 let db: TestDatabase;
+/** Each folder holds an image's packages: a hundred thousand files in all. */
+const CLEAN_UP_MS = 300_000;
+
 beforeAll(async () => {
   db = await createTestDatabase();
 });
 afterAll(async () => {
   for (const folder of folders.values()) if (folder !== ROOT) rmSync(folder, { recursive: true });
   await db.drop();
-});
+}, CLEAN_UP_MS);
 
 describe('the Dockerfile', () => {
   it('names every image from outside by its digest', () => {
