@@ -29,7 +29,7 @@ export async function measure(environment, { past }) {
   const client = await connect(url);
   const { id: senderId } = await testing.buildSender(handle);
   const perWeek = Math.round(past / WEEKS);
-  const total = { masked: 0, deleted: 0, cpuMs: 0, walBytes: 0 };
+  const total = { masked: 0, deleted: 0, ms: 0, cpuMs: 0, walBytes: 0 };
   const weeks = [];
   let [kept, dead, vacuums] = [0, 0, 0];
   for (let week = 1; week <= WEEKS; week++) {
@@ -39,9 +39,11 @@ export async function measure(environment, { past }) {
       daysLeft + NUMBERS_DAYS,
       daysLeft + 7 * QUARTER,
     ]);
+    const beganAt = performance.now();
     const { result, usage } = await withUsage(environment, {}, () =>
       store.retainOnwards(handle, new AbortController().signal),
     );
+    total.ms += performance.now() - beganAt;
     total.masked += result.numbersReplaced;
     total.deleted += result.sendsDeleted;
     total.cpuMs += usage.cpuMs['postgres'] ?? 0;
@@ -68,6 +70,7 @@ export async function measure(environment, { past }) {
           what: 'retention',
           masked: String(total.masked),
           deleted: String(total.deleted),
+          'a second': ((changes / total.ms) * 1000).toFixed(0),
           'postgres µs': ((total.cpuMs * 1000) / changes).toFixed(0),
           'WAL kB': (total.walBytes / changes / 1000).toFixed(1),
           vacuums: String(vacuums),
