@@ -104,7 +104,10 @@ export const DELIVERY: Invariants = {
         'a report “failed” is not recorded',
     ]);
   }),
-  /** A send has failed if the provider reported the failure, and no delivery, of all its messages. */
+  /**
+   * A send has failed if the provider reported the failure, and no delivery, of all its messages, unless a right code proved before that
+   * one had arrived.
+   */
   'reported-failure-counts': ofEachSend((send, { settled }) => {
     const { row, messages } = send;
     const isDead =
@@ -112,7 +115,8 @@ export const DELIVERY: Invariants = {
       messages.every(
         ({ failedAt, deliveredAt, readAt }) => failedAt !== null && deliveredAt === null && readAt === null,
       );
-    const isOver = settled && row.status === 'sent' && row.lostAt === null;
+    const isOver =
+      settled && row.status === 'sent' && row.lostAt === null && row.verification !== 'verified';
     return [isOver && isDead && 'sent, and every message has failed'];
   }),
 };
