@@ -115,8 +115,7 @@ export const DELIVERY: Invariants = {
       messages.every(
         ({ failedAt, deliveredAt, readAt }) => failedAt !== null && deliveredAt === null && readAt === null,
       );
-    const isOver =
-      settled && row.status === 'sent' && row.lostAt === null && row.verification !== 'verified';
+    const isOver = settled && row.status === 'sent' && row.lostAt === null && row.verification !== 'verified';
     return [isOver && isDead && 'sent, and every message has failed'];
   }),
 };
