@@ -25,8 +25,8 @@ import { createBatcher } from '../../src/client/batcher.js';
 const store = useTestDatabase();
 
 describe('connections', () => {
-  /** With reserve for a busy machine. A statement that nobody answers fails after five seconds. */
-  const HEDGED_MS_MAX = 3_500;
+  /** With reserve for a busy machine. A statement that nobody answers fails after six seconds. */
+  const HEDGED_MS_MAX = 5_500;
 
   async function withDatabase<T>(
     url: string,
@@ -169,7 +169,8 @@ describe('connections', () => {
     let database: Database;
     beforeEach(async () => {
       proxy = await startTcpProxy(store.url);
-      database = openDatabase(proxy.url, { connectionsMax: 2, readConnectionsMax: 4 });
+      const timeouts = { connectionMs: HEDGED_MS_MAX, statementMs: 5_000 };
+      database = openDatabase(proxy.url, { connectionsMax: 2, readConnectionsMax: 4, timeouts });
     });
     afterEach(async () => {
       await proxy.open();
