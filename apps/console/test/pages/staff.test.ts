@@ -165,15 +165,24 @@ describeInBrowser('the pages of staff', () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');
     const sender = await buildSender(database);
+    const dueAt = async () =>
+      (await server.db.sql<{ at: Date }>('select read_due_at as at from senders'))[0]!.at.getTime();
+    const before = await dueAt();
     await stopSender(database, sender, { errorCode: 190, isConfiguration: true });
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
       await page.goto('/staff/health');
       const incident = page.getByRole('region', { name: /access token has expired/ });
       await incident.getByRole('button', { name: 'Check now' }).click();
       await incident.getByRole('status').getByText('Asking Meta').waitFor();
-      const [asked] = await server.db.sql<{ at: Date }>('select read_due_at as at from senders');
+      // The page says so before the server was asked.
+      await until('a new time', async () => (await dueAt()) !== before);
       const { id, template } = sender;
-      await applySenderReading(database, { id, template, businessAccountId: null }, NOTHING_READ, asked!.at);
+      await applySenderReading(
+        database,
+        { id, template, businessAccountId: null },
+        NOTHING_READ,
+        new Date(await dueAt()),
+      );
       await incident
         .getByRole('status')
         .getByText(/^Checked: \d+ checks? needs? attention$/)
