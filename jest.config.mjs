@@ -35,8 +35,8 @@ export default {
   testEnvironment: 'node',
   testSequencer: '<rootDir>/jest.sequencer.mjs',
   testTimeout: 60_000,
-  // Tests wait for processes and for time-outs more than a third of their time: four workers fill two cores.
-  maxWorkers: 4,
+  // Tests wait for processes and for time-outs often enough that a third worker fills two cores.
+  maxWorkers: 3,
   // Modules of finished test files stay in a worker's memory; collecting them takes more time than starting a new worker.
   workerIdleMemoryLimit: '600MB',
   watchman: false,
