@@ -116,16 +116,27 @@ describe('rate windows', () => {
   }
 
   const SECOND = 1_000_000n;
-  /** The counter of a send of now, after this one. */
-  function counterAfter(last: Counter | undefined, now: bigint): Counter {
-    if (last === undefined || last.at + MINUTE <= now || last.at / SECOND !== now / SECOND)
-      return { at: now };
+  /** Lets a send of now share the counter of the one before, where that is of the same second. */
+  function shareCounter(made: Made, which: 0 | 1, before: Made | undefined, now: bigint): void {
+    const last = before?.counters[which];
+    if (last === undefined || last.at + MINUTE <= now || last.at / SECOND !== now / SECOND) return;
     last.at = now;
-    return last;
+    made.counters[which] = last;
   }
 
-  /** What the function has to answer to one request, which the model then counts as made. */
-  function expected(account: Account, limits: Limits, mode: string, send: NewSend, now: bigint): Result {
+  /**
+   * What the function has to answer to one request, which the model then counts as made.
+   *
+   * @param written what the call writes at its end: its own requests see the counters from before it
+   */
+  function expected(
+    account: Account,
+    limits: Limits,
+    mode: string,
+    send: NewSend,
+    now: bigint,
+    written: (() => void)[],
+  ): Result {
     const { applicationId, recipient } = send;
     const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
     const nothing = { cause: null, retry_after_seconds: null };
@@ -176,11 +187,12 @@ describe('rate windows', () => {
     const outcome = cause !== null ? 'rate_limited' : hasUnit ? 'created' : 'insufficient_credits';
     const taken = outcome === 'created' ? 1 : 0;
     if (taken === 1) {
-      const counters: Made['counters'] = [
-        counterAfter(account.sends.at(-1)?.counters[0], now),
-        counterAfter(own.at(-1)?.counters[1], now),
-      ];
-      account.sends.push({ applicationId, recipient, key, at: now, counters });
+      const made: Made = { applicationId, recipient, key, at: now, counters: [{ at: now }, { at: now }] };
+      const before = [account.sends.at(-1), own.at(-1)] as const;
+      written.push(() => {
+        for (const which of [0, 1] as const) shareCounter(made, which, before[which], now);
+      });
+      account.sends.push(made);
       if (mode === 'live') account.units -= 1;
     }
     return {
@@ -237,13 +249,15 @@ describe('rate windows', () => {
         .map((_, index) => index)
         .toSorted((a, b) => (places(a).join() === places(b).join() ? a - b : places(a) < places(b) ? -1 : 1));
       const answers: Result[] = [];
+      const written: (() => void)[] = [];
       for (const index of order) {
         const send = sends[index]!;
         const caller = this.callers[requests[index]!.caller]!;
         const account = this.accounts.get(send.accountId)!;
         const limits = this.limits.get(send.applicationId)!;
-        answers[index] = expected(account, limits, caller.mode, send, BigInt(rows[index]!.now));
+        answers[index] = expected(account, limits, caller.mode, send, BigInt(rows[index]!.now), written);
       }
+      for (const write of written) write();
       return { given: rows.map(({ ordinal: _ordinal, now: _now, ...result }) => result), answers };
     }
 
