@@ -65,9 +65,16 @@ export async function retain(
   { database, log }: Pick<WorkerContext, 'database' | 'log'>,
   stopping: AbortSignal,
 ): Promise<void> {
-  for (const id of await deleteDueAccounts(database, stopping))
+  // An account that cannot be deleted holds up no other retention.
+  const [accounts, retained] = await Promise.allSettled([
+    deleteDueAccounts(database, stopping),
+    retainOnwards(database, stopping),
+  ]);
+  if (accounts.status === 'rejected') throw accounts.reason;
+  if (retained.status === 'rejected') throw retained.reason;
+  for (const id of accounts.value)
     log.info({ account_id: id }, 'an account was deleted, as its admin had asked');
-  const { numbersReplaced, sendsDeleted } = await retainOnwards(database, stopping);
+  const { numbersReplaced, sendsDeleted } = retained.value;
   if (numbersReplaced + sendsDeleted > 0)
     log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention');
 }

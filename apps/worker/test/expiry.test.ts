@@ -1,5 +1,6 @@
 import { GUESSES_MAX } from '@onecode/domain';
-import { buildSend, guessCode } from '@onecode/testing';
+import { scheduleDeletion } from '@onecode/store';
+import { buildSend, guessCode, TEST_ACTOR } from '@onecode/testing';
 import { retain } from '../src/sweeper.js';
 import { useWorker } from './testWorker.js';
 
@@ -106,4 +107,18 @@ it('the number of an old send is masked by a worker', async () => {
   expect(await t.sql('select recipient from sends where id = $1', [id])).toEqual([
     { recipient: '+55 ••••• 4321' },
   ]);
+});
+
+it('a worker deletes the account whose scheduled time has come', async () => {
+  const { accountId } = await t.newCaller();
+  await scheduleDeletion(t.database, TEST_ACTOR, accountId);
+  const keys = () =>
+    t.sql('select from api_keys k join applications p on p.id = k.application_id where p.account_id = $1', [
+      accountId,
+    ]);
+  await retain(t.context, new AbortController().signal);
+  expect(await keys()).toHaveLength(1);
+  await t.sql('update accounts set delete_at = now() where id = $1', [accountId]);
+  await retain(t.context, new AbortController().signal);
+  expect(await keys()).toEqual([]);
 });
