@@ -166,8 +166,10 @@ describe('the health page’s statistics', () => {
     );
     const reason = 'The sender’s access token has expired or is not valid.';
     await stopSender(database, sender, { errorCode: 190, reason, isConfiguration: true });
-    const view = await untilSeen('the refused token', ({ findings }) =>
-      findings.some(({ name }) => name === 'configuration_fault'),
+    const view = await untilSeen(
+      'the refused token and the send that waits',
+      ({ findings, waiting }) =>
+        findings.some(({ name }) => name === 'configuration_fault') && waiting?.forSender.count === 1,
     );
     const incidents = view.findings.filter(({ holdsUp }) => holdsUp === 'forSender');
     expect(incidents).toMatchObject([
