@@ -242,6 +242,14 @@ const KINDS = {
     remedy:
       'Check the workers’ logs for errors with receipts. Nothing is lost: receipts are applied as soon as the workers can.',
   },
+  retention_behind: {
+    check: 'loops',
+    owners: ['us'],
+    severities: ['degraded'],
+    sentence: 'Old sends are kept longer than the settings say.',
+    remedy:
+      'Check the workers’ logs for errors of retention. If there is none, it is only slow: run `onecode retention run` at a quiet hour.',
+  },
   sends_failing: {
     check: 'ended',
     owners: ['meta', 'us'],

@@ -76,6 +76,8 @@ const FAILED_BY_US: Thresholds = { degraded: 0.05, failing: 0.2 };
 const ENDED_MIN = 10;
 /** More countries, or senders, are not named. */
 const NAMED_MAX = 3;
+/** Retention runs every minute. A day is a promise in a privacy notice. */
+const OVERDUE_SECONDS = 86_400;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 
@@ -345,6 +347,9 @@ const accountsOf = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]
 const receiptsLate: Check = ({ receipts }) =>
   found('receipts_late', severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS));
 
+const retention: Check = ({ retention: overdue }) =>
+  found('retention_behind', (overdue?.seconds ?? 0) >= OVERDUE_SECONDS ? 'degraded' : null);
+
 const due: Check = ({ waiting }) =>
   found('sends_late', severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS));
 
@@ -385,4 +390,5 @@ const CHECKS: readonly Check[] = [
   due,
   busy,
   held,
+  retention,
 ];

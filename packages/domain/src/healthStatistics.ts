@@ -70,6 +70,8 @@ export interface HealthStatistics {
     secondsP95: number | null;
   } | null;
   receipts: { oldestDueSeconds: number | null } | null;
+  /** For how long the oldest send has been kept beyond its time; negative before that, null without one. */
+  retention?: { seconds: number | null } | null;
   traffic?: RecentTraffic | null;
   /** The last round of each loop of each worker. */
   loops: readonly { loop: string; secondsAgo: number }[] | null;

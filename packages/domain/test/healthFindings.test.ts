@@ -52,7 +52,7 @@ const backlog = (count: number, oldestSeconds: number): Backlog => ({
 const sweptSecondsAgo = (...ages: number[]): Read['loops'] =>
   ages.flatMap((secondsAgo) => ['deliver', 'sweep'].map((loop) => ({ loop, secondsAgo })));
 
-const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic'> = {
+const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic' | 'retention'> = {
   postgresqlMs: 2,
   redisMs: 1,
   connections: { used: 40, most: 97 },
@@ -395,6 +395,9 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     { ...HELD, redisMs: 1_200 },
     ['redis redis_slow failing', 'held sends_held degraded'],
   ],
+  ['old sends are kept for less than a day too long', { retention: { seconds: 86_399 } }, []],
+  ['they are kept for longer', { retention: { seconds: 86_400 } }, ['us retention_behind degraded']],
+  ['nothing is kept', { retention: { seconds: null } }, []],
 ];
 
 describe('the findings', () => {

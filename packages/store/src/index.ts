@@ -111,7 +111,7 @@ export * from './sends/identities.js';
 export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
 export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './sends/recipients.js';
-export { retainAll, retainOnwards, type Retained } from './sends/retention.js';
+export { readRetention, retainAll, retainOnwards, type Retained } from './sends/retention.js';
 export * from './sends/takeDeliveries.js';
 export * from './sends/verifySend.js';
 export { deleteEndedTries } from './users/countedTries.js';

@@ -26,6 +26,7 @@ import {
   type ReceiptStatistics,
   type WaitingSends,
 } from './health.js';
+import { readRetention } from '../sends/retention.js';
 import { listHeartbeats, type Heartbeat } from './heartbeats.js';
 import { countWorkers } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
@@ -47,6 +48,7 @@ export interface StoreHealth {
   waiting: WaitingSends | null;
   provider: ProviderAnswers | null;
   receipts: ReceiptStatistics | null;
+  retention: { seconds: number | null } | null;
   traffic: (RecentTraffic & { totals: readonly TrafficTotal[] }) | null;
   loops: Heartbeat[] | null;
   workers: number | null;
@@ -90,6 +92,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
     waiting: source(() => readWaitingSends(database)),
     provider: source(() => readProviderAnswers(database, PROVIDER_MINUTES)),
     receipts: source(() => readReceiptStatistics(database)),
+    retention: source(() => readRetention(database)),
     traffic: source(() => readTraffic(database)),
     loops: source(() => listHeartbeats(database)),
     workers: source(() => countWorkers(database)),

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
  * So many days after its end a day changes no more: codes live for 90 minutes at the most, and the provider repeats a receipt for seven
  * days. A receipt that comes still later changes its send, and no statistics.
  */
-const SETTLED_DAYS = 8;
+export const SETTLED_DAYS = 8;
 /** Sends that are read at once: a day of many takes longer than a statement may. */
 const PART = 50_000;
 const FOLD_MS_MAX = 600_000;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMasked, maskRecipient } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { readSettings, type Settings } from '../accounts/settings.js';
-import { foldDays } from './dailyStatistics.js';
+import { foldDays, SETTLED_DAYS } from './dailyStatistics.js';
 
 /** What was done because its time was over. */
 export interface Retained {
@@ -73,6 +73,17 @@ export async function retainAll(database: Database): Promise<Retained> {
       },
     };
   });
+}
+
+/** For how many seconds the next send of the step that is most behind is overdue; negative before that, null where none is kept. */
+export async function readRetention(database: Connection): Promise<{ seconds: number | null }> {
+  const steps = [['statistics', SETTLED_DAYS + 1] as const, ...stepsOf(await readSettings(database))];
+  const [row] = await database.sql.query<[{ seconds: number | null }]>`
+    select max(extract(epoch from statement_timestamp() - s.created_at - make_interval(days => k.days)))::float8 as seconds
+    from unnest(${steps.map(([step]) => step)}::text[], ${steps.map(([, days]) => days)}::integer[]) as k (step, days)
+    join erasures e on e.step = k.step
+    cross join lateral (select created_at from sends where id > e.up_to order by id limit 1) s`;
+  return row;
 }
 
 interface Pages {

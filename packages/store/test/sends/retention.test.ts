@@ -6,6 +6,8 @@ import {
   limitApplication,
   listLedger,
   listSends,
+  newId,
+  readRetention,
   retainAll,
   retainOnwards,
   storeDenials,
@@ -89,6 +91,22 @@ describe('numbers', () => {
     await store.sql('update sends set recipient = $2 where id = $1', [id, maskRecipient(NUMBER)]);
     const again = await createSend(store.database, newSend(live, { recipient: NUMBER }));
     expect(again).toMatchObject({ outcome: 'rate_limited', cause: 'recipient_rate' });
+  });
+
+  it('that stay too long, and days that are not counted, are told with their overdue time', async () => {
+    const overdueDays = async (): Promise<number | null> => {
+      const { seconds } = await readRetention(store.database);
+      return seconds && Math.round(seconds / 86_400);
+    };
+    expect(await overdueDays()).toBeNull();
+    const id = await past(12, { recipient: NUMBER });
+    expect(await overdueDays()).toBe(12 - 9);
+    await makeOlder(id, 90, FAILED);
+    expect(await overdueDays()).toBe(102 - 9);
+    await store.sql(`update erasures set up_to = $1 where step = 'statistics'`, [newId()]);
+    expect(await overdueDays()).toBe(102 - 30);
+    await retainOnwards(store.database, always);
+    expect(await overdueDays()).toBeNull();
   });
 
   it('stay for ever where that is set', async () => {
