@@ -248,7 +248,7 @@ const KINDS = {
     severities: ['degraded'],
     sentence: 'Old sends are kept longer than the settings say.',
     remedy:
-      'Check the workers’ logs for errors of retention. If there is none, it is only slow: run `onecode retention run` at a quiet hour.',
+      'Check the workers’ logs for errors of retention. If there is none, it is only slow: the command “retention run” does all at once, best at a quiet hour.',
   },
   sends_failing: {
     check: 'ended',

@@ -82,7 +82,12 @@ const OVERDUE_SECONDS = 86_400;
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 
 /** What follows from `no_worker`, and says nothing beside it. deploy/prometheus/alerts.yml keeps it quiet until workers have caught up. */
-const WITHOUT_WORKERS: ReadonlySet<FindingName> = new Set(['sends_late', 'senders_busy', 'receipts_late']);
+const WITHOUT_WORKERS: ReadonlySet<FindingName> = new Set([
+  'sends_late',
+  'senders_busy',
+  'receipts_late',
+  'retention_behind',
+]);
 
 type Check = (statistics: HealthStatistics) => Finding | null | Finding[];
 

@@ -95,8 +95,9 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date): Heal
     findings,
     history: (incidents ?? [])
       .filter(
-        ({ finding, seenAt }) =>
-          now.getTime() - seenAt.getTime() > GOING_ON_MS || !found.some((one) => isSame(one, finding)),
+        ({ finding, beganAt, seenAt }) =>
+          seenAt.getTime() - beganAt.getTime() >= WORTH_TELLING_MS &&
+          (now.getTime() - seenAt.getTime() > GOING_ON_MS || !found.some((one) => isSame(one, finding))),
       )
       .map(({ finding, beganAt, seenAt }) => ({
         finding: findingView(finding),
@@ -121,6 +122,9 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date): Heal
 
 /** An earlier incident of what is wrong now is history. */
 const GOING_ON_MS = 60_000;
+
+/** What one reading saw and the next did not, as while a process starts, is not worth a line. */
+const WORTH_TELLING_MS = 1_000;
 
 const isSame = (one: Finding, other: Finding): boolean =>
   one.name === other.name && subjectOf(one) === subjectOf(other);

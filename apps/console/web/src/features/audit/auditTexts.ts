@@ -2,6 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { AuditValue } from '../../../../src/features/audit/view.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useAddresses, useNumbers, useTimes } from '../../hooks/formats.js';
+import { useStopReason } from '../../hooks/stopReason.js';
 import audit from '../../locales/en/audit.json';
 
 const MONTH = /^\d{4}-\d{2}$/;
@@ -27,6 +28,7 @@ export function useAuditTexts(): {
   const price = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 });
   const month = new Intl.DateTimeFormat(i18n.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
   const countryName = useCountryName();
+  const stopReason = useStopReason();
   const field = (name: string): string => (isField(name) ? t(`fields.${name}`) : name);
 
   function value(given: AuditValue, name: string): string {
@@ -38,6 +40,7 @@ export function useAuditTexts(): {
       if (MONTH.test(given)) return month.format(new Date(`${given}-01T00:00:00Z`));
       if (COUNTRY.test(given)) return countryName(given);
       if (name === 'clientAddress') return address(given);
+      if (name === 'ended') return stopReason({ reason: given, explanation: null });
       return isValue(given) ? t(`values.${given}`) : given;
     }
     if (Array.isArray(given))

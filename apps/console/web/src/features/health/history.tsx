@@ -11,7 +11,13 @@ export function History({ view: { history, senders } }: { view: HealthView }) {
   const sentenceOf = useSentence(senders);
   const stoppedSenders = useStoppedSenders();
   if (history.length === 0) return null;
-  const clock = new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'medium' });
+  const today = new Date().toDateString();
+  const range = (beganAt: Date, endedAt: Date): string =>
+    new Intl.DateTimeFormat(i18n.language, {
+      timeStyle: 'medium',
+      // Nearly all of it is of today.
+      ...(beganAt.toDateString() !== today && { dateStyle: 'short' }),
+    }).formatRange(beganAt, endedAt);
   return (
     <Section title={t('history.title')} description={t('history.text')}>
       <DataTable
@@ -22,7 +28,7 @@ export function History({ view: { history, senders } }: { view: HealthView }) {
           {
             title: t('history.when'),
             w: '32%',
-            render: ({ beganAt, endedAt }) => clock.formatRange(new Date(beganAt), new Date(endedAt)),
+            render: ({ beganAt, endedAt }) => range(new Date(beganAt), new Date(endedAt)),
           },
           {
             title: t('history.what'),
