@@ -7,6 +7,7 @@ import {
   refusedBy,
   UnusableDatabase,
   type Database,
+  type DatabaseOptions,
 } from '@onecode/store';
 import { environment } from './environment.js';
 import { UserError } from './errors.js';
@@ -25,9 +26,12 @@ const SCHEMA_FAULTS: Readonly<Record<string, string>> = {
  *
  * @throws ConfigError, or UserError when the database cannot do it
  */
-export async function withDatabase<R>(use: (database: Database) => Promise<R>): Promise<R> {
+export async function withDatabase<R>(
+  use: (database: Database) => Promise<R>,
+  options: Pick<DatabaseOptions, 'timeouts'> = {},
+): Promise<R> {
   const config = readConfig(environment(), { DATABASE_URL });
-  const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1 });
+  const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1, ...options });
   try {
     return await use(database);
   } catch (error) {

@@ -8,6 +8,7 @@ import { addDoctorCommand } from './commands/doctor.js';
 import { addHoldCommands } from './commands/hold.js';
 import { addKeyCommands } from './commands/key.js';
 import { addRecipientCommands } from './commands/recipient.js';
+import { addLedgerCommands } from './commands/ledger.js';
 import { addReleaseCommands } from './commands/release.js';
 import { addRequestCommands } from './commands/request.js';
 import { addRetentionCommands } from './commands/retention.js';
@@ -48,6 +49,7 @@ function buildProgram(): Command {
   addUserCommands(program);
   addHoldCommands(program);
   addCostCommands(program);
+  addLedgerCommands(program);
   addReleaseCommands(program);
   addAuditCommands(program);
   addDoctorCommand(program);

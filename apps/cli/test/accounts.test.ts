@@ -2,9 +2,10 @@ import { userInfo } from 'node:os';
 import { hashApiKey, isApiKey } from '@onecode/domain';
 import { createApplication, findCaller, setBreaker, tripBreaker } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, recipientKeysOf, TEST_ACTOR } from '@onecode/testing';
-import { ID, TIME, UNKNOWN_ID, useCommandLine } from './onecode.js';
+import { argsOf, ID, onecode, TIME, UNKNOWN_ID, useCommandLine } from './onecode.js';
 
-const { store, json, text, expectFault } = useCommandLine();
+const commandLine = useCommandLine();
+const { store, json, text, expectFault } = commandLine;
 const { username } = userInfo();
 /** As a date; a test that begins before midnight (UTC) may end after it. */
 const TODAY = expect.stringMatching(/^20\d{2}-\d{2}-\d{2}$/) as string;
@@ -283,6 +284,41 @@ describe('a key', () => {
     await store.sql('delete from api_keys where application_id = $1', [first.applicationId]);
     expect(await json(list)).toEqual([]);
     expect(await text(list)).toBe('none\n');
+  });
+});
+
+describe('the ledger', () => {
+  it('is verified: every balance, and every live send’s reservation and return', async () => {
+    const clean = { accounts: expect.any(Number), entries: expect.any(Number), faults: [] };
+    const caller = await buildCaller(store.database, 'live', { credits: 10 });
+    const { accountId } = caller;
+    const [sent, failed] = [
+      await buildSend(store.database, caller),
+      await buildSend(store.database, caller, { recipient: '+5511987650002' }),
+    ];
+    expect(await json('ledger verify')).toEqual(clean);
+
+    await store.sql('update accounts set credits = credits + 1 where id = $1', [accountId]);
+    await store.sql(`update ledger_entries set bucket = 'credit' where send_id = $1`, [sent]);
+    await store.sql(
+      `update sends set status = 'failed', failure_reason = 'attempts_exhausted', failed_at = now(), due_at = null, sealed_code = null
+       where id = $1`,
+      [failed],
+    );
+    const { code, stdout } = await onecode(argsOf(['ledger verify --json']), commandLine.env);
+    expect(code).toBe(1);
+    const { faults } = JSON.parse(stdout) as { faults: unknown[] };
+    expect(faults).toEqual(
+      expect.arrayContaining([
+        { account_id: accountId, bucket: 'credit', balance: expect.any(Number), ledger: expect.any(Number) },
+        { account_id: accountId, send_id: sent, reserved: 0, returned: 0, failed: false },
+        { account_id: accountId, send_id: failed, reserved: 1, returned: 0, failed: true },
+      ]),
+    );
+    await store.sql('delete from sends where account_id = $1', [accountId]);
+    await store.sql('delete from ledger_entries where account_id = $1', [accountId]);
+    await store.sql('update accounts set credits = 0, free_quota = 0 where id = $1', [accountId]);
+    expect(await json('ledger verify')).toEqual(clean);
   });
 });
 

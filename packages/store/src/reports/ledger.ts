@@ -123,3 +123,51 @@ export async function findBalance(database: Database, accountId: string): Promis
     ? null
     : { freeQuota: row.free_quota, credits: row.credits, sendsCreated: Number(row.sends_created) };
 }
+
+/** What does not agree with the ledger: an account's balance, or a live send's reservation or return. */
+export type LedgerFault =
+  | { accountId: string; bucket: UnitBucket; balance: number; ledger: number }
+  | { accountId: string; sendId: string; reserved: number; returned: number; isFailed: boolean };
+
+/**
+ * Checks the whole ledger as it is at one moment: each balance is the sum of its entries, and each live send that is kept has one reservation
+ * from its bucket, and one return if it failed. Reads every row, so the database needs a statement time of minutes where there are many.
+ *
+ * @returns how many accounts and entries there are, and the first faults
+ */
+export async function verifyLedger(
+  database: Database,
+  faultsMax: number,
+): Promise<{ accounts: number; entries: number; faults: LedgerFault[] }> {
+  return database.transaction(
+    async ({ sql }) => {
+      await sql.execute`set transaction isolation level repeatable read, read only`;
+      const [counts] = await sql.query<[{ accounts: number; entries: number }]>`
+        select (select count(*) from accounts)::float8 as accounts, (select count(*) from ledger_entries)::float8 as entries`;
+      const balances = await sql.query<LedgerFault[]>`
+        with sums as (
+          select account_id, bucket, sum(case kind when 'reserved' then -units else units end) as units
+          from ledger_entries group by 1, 2
+        )
+        select a.id as "accountId", b.bucket, b.units as balance, coalesce(s.units, 0)::float8 as ledger
+        from accounts a cross join lateral (values ('free_quota', free_quota), ('credit', credits)) as b (bucket, units)
+        left join sums s on s.account_id = a.id and s.bucket = b.bucket
+        where b.units <> coalesce(s.units, 0) limit ${faultsMax}::integer`;
+      const sends = await sql.query<LedgerFault[]>`
+        with of_sends as (
+          select send_id, bucket, count(*) filter (where kind = 'reserved') as reserved, count(*) filter (where kind = 'returned') as returned
+          from ledger_entries where send_id is not null group by 1, 2
+        )
+        select s.account_id as "accountId", s.id as "sendId", coalesce(e.reserved, 0)::integer as reserved,
+          coalesce(e.returned, 0)::integer as returned, s.status = 'failed' as "isFailed"
+        from sends s left join of_sends e on e.send_id = s.id and e.bucket = s.charged_from
+        where s.mode = 'live'
+          and (coalesce(e.reserved, 0) <> 1 or coalesce(e.returned, 0) <> case s.status when 'failed' then 1 else 0 end)
+        limit ${faultsMax}::integer`;
+      return { ...counts, faults: [...balances, ...sends] };
+    },
+    { timeout: VERIFY_MS_MAX },
+  );
+}
+
+const VERIFY_MS_MAX = 3_600_000;
