@@ -1,7 +1,8 @@
 import { failure } from '@onecode/domain';
-import { changeSend, grantCredits } from '@onecode/store';
+import { changeSend, findBalance, grantCredits } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/testing';
-import type { LedgerView } from '../../src/features/ledger/view.js';
+import type { LedgerView, StatementView } from '../../src/features/ledger/view.js';
+import type { Json } from '../../src/http/json.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -81,6 +82,53 @@ describe('the ledger', () => {
       status: 422,
       body: { code: 'invalid_input', errors },
     });
+  });
+
+  it('is summed up by month, in UTC, from what was there to what is left', async () => {
+    const { accountId } = caller;
+    const { database, sql } = server.db;
+    const statement = async (month: string, who = viewer) =>
+      (await who.get<Json<StatementView>>(`/accounts/${accountId}/statement?month=${month}`)).body;
+    // In the order of their ids: the account and one send in March, the other in April's first moment, the rest now.
+    for (const [place, at] of [
+      '2026-03-15T12:00:00Z',
+      '2026-03-31T23:59:59.999Z',
+      '2026-04-01T00:00:00Z',
+    ].entries())
+      await sql(
+        `update ledger_entries set created_at = $2 where id = (
+           select id from ledger_entries where account_id = $1 order by id offset $3 limit 1)`,
+        [accountId, at, place],
+      );
+    const units = (freeQuota: number, credit: number) => ({ free_quota: freeQuota, credit });
+    const none = units(0, 0);
+    expect(await statement('2026-02')).toMatchObject({ opening: none, closing: none, grants: [] });
+    expect(await statement('2026-03')).toMatchObject({
+      opening: none,
+      granted: units(2, 0),
+      reserved: units(1, 0),
+      returned: none,
+      closing: units(1, 0),
+      grants: [{ at: '2026-03-15T12:00:00.000Z', bucket: 'free_quota', units: 2, reason: 'account created' }],
+    });
+    expect(await statement('2026-04')).toMatchObject({
+      opening: units(1, 0),
+      reserved: units(1, 0),
+      closing: none,
+    });
+    const { freeQuota, credits } = (await findBalance(database, accountId))!;
+    const month = new Date().toISOString().slice(0, 7);
+    expect(await statement(month)).toMatchObject({
+      opening: none,
+      granted: units(0, 5),
+      reserved: units(0, 1),
+      returned: units(1, 0),
+      closing: units(freeQuota, credits),
+      grants: [{ units: 5, reason: 'Invoice 17' }],
+    });
+    expect((await viewer.get(`/accounts/${accountId}/statement?month=2026-13`)).status).toBe(422);
+    const stranger = await person(server, {});
+    expect((await stranger.get(`/accounts/${accountId}/statement?month=${month}`)).status).toBe(404);
   });
 
   it('opens nothing to the cursors of another account', async () => {

@@ -53,7 +53,7 @@ const download = (path: string, who = viewer, base = '/accounts') =>
 const linesOf = async (path: string): Promise<string[]> => {
   const { status, body, headers } = await download(path);
   expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8']);
-  expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[a-z-]+\.csv"$/);
+  expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[a-z0-9-]+\.csv"$/);
   // `text()` takes the byte order mark away.
   expect(body.endsWith('\r\n')).toBe(true);
   return body.slice(0, -2).split('\r\n');
@@ -78,6 +78,16 @@ describe('a download', () => {
     ];
     expect(ledger).toHaveLength(Number(count));
     expect(ledger.filter((line) => line.includes(',reserved,credit,-1,,'))).toHaveLength(SENDS);
+    const statement = await linesOf(`statement.csv?month=${new Date().toISOString().slice(0, 7)}`);
+    expect(statement.map((line) => line.split(',').slice(1, 4).join(' '))).toEqual([
+      'entry free_quota credits',
+      'opening 0 0',
+      expect.stringMatching(/^granted \d+ \d+$/),
+      expect.stringMatching(/^granted \d+ \d+$/),
+      expect.stringMatching(new RegExp(`^reserved -?0 -${SENDS}$`)),
+      expect.stringMatching(/^returned 0 \d+$/),
+      expect.stringMatching(/^closing \d+ \d+$/),
+    ]);
     const requests = await linesOf('refused-requests.csv?hours=1');
     expect(requests[1]).toMatch(/,POST \/v1\/send,422,invalid_json,"It is no ""JSON"", or so\.",to code,1,/);
     const overview = await linesOf(`overview.csv?${SPAN}`);

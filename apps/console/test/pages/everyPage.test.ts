@@ -87,6 +87,7 @@ const PAGES: readonly Visit[] = [
   { name: 'tryout-live', path: '/accounts/ACCOUNT/applications/APPLICATION/tryout', as: 'member' },
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
+  { name: 'statement', path: '/accounts/ACCOUNT/statement', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'account-audit', path: '/accounts/ACCOUNT/audit', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },

@@ -91,6 +91,18 @@ describeInBrowser('the page of the ledger', () => {
     const granted = all.entries.filter(({ kind }) => kind === 'granted').length;
     await until('the granted alone', async () => (await rows.count()) === granted + 1);
     expect(await page.getByRole('link', { name: /^[0-9a-f-]{36}$/ }).count()).toBe(0);
+
+    await page.getByRole('link', { name: 'Monthly statement' }).click();
+    await page.getByRole('heading', { name: /^Statement: / }).waitFor();
+    await page.getByRole('cell', { name: 'At the end' }).waitFor();
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    expect(await page.getByRole('button').count()).toBe(0);
+    const colour = (name: string) =>
+      page.locator('main').evaluate((main, of) => getComputedStyle(main).getPropertyValue(of), name);
+    expect([await colour('color'), await colour('background-color')]).toEqual([
+      'rgb(0, 0, 0)',
+      'rgb(255, 255, 255)',
+    ]);
     await context.close();
   });
 });

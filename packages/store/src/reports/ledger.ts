@@ -124,6 +124,81 @@ export async function findBalance(database: Database, accountId: string): Promis
     : { freeQuota: row.free_quota, credits: row.credits, sendsCreated: Number(row.sends_created) };
 }
 
+/** Units of both buckets. */
+export type Units = Record<UnitBucket, number>;
+
+/** What happened to an account's units between two times: opening + granted - reserved + returned = closing. */
+export interface Statement {
+  opening: Units;
+  granted: Units;
+  reserved: Units;
+  returned: Units;
+  closing: Units;
+  /** Latest first. */
+  grants: { at: Date; bucket: UnitBucket; units: number; reason: string | null }[];
+}
+
+/**
+ * An account's statement from one time until before another. Goes back from now, some entries at a time, so that a statement of any size takes
+ * no long statement; entries of the meantime are not among those that it reads.
+ *
+ * @returns null when there is no such account
+ */
+export async function readStatement(
+  database: Database,
+  accountId: string,
+  from: Date,
+  to: Date,
+): Promise<Statement | null> {
+  const none = (): Units => ({ free_quota: 0, credit: 0 });
+  const [now] = await database.sql.query<[(Units & { newest: bigint | null })?]>`
+    select free_quota, credits as credit, (
+      select id from ledger_entries where account_id = a.id order by account_id desc, id desc limit 1
+    ) as newest
+    from accounts a where id = ${accountId}::uuid`;
+  if (now === undefined) return null;
+  const changes = { granted: none(), reserved: none(), returned: none() };
+  const later = none();
+  const grants: Statement['grants'] = [];
+  for (let before: bigint | null = now.newest === null ? null : now.newest + 1n; before !== null;) {
+    const rows: StatementRow[] = await database.sql.query<StatementRow[]>`
+      with page as materialized (
+        select * from ledger_entries where (account_id, id) < (${accountId}::uuid, ${before}::bigint) and account_id >= ${accountId}::uuid
+        order by account_id desc, id desc limit ${SCANNED_MAX}
+      )
+      select kind, bucket, created_at >= ${to} as is_later, sum(units)::float8 as units,
+        coalesce(jsonb_agg(jsonb_build_object('at', created_at, 'bucket', bucket, 'units', units, 'reason', reason) order by id desc)
+          filter (where kind = 'granted' and created_at < ${to}), '[]') as grants,
+        (select min(id) from page having count(*) = ${SCANNED_MAX} and min(created_at) >= ${from}) as next
+      from page where created_at >= ${from} group by 1, 2, 3`;
+    for (const { kind, bucket, is_later: isLater, units, grants: granted } of rows) {
+      if (isLater) later[bucket] += kind === 'reserved' ? -units : units;
+      else changes[kind][bucket] += units;
+      grants.push(...granted.map((grant) => ({ ...grant, at: new Date(grant.at) })));
+    }
+    before = rows[0]?.next ?? null;
+  }
+  const each = (unitsOf: (bucket: UnitBucket) => number): Units => ({
+    free_quota: unitsOf('free_quota'),
+    credit: unitsOf('credit'),
+  });
+  const closing = each((bucket) => now[bucket] - later[bucket]);
+  const { granted, reserved, returned } = changes;
+  const opening = each((bucket) => closing[bucket] - granted[bucket] + reserved[bucket] - returned[bucket]);
+  const latestFirst = grants.toSorted((one, other) => other.at.getTime() - one.at.getTime());
+  return { opening, ...changes, closing, grants: latestFirst };
+}
+
+interface StatementRow {
+  kind: LedgerKind;
+  bucket: UnitBucket;
+  /** Of after the statement's time. */
+  is_later: boolean;
+  units: number;
+  grants: (Omit<Statement['grants'][number], 'at'> & { at: string })[];
+  next: bigint | null;
+}
+
 /** What does not agree with the ledger: an account's balance, or a live send's reservation or return. */
 export type LedgerFault =
   | { accountId: string; bucket: UnitBucket; balance: number; ledger: number }

@@ -1,13 +1,32 @@
 import { Type } from 'typebox';
-import { findAccount, findBalance, listLedger, readSettings } from '@onecode/store';
+import {
+  findAccount,
+  findBalance,
+  listLedger,
+  readSettings,
+  readStatement,
+  type Database,
+} from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { pageFields } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
-import { LEDGER_COLUMNS, ledgerEntryView, ledgerRow, type TrialView } from './view.js';
+import {
+  LEDGER_COLUMNS,
+  ledgerEntryView,
+  ledgerRow,
+  STATEMENT_COLUMNS,
+  statementRows,
+  type StatementView,
+  type TrialView,
+} from './view.js';
 
 const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) };
+const MONTH = Type.Object(
+  { month: Type.String({ pattern: '^20\\d{2}-(?:0[1-9]|1[0-2])$' }) },
+  { additionalProperties: false },
+);
 const STRICT = { additionalProperties: false };
 
 /** An account's balance, its trial, and its ledger; for staff, those of any account. */
@@ -35,6 +54,25 @@ export const ledgerRoutes: readonly Route[] = [
       return { entries: entries.map(ledgerEntryView), next };
     },
   }),
+  ...accountReading('/statement', {
+    method: 'get',
+    query: MONTH,
+    handle: ({ context, accountId, query }) => statementOf(context.database, accountId, query.month),
+  }),
+  ...accountReading('/statement.csv', {
+    method: 'get',
+    query: MONTH,
+    async handle({ context, accountId, query: { month } }) {
+      const rows = statementRows(await statementOf(context.database, accountId, month));
+      return new CsvDownload(
+        `statement-${month}`,
+        STATEMENT_COLUMNS,
+        (async function* () {
+          yield rows;
+        })(),
+      );
+    },
+  }),
   ...accountReading('/ledger.csv', {
     method: 'get',
     query: Type.Object(KIND, STRICT),
@@ -56,3 +94,12 @@ export const ledgerRoutes: readonly Route[] = [
     },
   }),
 ];
+
+async function statementOf(database: Database, accountId: string, month: string): Promise<StatementView> {
+  const { name } = orNotFound(await findAccount(database, accountId));
+  const from = new Date(`${month}-01T00:00:00Z`);
+  const to = new Date(from);
+  to.setUTCMonth(to.getUTCMonth() + 1);
+  const statement = orNotFound(await readStatement(database, accountId, from, to));
+  return { name, from, to, at: new Date(), ...statement };
+}

@@ -1,4 +1,4 @@
-import type { Balance, LedgerEntry } from '@onecode/store';
+import type { Balance, LedgerEntry, Statement, Units } from '@onecode/store';
 import type { Json } from '../../http/json.js';
 
 /** The units that an account has left. */
@@ -50,3 +50,36 @@ export const ledgerRow = (entry: LedgerEntry) => [
   entry.balance.freeQuota,
   entry.balance.credits,
 ];
+
+/** An account's statement of a month (UTC): until now, of one that is not over. */
+export interface StatementView extends Statement {
+  /** The account's. */
+  name: string;
+  from: Date;
+  to: Date;
+  /** When it was made. */
+  at: Date;
+}
+
+export const STATEMENT_COLUMNS = ['at', 'entry', 'free_quota', 'credits', 'reason'];
+
+/** A statement in the download: what there was, what changed it, and what there is. */
+export function statementRows({ from, to, at, grants, ...statement }: StatementView) {
+  const end = new Date(Math.min(to.getTime(), at.getTime()));
+  const row = (when: Date, entry: string, units: Units, reason: string | null = null) => [
+    when,
+    entry,
+    units.free_quota,
+    units.credit,
+    reason,
+  ];
+  return [
+    row(from, 'opening', statement.opening),
+    ...grants.map((grant) =>
+      row(grant.at, 'granted', { free_quota: 0, credit: 0, [grant.bucket]: grant.units }, grant.reason),
+    ),
+    row(end, 'reserved', { free_quota: -statement.reserved.free_quota, credit: -statement.reserved.credit }),
+    row(end, 'returned', statement.returned),
+    row(end, 'closing', statement.closing),
+  ];
+}

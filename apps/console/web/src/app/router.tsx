@@ -66,6 +66,7 @@ export const router = createBrowserRouter([
               ),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
               page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
+              page('statement', () => import('../features/ledger/statement.js'), 'Statement'),
               page('audit', () => import('../features/audit/audit.js'), 'AccountAudit'),
               page('team', () => import('../features/team/team.js'), 'Team'),
             ],
@@ -84,6 +85,11 @@ export const router = createBrowserRouter([
               page('accounts/:target/overview', () => import('../features/overview/overview.js'), 'Overview'),
               page('accounts/:target/sends', () => import('../features/sends/sends.js'), 'Sends'),
               page('accounts/:target/ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
+              page(
+                'accounts/:target/statement',
+                () => import('../features/ledger/statement.js'),
+                'Statement',
+              ),
               page(
                 'accounts/:target/requests',
                 () => import('../features/refusedRequests/refusedRequests.js'),

@@ -53,6 +53,16 @@ export function useTimes(): (at: string, options?: { seconds?: boolean }) => str
     new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: seconds ? 'medium' : 'short' });
 }
 
+/** Formats months, `2026-11`, in the user's language, as titles. */
+export function useMonths(): (month: string) => string {
+  const { language } = useTranslation().i18n;
+  const format = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  return (month) => {
+    const text = format.format(new Date(`${month}-01T00:00:00Z`));
+    return text.charAt(0).toUpperCase() + text.slice(1);
+  };
+}
+
 /** Formats IP addresses: that of the server's own machine says nothing to anybody. */
 export function useAddresses(): (address: string) => string {
   const { t } = useTranslation();

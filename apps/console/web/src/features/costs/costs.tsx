@@ -9,7 +9,7 @@ import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { useMonths, useNumbers } from '../../hooks/formats.js';
 import { useMoney } from './money.js';
 
 const REFRESH_MS = 60_000;
@@ -47,7 +47,7 @@ export function Costs() {
 
 /** Each month with its sum; the newest is open. */
 function Months({ costs, currency }: CostsView) {
-  const { month } = useMoney(currency);
+  const month = useMonths();
   const months = [...new Set(costs.map((cost) => cost.month))];
   return (
     <Accordion multiple variant="separated" defaultValue={months.slice(0, 1)}>

@@ -13,6 +13,7 @@ import { Dialog, DialogForm } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { NO_COUNTRY, useCountryChoices, useCountryName } from '../../hooks/countries.js';
+import { useMonths } from '../../hooks/formats.js';
 import { useRequired } from '../../hooks/forms.js';
 import { useStaffChange } from '../../hooks/staffChange.js';
 import { useMoney } from './money.js';
@@ -52,7 +53,8 @@ export function Prices() {
 function PriceTable({ prices, currency }: { prices: readonly PriceView[]; currency: string | null }) {
   const { t } = useTranslation('costs');
   const mayOperate = useMayOperate();
-  const { price, month } = useMoney(currency);
+  const { price } = useMoney(currency);
+  const month = useMonths();
   const countryName = useCountryName();
   const [removed, setRemoved] = useState<PriceView | null>(null);
   return (

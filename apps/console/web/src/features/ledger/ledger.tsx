@@ -1,7 +1,8 @@
-import { Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { Button, Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
 import { IconReceipt } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
 import type { BalanceView, LedgerView } from '../../../../src/features/ledger/view.js';
 import { useData, usePages } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
@@ -27,7 +28,14 @@ export function Ledger() {
       title={t('common:nav.ledger')}
       {...useAccountBack()}
       description={t('description')}
-      actions={<Download path={`${path}/ledger.csv${query}`} />}
+      actions={
+        <>
+          <Button component={Link} to={`${path}/statement`} variant="default">
+            {t('statement.link')}
+          </Button>
+          <Download path={`${path}/ledger.csv${query}`} />
+        </>
+      }
     >
       <Balance />
       <Group>

@@ -1,4 +1,5 @@
 import { Anchor, Text } from '@mantine/core';
+import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { LedgerEntryView } from '../../../../src/features/ledger/view.js';
@@ -9,6 +10,10 @@ import { Time } from '../../components/times.js';
 
 /** The one reason that the service writes itself; operators write all others. */
 const ACCOUNT_CREATED = 'account created';
+
+/** What a grant was for, in the user's language where it is the service's word. */
+export const reasonText = (reason: string, t: TFunction<'ledger'>): string =>
+  reason === ACCOUNT_CREATED ? t('accountCreated') : reason;
 
 /** Entries of the ledger, in the given order. */
 export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }) {
@@ -59,7 +64,7 @@ function What({ entry: { at, kind, reason, sendId } }: { entry: LedgerEntryView 
       <Text inherit>{t(`kinds.${kind}`)}</Text>
       {reason !== null && (
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {reason === ACCOUNT_CREATED ? t('accountCreated') : reason}
+          {reasonText(reason, t)}
         </Text>
       )}
       <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
