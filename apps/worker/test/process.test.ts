@@ -113,23 +113,23 @@ describe('a worker process', () => {
 it(
   'a worker that is killed while it counts a day leaves the day to another one, which counts it once',
   async () => {
-    const { database, sql } = environment.db;
-    const id = await buildSend(database, await environment.newCaller('test'));
+    const { db } = environment;
+    const id = await buildSend(db.database, await environment.newCaller('test'));
     const first = await start();
     await environment.until(id, 'read');
     expect(await first.stop()).toMatchObject({ code: 0 });
-    await sql(
+    await db.sql(
       `update sends set id = overlay(first_id_at(created_at - interval '20 days')::text placing right(id::text, 17) from 20)::uuid,
          created_at = created_at - interval '20 days', expires_at = expires_at - interval '20 days' where id = $1`,
       [id],
     );
-    const days = () => sql<{ created: number }>('select created from daily_statistics');
-    await database.transaction(
+    const days = () => db.sql<{ created: number }>('select created from daily_statistics');
+    await db.database.transaction(
       async (connection) => {
         await connection.sql.execute`lock table daily_statistics in exclusive mode`;
         const second = await start();
         await until('a fold that waits', async () => {
-          const waiting = await sql(
+          const waiting = await db.sql(
             `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
                and query ilike '%insert into daily_statistics%'`,
           );

@@ -2,7 +2,6 @@ import { failure } from '@onecode/domain';
 import { changeSend, findBalance, grantCredits } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/testing';
 import type { LedgerView, StatementView } from '../../src/features/ledger/view.js';
-import type { Json } from '../../src/http/json.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -86,16 +85,16 @@ describe('the ledger', () => {
 
   it('is summed up by month, in UTC, from what was there to what is left', async () => {
     const { accountId } = caller;
-    const { database, sql } = server.db;
+    const { db } = server;
     const statement = async (month: string, who = viewer) =>
-      (await who.get<Json<StatementView>>(`/accounts/${accountId}/statement?month=${month}`)).body;
+      (await who.get<StatementView>(`/accounts/${accountId}/statement?month=${month}`)).body;
     // In the order of their ids: the account and one send in March, the other in April's first moment, the rest now.
     for (const [place, at] of [
       '2026-03-15T12:00:00Z',
       '2026-03-31T23:59:59.999Z',
       '2026-04-01T00:00:00Z',
     ].entries())
-      await sql(
+      await db.sql(
         `update ledger_entries set created_at = $2 where id = (
            select id from ledger_entries where account_id = $1 order by id offset $3 limit 1)`,
         [accountId, at, place],
@@ -116,7 +115,7 @@ describe('the ledger', () => {
       reserved: units(1, 0),
       closing: none,
     });
-    const { freeQuota, credits } = (await findBalance(database, accountId))!;
+    const { freeQuota, credits } = (await findBalance(db.database, accountId))!;
     const month = new Date().toISOString().slice(0, 7);
     expect(await statement(month)).toMatchObject({
       opening: none,

@@ -18,7 +18,7 @@ import {
   ledgerRow,
   STATEMENT_COLUMNS,
   statementRows,
-  type StatementView,
+  type StatementOfMonth,
   type TrialView,
 } from './view.js';
 
@@ -95,7 +95,7 @@ export const ledgerRoutes: readonly Route[] = [
   }),
 ];
 
-async function statementOf(database: Database, accountId: string, month: string): Promise<StatementView> {
+async function statementOf(database: Database, accountId: string, month: string): Promise<StatementOfMonth> {
   const { name } = orNotFound(await findAccount(database, accountId));
   const from = new Date(`${month}-01T00:00:00Z`);
   const to = new Date(from);

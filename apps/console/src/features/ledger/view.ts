@@ -52,7 +52,7 @@ export const ledgerRow = (entry: LedgerEntry) => [
 ];
 
 /** An account's statement of a month (UTC): until now, of one that is not over. */
-export interface StatementView extends Statement {
+export interface StatementOfMonth extends Statement {
   /** The account's. */
   name: string;
   from: Date;
@@ -61,10 +61,12 @@ export interface StatementView extends Statement {
   at: Date;
 }
 
+export type StatementView = Json<StatementOfMonth>;
+
 export const STATEMENT_COLUMNS = ['at', 'entry', 'free_quota', 'credits', 'reason'];
 
 /** A statement in the download: what there was, what changed it, and what there is. */
-export function statementRows({ from, to, at, grants, ...statement }: StatementView) {
+export function statementRows({ from, to, at, grants, ...statement }: StatementOfMonth) {
   const end = new Date(Math.min(to.getTime(), at.getTime()));
   const row = (when: Date, entry: string, units: Units, reason: string | null = null) => [
     when,

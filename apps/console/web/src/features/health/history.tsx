@@ -6,12 +6,12 @@ import { Section } from '../../components/page.js';
 import { useSentence, useStoppedSenders } from './findingText.js';
 
 /** What was wrong within the last day, latest first. */
-export function History({ view: { history, senders } }: { view: HealthView }) {
+export function History({ view: { at, history, senders } }: { view: HealthView }) {
   const { t, i18n } = useTranslation('health');
   const sentenceOf = useSentence(senders);
   const stoppedSenders = useStoppedSenders();
   if (history.length === 0) return null;
-  const today = new Date().toDateString();
+  const today = new Date(at).toDateString();
   const range = (beganAt: Date, endedAt: Date): string =>
     new Intl.DateTimeFormat(i18n.language, {
       timeStyle: 'medium',

@@ -2,7 +2,6 @@ import { Button, Text } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight, IconPrinter } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearchParams } from 'react-router';
-import type { Json } from '../../../../src/http/json.js';
 import type { StatementView } from '../../../../src/features/ledger/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
@@ -13,8 +12,6 @@ import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { useMonths, useNumbers } from '../../hooks/formats.js';
 import { reasonText } from './ledgerTable.js';
-
-type View = Json<StatementView>;
 
 /** This month in UTC, `2026-11`. */
 export const currentMonth = (): string => new Date().toISOString().slice(0, 7);
@@ -31,7 +28,7 @@ export function Statement() {
   const { path } = useAccount();
   const [search] = useSearchParams();
   const month = search.get('month') ?? currentMonth();
-  const read = useData<View>(`${path}/statement?month=${month}`);
+  const read = useData<StatementView>(`${path}/statement?month=${month}`);
   const nameOf = useMonths();
   const [last, next] = [monthBeside(month, -1), monthBeside(month, 1)];
   return (
@@ -77,7 +74,7 @@ export function Statement() {
 
 const LINES = ['opening', 'granted', 'reserved', 'returned', 'closing'] as const;
 
-function Units({ view }: { view: View }) {
+function Units({ view }: { view: StatementView }) {
   const { t } = useTranslation('ledger');
   const { whole, signed } = useNumbers();
   const units = (line: (typeof LINES)[number], bucket: 'free_quota' | 'credit'): string => {
