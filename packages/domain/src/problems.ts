@@ -51,7 +51,7 @@ const TABLE = {
     cause:
       'The field "to" is missing, lacks the + and the country code, or is not a possible number; or the account does not send to its country, or to satellite and premium-rate numbers.',
     remedy:
-      'Give the number in E.164 form, for example +5511961234567. If the detail names its country or range, ask for another number, or ask the operator to allow it; credits end the limits of a trial account.',
+      'Give the number in E.164 form, for example +5511961234567. Log the detail: where it names a country or range, the number may be right, and the account does not send there. Then ask for another number, or ask the operator to allow it; credits end the limits of a trial account.',
   },
   channel_unavailable: {
     status: 422,
