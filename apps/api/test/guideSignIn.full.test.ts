@@ -15,6 +15,8 @@ const server = app.listen(0, '127.0.0.1', () => console.log('http://localhost:' 
 const POLL = `void (async () => {
   for (window.polled = []; ; ) window.polled.push((await fetch('/me')).status);
 })()`;
+const ENGLISH = ['could not be delivered', 'cannot be sent', 'Delivered'] as const;
+const PORTUGUESE = ['Não foi possível entregar', 'Não é possível enviar códigos', 'Entregue'] as const;
 const ME = `fetch('/me').then((answer) => answer.status === 200 ? answer.json() : answer.status)`;
 
 const scriptOf = (code: string): string =>
@@ -77,6 +79,35 @@ describeInBrowser.each(['', 'pt-br/'])('the sign-in of the guide, %s', (language
     expect(await page.evaluate('window.polled.join().replace(/^(401,)*/, "").includes("401")')).toBe(false);
     expect(await page.evaluate(ME)).toEqual({ phone: PHONE });
     expect(service.sends).toHaveLength(1);
+    await page.close();
+  });
+
+  it('goes on where it was after a reload, and says so when a code cannot arrive', async () => {
+    const page = await browser.newPage();
+    const [refused, reached] = ['+447700900322', '+447700900323'];
+    service.script(refused, { status: 'failed', reason: 'rejected_by_provider' });
+    // Both tries of the first press.
+    service.script(reached, { answer: 'lost', afterWork: true, times: 2 });
+    await page.goto(url);
+    const ask = async (number: string): Promise<void> => {
+      await page.locator('[name=phone]').fill(number);
+      await page.locator('#phone button').click();
+    };
+    const [cannotArrive, notSent, arrived] = language === '' ? ENGLISH : PORTUGUESE;
+    await ask(refused);
+    await page.locator('#notice', { hasText: cannotArrive }).waitFor();
+    await ask(reached);
+    await page.locator('#notice', { hasText: notSent }).waitFor();
+    await ask(reached);
+    await page.locator('#notice', { hasText: arrived }).waitFor();
+    expect(service.sends.filter(({ to }) => to === reached)).toHaveLength(1);
+    await page.reload();
+    await page.locator('[name=code]').fill(service.lastCode(reached));
+    await page.locator('#code button').click();
+    await page.locator('#notice', { hasText: reached }).waitFor();
+    await page.reload();
+    await page.locator('#notice', { hasText: reached }).waitFor();
+    expect(await page.locator('form:visible').count()).toBe(0);
     await page.close();
   });
 

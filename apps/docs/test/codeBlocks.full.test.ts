@@ -165,6 +165,8 @@ describeIf(existsSync(SDK))('where the SDK is', () => {
             declarationMap: false,
             noEmit: true,
             lib: ['es2023', 'dom', 'dom.iterable'],
+            // A page may go on with the files of another.
+            rootDirs: [...new Set(files.map(dirname))],
             typeRoots: [join(ROOT, 'node_modules/@types')],
             types: ['node'],
             paths: {
