@@ -15,9 +15,10 @@ const { PORT = '8000', RESEND_AFTER_SECONDS = '30', SESSIONS_MAX = '10000', HTTP
 const onecode = new Onecode({
   apiKey: ONECODE_API_KEY,
   baseUrl: ONECODE_URL,
-  // A person waits: two tries at the most, and then a sentence.
+  // A person waits: two tries at the most, no long wait between them, and then a sentence.
   timeoutMs: Number(ONECODE_TIMEOUT_MS),
   maxRetries: 1,
+  deadlineMs: 2 * Number(ONECODE_TIMEOUT_MS) + 1000,
 });
 const SESSION_MS = 3_600_000;
 /** The oldest first. */

@@ -9,8 +9,9 @@ export function onecode(): Onecode {
   return (client ??= new Onecode({
     apiKey: ONECODE_API_KEY,
     baseUrl: ONECODE_URL,
-    // A person waits: two tries at the most, and then a sentence.
+    // A person waits: two tries at the most, no long wait between them, and then a sentence.
     timeoutMs: Number(ONECODE_TIMEOUT_MS),
     maxRetries: 1,
+    deadlineMs: 2 * Number(ONECODE_TIMEOUT_MS) + 1000,
   }));
 }
