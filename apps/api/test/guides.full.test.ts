@@ -1,10 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { transformSync } from '@swc/core';
 import { PROBLEMS } from '@onecode/domain';
-import { buildCaller, describeIf, type TestCaller } from '@onecode/testing';
+import { buildCaller, closedPort, describeIf, type TestCaller } from '@onecode/testing';
 import { simulateDelivery } from './contractTarget.js';
 import { guideBlocks, makeGuideFolder, ROOT } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
@@ -216,6 +217,39 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     expect(tests).toHaveLength(3);
     for (const [index, code] of tests.entries())
       await run(process.execPath, ['--test', write(`double${index}.test.mjs`, scriptOf(code))]);
+  });
+});
+
+describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the double for other languages', () => {
+  it('is scripted over HTTP, as its page says', async () => {
+    const [program = ''] = blocksOf('double', 'ts').filter((code) => code.includes('createServer'));
+    // Ports of this test alone.
+    const [service, control] = [await closedPort(), await closedPort()];
+    const code = scriptOf(program).replace('4001', String(service)).replace('4002', String(control));
+    const double = spawn(process.execPath, [write('double.mjs', code)], { stdio: 'pipe' });
+    try {
+      await once(double.stdout, 'data');
+      const post = async (port: number, path: string, body: object, key = ''): Promise<Response> =>
+        fetch(`http://127.0.0.1:${port}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        });
+      const { live } = (await (await post(control, '/keys', {})).json()) as { live: string };
+      const to = '+447700900123';
+      await post(control, '/script', { to, outcomes: [{ answer: 'rate_limited', retryAfterSeconds: 31 }] });
+      const limited = await post(service, '/v1/send', { to }, live);
+      expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '31']);
+      const { id } = (await (await post(service, '/v1/send', { to }, live)).json()) as { id: string };
+      await post(control, '/advance', { seconds: 600 });
+      const typed: unknown = await (await post(control, '/code', { to })).json();
+      const judged = await post(service, `/v1/send/${id}/verify`, { code: typed }, live);
+      expect(await judged.json()).toMatchObject({ valid: false, verification: 'expired' });
+      expect(await (await post(control, '/sends', {})).json()).toMatchObject([{ id, to, code: typed }]);
+      expect((await post(control, '/sent', {})).status).toBe(400);
+    } finally {
+      double.kill();
+    }
   });
 });
 
