@@ -45,9 +45,6 @@ import (
 const (
 	answerBytesMax = 256 << 10
 	retryAfterMax  = 30 * time.Second
-	problemCodes   = " missing_credentials invalid_api_key insufficient_credits send_not_found idempotency_key_reused invalid_json invalid_recipient " +
-		"channel_unavailable invalid_code invalid_locale invalid_idempotency_key rate_limited internal_error not_found method_not_allowed " +
-		"bad_request request_timeout headers_too_large forbidden invalid_signature payload_too_large too_busy "
 )
 
 var (
@@ -253,8 +250,8 @@ func (c *Client) Verify(ctx context.Context, sendID, code string) (*VerifyResult
 	}
 	cause := answer.cause
 	if problem, ok := answer.failure().(*ProblemError); ok {
-		// A code that this client does not know may mean anything.
-		if problem.Status < 500 && strings.Contains(problemCodes, " "+problem.Code+" ") {
+		// Below 500, a problem comes before the judgement, whatever its code.
+		if problem.Status < 500 {
 			return nil, problem
 		}
 		// Not the problem itself, which errors.As would find and take for a refusal.

@@ -62,11 +62,6 @@ public final class Onecode {
     private static final int RETRY_AFTER_SECONDS_MAX = 30;
     private static final Set<String> STATUSES = Set.of("queued", "sending", "sent", "delivered", "read", "failed");
     private static final Set<String> VERIFICATIONS = Set.of("pending", "verified", "expired", "locked");
-    private static final Set<String> PROBLEM_CODES = Set.of(
-        "missing_credentials", "invalid_api_key", "insufficient_credits", "send_not_found", "idempotency_key_reused", "invalid_json",
-        "invalid_recipient", "channel_unavailable", "invalid_code", "invalid_locale", "invalid_idempotency_key", "rate_limited",
-        "internal_error", "not_found", "method_not_allowed", "bad_request", "request_timeout", "headers_too_large", "forbidden",
-        "invalid_signature", "payload_too_large", "too_busy");
 
     static {
         // Shorter than any server or relay keeps an idle connection, so that a verification hardly ever meets one that is dead. It must
@@ -249,9 +244,9 @@ public final class Onecode {
         VerifyResult result = answer.judgement();
         if (result != null) return result;
         OnecodeException error = answer.exception();
-        // A code that this class does not know may mean anything.
-        if (error instanceof ProblemException problem && answer.status() < 500 && PROBLEM_CODES.contains(problem.code)) throw problem;
-        if (!answer.isSent) throw error;
+        // Below 500, a problem comes before the judgement, whatever its code.
+        boolean isRefusal = error instanceof ProblemException && answer.status() < 500;
+        if (isRefusal || !answer.isSent) throw error;
         throw new IndeterminateVerificationException(sendId, error);
     }
 

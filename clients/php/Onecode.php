@@ -280,9 +280,6 @@ final class Answer
 {
     private const STATUSES = ['queued', 'sending', 'sent', 'delivered', 'read', 'failed'];
     private const VERIFICATIONS = ['pending', 'verified', 'expired', 'locked'];
-    private const PROBLEM_CODES = 'missing_credentials invalid_api_key insufficient_credits send_not_found idempotency_key_reused invalid_json '
-        . 'invalid_recipient channel_unavailable invalid_code invalid_locale invalid_idempotency_key rate_limited internal_error not_found '
-        . 'method_not_allowed bad_request request_timeout headers_too_large forbidden invalid_signature payload_too_large too_busy';
     /** Null where there was no whole answer. */
     public readonly ?int $status;
     public readonly ?int $retryAfterSeconds;
@@ -365,12 +362,11 @@ final class Answer
         return new ConnectionException("$this->request: $what", ...$facts);
     }
 
-    /** What an answer without a judgement means. A code that this client does not know may mean anything. */
+    /** What an answer without a judgement means. Below 500, a problem comes before the judgement, whatever its code. */
     public function verifyException(string $sendId): OnecodeException
     {
         $error = $this->exception();
-        $isRefusal = $error instanceof ProblemException && $error->status < 500
-            && in_array($error->problemCode, explode(' ', self::PROBLEM_CODES), true);
+        $isRefusal = $error instanceof ProblemException && $error->status < 500;
         return $isRefusal || !$this->isSent ? $error : new IndeterminateVerificationException($sendId, $error);
     }
 

@@ -38,11 +38,6 @@ _RETRY_AFTER_SECONDS_MAX = 30
 _REPEATED = (0, 408, 425, 500)
 _STATUSES = ("queued", "sending", "sent", "delivered", "read", "failed")
 _VERIFICATIONS = ("pending", "verified", "expired", "locked")
-_PROBLEM_CODES = frozenset(
-    "missing_credentials invalid_api_key insufficient_credits send_not_found idempotency_key_reused invalid_json invalid_recipient "
-    "channel_unavailable invalid_code invalid_locale invalid_idempotency_key rate_limited internal_error not_found method_not_allowed "
-    "bad_request request_timeout headers_too_large forbidden invalid_signature payload_too_large too_busy".split()
-)
 
 
 @dataclass(frozen=True)
@@ -201,8 +196,8 @@ class Onecode:
         if result is not None:
             return result
         error = answer.error()
-        # A code that this client does not know may mean anything.
-        is_refused = isinstance(error, ProblemError) and answer.status < 500 and error.code in _PROBLEM_CODES
+        # Below 500, a problem comes before the judgement, whatever its code.
+        is_refused = isinstance(error, ProblemError) and answer.status < 500
         if is_refused or not answer.is_sent:
             raise error
         raise IndeterminateVerificationError(send_id, error)

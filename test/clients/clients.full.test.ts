@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
-import { PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { PROBLEMS } from '@onecode/domain';
 import {
   closedPort,
   describeIf,
@@ -296,9 +296,10 @@ describe('a client', () => {
           expect(service.requests).toHaveLength(1);
         });
 
-        it('is that problem when the service refused it before it judged, for every problem code', async () => {
+        it('is that problem when the service refused it before it judged, for every problem code and others', async () => {
           await use();
-          for (const [code, { status }] of Object.entries(PROBLEMS) as [ProblemCode, { status: number }][]) {
+          const unknown = { of_a_later_release: { status: 403 }, of_a_later_fault: { status: 503 } };
+          for (const [code, { status }] of Object.entries({ ...PROBLEMS, ...unknown })) {
             service.script(problem(status, code, { 'x-request-id': 'r-1' }));
             expect([code, await verify()]).toMatchObject([
               code,

@@ -1,6 +1,5 @@
 import {
   DELIVERY_STATUSES,
-  PROBLEMS,
   VERIFICATIONS,
   type Problem,
   type Send,
@@ -95,9 +94,6 @@ export function problemIn({ status, mediaType, body }: Answer): Problem | null {
     errors: isObject(errors) ? (errors as Record<string, string>) : undefined,
   };
 }
-
-/** Whether this version knows what the problem means. */
-export const isKnown = ({ code }: Problem): boolean => Object.hasOwn(PROBLEMS, code);
 
 function bodyWith<Body extends object>(
   { status, mediaType, body }: Answer,

@@ -1,4 +1,4 @@
-import { isKnown, judgementIn, problemIn, type Answer } from './answers.js';
+import { judgementIn, problemIn, type Answer } from './answers.js';
 import { ConnectionError, IndeterminateVerificationError, OnecodeError, ProblemError } from './errors.js';
 import type { Signal } from './fetch.js';
 import { sendPath } from './reads.js';
@@ -22,9 +22,8 @@ export async function verifyCode(
   if (result !== null) return result;
   const problem = problemIn(answer);
   const { status, requestId, retryAfterSeconds } = answer;
-  // A code that this version does not know may mean anything.
-  if (problem !== null && status < 500 && isKnown(problem))
-    throw new ProblemError(problem, { requestId, retryAfterSeconds });
+  // Below 500, a problem comes before the judgement, whatever its code.
+  if (problem !== null && status < 500) throw new ProblemError(problem, { requestId, retryAfterSeconds });
   throw new IndeterminateVerificationError(
     id,
     problem === null ? `an answer with ${status} that is no judgement` : `${problem.code} (${status})`,

@@ -168,6 +168,7 @@ describe('a verification', () => {
     [408, 'request_timeout'],
     [422, 'invalid_json'],
     [429, 'rate_limited'],
+    [403, 'of_a_later_release'],
   ])('that the service refuses with %i %s is that problem', async (status, code) => {
     service.script(problem(status, code, { 'x-request-id': 'r-1' }, { errors: { code: 'Must be.' } }));
     const error = await client()
