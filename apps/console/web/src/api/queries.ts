@@ -1,11 +1,14 @@
 import {
   QueryClient,
   useInfiniteQuery,
+  // oxlint-disable-next-line no-restricted-imports -- wrapped below
   useMutation,
   useQuery,
   useQueryClient,
+  type UseMutationOptions,
   type UseQueryResult,
 } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { ApiProblem, call } from './http.js';
 
 /** The cache of all pages. Only lost connections and server errors (5xx) are retried; a 4xx is final. */
@@ -77,6 +80,27 @@ export function usePages<T extends { next: string | null }>(
   });
 }
 
+/**
+ * React Query's `useMutation`, in which the same change that is still under way is joined and not made again: the second click of a double
+ * click comes before the page can disable its button.
+ */
+export function useMutationOnce<T, V = void>({
+  mutationFn,
+  ...options
+}: Omit<UseMutationOptions<T, ApiProblem, V>, 'mutationFn'> & { mutationFn: (variables: V) => Promise<T> }) {
+  const underWay = useRef(new Map<string, Promise<T>>());
+  return useMutation<T, ApiProblem, V>({
+    ...options,
+    mutationFn: (variables) => {
+      const key = JSON.stringify(variables) ?? '';
+      const joined =
+        underWay.current.get(key) ?? mutationFn(variables).finally(() => underWay.current.delete(key));
+      underWay.current.set(key, joined);
+      return joined;
+    },
+  });
+}
+
 /** The request of a change. */
 export interface Change {
   method: 'POST' | 'PUT' | 'DELETE';
@@ -97,7 +121,7 @@ export function useChange<T = void>(...stale: string[]) {
       stale.map((path) => client.invalidateQueries({ queryKey: path.split(/[/?]/).filter(Boolean) })),
     );
   };
-  return useMutation<T, ApiProblem, Change>({
+  return useMutationOnce<T, Change>({
     mutationFn: ({ method, path, body }) => call<T>(method, path, body),
     onSuccess: refresh,
     // The change may have been made although its answer was lost: show the current state before a retry.

@@ -1,12 +1,12 @@
 import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, NewKeyView } from '../../../../src/features/applications/view.js';
 import type { TryoutView } from '../../../../src/features/tryout/view.js';
-import { type ApiProblem, call } from '../../api/http.js';
-import { useData } from '../../api/queries.js';
+import { call } from '../../api/http.js';
+import { useData, useMutationOnce } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { CodeSamples } from '../../components/codeSamples.js';
 import { CodeBlock } from '../../components/copy.js';
@@ -52,7 +52,7 @@ export function NewKey({
 function useNewKey(application: string) {
   const { path } = useAccount();
   const client = useQueryClient();
-  return useMutation<NewKeyView, ApiProblem, string>({
+  return useMutationOnce<NewKeyView, string>({
     gcTime: 0,
     mutationFn: (label) =>
       call('POST', `${path}/applications/${application}/keys`, label === '' ? {} : { label }),

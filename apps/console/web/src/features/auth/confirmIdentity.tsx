@@ -1,9 +1,9 @@
 import { Anchor, Group, PasswordInput, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ApiProblem, setConfirmationPrompt } from '../../api/http.js';
+import { setConfirmationPrompt } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { confirmWithCode, confirmWithPassword } from '../../api/auth.js';
 import { ConfirmationOpenContext, Dialog, DialogForm } from '../../components/dialog.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
@@ -47,7 +47,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
   const [kind, setKind] = useState<Kind>(hasTwoFactor ? 'code' : 'password');
   const fieldErrorsOf = useFieldErrors();
   const form = useForm({ initialValues: { proof: '' }, validate: { proof: useRequired() } });
-  const { mutate, isPending, error, reset } = useMutation<void, ApiProblem, string>({
+  const { mutate, isPending, error, reset } = useMutationOnce<void, string>({
     mutationFn: (proof) => (kind === 'password' ? confirmWithPassword(proof) : confirmWithCode(proof.trim())),
     onSuccess: onDone,
     onError: (problem) => {

@@ -1,12 +1,13 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import type { SessionView } from '../../../../src/features/session/view.js';
 import type { InvitationOfferView } from '../../../../src/features/auth/view.js';
 import { call, type ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { readSession, signOut } from '../../api/auth.js';
 import { Failure, Loading } from '../../components/states.js';
 import { AuthLayout } from './authLayout.js';
@@ -62,7 +63,7 @@ function InvitationCard({
   const navigate = useNavigate();
   const { accountName, email, role } = offer;
 
-  const join = useMutation<void, ApiProblem>({
+  const join = useMutationOnce<void>({
     mutationFn: async () => {
       await readSession(client);
       const { id } = await call<{ id: string }>('POST', '/invitations/accept', { token });
@@ -121,7 +122,7 @@ function OtherUser({
   onSignedOut: () => void;
 }) {
   const { t } = useTranslation('auth');
-  const endSession = useMutation<void, ApiProblem>({ mutationFn: signOut, onSuccess: onSignedOut });
+  const endSession = useMutationOnce<void>({ mutationFn: signOut, onSuccess: onSignedOut });
   return (
     <Stack>
       <Text size="sm">{t('invitation.otherPerson', { signedIn, email })}</Text>

@@ -1,9 +1,8 @@
 import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { takeSecondStep } from '../../api/auth.js';
 import { focusOnMount, useRequired } from '../../hooks/forms.js';
 import { Failure } from '../../components/states.js';
@@ -19,7 +18,7 @@ export function SecondStepForm({
   const { t } = useTranslation('auth');
   const [kind, setKind] = useState<'app' | 'backup'>('app');
   const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
-  const enter = useMutation<void, ApiProblem, string>({
+  const enter = useMutationOnce<void, string>({
     mutationFn: async (code) => {
       await takeSecondStep(code, kind);
       await onDone();

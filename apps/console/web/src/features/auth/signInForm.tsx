@@ -1,8 +1,7 @@
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { signIn } from '../../api/auth.js';
 import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { Failure } from '../../components/states.js';
@@ -23,7 +22,7 @@ export function SignInForm({
     initialValues: { email, password: '' },
     validate: { email: required, password: required },
   });
-  const enter = useMutation<void, ApiProblem, typeof form.values>({
+  const enter = useMutationOnce<void, typeof form.values>({
     mutationFn: async (typed) => onDone(await signIn(typed.email.trim(), typed.password)),
     onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });

@@ -1,8 +1,7 @@
 import { Button, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { signUp } from '../../api/auth.js';
 import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { NewPassword } from '../../components/newPassword.js';
@@ -34,7 +33,7 @@ export function SignUpForm({
     initialValues: { name: '', email, password: '', account: '', countries: defaultTrialCountries() },
     validate: { name: required, email: required, password: required, countries: countriesRule },
   });
-  const enter = useMutation<void, ApiProblem, typeof form.values>({
+  const enter = useMutationOnce<void, typeof form.values>({
     mutationFn: async ({ account, countries, ...typed }) => {
       const { language } = i18n;
       await signUp({ ...typed, email: typed.email.trim(), language });

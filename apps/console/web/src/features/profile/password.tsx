@@ -1,9 +1,9 @@
 import { Button, Group, PasswordInput, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import type { ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { changePassword, readSession } from '../../api/auth.js';
 import { useSession } from '../../app/session.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
@@ -22,7 +22,7 @@ export function Password() {
     initialValues: { password: '', newPassword: '' },
     validate: { password: required, newPassword: required },
   });
-  const change = useMutation<void, ApiProblem, typeof form.values>({
+  const change = useMutationOnce<void, typeof form.values>({
     mutationFn: async ({ password, newPassword }) => {
       await changePassword(password, newPassword);
       await readSession(client);

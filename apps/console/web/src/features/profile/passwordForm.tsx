@@ -1,9 +1,8 @@
 import { PasswordInput, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { DialogForm } from '../../components/dialog.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 
@@ -24,7 +23,7 @@ export function PasswordForm({
   const { t } = useTranslation(['profile', 'common']);
   const fieldErrorsOf = useFieldErrors();
   const form = useForm({ initialValues: { password: '' }, validate: { password: useRequired() } });
-  const { mutate, isPending, error } = useMutation<void, ApiProblem, string>({
+  const { mutate, isPending, error } = useMutationOnce<void, string>({
     mutationFn: onSubmit,
     onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });

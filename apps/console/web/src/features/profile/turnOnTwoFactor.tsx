@@ -1,11 +1,11 @@
 import { Box, Center, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { QRCodeSVG } from 'qrcode.react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { beginTwoFactor, readSession, takeSecondStep } from '../../api/auth.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
@@ -52,7 +52,7 @@ function FirstCode({ uri, onDone, onClose }: { uri: string; onDone: () => void; 
   const { t } = useTranslation('profile');
   const client = useQueryClient();
   const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
-  const { mutate, isPending, error } = useMutation<void, ApiProblem, string>({
+  const { mutate, isPending, error } = useMutationOnce<void, string>({
     mutationFn: async (code) => {
       await takeSecondStep(code, 'app');
       await readSession(client);

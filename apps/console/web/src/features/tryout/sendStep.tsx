@@ -1,12 +1,13 @@
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconBrandWhatsapp, IconSend } from '@tabler/icons-react';
-import { useMutation, type UseMutationResult } from '@tanstack/react-query';
+import { type UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import type { TryoutSendView } from '../../../../src/features/tryout/view.js';
 import { call, type ApiProblem } from '../../api/http.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Confirm } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
@@ -30,7 +31,7 @@ type Mode = ApplicationView['mode'];
 
 /** Sends with the application whose page Try it has the path that `pathOf` gives. `gcTime: 0` forgets number and code with the page. */
 export const useTriedSend = (pathOf: (wanted: Wanted) => string | Promise<string>): Creation =>
-  useMutation({
+  useMutationOnce({
     gcTime: 0,
     mutationFn: async (wanted) => {
       const path = await pathOf(wanted);
@@ -59,7 +60,7 @@ export function SendStep({
   const { t } = useTranslation('tryout');
   const { path } = useAccount();
   const [asked, ask] = useState<Wanted | null>(null);
-  const check = useMutation<void, ApiProblem, Wanted>({
+  const check = useMutationOnce<void, Wanted>({
     gcTime: 0,
     mutationFn: ({ to }) => call('POST', `${path}/tryout/recipient`, { to }),
     onSuccess: (_, wanted) => ask(wanted),

@@ -1,7 +1,6 @@
 import { Alert, Anchor, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconCheck, IconX } from '@tabler/icons-react';
-import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type {
@@ -10,8 +9,8 @@ import type {
   TryoutStatusView,
   TryoutVerifyView,
 } from '../../../../src/features/tryout/view.js';
-import { call, type ApiProblem } from '../../api/http.js';
-import { useData } from '../../api/queries.js';
+import { call } from '../../api/http.js';
+import { useData, useMutationOnce } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { StatusBadge, VerificationBadge } from '../../components/badges.js';
 import { Id } from '../../components/copy.js';
@@ -38,7 +37,7 @@ export function VerifyStep({
   const followed = useData<TryoutStatusView>(path, {
     refreshMs: (data) => !isOver(data?.state ?? send.state) && REFRESH_MS,
   });
-  const verification = useMutation<TryoutVerifyView, ApiProblem, string>({
+  const verification = useMutationOnce<TryoutVerifyView, string>({
     gcTime: 0,
     mutationFn: (code) => call('POST', `${path}/verify`, { code }),
   });
