@@ -136,7 +136,7 @@ function sendNotice(error) {
     return 'No code can be sent to this number. Check it.';
   if (error instanceof ProblemError && error.status === 429)
     return 'Too many codes were asked for. Try again later.';
-  return 'We could not send a code. Try again.';
+  return 'Codes cannot be sent at the moment. Try again.';
 }
 
 async function verify(pending, code) {
@@ -148,16 +148,16 @@ async function verify(pending, code) {
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so it is never verified again.
     pending.sendId = null;
-    return { valid: false, notice: 'We could not check the code. Ask for a new one.' };
+    return { valid: false, notice: 'Something went wrong. Ask for a new code.' };
   }
 }
 
 function verificationNotice(verification, attemptsLeft) {
   if (verification === 'pending')
-    return `That code is wrong. Use the newest message. Attempts left: ${attemptsLeft}.`;
-  if (verification === 'expired') return 'That code has expired. Ask for a new one.';
+    return `That code is not right. Use the newest message. Attempts left: ${attemptsLeft}.`;
+  if (verification === 'expired') return 'This code is no longer valid. Ask for a new one.';
   if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
-  return 'That code was used already. Ask for a new one.';
+  return 'This code was used already. Ask for a new one.';
 }
 
 async function deliveryNotice(pending) {

@@ -114,8 +114,8 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   };
 
   it.each<[string, Behaviour, string]>([
-    ['a lost answer', resets, 'We could not send a code. Try again.'],
-    ['an answer of a proxy', proxyPage(403), 'We could not send a code. Try again.'],
+    ['a lost answer', resets, 'Codes cannot be sent at the moment. Try again.'],
+    ['an answer of a proxy', proxyPage(403), 'Codes cannot be sent at the moment. Try again.'],
     [
       'a limit, before which an answer may have been lost',
       problem(429, 'rate_limited', { 'retry-after': '31' }),
@@ -172,7 +172,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     await withCode();
     service.script(judges(behaviour));
     const page = await visitor.submit('/verify', { code: '123456' });
-    expect(page).toContain('We could not check the code. Ask for a new one.');
+    expect(page).toContain('Something went wrong. Ask for a new code.');
     expect(page).not.toContain('name="code"');
     expect(requestsTo(VERIFICATION)).toHaveLength(1);
   });
@@ -182,7 +182,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     await withCode();
     service.script(judges(staysSilent));
     const page = await visitor.submit('/verify', { code: '123456' });
-    expect(page).toContain('We could not check the code. Ask for a new one.');
+    expect(page).toContain('Something went wrong. Ask for a new code.');
   });
 
   it('signs in with valid: true alone, for the session’s own send, and gives the session a new id', async () => {
@@ -200,10 +200,10 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   });
 
   it.each([
-    ['pending', 'That code is wrong. Use the newest message. Attempts left: 3.'],
-    ['expired', 'That code has expired.'],
+    ['pending', 'That code is not right. Use the newest message. Attempts left: 3.'],
+    ['expired', 'This code is no longer valid.'],
     ['locked', 'Too many wrong codes.'],
-    ['verified', 'That code was used already.'],
+    ['verified', 'This code was used already.'],
   ])('tells people that a code is %s', async (verification, told) => {
     await withCode();
     service.script(judges(json(200, { valid: false, verification, attempts_left: 3 })));
@@ -346,7 +346,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
       const second = await ask('+5511987654302');
       await second.page.getByLabel('Code').fill(first.code);
       await second.page.getByRole('button', { name: 'Sign in' }).click();
-      await second.page.getByText('That code is wrong.').waitFor();
+      await second.page.getByText('That code is not right.').waitFor();
       await first.page.getByLabel('Code').fill(first.code);
       await first.page.getByRole('button', { name: 'Sign in' }).dblclick();
       await first.page.getByText('You are signed in as +5511987654301.').waitFor();

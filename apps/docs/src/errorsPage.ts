@@ -6,7 +6,7 @@ import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
 
-/** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that is answered with it. */
+/** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that can be answered with it. */
 export function errorsPage(contract: Contract, t: Translate): string {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
   const isOfWebhooks = (code: ProblemCode): boolean => !(code in ERROR_REQUESTS);
@@ -56,7 +56,7 @@ function problemSection(code: ProblemCode, answer: Example | undefined, t: Trans
     ...(request === undefined
       ? []
       : [
-          `${t('A request that is answered with it')}:`,
+          `${t('A request that can be answered with it')}:`,
           block('http', request),
           `${t('The answer')}:`,
           block('json', JSON.stringify(value, null, 2)),

@@ -34,8 +34,8 @@ console.log(send.status, send.verification);`,
   verifyCode: ({
     path,
     body,
-  }) => `const { valid } = await onecode.verify(${jsId(path)}, ${jsText(body?.['code'] ?? '')});
-console.log(valid ? 'signed in' : 'wrong code');`,
+  }) => `const { valid, verification } = await onecode.verify(${jsId(path)}, ${jsText(body?.['code'] ?? '')});
+console.log(valid ? 'signed in' : 'not signed in', verification);`,
   getSignupSettings: () => `const { free_sends } = await onecode.signupSettings();
 console.log(free_sends);`,
 };

@@ -65,7 +65,14 @@ export function RecipientRequests({ account }: { account: string }) {
         >
           {t('requests.export')}
         </Button>
-        <Button variant="default" disabled={recipient.trim() === ''} onClick={() => setErasing(true)}>
+        <Button
+          variant="default"
+          disabled={recipient.trim() === ''}
+          onClick={() => {
+            kept.reset();
+            setErasing(true);
+          }}
+        >
           {t('requests.erase.button')}
         </Button>
       </Group>

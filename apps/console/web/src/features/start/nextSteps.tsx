@@ -20,6 +20,7 @@ export function NextSteps({ applications }: { applications: readonly Application
   const { supportUrl } = useSession();
   const { data: balance } = useData<BalanceView>(`${path}/balance`);
   const { data: trial } = useData<TrialView>(`${path}/trial`);
+  const live = applications.filter(({ mode }) => mode === 'live');
   const hasCredits = (balance?.credits ?? 0) > 0 || trial?.countries === null;
   return (
     <List spacing="sm" listStyleType="none" center={false}>
@@ -28,8 +29,13 @@ export function NextSteps({ applications }: { applications: readonly Application
           {t('verify.title')}
         </Anchor>
       </Step>
-      <Step isDone={applications.some(({ mode }) => mode === 'live')} text={t('live.text')}>
-        <Anchor component={Link} to={`${path}/applications?create=live`} size="sm" fw={550}>
+      <Step isDone={live.some(({ keysInUse }) => keysInUse > 0)} text={t('live.text')}>
+        <Anchor
+          component={Link}
+          to={`${path}/applications${live[0] === undefined ? '?create=live' : `/${live[0].id}`}`}
+          size="sm"
+          fw={550}
+        >
           {t('live.title')}
         </Anchor>
       </Step>
