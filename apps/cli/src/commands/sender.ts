@@ -7,6 +7,8 @@ import {
 import { readConfig, secret, variable } from '@onecode/runtime/config';
 import {
   addSender,
+  AssignmentRefused,
+  assignSender,
   editSender,
   listSenders,
   pauseSender,
@@ -20,6 +22,7 @@ import { actor } from '../actor.js';
 import {
   businessAccountId,
   id,
+  ids,
   oneOf,
   phoneNumber,
   phoneNumberId,
@@ -44,6 +47,12 @@ interface Add {
   english: 'en' | 'en_US';
   throughput: number;
   paused?: true;
+}
+
+interface Assign {
+  account?: string;
+  application?: string[];
+  shared?: true;
 }
 
 interface Edit extends Partial<Omit<Add, 'token' | 'paused'>> {}
@@ -180,7 +189,47 @@ export function addSenderCommands(program: Command): void {
       print(command, senderRow(notTaken(found('sender', change))));
     });
 
+  addAssignCommand(sender);
   addSenderTokenCommands(sender);
+}
+
+/** `sender assign`. */
+function addAssignCommand(sender: Command): void {
+  sender
+    .command('assign')
+    .description("say whose messages a sender sends: everybody's, or those of an account")
+    .argument('<id>', 'the sender', id('the sender'))
+    .option('--account <id>', 'the account that it belongs to', id('--account'))
+    .option(
+      '--application <id>',
+      'only for this live application of the account; may be repeated',
+      ids('--application'),
+    )
+    .option('--shared', 'all accounts share it')
+    .addHelpText(
+      'after',
+      `\n\`account senders\` says whether the account sends by it.\n${example('sender assign ID --account ACCOUNT')}`,
+    )
+    .action(async (senderId: string, { account, application = [], shared }: Assign, command: Command) => {
+      if ((account === undefined) !== (shared === true))
+        throw new UserError('name either --account or --shared');
+      if (account === undefined && application.length > 0)
+        throw new UserError('--application needs --account');
+      const owner =
+        account === undefined ? 'shared' : { accountId: account, applicationIds: application };
+      const assigned = await withDatabase((database) =>
+        assignSender(database, actor(), senderId, owner),
+      ).catch((error: unknown) => {
+        if (error instanceof AssignmentRefused)
+          throw new UserError(
+            error.why === 'unknown_account'
+              ? 'there is no such account'
+              : 'the account has no such live application',
+          );
+        throw error;
+      });
+      print(command, senderRow(found('sender', assigned)));
+    });
 }
 
 /** `sender edit`. */

@@ -27,6 +27,8 @@ export function senderRow(sender: Sender) {
   const stop = standingStop(sender.stops, now);
   return {
     id: sender.id,
+    account_id: sender.accountId,
+    application_ids: sender.applicationIds,
     phone_number_id: sender.phoneNumberId,
     number: sender.number,
     template: sender.template,

@@ -9,6 +9,10 @@ import { listStops } from './stops.js';
 /** A sender as operators see it, without its token. */
 export interface Sender {
   id: string;
+  /** Whose messages it sends: of this account only; null for a sender that all accounts share. */
+  accountId: string | null;
+  /** The applications of its account that it serves; empty for all of them. */
+  applicationIds: string[];
   phoneNumberId: string;
   number: string;
   /** The provider's id of the business account that the number belongs to; null until it is known. */
@@ -24,6 +28,8 @@ export interface Sender {
 
 const SELECTED = {
   id: true,
+  accountId: true,
+  applicationIds: true,
   phoneNumberId: true,
   number: true,
   businessAccountId: true,
@@ -176,6 +182,48 @@ export async function resumeSender(
   });
 }
 
+/** Whose messages a sender sends: everybody's, those of an account, or those of some of its applications (else the list is empty). */
+export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
+
+/** A sender was not assigned, and nothing changed: there is no such account, or no live application of this id in it. */
+export class AssignmentRefused extends Error {
+  constructor(readonly why: 'unknown_account' | 'unknown_application') {
+    super(`the sender was not assigned: ${why}`);
+  }
+}
+
+/**
+ * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second.
+ *
+ * @returns null when there is no such sender
+ * @throws AssignmentRefused
+ */
+export async function assignSender(
+  database: Database,
+  actor: Actor,
+  id: string,
+  owner: SenderOwner,
+): Promise<Sender | null> {
+  return changeSender(database, actor, 'sender.assign', id, async ({ sql }) => {
+    const { accountId, applicationIds } =
+      owner === 'shared' ? { accountId: null, applicationIds: [] } : owner;
+    const only = [...new Set(applicationIds)].toSorted();
+    if (accountId !== null) {
+      const rows = await sql.query<{ id: string | null }[]>`
+        select p.id from accounts a
+        left join applications p on p.account_id = a.id and p.mode = 'live' and p.id = any (${only}::uuid[])
+        where a.id = ${accountId}::uuid`;
+      if (rows.length === 0) throw new AssignmentRefused('unknown_account');
+      if (rows.filter((row) => row.id !== null).length < only.length)
+        throw new AssignmentRefused('unknown_application');
+    }
+    await sql.execute`
+      update senders set account_id = ${accountId}::uuid, application_ids = ${only.length === 0 ? null : only}::uuid[]
+      where id = ${id}::uuid`;
+    return {};
+  });
+}
+
 /** What of a sender can be changed; `setSenderToken` replaces its token. */
 export type SenderChange = Partial<
   Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
@@ -252,7 +300,8 @@ async function changeSender(
     const more = await change(connection, before as Omit<Sender, 'stops'>);
     const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
     const details = { ...changedFields(before, after), ...more };
-    if (Object.keys(details).length > 0) await log({ action, subject: id, details });
+    if (Object.keys(details).length > 0)
+      await log({ action, accountId: after.accountId ?? before.accountId, subject: id, details });
     const [sender] = await withStops(connection, [after]);
     return sender ?? null;
   });
