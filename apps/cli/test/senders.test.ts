@@ -207,6 +207,20 @@ describe('sender assign', () => {
     expect(await assign('--shared')).toMatchObject({ account_id: null, application_ids: [] });
   });
 
+  it('is not needed where the sender is added to an account', async () => {
+    const { accountId, applicationId } = await buildCaller(store.database, 'live');
+    const owner = `--account ${accountId} --application ${applicationId}`;
+    expect(await json(`${ADD} --token ${TOKEN} ${owner}`)).toEqual({
+      ...ADDED,
+      account_id: accountId,
+      application_ids: [applicationId],
+    });
+    await commandLine.expectFault(
+      'there is no such account',
+      `sender add --phone-number-id 8 --number +15550783882 --token ${TOKEN} --account ${applicationId}`,
+    );
+  });
+
   it('asks for what it needs, and knows accounts and senders', async () => {
     const { id } = await buildSender(store.database);
     const { accountId } = await buildCaller(store.database, 'live');

@@ -39,7 +39,19 @@ const SELECTED = {
   createdAt: true,
 } as const;
 
+/** Whose messages a sender sends: everybody's, those of an account, or those of some of its applications (else the list is empty). */
+export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
+
+/** A sender was not added or assigned, and nothing changed: there is no such account, or no live application of this id in it. */
+export class AssignmentRefused extends Error {
+  constructor(readonly why: 'unknown_account' | 'unknown_application') {
+    super(`the sender was not assigned: ${why}`);
+  }
+}
+
 export interface NewSender {
+  /** Left out: all accounts share it. */
+  owner?: SenderOwner;
   phoneNumberId: string;
   /** E.164. */
   number: string;
@@ -54,27 +66,41 @@ export interface NewSender {
   paused?: boolean;
 }
 
-/** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
+/**
+ * Adds a sender, with its token sealed.
+ *
+ * @returns null when another sender has the phone number id
+ * @throws AssignmentRefused
+ */
 export async function addSender(
   database: Database,
   actor: Actor,
   keyring: Keyring,
   sender: NewSender,
 ): Promise<Sender | null> {
-  const { token, businessAccountId = null, paused = false, ...rest } = sender;
+  const { token, owner = 'shared', businessAccountId = null, paused = false, ...rest } = sender;
   const id = newId();
   try {
     return await audited(database, actor, async (connection, log) => {
+      const { accountId, applicationIds } = await ownerOf(connection, owner);
       const made = await connection.prisma.sender.create({
-        data: { id, ...rest, businessAccountId, sealedToken: new Uint8Array(seal(keyring, id, token)) },
+        data: {
+          id,
+          ...rest,
+          accountId,
+          ...(applicationIds && { applicationIds }),
+          businessAccountId,
+          sealedToken: new Uint8Array(seal(keyring, id, token)),
+        },
         select: SELECTED,
       });
       const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
       const account = businessAccountId === null ? {} : { businessAccountId };
+      const owned = accountId === null ? {} : { accountId, applicationIds: made.applicationIds };
       const details = {
-        after: { phoneNumberId, ...account, template, englishTemplateLanguage, throughput },
+        after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
       };
-      await log({ action: 'sender.add', subject: id, details });
+      await log({ action: 'sender.add', accountId, subject: id, details });
       if (paused) await pause(connection, id, NOT_ACTIVATED);
       const [added] = await withStops(connection, [made]);
       return added ?? null;
@@ -182,16 +208,6 @@ export async function resumeSender(
   });
 }
 
-/** Whose messages a sender sends: everybody's, those of an account, or those of some of its applications (else the list is empty). */
-export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
-
-/** A sender was not assigned, and nothing changed: there is no such account, or no live application of this id in it. */
-export class AssignmentRefused extends Error {
-  constructor(readonly why: 'unknown_account' | 'unknown_application') {
-    super(`the sender was not assigned: ${why}`);
-  }
-}
-
 /**
  * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second.
  *
@@ -204,24 +220,30 @@ export async function assignSender(
   id: string,
   owner: SenderOwner,
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.assign', id, async ({ sql }) => {
-    const { accountId, applicationIds } =
-      owner === 'shared' ? { accountId: null, applicationIds: [] } : owner;
-    const only = [...new Set(applicationIds)].toSorted();
-    if (accountId !== null) {
-      const rows = await sql.query<{ id: string | null }[]>`
-        select p.id from accounts a
-        left join applications p on p.account_id = a.id and p.mode = 'live' and p.id = any (${only}::uuid[])
-        where a.id = ${accountId}::uuid`;
-      if (rows.length === 0) throw new AssignmentRefused('unknown_account');
-      if (rows.filter((row) => row.id !== null).length < only.length)
-        throw new AssignmentRefused('unknown_application');
-    }
-    await sql.execute`
-      update senders set account_id = ${accountId}::uuid, application_ids = ${only.length === 0 ? null : only}::uuid[]
+  return changeSender(database, actor, 'sender.assign', id, async (connection) => {
+    const { accountId, applicationIds } = await ownerOf(connection, owner);
+    await connection.sql.execute`
+      update senders set account_id = ${accountId}::uuid, application_ids = ${applicationIds}::uuid[]
       where id = ${id}::uuid`;
     return {};
   });
+}
+
+/** The columns of an owner. @throws AssignmentRefused */
+async function ownerOf(
+  { sql }: Connection,
+  owner: SenderOwner,
+): Promise<{ accountId: string | null; applicationIds: string[] | null }> {
+  if (owner === 'shared') return { accountId: null, applicationIds: null };
+  const wanted = [...new Set(owner.applicationIds)].toSorted();
+  const rows = await sql.query<{ id: string | null }[]>`
+    select p.id from accounts a
+    left join applications p on p.account_id = a.id and p.mode = 'live' and p.id = any (${wanted}::uuid[])
+    where a.id = ${owner.accountId}::uuid`;
+  if (rows.length === 0) throw new AssignmentRefused('unknown_account');
+  if (rows.filter(({ id }) => id !== null).length < wanted.length)
+    throw new AssignmentRefused('unknown_application');
+  return { accountId: owner.accountId, applicationIds: wanted.length === 0 ? null : wanted };
 }
 
 /** What of a sender can be changed; `setSenderToken` replaces its token. */

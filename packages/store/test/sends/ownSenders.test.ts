@@ -44,9 +44,8 @@ async function own(
   { accountId, applicationId }: TestCaller,
   { throughput = 1000, isOfApplication = false } = {},
 ): Promise<Sender> {
-  const { id } = await buildSender(store.database, { throughput });
   const applicationIds = isOfApplication ? [applicationId] : [];
-  return (await assignSender(store.database, TEST_ACTOR, id, { accountId, applicationIds }))!;
+  return buildSender(store.database, { throughput, owner: { accountId, applicationIds } });
 }
 
 let recipients = 0;
@@ -320,7 +319,7 @@ it('whatever belongs to whom, a send leaves by a sender that may serve it, and w
       account: at,
       applications: only,
       isStopped,
-    }: { account: number | null; applications: number[]; isStopped: boolean },
+    }: { account: number | null; applications: readonly number[]; isStopped: boolean },
     policy: SenderPolicy,
     [n, application]: [number, number],
   ): boolean =>
@@ -337,13 +336,16 @@ it('whatever belongs to whom, a send leaves by a sender that may serve it, and w
         await store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns cascade');
         const made: Sender[] = [];
         for (const { account: at, applications: only, isStopped } of wanted) {
-          const sender = await buildSender(store.database);
+          const sender = await buildSender(store.database, {
+            owner:
+              at === null
+                ? 'shared'
+                : {
+                    accountId: applications[at]![0]!.accountId,
+                    applicationIds: only.map((one) => applications[at]![one]!.applicationId),
+                  },
+          });
           made.push(sender);
-          if (at !== null)
-            await assignSender(store.database, TEST_ACTOR, sender.id, {
-              accountId: applications[at]![0]!.accountId,
-              applicationIds: only.map((one) => applications[at]![one]!.applicationId),
-            });
           if (isStopped) await pauseSender(store.database, TEST_ACTOR, sender.id);
         }
         for (const [n, senders] of policies.entries())
