@@ -114,14 +114,20 @@ export async function addSender(
 const isTaken = (error: unknown): boolean =>
   error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 
+/** A sender with the name of the account that it belongs to; null for one that all share. */
+export type ListedSender = Sender & { accountName: string | null };
+
 /** All senders that are not removed, oldest first. */
-export async function listSenders(database: Connection): Promise<Sender[]> {
+export async function listSenders(database: Connection): Promise<ListedSender[]> {
   const rows = await database.prisma.sender.findMany({
     where: { removedAt: null },
     orderBy: { id: 'asc' },
-    select: SELECTED,
+    select: { ...SELECTED, account: { select: { name: true } } },
   });
-  return withStops(database, rows);
+  return withStops(
+    database,
+    rows.map(({ account, ...row }) => ({ ...row, accountName: account?.name ?? null })),
+  );
 }
 
 /** What a call to the provider needs to know of a sender. */
