@@ -276,7 +276,7 @@ describe('the command line of a deployment', () => {
       expect(checks.find(({ check }) => check === 'senders')).toMatchObject({ ok: true });
       expect((await doctor()).checks.find(({ check }) => check === 'senders')).toMatchObject({
         ok: false,
-        detail: expect.stringMatching(/^the account Loja Azul may send by no other sender and has none/),
+        detail: expect.stringMatching(/^There is none for the account Loja Azul, which may send by no other/),
       });
       await json('account', 'senders', accountId, 'shared');
     });

@@ -160,7 +160,7 @@ function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): Deploy
     ...(accountsWithoutSender.length === 0
       ? []
       : [
-          `${accountsWithoutSender.map(ownerName).join(' and ')} may send by no other sender and has none: onecode sender assign gives it one, or onecode account senders lets it share.`,
+          `There is none for ${accountsWithoutSender.map(ownerName).join(' and ')}, which may send by no other: onecode sender assign gives one, or onecode account senders lets it share.`,
         ]),
   ];
   return faults.length === 0

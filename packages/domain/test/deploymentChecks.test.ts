@@ -110,7 +110,7 @@ describe('databaseChecks', () => {
     [
       'an account sends by senders of its own and has none',
       { accountsWithoutSender: ['Loja Verde'] },
-      /^senders: the account Loja Verde may send by no other sender and has none/,
+      /^senders: There is none for the account Loja Verde, which may send by no other/,
     ],
   ])('when %s', (_, change, expected) => {
     expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
