@@ -117,10 +117,10 @@ const isTaken = (error: unknown): boolean =>
 /** A sender with the name of the account that it belongs to; null for one that all share. */
 export type ListedSender = Sender & { accountName: string | null };
 
-/** All senders that are not removed, oldest first. */
-export async function listSenders(database: Connection): Promise<ListedSender[]> {
+/** All senders that are not removed, oldest first. @param accountId only those of this account's own */
+export async function listSenders(database: Connection, accountId?: string): Promise<ListedSender[]> {
   const rows = await database.prisma.sender.findMany({
-    where: { removedAt: null },
+    where: { removedAt: null, ...(accountId !== undefined && { accountId }) },
     orderBy: { id: 'asc' },
     select: { ...SELECTED, account: { select: { name: true } } },
   });
@@ -133,7 +133,14 @@ export async function listSenders(database: Connection): Promise<ListedSender[]>
 /** What a call to the provider needs to know of a sender. */
 export interface SenderDetails extends Pick<
   Sender,
-  'id' | 'phoneNumberId' | 'number' | 'businessAccountId' | 'template' | 'englishTemplateLanguage' | 'stops'
+  | 'id'
+  | 'accountId'
+  | 'phoneNumberId'
+  | 'number'
+  | 'businessAccountId'
+  | 'template'
+  | 'englishTemplateLanguage'
+  | 'stops'
 > {
   sealedToken: Uint8Array;
 }
@@ -160,14 +167,21 @@ async function withStops<
   }));
 }
 
+/** A sender by its id; with an account, only where it is that account's own. */
+export type SenderKey = string | { id: string; accountId: string };
+
+/** The conditions of a key. */
+export const keyOf = (key: SenderKey): { id: string; accountId?: string } =>
+  typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
+
 /** Pauses a sender until an operator resumes it. One that is paused already keeps its time and reason. @returns null when there is no such sender */
 export async function pauseSender(
   database: Database,
   actor: Actor,
-  id: string,
+  key: SenderKey,
   reason = 'paused by an operator',
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.pause', id, async (connection) => {
+  return changeSender(database, actor, 'sender.pause', key, async (connection, { id }) => {
     return (await pause(connection, id, reason)) ? { reason } : {};
   });
 }
@@ -190,10 +204,10 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
 export async function resumeSender(
   database: Database,
   actor: Actor,
-  id: string,
+  key: SenderKey,
   reason?: string,
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.resume', id, async ({ sql }) => {
+  return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
     const ended = await sql.query<{ reason: string }[]>`
       with standing as materialized (
         -- In the order in which \`take_send_slots\` locks them.
@@ -266,11 +280,12 @@ export type SenderChange = Partial<
 export async function editSender(
   database: Database,
   actor: Actor,
-  id: string,
+  key: SenderKey,
   wanted: SenderChange,
 ): Promise<Sender | 'taken' | null> {
   try {
-    return await changeSender(database, actor, 'sender.edit', id, async (connection, before) => {
+    return await changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
+      const { id } = before;
       const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
       const data = { ...(isOther && { businessAccountId: null }), ...wanted };
       const after = await connection.prisma.sender.update({ where: { id }, data, select: SELECTED });
@@ -301,13 +316,19 @@ export async function editSender(
  *
  * @returns null when there is no such sender
  */
-export async function removeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.remove', id, async ({ sql }, { phoneNumberId, number }) => {
-    await sql.execute`
+export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
+  return changeSender(
+    database,
+    actor,
+    'sender.remove',
+    key,
+    async ({ sql }, { id, phoneNumberId, number }) => {
+      await sql.execute`
       update senders set removed_at = clock_timestamp(), sealed_token = '' where id = ${id}::uuid`;
-    await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
-    return { phoneNumberId, number };
-  });
+      await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
+      return { phoneNumberId, number };
+    },
+  );
 }
 
 /** Changes a sender under its lock, so that the audit log's `before` is what the change found. `change` returns further details. */
@@ -315,13 +336,14 @@ async function changeSender(
   database: Database,
   actor: Actor,
   action: string,
-  id: string,
+  key: SenderKey,
   change: (connection: Connection, before: Omit<Sender, 'stops'>) => Promise<Record<string, unknown>>,
 ): Promise<Sender | null> {
   return audited(database, actor, async (connection, log) => {
+    const { id } = keyOf(key);
     await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
     const before = await connection.prisma.sender.findUnique({
-      where: { id, removedAt: null },
+      where: { ...keyOf(key), removedAt: null },
       select: SELECTED,
     });
     if (before === null) return null;
