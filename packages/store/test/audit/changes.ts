@@ -301,7 +301,10 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
       store.assignSender(database, ACTOR, id, { accountId, applicationIds: [applicationId] }),
     changesNothing: ({ database, caller, sender }) =>
       store
-        .assignSender(database, ACTOR, sender.id, { accountId: caller.accountId, applicationIds: [sender.id] })
+        .assignSender(database, ACTOR, sender.id, {
+          accountId: caller.accountId,
+          applicationIds: [sender.id],
+        })
         .catch((error: unknown) => error),
   },
   removeSender: {
