@@ -11,7 +11,7 @@ create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms
 
 create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text, recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
 
-create type next_turn as (id uuid, account_id uuid, starts_at double precision, ends_at double precision, opens_at timestamp with time zone);
+create type next_turn as (id uuid, account_id uuid, is_own boolean, starts_at double precision, ends_at double precision, opens_at timestamp with time zone);
 
 create type rate_window as (quota integer, remaining integer, more_at timestamp with time zone);
 
@@ -42,6 +42,7 @@ create table accounts (
   suspension_reason text,
   trial_countries text[],
   weight integer default 1 not null,
+  senders text default 'shared'::text not null,
   delete_at timestamp(3) with time zone,
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_allowed_countries_check CHECK (array_to_string(allowed_countries, ','::text, '?'::text) ~ '^[A-Z]{2}(,[A-Z]{2})*$'::text),
@@ -52,6 +53,7 @@ create table accounts (
   constraint accounts_language_check CHECK (language = ANY (ARRAY['pt-BR'::text, 'en'::text])),
   constraint accounts_name_check CHECK (length(name) >= 1 AND length(name) <= 200),
   constraint accounts_rate_per_minute_check CHECK (rate_per_minute >= 1 AND rate_per_minute <= 1000000),
+  constraint accounts_senders_check CHECK (senders = ANY (ARRAY['shared'::text, 'own'::text, 'own-first'::text])),
   constraint accounts_suspension_check CHECK ((suspended_at IS NULL) = (suspension_reason IS NULL)),
   constraint accounts_suspension_reason_check CHECK (length(suspension_reason) >= 1 AND length(suspension_reason) <= 200),
   constraint accounts_trial_countries_check CHECK (array_to_string(trial_countries, ','::text, '?'::text) ~ '^[A-Z]{2}(,[A-Z]{2})*$'::text),
@@ -454,6 +456,8 @@ CREATE INDEX sender_recipient_windows_free_at ON public.sender_recipient_windows
 
 create table senders (
   id uuid not null,
+  account_id uuid,
+  application_ids uuid[],
   phone_number_id text not null,
   number text not null,
   business_account_id text,
@@ -469,6 +473,9 @@ create table senders (
   read_failures jsonb default '{}'::jsonb not null,
   recipients_24h integer,
   constraint senders_pkey PRIMARY KEY (id),
+  constraint senders_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint only_own_sender_is_of_applications CHECK (account_id IS NOT NULL OR application_ids IS NULL),
+  constraint senders_application_ids_check CHECK (cardinality(application_ids) > 0),
   constraint senders_business_account_id_check CHECK (business_account_id ~ '^[0-9]{1,32}$'::text),
   constraint senders_english_template_language_check CHECK (english_template_language = ANY (ARRAY['en'::text, 'en_US'::text])),
   constraint senders_number_check CHECK (number ~ '^\+[1-9][0-9]{4,14}$'::text),
@@ -476,6 +483,7 @@ create table senders (
   constraint senders_template_check CHECK (template ~ '^[a-z0-9_]+$'::text AND length(template) <= 512),
   constraint senders_throughput_check CHECK (throughput >= 1 AND throughput <= 1000)
 );
+CREATE INDEX senders_account_id_idx ON public.senders USING btree (account_id);
 CREATE UNIQUE INDEX senders_phone_number_id_key ON public.senders USING btree (phone_number_id) WHERE (removed_at IS NULL);
 
 create table sends (
@@ -526,7 +534,7 @@ create table sends (
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
   constraint sends_are_valid CHECK (send_is_valid(sends.*))
 ) with (fillfactor=75);
-CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE awaiting_sender;
+CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, application_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE awaiting_sender;
 CREATE INDEX sends_due_at ON public.sends USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE (failed_at IS NOT NULL);
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);

@@ -43,6 +43,9 @@ declare
   v_trial_new integer := 0;
   v_created created_send[] := '{}';
   v_is_live boolean;
+  -- Whether the shared senders are taken, and those that this application may use where it is no account of the shared ones.
+  v_shared_taken boolean;
+  v_own_taken boolean;
   v_awaits boolean;
   v_known integer;
   v_room double precision;
@@ -58,7 +61,7 @@ begin
   for w in
     -- A statement of its own: it sees what others committed before the locks were ours.
     select u.*, k.id is not null and k.revoked_at is null as key_is_valid, s.id as existing_id, s.body_hash as existing_hash,
-      a.suspended_at, a.language, a.free_quota, a.credits, a.allowed_countries, a.trial_countries, a.sends_created as account_total,
+      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.trial_countries, a.sends_created as account_total,
       a.minute_times as account_times, a.minute_totals as account_totals,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, p.mode, p.sends_created as application_total,
       p.minute_times as application_times, p.minute_totals as application_totals, p.per_minute as application_quota,
@@ -117,6 +120,7 @@ begin
       v_hashes := '{}';
       v_ids := '{}';
       v_recipients := '{}';
+      v_own_taken := null;
     end if;
     ordinal := w.ordinal;
     v_is_live := w.mode = 'live';
@@ -226,7 +230,13 @@ begin
         v_open_recipients := v_open_recipients || w.recipient_keys[1];
         v_open_points := v_open_points || 5 * w.guess_cost;
         v_trial_new := v_trial_new + (w.trial_countries is not null)::integer;
-        v_awaits := coalesce(v_awaits, slots_are_taken());
+        if w.senders = 'shared' then
+          v_shared_taken := coalesce(v_shared_taken, slots_are_taken('shared', null, null));
+          v_awaits := v_shared_taken;
+        else
+          v_own_taken := coalesce(v_own_taken, slots_are_taken(w.senders, w.account_id, w.application_id));
+          v_awaits := v_own_taken;
+        end if;
       end if;
       created := (
         w.ordinal, w.mode, coalesce(w.locale, w.language), case when v_is_live then v_bucket end,

@@ -52,7 +52,7 @@ begin
       on conflict do nothing;
   end if;
   if cardinality(v_open) > 0 then
-    return query select * from claim_sends(v_open, v_now, v_direct, p_terms);
+    return query select * from claim_sends(v_open, v_now, v_direct, p_terms, false);
     return query
       update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
@@ -67,11 +67,16 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
     v_turns := array(select t from next_turns(p_limit - cardinality(v_ids), v_now, v_horizon) t);
     return query select * from claim_sends(
-      array(select t.id from unnest(v_turns) t where t.opens_at is null), v_now, v_horizon, p_terms
+      array(select t.id from unnest(v_turns) t where not t.is_own), v_now, v_horizon, p_terms, false
     );
+    if exists (select from unnest(v_turns) t where t.is_own) then
+      return query select * from claim_sends(
+        array(select t.id from unnest(v_turns) t where t.is_own), v_now, v_horizon, p_terms, true
+      );
+    end if;
     insert into account_turns as t (account_id, starts_at, ends_at)
       select n.account_id, max(n.starts_at), max(n.ends_at) from unnest(v_turns) n join sends s on s.id = n.id and s.claimed_at = v_now
-      group by n.account_id
+      where not n.is_own group by n.account_id
       on conflict (account_id) do update set starts_at = excluded.starts_at, ends_at = excluded.ends_at;
     update sends s set awaiting_sender = false, due_at = n.opens_at, version = s.version + 1
       from unnest(v_turns) n where s.id = n.id and n.opens_at is not null and s.awaiting_sender;

@@ -1,7 +1,12 @@
 -- Gives each of these sends, in their order, a sender and a time within the horizon, or none, and none to one that is held. Send slots of a
 -- sender lie a tenth further apart than its throughput asks for, and a tenth of the throughput may go at once: no second ever holds more
 -- than the throughput. A stop lets single messages through, if any; see `active_stops`. Only `take_deliveries` calls it, under its lock.
-create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
+--
+-- No send leaves by a sender of another account. Those of an account that is `own` leave by its own senders only, and those of one that is
+-- `own-first` by the shared ones where none of its own can take them within the horizon.
+--
+-- p_own_only: no send takes a slot of a shared sender.
+create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval, p_own_only boolean)
 returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
 language plpgsql
 -- Planned once for each connection: to plan anew takes longer than to choose a sender.
@@ -11,6 +16,8 @@ declare
   v_end timestamptz := p_now + p_horizon;
   v_ids uuid[];
   v_numbers text[];
+  -- The shared ones are first, and so many.
+  v_shared integer;
   v_businesses text[];
   v_start timestamptz[];
   v_free timestamptz[];
@@ -27,36 +34,45 @@ begin
   order by t.cause, t.scope, t.subject, t.only_for for update;
   select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
   select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
-    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)))
-    into v_ids, v_numbers, v_businesses, v_spacing, v_start
+    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1))), count(*) filter (where a.account_id is null)
+    into v_ids, v_numbers, v_businesses, v_spacing, v_start, v_shared
   from (
-    select r.id, r.number, r.business_account_id as business, r.throughput, s.free_at,
+    select r.id, r.account_id, r.number, r.business_account_id as business, r.throughput, s.free_at,
       ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
-    from senders r left join send_slots s on s.sender_id = r.id where r.removed_at is null
+    from senders r left join send_slots s on s.sender_id = r.id
+    -- Where all are shared, the accounts are not looked up.
+    where r.removed_at is null and (r.account_id is null or r.account_id in (select w.account_id from sends w where w.id = any (p_ids)))
+    order by r.account_id nulls first
   ) a;
   v_free := v_start;
 
   for w in
     select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.recipient_key, 0) as recipient_hash,
-      is_held(v_holds, s.account_id, s.country) as is_held
-    from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id order by p.ordinal
+      is_held(v_holds, s.account_id, s.country) as is_held, c.senders <> 'own' and not p_own_only as takes_shared,
+      case when c.senders <> 'shared' then array(
+        select o.position from unnest(v_ids) with ordinality as o (id, position) join senders r on r.id = o.id
+        where o.position > v_shared and is_own_sender(r.account_id, r.application_ids, s.account_id, s.application_id)
+      ) end as own
+    from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id join accounts c on c.id = s.account_id
+    order by p.ordinal
   loop
     continue when w.is_held;
     select c.position, c.at into v_pick, v_at
     from (
-      select a.id, a.position, random() as chance, greatest(a.free_at, p_now, case when v_stops is not null then (
+      select a.id, a.position, a.position > v_shared as is_own, random() as chance, greatest(a.free_at, p_now, case when v_stops is not null then (
         select max(k.free_at) from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
         where k.subject = stop_subject(k.scope, a.id, a.business) and k.only_for in ('', w.country, w.locale)
       ) end) as at
       from unnest(v_ids, v_businesses, v_free) with ordinality as a (id, business, free_at, position)
-      order by at, chance
+      where case when a.position > v_shared then a.position = any (w.own) else w.takes_shared end
+      order by is_own desc, at, chance
     ) c
     where c.at <= v_end
       -- A look-up by key, for one sender after the other until one is able.
       and coalesce(c.at >= (
         select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = w.recipient_hash
       ), true)
-    order by c.at, c.chance limit 1;
+    order by c.is_own desc, c.at, c.chance limit 1;
     continue when v_pick is null;
     id := w.id;
     sender_id := v_ids[v_pick];

@@ -73,14 +73,17 @@ function show(metrics: HealthMetrics, health: ServiceHealth): void {
   for (const metric of Object.values(metrics)) metric.reset();
   showFindings(metrics, healthFindings(health));
   metrics.lateForOne.set(isLateForOneAccount(health) ? 1 : 0);
-  const { waiting, receipts, loops, senders, queues, traffic } = health;
+  const { waiting, ownWaiting, receipts, loops, senders, queues, traffic } = health;
   if (waiting !== null) {
     metrics.waiting.set({ reason: 'sender' }, waiting.forSender.oldestSeconds ?? 0);
+    const own = (ownWaiting ?? []).map((one) => one.waiting.oldestSeconds ?? 0);
+    metrics.waiting.set({ reason: 'own_sender' }, Math.max(0, ...own));
     metrics.waiting.set({ reason: 'hold' }, waiting.held.oldestSeconds ?? 0);
   }
   const sweeps = (loops ?? []).filter(({ loop }) => loop === 'sweep').map(({ secondsAgo }) => secondsAgo);
   setIfKnown(metrics.due, waiting && (waiting.due.oldestSeconds ?? 0));
-  setIfKnown(metrics.awaiting, waiting && waiting.forSender.count + waiting.held.count);
+  const ownCount = (ownWaiting ?? []).reduce((sum, one) => sum + one.waiting.count, 0);
+  setIfKnown(metrics.awaiting, waiting && waiting.forSender.count + ownCount + waiting.held.count);
   setIfKnown(metrics.receiptsDue, receipts && (receipts.oldestDueSeconds ?? 0));
   setIfKnown(metrics.sweep, sweeps.length === 0 ? null : Math.min(...sweeps));
   for (const { id, state } of senders ?? [])

@@ -35,6 +35,11 @@ export const id =
     return value;
   };
 
+/** The ids of an option that may come several times. */
+export const ids =
+  (what: string) =>
+  (value: string, before: readonly string[] = []): string[] => [...before, id(what)(value)];
+
 /** A name or a reason: one line of 1 to 200 characters, trimmed. */
 export const text =
   (what: string): Reader<string> =>

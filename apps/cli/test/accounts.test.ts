@@ -77,6 +77,15 @@ describe('an account', () => {
     expect(await json(`account show ${id}`)).toMatchObject({ weight: 3 });
   });
 
+  it('sends by the senders that it is told to', async () => {
+    const id = await buildAccount(store.database);
+    expect(await json(`account show ${id}`)).toMatchObject({ senders: 'shared' });
+    for (const senders of ['own', 'own-first', 'shared']) {
+      expect(await json(`account senders ${id} ${senders}`)).toMatchObject({ id, senders });
+      expect(await json(`account show ${id}`)).toMatchObject({ senders });
+    }
+  });
+
   it('is given a rate of its own, or again the one of all', async () => {
     const id = await buildAccount(store.database);
     const { rate_per_minute: usual } = await json(`account show ${id}`);
@@ -342,6 +351,7 @@ it.each([
   'account credit ID --amount 1 --reason r',
   'account weight ID --weight 2',
   'account rate ID 1200',
+  'account senders ID own',
   'account suspend ID --reason r',
   'account resume ID',
   'account countries ID --allow BR',

@@ -234,6 +234,7 @@ describe('the command line of a deployment', () => {
       const well = await checkIt();
       expect(well.code).toBe(0);
       expect(well.checks.map(({ check }) => check)).toEqual([
+        'owner',
         'token_valid',
         'token_scopes',
         'number_connected',
@@ -255,6 +256,29 @@ describe('the command line of a deployment', () => {
         { check: 'template_ttl', ok: false, detail: expect.stringContaining('10 min') },
         { check: 'template_footer', ok: false, detail: expect.stringContaining('5 min') },
       ]);
+    });
+
+    it('check and doctor say whose it is, and that its account does not send by it yet', async () => {
+      const { accountId } = await buildCaller(stack.db.database, 'live', { name: 'Loja Azul' });
+      await json('sender', 'assign', sender, '--account', accountId);
+      const ownerOf = async () => (await checkIt()).checks.find(({ check }) => check === 'owner');
+      expect(await ownerOf()).toMatchObject({
+        ok: false,
+        detail: `It is of the account Loja Azul, which sends by the shared senders: onecode account senders ${accountId} own.`,
+      });
+      await json('account', 'senders', accountId, 'own');
+      expect(await ownerOf()).toMatchObject({ ok: true, detail: 'It is of the account Loja Azul.' });
+      const { checks } = await doctor();
+      expect(checks.find(({ check }) => check === `sender_${sender}`)!.detail).toMatch(
+        /^Of the account Loja Azul: /,
+      );
+      await json('sender', 'assign', sender, '--shared');
+      expect(checks.find(({ check }) => check === 'senders')).toMatchObject({ ok: true });
+      expect((await doctor()).checks.find(({ check }) => check === 'senders')).toMatchObject({
+        ok: false,
+        detail: expect.stringMatching(/^There is none for the account Loja Azul, which may send by no other/),
+      });
+      await json('account', 'senders', accountId, 'shared');
     });
 
     it('token says whether the provider takes the new one, by a read of that one', async () => {

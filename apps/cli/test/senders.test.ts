@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
 import { applyProviderReport } from '@onecode/store';
-import { buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
+import { buildCaller, buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
 
 const TOKEN = 'EAAGplantedTokenOfASender';
@@ -12,6 +12,8 @@ const { store, json, jsonWith } = commandLine;
 beforeEach(() => store.sql('delete from senders'));
 
 const ACTIVE = {
+  account_id: null,
+  application_ids: [],
   throughput: 80,
   state: 'active',
   paused_until: null,
@@ -181,6 +183,55 @@ describe('senders', () => {
     expect(await tokenOf(id)).toBe('another');
     expect(await jsonWith(`${TOKEN}\n`, `sender token ${id} --token -`)).toEqual(set);
     expect(await tokenOf(id)).toBe(TOKEN);
+  });
+});
+
+describe('sender assign', () => {
+  it('gives a sender to an account, to some of its live applications, and back to all', async () => {
+    const { id } = await buildSender(store.database);
+    const { accountId, applicationId } = await buildCaller(store.database, 'live');
+    const test = await buildCaller(store.database, 'test', { id: accountId });
+    const other = await buildCaller(store.database, 'live');
+    const assign = (options: string) => json(`sender assign ${id} ${options}`);
+    const own = { account_id: accountId, application_ids: [] };
+    expect(await assign(`--account ${accountId}`)).toMatchObject({ id, ...own });
+    const some = { account_id: accountId, application_ids: [applicationId] };
+    expect(await assign(`--account ${accountId} --application ${applicationId}`)).toMatchObject(some);
+    expect(await json('sender list')).toMatchObject([{ id, ...some }]);
+    for (const { applicationId: wrong } of [test, other])
+      await commandLine.expectFault(
+        'the account has no such live application',
+        `sender assign ${id} --account ${accountId} --application ${applicationId} --application ${wrong}`,
+      );
+    expect(await json(`sender show ${id}`)).toMatchObject(some);
+    expect(await assign('--shared')).toMatchObject({ account_id: null, application_ids: [] });
+  });
+
+  it('is not needed where the sender is added to an account', async () => {
+    const { accountId, applicationId } = await buildCaller(store.database, 'live');
+    const owner = `--account ${accountId} --application ${applicationId}`;
+    expect(await json(`${ADD} --token ${TOKEN} ${owner}`)).toEqual({
+      ...ADDED,
+      account_id: accountId,
+      application_ids: [applicationId],
+    });
+    await commandLine.expectFault(
+      'there is no such account',
+      `sender add --phone-number-id 8 --number +15550783882 --token ${TOKEN} --account ${applicationId}`,
+    );
+  });
+
+  it('asks for what it needs, and knows accounts and senders', async () => {
+    const { id } = await buildSender(store.database);
+    const { accountId } = await buildCaller(store.database, 'live');
+    for (const options of ['', ` --account ${accountId} --shared`])
+      await commandLine.expectFault('name either --account or --shared', `sender assign ${id}${options}`);
+    await commandLine.expectFault(
+      '--application needs --account',
+      `sender assign ${id} --shared --application ${id}`,
+    );
+    await commandLine.expectFault('there is no such account', `sender assign ${id} --account ${id}`);
+    await commandLine.expectFault('there is no sender with this id', `sender assign ${accountId} --shared`);
   });
 });
 

@@ -53,7 +53,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['account'], /a command is missing: one of create, show, credit, .*see onecode account --help/],
     [
       ['account', 'erase', UNKNOWN_ID],
-      /unknown command: one of create, show, credit, rate, weight, countries, breaker, forgive/,
+      /unknown command: one of create, show, credit, rate, weight, senders, countries, breaker, forgive/,
     ],
     [['key', KEY], /unknown command/],
     [['key', 'list'], /required option '--application <id>' not specified; see onecode key list --help/],

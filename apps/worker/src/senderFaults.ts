@@ -93,11 +93,13 @@ async function slowDown(
   { database, senders, metrics, log }: Context,
   at: SenderAttempt,
   send: Send,
-  { throttled: scope, errorCode, reason, retryAfterSeconds }: Limit,
+  { throttled, errorCode, reason, retryAfterSeconds }: Limit,
 ): Promise<void> {
-  if (scope === 'none') return;
+  if (throttled === 'none') return;
   const random = Math.random();
   const sender = await senders.open(at.senderId);
+  // An account's own sender may be of an app of its own, whose limit slows nobody else.
+  const scope = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
   if (scope === 'recipient_window') {
     const about = { scope: 'sender', subject: sender.id, onlyFor: '', isOfRecipient: true } as const;
     if (at.source === 'receipt' && (await isRefuted(database, about, { ...at, sendId: send.id }))) return;

@@ -1,6 +1,6 @@
 import { hashCode, seal } from '@onecode/domain';
 import { newId } from '@onecode/store';
-import { TEST_PEPPER, TEST_SECRET_KEY } from '@onecode/testing';
+import { TEST_PEPPER, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
 import type { WorkerEnvironment } from './workerEnvironment.js';
 
 const CODE = '042913';
@@ -8,6 +8,10 @@ const CODE = '042913';
 export interface ManySends {
   /** The recipient of all; each has another one unless given. */
   recipient?: string;
+  /** Else the first of them is +5511970000001. */
+  recipientsFrom?: number;
+  /** A new one with so many credits; unless given, any. */
+  caller?: TestCaller;
   /** Whether they already wait for a sender, so that they need not be enqueued. */
   awaitingSender?: boolean;
 }
@@ -16,9 +20,9 @@ export interface ManySends {
 export async function makeSends(
   environment: WorkerEnvironment,
   count: number,
-  { recipient, awaitingSender = false }: ManySends = {},
+  { recipient, recipientsFrom = 70_000_000, awaitingSender = false, ...rest }: ManySends = {},
 ): Promise<string[]> {
-  const caller = await environment.newCaller('live', { freeQuota: 0, credits: count });
+  const caller = rest.caller ?? (await environment.newCaller('live', { freeQuota: 0, credits: count }));
   const ids = Array.from({ length: count }, () => newId());
   await environment.db.sql(
     `with made as (
@@ -28,7 +32,7 @@ export async function makeSends(
          due, now(), now() + interval '10 minutes'
        from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
          lateral (select case when $4 then now() + interval '10 minutes' else now() end as due,
-           coalesce($3, '+55119' || (70000000 + n)) as number) as d
+           coalesce($3, '+55119' || (${recipientsFrom} + n)) as number) as d
        returning id
      ), entries as (
        insert into ledger_entries (account_id, send_id, kind, bucket, units) select $1, id, 'reserved', 'credit', 1 from made

@@ -1,5 +1,6 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSender, endStops, until } from '@onecode/testing';
+import { changeAccount } from '@onecode/store';
+import { buildSender, endStops, TEST_ACTOR, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
 interface ThrottleRow {
@@ -84,6 +85,19 @@ describe('a limit of the provider', () => {
       for (const id of ids) expect(free).toContain((await t.until(id, 'delivered')).from_number);
     },
   );
+
+  it('of the app, met by an account’s own sender, slows nobody else', async () => {
+    const [mine, other] = [await t.newCaller(), await t.newCaller()];
+    await changeAccount(t.database, TEST_ACTOR, mine.accountId, { senders: 'own' });
+    const owner = { accountId: mine.accountId, applicationIds: [] };
+    const own = await buildSender(t.database, { owner, businessAccountId: '31' });
+    const shared = await sender({}, '32');
+    t.simulator.rules.add({ fault: { error: 4 }, sender: own.phoneNumberId });
+    await isWaiting(await t.send(mine));
+    expect(await throttles()).toMatchObject([{ scope: 'business', refusals: 1 }]);
+    const id = await t.send(other);
+    expect(await t.until(id, 'delivered')).toMatchObject({ from_number: shared.number });
+  });
 
   it('costs a handful of calls while it lasts, fails nothing, and all goes out when it ends', async () => {
     await sender({}, '11');

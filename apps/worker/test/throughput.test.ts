@@ -122,13 +122,13 @@ describe('behind a flood', () => {
       await environment.until(id, (row) => row.sent_at !== null);
       const position = environment.simulator.requests().findIndex(({ to }) => to === '+5521987654321');
       expect(position).toBeLessThan(before + AHEAD_MAX);
-      expect((await readWaitingSends(database)).forSender.count).toBeGreaterThan(0);
+      expect((await readWaitingSends(database)).waiting.forSender.count).toBeGreaterThan(0);
 
       await until(
         'the end of the flood',
         async () =>
           environment.simulator.requests().length > FLOOD &&
-          (await readWaitingSends(database)).forSender.count === 0,
+          (await readWaitingSends(database)).waiting.forSender.count === 0,
         LEAVING_MS_MAX,
       );
       const requests = environment.simulator.requests();

@@ -35,7 +35,10 @@ export interface DatabaseFacts {
   }[];
   /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
   keyVersions: readonly number[];
-  senders: readonly { state: string }[];
+  /** `account`: the name of the one that it belongs to, or null for a sender that all share. */
+  senders: readonly { state: string; account: string | null }[];
+  /** The names of accounts that send by senders of their own, and have none. */
+  accountsWithoutSender: readonly string[];
 }
 
 const CONNECTIONS_SHARE_MAX = 0.8;
@@ -144,13 +147,29 @@ function secretKey({ keyVersions }: DatabaseFacts, keys: readonly number[] | nul
   );
 }
 
-function senders({ senders: all }: DatabaseFacts): DeploymentCheck {
-  const active = all.filter(({ state }) => state === 'active').length;
+function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): DeploymentCheck {
   if (all.length === 0) return bad('senders', 'There is no sender: add one with onecode sender add.');
-  return active > 0
-    ? ok('senders', `${active} of ${all.length} can send.`)
-    : bad('senders', 'No sender can send: onecode sender list says why, and until when.');
+  const active = all.filter(({ state }) => state === 'active');
+  const stopped = [...new Set(all.map(({ account }) => account))].filter((owner) =>
+    active.every(({ account }) => account !== owner),
+  );
+  const faults = [
+    ...(stopped.length === 0
+      ? []
+      : [`No sender of ${stopped.map(ownerName).join(' and of ')} can send: onecode sender list says why.`]),
+    ...(accountsWithoutSender.length === 0
+      ? []
+      : [
+          `There is none for ${accountsWithoutSender.map(ownerName).join(' and ')}, which may send by no other: onecode sender assign gives one, or onecode account senders lets it share.`,
+        ]),
+  ];
+  return faults.length === 0
+    ? ok('senders', `${active.length} of ${all.length} can send.`)
+    : bad('senders', faults.join(' '));
 }
+
+const ownerName = (account: string | null): string =>
+  account === null ? 'those that all accounts share' : `the account ${account}`;
 
 /**
  * Whether the keys of numbers here are those that the API writes.
@@ -179,7 +198,8 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   return findings.map((finding) => {
     const { name, severity, owner } = finding;
     const { sentence, remedy } = FINDINGS[name];
-    const about = [severity, owner, ...aboutOf(finding)].join(', ');
+    const whose = finding.account === undefined ? [] : [`account ${finding.account.name}`];
+    const about = [severity, owner, ...whose, ...aboutOf(finding)].join(', ');
     return {
       check: `health_${name}`,
       ok: owner === 'held',

@@ -134,7 +134,7 @@ const KINDS = {
     check: 'senders',
     owners: ['us'],
     holdsUp: 'forSender',
-    severities: ['failing'],
+    severities: EITHER,
     sentence: 'Meta refuses our account, token or template.',
     remedy:
       'Check under Senders which one and why. Give the sender a new token, or fix it in Meta Business Manager and resume the sender.',
@@ -143,7 +143,7 @@ const KINDS = {
     check: 'senders',
     owners: ['us'],
     holdsUp: 'forSender',
-    severities: ['failing'],
+    severities: EITHER,
     sentence: 'Sends are waiting, and there is no sender.',
     remedy: 'An operator has to add a sender under Senders.',
   },
@@ -187,7 +187,7 @@ const KINDS = {
     check: 'senders',
     owners: ['meta'],
     holdsUp: 'forSender',
-    severities: ['failing'],
+    severities: EITHER,
     sentence: 'Meta has stopped a template, and no sender serves its language.',
     remedy:
       'Codes in this language wait and fail when they expire. Check under Senders why, fix the template in WhatsApp Manager, or add a sender with another template.',

@@ -1,5 +1,12 @@
 import { FINDINGS, type FindingName, type Owner, type Severity } from './findings.js';
-import type { HealthStatistics, RedisRefusal, SenderStop, StoppedTemplate } from './healthStatistics.js';
+import type {
+  Backlog,
+  HealthStatistics,
+  RedisRefusal,
+  SenderAccount,
+  SenderStop,
+  StoppedTemplate,
+} from './healthStatistics.js';
 import type { FailureReason } from './send.js';
 import { endedOfOthers, endedSends, endOf, sumOf, type TrafficCount, type WebhookResult } from './traffic.js';
 
@@ -8,6 +15,8 @@ export interface Finding {
   name: FindingName;
   owner: Owner;
   severity: Severity;
+  /** Whose senders it is about, where these are not those that all accounts share. Then it is `degraded` at most: it pages nobody. */
+  account?: SenderAccount;
   /** What it is about, where there may be several of its kind. */
   template?: StoppedTemplate;
   failures?: Failures;
@@ -20,12 +29,15 @@ export interface Finding {
 }
 
 /** What tells findings of one name apart; empty for most. */
-export const subjectOf = ({ name, template, failures, stops }: Finding): string =>
-  (template && `${template.template} ${template.language}`) ??
-  failures?.country ??
-  failures?.senderId ??
-  (name === 'reason_failing' ? failures?.reason : undefined) ??
-  (name === 'configuration_fault' ? causeOf(stops![0]!) : '');
+export const subjectOf = ({ name, account, template, failures, stops }: Finding): string => {
+  const subject =
+    (template && `${template.template} ${template.language}`) ??
+    failures?.country ??
+    failures?.senderId ??
+    (name === 'reason_failing' ? failures?.reason : undefined) ??
+    (name === 'configuration_fault' ? causeOf(stops![0]!) : '');
+  return account === undefined ? subject : `${account.id} ${subject}`;
+};
 
 const causeOf = ({ errorCode, reason }: SenderStop): string => String(errorCode ?? reason);
 
@@ -151,6 +163,41 @@ function sweeper({ loops, workers }: HealthStatistics): Finding | null {
 
 const queue: Check = ({ queues }) =>
   found('queue_paused', queues?.some(({ isPaused }) => isPaused) === true ? 'failing' : null);
+
+const NOTHING: Backlog = {
+  count: 0,
+  oldestSeconds: null,
+  othersSeconds: null,
+  expirySeconds: null,
+  accounts: 0,
+};
+
+/**
+ * Judges the senders that all accounts share, and then those of each account by themselves: these serve nobody else, so what stops them is
+ * no more than `degraded`, and says whose they are.
+ */
+const ofEachOwner =
+  (check: Check): Check =>
+  (statistics) => {
+    const { senders: all, stoppedTemplates: stopped, waiting, ownWaiting } = statistics;
+    const of = (id: string | undefined): Pick<HealthStatistics, 'senders' | 'stoppedTemplates'> => ({
+      senders: all && all.filter(({ account }) => account?.id === id),
+      stoppedTemplates: stopped?.filter(({ account }) => account?.id === id) ?? null,
+    });
+    const judge = (more: Partial<HealthStatistics>): Finding[] =>
+      [check({ ...statistics, ...more })].flat().filter((found) => found !== null);
+    const accounts = new Map(
+      [...(all ?? []), ...(ownWaiting ?? [])].flatMap(({ account }) =>
+        account === null ? [] : [[account.id, account]],
+      ),
+    );
+    const own = [...accounts.values()].flatMap((account) => {
+      const forSender = ownWaiting?.find((one) => one.account.id === account.id)?.waiting ?? NOTHING;
+      const found = judge({ ...of(account.id), waiting: waiting && { ...waiting, forSender } });
+      return found.map((finding): Finding => ({ ...finding, severity: 'degraded', account }));
+    });
+    return [...judge(of(undefined)), ...own];
+  };
 
 type Stopped = NonNullable<Finding['stops']>;
 
@@ -382,10 +429,10 @@ const CHECKS: readonly Check[] = [
   redis,
   sweeper,
   queue,
-  configuration,
-  senders,
-  templates,
-  quality,
+  ofEachOwner(configuration),
+  ofEachOwner(senders),
+  ofEachOwner(templates),
+  ofEachOwner(quality),
   provider,
   latency,
   webhooks,
@@ -393,7 +440,7 @@ const CHECKS: readonly Check[] = [
   receiptsLate,
   failures,
   due,
-  busy,
+  ofEachOwner(busy),
   held,
   retention,
 ];

@@ -38,6 +38,18 @@ export interface Backlog {
   accounts: number;
 }
 
+/** An account with senders of its own. */
+export interface SenderAccount {
+  id: string;
+  name: string;
+}
+
+/** The sends of an account that wait for senders of its own, as those of nobody else. */
+export interface OwnBacklog {
+  account: SenderAccount;
+  waiting: Backlog;
+}
+
 /** What sends can wait for: a worker, a sender, the end of a hold, or the provider's answer, the next attempt or a receipt. */
 export type BacklogName = 'due' | 'forSender' | 'held' | 'underWay';
 
@@ -58,8 +70,10 @@ export interface HealthStatistics {
   redisRefusal?: RedisRefusal | null;
   connections: { used: number; most: number } | null;
   queues: readonly { isPaused: boolean }[] | null;
-  /** Sends that are due, that wait for a sender, and that are held. */
+  /** Sends that are due, that wait for a sender that all accounts share, and that are held. */
   waiting: Record<BacklogName, Backlog> | null;
+  /** Sends of accounts that leave by no shared sender, as far as some wait. */
+  ownWaiting?: readonly OwnBacklog[] | null;
   /** Calls to the provider by minute, for who shows them; only their presence counts. */
   attempts?: readonly unknown[] | null;
   /** Calls to the provider in the last minutes, by outcome. */
@@ -80,6 +94,8 @@ export interface HealthStatistics {
   senders:
     | readonly {
         id: string;
+        /** Whose it is; null for one that all accounts share. */
+        account: SenderAccount | null;
         /** Masked. */
         number: string;
         state: SenderState;
@@ -105,6 +121,8 @@ export interface StoppedTemplate {
   status: string;
   /** RFC 3339. */
   at: string;
-  /** Senders that still serve the language. */
+  /** Whose sender it stopped; null for a shared one. */
+  account: SenderAccount | null;
+  /** Senders that still serve the language to the same accounts. */
   serving: number;
 }

@@ -24,7 +24,12 @@ const WELL: DatabaseFacts = {
     { ...AGREES, kind: 'worker', release: '0.9.0', state: 'stopped', clockAheadMs: 300_000 },
   ],
   keyVersions: [2],
-  senders: [{ state: 'active' }, { state: 'paused' }],
+  senders: [
+    { state: 'active', account: null },
+    { state: 'paused', account: null },
+    { state: 'active', account: 'Loja Azul' },
+  ],
+  accountsWithoutSender: [],
 };
 
 const notOk = (change: Partial<DatabaseFacts>, keys: readonly number[] | null = [2, 1]): string[] =>
@@ -44,7 +49,7 @@ describe('databaseChecks', () => {
       'The schema fits this release.',
       'Running: 2 api, 1 worker, of release 1.1.0.',
       'Everything is sealed with the first key.',
-      '1 of 2 can send.',
+      '2 of 3 can send.',
     ]);
   });
 
@@ -92,13 +97,33 @@ describe('databaseChecks', () => {
     ],
     ['a key is missing', { keyVersions: [2, 3] }, /^secret_key: .*version 3, which SECRET_KEY lacks/],
     ['there is no sender', { senders: [] }, /^senders: There is no sender/],
-    ['no sender can send', { senders: [{ state: 'paused' }] }, /^senders: No sender can send/],
+    [
+      'no sender can send',
+      { senders: [{ state: 'paused', account: null }] },
+      /^senders: No sender of those that all accounts share can send/,
+    ],
+    [
+      'no sender of an account can send',
+      { senders: [...WELL.senders, { state: 'paused', account: 'Loja Verde' }] },
+      /^senders: No sender of the account Loja Verde can send/,
+    ],
+    [
+      'an account sends by senders of its own and has none',
+      { accountsWithoutSender: ['Loja Verde'] },
+      /^senders: There is none for the account Loja Verde, which may send by no other/,
+    ],
   ])('when %s', (_, change, expected) => {
     expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
   });
 
   it('judges nothing that it could not read, where the schema does not fit', () => {
-    const unread = { schemaFault: 'the schema is too old', processes: [], keyVersions: [], senders: [] };
+    const unread = {
+      schemaFault: 'the schema is too old',
+      processes: [],
+      keyVersions: [],
+      senders: [],
+      accountsWithoutSender: [],
+    };
     expect(databaseChecks({ ...WELL, ...unread }, [2]).map(({ check }) => check)).toEqual([
       'database',
       'database_durability',
@@ -127,7 +152,14 @@ describe('healthChecks', () => {
       ended: 30,
       accounts: 1,
     } as const;
-    const template = { template: 'code', language: 'pt_BR', status: 'PAUSED', at: '', serving: 1 };
+    const template = {
+      template: 'code',
+      language: 'pt_BR',
+      status: 'PAUSED',
+      at: '',
+      account: null,
+      serving: 1,
+    };
     expect(healthChecks([])).toEqual([
       { check: 'health', ok: true, detail: 'The health page finds nothing.' },
     ]);
@@ -136,12 +168,14 @@ describe('healthChecks', () => {
       { name: 'country_failing', owner: 'meta', severity: 'degraded', failures },
       { name: 'template_stopped', owner: 'meta', severity: 'degraded', template },
       { name: 'sends_held', owner: 'held', severity: 'degraded' },
+      { name: 'no_senders', owner: 'us', severity: 'degraded', account: { id: 'a', name: 'Loja Azul' } },
     ]);
     expect(checks.map(({ check, ok }) => [check, ok])).toEqual([
       ['health_no_senders', false],
       ['health_country_failing', false],
       ['health_template_stopped', false],
       ['health_sends_held', true],
+      ['health_no_senders', false],
     ]);
     expect(checks.map(({ detail }) => detail)).toEqual([
       'failing, us: Sends are waiting, and there is no sender. An operator has to add a sender under Senders. Steps: docs/runbooks.md#no_senders',
@@ -150,6 +184,7 @@ describe('healthChecks', () => {
       ),
       expect.stringMatching(/^degraded, meta, template code pt_BR: Meta has stopped a template\./),
       expect.stringMatching(/^degraded, held: Sends are on hold\. .*#sends_held$/),
+      expect.stringMatching(/^degraded, us, account Loja Azul: Sends are waiting, and there is no sender\./),
     ]);
   });
 });

@@ -18,6 +18,7 @@ const stop = (cause: SenderStop['cause'], more: Partial<SenderStop> = {}): Sende
 });
 const ACTIVE = {
   id: 'active',
+  account: null,
   number: '+1 ••••• 3881',
   state: 'active',
   stops: [] as SenderStop[],
@@ -33,6 +34,7 @@ const template = (serving: number): StoppedTemplate => ({
   language: 'en',
   status: 'PAUSED',
   at: '2026-11-23T02:14:00.000Z',
+  account: null,
   serving,
 });
 const none: Backlog = {
@@ -69,12 +71,21 @@ const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic' | 'ret
   loops: sweptSecondsAgo(1, 2),
   workers: 2,
   senders: [ACTIVE, ACTIVE],
+  ownWaiting: [],
 };
 
 const waiting = (change: Partial<Read['waiting']>): Change => ({
   waiting: { ...HEALTHY.waiting, ...change },
 });
 const waitForSender = (oldestSeconds: number): Change => waiting({ forSender: backlog(9, oldestSeconds) });
+const ACCOUNT = { id: 'account', name: 'Loja Azul' };
+const ofAccount = <Of extends object>(one: Of): Of & { account: typeof ACCOUNT } => ({
+  ...one,
+  account: ACCOUNT,
+});
+const ownWaiting = (oldestSeconds: number): Change => ({
+  ownWaiting: [{ account: ACCOUNT, waiting: backlog(9, oldestSeconds) }],
+});
 const late = (oldestSeconds: number): Change => waiting({ due: backlog(9, oldestSeconds) });
 const HELD = waiting({ held: backlog(1, 3) });
 const provider = (change: Partial<Read['provider']>): Change => ({
@@ -287,6 +298,47 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
     },
     ['us senders_busy failing'],
   ],
+  [
+    'an account’s own senders are all stopped, each for another cause, and its sends wait',
+    {
+      senders: [
+        ACTIVE,
+        ofAccount(PAUSED),
+        ofAccount(COOLING),
+        ofAccount(STOPPED),
+        ofAccount({ ...COOLING, stops: [refused(190)] }),
+      ],
+      ...ownWaiting(300),
+    },
+    [
+      'us configuration_fault degraded',
+      'meta senders_stopped degraded',
+      'meta senders_cooling_down degraded',
+      'held senders_paused degraded',
+    ],
+  ],
+  [
+    'the shared senders are all paused, and an account’s own is not',
+    { senders: [PAUSED, ofAccount(ACTIVE)], ...waitForSender(300) },
+    ['held senders_paused failing'],
+  ],
+  ['all senders are accounts’ own', { senders: [ofAccount(ACTIVE)], ...waiting({ forSender: none }) }, []],
+  [
+    'all senders are accounts’ own, and sends wait for shared ones',
+    { senders: [ofAccount(ACTIVE)], ...waitForSender(3) },
+    ['us no_senders failing'],
+  ],
+  ['an account that shares none has no sender', ownWaiting(3), ['us no_senders degraded']],
+  [
+    'an account’s own senders cannot keep up',
+    { senders: [ACTIVE, ofAccount(ACTIVE)], ...ownWaiting(300) },
+    ['us senders_busy degraded'],
+  ],
+  [
+    'Meta paused the template of an account’s own senders, which the shared ones serve',
+    { senders: [ACTIVE, ofAccount(ACTIVE)], stoppedTemplates: [ofAccount(template(0))] },
+    ['meta template_stopped_everywhere degraded'],
+  ],
   ['no receipt comes on a quiet night', twoMinutes({ accepted: 19 }), []],
   ['no receipt comes', twoMinutes({ accepted: 20 }), ['meta receipts_missing failing']],
   [
@@ -471,6 +523,23 @@ describe('what stops senders', () => {
     ).toEqual([
       ['configuration_fault', '190', ['one', 'two'], 3],
       ['senders_paused', '', ['three'], 3],
+    ]);
+  });
+
+  it('is told for each owner apart, and of an account says whose it is', () => {
+    const other = { id: 'other', name: 'Loja Verde' };
+    const senders = [ACTIVE, PAUSED, ofAccount({ ...PAUSED, id: 'own' }), { ...ACTIVE, account: other }];
+    const all = healthFindings({ ...HEALTHY, senders });
+    expect(
+      all.map((finding) => [
+        finding.account,
+        subjectOf(finding),
+        finding.stops!.map(({ senderId }) => senderId),
+        finding.senders,
+      ]),
+    ).toEqual([
+      [undefined, '', ['paused'], 2],
+      [ACCOUNT, 'account ', ['own'], 1],
     ]);
   });
 });

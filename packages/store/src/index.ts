@@ -1,6 +1,13 @@
 export { allowCountries, findAbuseControls, type AbuseControls } from './accounts/abuseControls.js';
 export * from './accounts/accountChanges.js';
-export { createAccount, findAccount, type Account, type NewAccount } from './accounts/accounts.js';
+export {
+  createAccount,
+  findAccount,
+  SENDER_POLICIES,
+  type Account,
+  type NewAccount,
+  type SenderPolicy,
+} from './accounts/accounts.js';
 export {
   createApiKey,
   findCaller,

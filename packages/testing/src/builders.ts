@@ -32,6 +32,7 @@ import {
   type NewSend,
   type RefusedRequest,
   type Sender,
+  type SenderOwner,
 } from '@onecode/store';
 
 const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });
@@ -94,6 +95,7 @@ export async function buildSender(
     Pick<Sender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
   > & {
     token?: string;
+    owner?: SenderOwner;
     businessAccountId?: string;
     /** What seals the token. */
     secretKey?: Keyring;

@@ -47,6 +47,7 @@ create table accounts (
   suspension_reason text check (length(suspension_reason) between 1 and 200),
   trial_countries text[] check (array_to_string(trial_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
   weight integer not null default 1 check (weight between 1 and 100),
+  senders text not null default 'shared' check (senders in ('shared', 'own', 'own-first')),
   delete_at timestamptz(3),
   constraint breaker_is_whole check ((breaker_unverified_percent is null) = (breaker_min_sends is null)),
   constraint accounts_suspension_check check ((suspended_at is null) = (suspension_reason is null))
@@ -137,6 +138,9 @@ create index refused_requests_refused_at on refused_requests (refused_at);
 
 create table senders (
   id uuid primary key,
+  account_id uuid references accounts,
+  -- No reference: applications are never deleted.
+  application_ids uuid[] check (cardinality(application_ids) > 0),
   phone_number_id text not null check (phone_number_id ~ '^[0-9]{1,32}$'),
   number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
   business_account_id text check (business_account_id ~ '^[0-9]{1,32}$'),
@@ -150,8 +154,10 @@ create table senders (
   read_tried_at timestamptz(3),
   read_at timestamptz(3),
   read_failures jsonb not null default '{}',
-  recipients_24h integer
+  recipients_24h integer,
+  constraint only_own_sender_is_of_applications check (account_id is not null or application_ids is null)
 );
+create index senders_account_id_idx on senders (account_id);
 create unique index senders_phone_number_id_key on senders (phone_number_id) where removed_at is null;
 
 -- A stop that is over stays for a while: what was begun before its end is no news. No reference to `senders`: a business account and the
@@ -287,7 +293,7 @@ create index sends_due_at on sends (due_at) where due_at is not null;
 create index sends_failed on sends (application_id, id) where failed_at is not null;
 create index sends_locked on sends (application_id, id) where locked_at is not null;
 -- Apart by what decides which senders may serve them; first the one whose code lives longest.
-create index sends_awaiting_turn on sends (account_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
+create index sends_awaiting_turn on sends (account_id, application_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
 
 create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$
@@ -659,7 +665,13 @@ end;
 create or replace function direct_slot_wait_ms() returns integer
 language sql immutable as $$ select 250 $$;
 
-create or replace function slots_are_taken() returns boolean
+create or replace function is_own_sender(sender_account_id uuid, application_ids uuid[], account_id uuid, application_id uuid)
+returns boolean
+language sql immutable as $$
+  select sender_account_id = account_id and (application_ids is null or application_id = any (application_ids))
+$$;
+
+create or replace function slots_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
 language sql as $$
   select coalesce(bool_and(
     coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
@@ -668,11 +680,14 @@ language sql as $$
     select max(a.opens_at) as opens_at from active_stops(clock_timestamp()) a
     where a.only_for = '' and a.subject = stop_subject(a.scope, r.id, r.business_account_id)
   ) t
-  where r.removed_at is null
+  where r.removed_at is null and case
+    when r.account_id is null then p_senders <> 'own'
+    else p_senders <> 'shared' and is_own_sender(r.account_id, r.application_ids, p_account_id, p_application_id)
+  end
 $$;
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
-create type next_turn as (id uuid, account_id uuid, starts_at double precision, ends_at double precision, opens_at timestamptz);
+create type next_turn as (id uuid, account_id uuid, is_own boolean, starts_at double precision, ends_at double precision, opens_at timestamptz);
 create type new_send as (
   ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text,
   recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer,
@@ -860,7 +875,7 @@ begin
   ), stopped as materialized (
     select * from active_stops(p_now) t where t.opens_at > p_now + p_horizon
   ), available as materialized (
-    select r.id, array(
+    select r.id, r.account_id, r.application_ids, array(
       select t.only_for from stopped t where t.only_for <> '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
     ) as closed
     from senders r left join send_slots s on s.sender_id = r.id
@@ -869,27 +884,40 @@ begin
     )
   ), groups as (
     (
-      select w.account_id, coalesce(w.country, 'ZZ') as country, w.locale, is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
+      select w.account_id, w.application_id, coalesce(w.country, 'ZZ') as country, w.locale,
+        is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
       from sends w
       where (select count(*) from available) > 0 and not (select (holds).all_live from held) and w.awaiting_sender
-      order by w.account_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
+      order by w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
     ) union all
     select n.* from groups g cross join lateral (
-      select w.account_id, coalesce(w.country, 'ZZ') as country, w.locale, is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
+      select w.account_id, w.application_id, coalesce(w.country, 'ZZ') as country, w.locale,
+        is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
       from sends w
-      where w.awaiting_sender and (w.account_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.country, g.locale)
-      order by w.account_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
+      where w.awaiting_sender
+        and (w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.application_id, g.country, g.locale)
+      order by w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
     ) n
   ), served as materialized (
-    select g.account_id, g.country, g.locale from groups g cross join held
-    where g.is_worth and not is_held(held.holds, g.account_id, g.country)
-      and exists (select from available a where not array[g.country, g.locale] && a.closed)
+    select g.account_id, g.application_id, g.country, g.locale, l.is_own
+    from groups g join accounts c on c.id = g.account_id cross join held cross join lateral (
+      select case
+        when c.senders <> 'shared' and exists (
+          select from available a
+          where is_own_sender(a.account_id, a.application_ids, g.account_id, g.application_id) and not array[g.country, g.locale] && a.closed
+        ) then true
+        when c.senders <> 'own' and exists (
+          select from available a where a.account_id is null and not array[g.country, g.locale] && a.closed
+        ) then false
+      end as is_own
+    ) l
+    where g.is_worth and not is_held(held.holds, g.account_id, g.country) and l.is_own is not null
   ), accounts_in_turn as materialized (
     select c.id as account_id, 1.0::double precision / c.weight as lasts, t.ends_at as busy_until, greatest(v.now, t.ends_at) as starts_at
     from accounts c
     left join account_turns t on t.account_id = c.id
     cross join (select coalesce(max(starts_at), 0) as now from account_turns) v
-    where c.id = any (array(select account_id from served))
+    where c.id = any (array(select account_id from served where not is_own))
     order by greatest(v.now, t.ends_at), t.ends_at nulls first, c.id limit p_limit
   ), turns as materialized (
     select account_id, starts_at + n * lasts as starts_at, starts_at + (n + 1) * lasts as ends_at, n + 1 as nth,
@@ -897,32 +925,46 @@ begin
         as position
     from accounts_in_turn cross join generate_series(0, p_limit - 1) n
     order by position limit p_limit
+  ), shares as materialized (
+    select account_id, false as is_own, count(*) as sends from turns group by account_id
+    union all
+    select account_id, true, greatest(1, p_limit / count(*) over ()) from served where is_own group by account_id
   ), longest as materialized (
-    select w.* from served g join (select account_id, count(*) as turns from turns group by account_id) t using (account_id)
+    select w.*, g.is_own from served g join shares t using (account_id, is_own)
     cross join lateral (
-      select w.id, w.account_id, w.country, w.locale, w.recipient_key, w.expires_at from sends w
-      where w.awaiting_sender and w.account_id = g.account_id and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
+      select w.id, w.account_id, w.application_id, w.country, w.locale, w.recipient_key, w.expires_at from sends w
+      where w.awaiting_sender and w.account_id = g.account_id and w.application_id = g.application_id
+        and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
         -- The first condition is for the index, which then ends before what has expired.
         and w.expires_at > p_now + p_horizon and is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon)
-      order by w.expires_at desc limit t.turns for no key update skip locked
+      order by w.expires_at desc limit t.sends for no key update skip locked
     ) w
   ), judged as materialized (
     select w.*, (
       -- When the first of these senders may write to the recipient.
       select min(coalesce(p.free_at, '-infinity')) from available a
       left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient_key, 0)
-      where not array[coalesce(w.country, 'ZZ'), w.locale] && a.closed
+      where not array[coalesce(w.country, 'ZZ'), w.locale] && a.closed and case
+        when w.is_own then is_own_sender(a.account_id, a.application_ids, w.account_id, w.application_id)
+        else a.account_id is null
+      end
     ) as window_at from longest w
   ), ranked as (
-    select *, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from judged
+    select *, row_number() over (partition by account_id, is_own order by expires_at desc, id desc) as nth from judged
     where window_at <= p_now + p_horizon
   )
-  select u.id, u.account_id, u.starts_at, u.ends_at, u.opens_at from (
-    select r.id, r.account_id, t.starts_at, t.ends_at, null::timestamptz as opens_at, t.position
-    from ranked r join turns t on t.account_id = r.account_id and t.nth = r.nth
+  select u.id, u.account_id, u.is_own, u.starts_at, u.ends_at, u.opens_at from (
+    (
+      select r.id, r.account_id, r.is_own, t.starts_at, t.ends_at, null::timestamptz as opens_at,
+        -- By chance, so that none of those with senders of their own is always the last.
+        row_number() over (order by coalesce(t.position, r.nth), random()) as position
+      from ranked r left join turns t on not r.is_own and t.account_id = r.account_id and t.nth = r.nth
+      where r.is_own or t.nth is not null
+      order by position limit p_limit
+    )
     union all
     -- One after the other, as the window lets them through.
-    select j.id, j.account_id, null, null, least(j.expires_at, j.window_at + recipient_window_spacing() * (
+    select j.id, j.account_id, null, null, null, least(j.expires_at, j.window_at + recipient_window_spacing() * (
       row_number() over (partition by j.recipient_key order by j.expires_at desc, j.id desc) - 1
     )), null
     from judged j where j.window_at > p_now + p_horizon
@@ -930,12 +972,12 @@ begin
 end
 $$;
 
-create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms)
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms, p_own_only boolean)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   return query
-    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon))
+    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon, p_own_only))
     update sends s set
       status = case when s.lost_at is null then 'sending' else s.status end, channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
@@ -993,7 +1035,7 @@ begin
       on conflict do nothing;
   end if;
   if cardinality(v_open) > 0 then
-    return query select * from claim_sends(v_open, v_now, v_direct, p_terms);
+    return query select * from claim_sends(v_open, v_now, v_direct, p_terms, false);
     return query
       update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
@@ -1008,11 +1050,16 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
     v_turns := array(select t from next_turns(p_limit - cardinality(v_ids), v_now, v_horizon) t);
     return query select * from claim_sends(
-      array(select t.id from unnest(v_turns) t where t.opens_at is null), v_now, v_horizon, p_terms
+      array(select t.id from unnest(v_turns) t where not t.is_own), v_now, v_horizon, p_terms, false
     );
+    if exists (select from unnest(v_turns) t where t.is_own) then
+      return query select * from claim_sends(
+        array(select t.id from unnest(v_turns) t where t.is_own), v_now, v_horizon, p_terms, true
+      );
+    end if;
     insert into account_turns as t (account_id, starts_at, ends_at)
       select n.account_id, max(n.starts_at), max(n.ends_at) from unnest(v_turns) n join sends s on s.id = n.id and s.claimed_at = v_now
-      group by n.account_id
+      where not n.is_own group by n.account_id
       on conflict (account_id) do update set starts_at = excluded.starts_at, ends_at = excluded.ends_at;
     update sends s set awaiting_sender = false, due_at = n.opens_at, version = s.version + 1
       from unnest(v_turns) n where s.id = n.id and n.opens_at is not null and s.awaiting_sender;
@@ -1058,6 +1105,9 @@ declare
   v_trial_new integer := 0;
   v_created created_send[] := '{}';
   v_is_live boolean;
+  -- Whether the shared senders are taken, and those that this application may use where it is no account of the shared ones.
+  v_shared_taken boolean;
+  v_own_taken boolean;
   v_awaits boolean;
   v_known integer;
   v_room double precision;
@@ -1073,7 +1123,7 @@ begin
   for w in
     -- A statement of its own: it sees what others committed before the locks were ours.
     select u.*, k.id is not null and k.revoked_at is null as key_is_valid, s.id as existing_id, s.body_hash as existing_hash,
-      a.suspended_at, a.language, a.free_quota, a.credits, a.allowed_countries, a.trial_countries, a.sends_created as account_total,
+      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.trial_countries, a.sends_created as account_total,
       a.minute_times as account_times, a.minute_totals as account_totals,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, p.mode, p.sends_created as application_total,
       p.minute_times as application_times, p.minute_totals as application_totals, p.per_minute as application_quota,
@@ -1132,6 +1182,7 @@ begin
       v_hashes := '{}';
       v_ids := '{}';
       v_recipients := '{}';
+      v_own_taken := null;
     end if;
     ordinal := w.ordinal;
     v_is_live := w.mode = 'live';
@@ -1241,7 +1292,13 @@ begin
         v_open_recipients := v_open_recipients || w.recipient_keys[1];
         v_open_points := v_open_points || 5 * w.guess_cost;
         v_trial_new := v_trial_new + (w.trial_countries is not null)::integer;
-        v_awaits := coalesce(v_awaits, slots_are_taken());
+        if w.senders = 'shared' then
+          v_shared_taken := coalesce(v_shared_taken, slots_are_taken('shared', null, null));
+          v_awaits := v_shared_taken;
+        else
+          v_own_taken := coalesce(v_own_taken, slots_are_taken(w.senders, w.account_id, w.application_id));
+          v_awaits := v_own_taken;
+        end if;
       end if;
       created := (
         w.ordinal, w.mode, coalesce(w.locale, w.language), case when v_is_live then v_bucket end,
@@ -1264,7 +1321,7 @@ language sql immutable return interval '6 seconds';
 create or replace function recipient_window_burst() returns interval
 language sql immutable return 43 * recipient_window_spacing();
 
-create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
+create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval, p_own_only boolean)
 returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
 language plpgsql
 -- Planned once for each connection: to plan anew takes longer than to choose a sender.
@@ -1274,6 +1331,8 @@ declare
   v_end timestamptz := p_now + p_horizon;
   v_ids uuid[];
   v_numbers text[];
+  -- The shared ones are first, and so many.
+  v_shared integer;
   v_businesses text[];
   v_start timestamptz[];
   v_free timestamptz[];
@@ -1290,36 +1349,45 @@ begin
   order by t.cause, t.scope, t.subject, t.only_for for update;
   select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
   select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
-    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1)))
-    into v_ids, v_numbers, v_businesses, v_spacing, v_start
+    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1))), count(*) filter (where a.account_id is null)
+    into v_ids, v_numbers, v_businesses, v_spacing, v_start, v_shared
   from (
-    select r.id, r.number, r.business_account_id as business, r.throughput, s.free_at,
+    select r.id, r.account_id, r.number, r.business_account_id as business, r.throughput, s.free_at,
       ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
-    from senders r left join send_slots s on s.sender_id = r.id where r.removed_at is null
+    from senders r left join send_slots s on s.sender_id = r.id
+    -- Where all are shared, the accounts are not looked up.
+    where r.removed_at is null and (r.account_id is null or r.account_id in (select w.account_id from sends w where w.id = any (p_ids)))
+    order by r.account_id nulls first
   ) a;
   v_free := v_start;
 
   for w in
     select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.recipient_key, 0) as recipient_hash,
-      is_held(v_holds, s.account_id, s.country) as is_held
-    from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id order by p.ordinal
+      is_held(v_holds, s.account_id, s.country) as is_held, c.senders <> 'own' and not p_own_only as takes_shared,
+      case when c.senders <> 'shared' then array(
+        select o.position from unnest(v_ids) with ordinality as o (id, position) join senders r on r.id = o.id
+        where o.position > v_shared and is_own_sender(r.account_id, r.application_ids, s.account_id, s.application_id)
+      ) end as own
+    from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id join accounts c on c.id = s.account_id
+    order by p.ordinal
   loop
     continue when w.is_held;
     select c.position, c.at into v_pick, v_at
     from (
-      select a.id, a.position, random() as chance, greatest(a.free_at, p_now, case when v_stops is not null then (
+      select a.id, a.position, a.position > v_shared as is_own, random() as chance, greatest(a.free_at, p_now, case when v_stops is not null then (
         select max(k.free_at) from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
         where k.subject = stop_subject(k.scope, a.id, a.business) and k.only_for in ('', w.country, w.locale)
       ) end) as at
       from unnest(v_ids, v_businesses, v_free) with ordinality as a (id, business, free_at, position)
-      order by at, chance
+      where case when a.position > v_shared then a.position = any (w.own) else w.takes_shared end
+      order by is_own desc, at, chance
     ) c
     where c.at <= v_end
       -- A look-up by key, for one sender after the other until one is able.
       and coalesce(c.at >= (
         select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = w.recipient_hash
       ), true)
-    order by c.at, c.chance limit 1;
+    order by c.is_own desc, c.at, c.chance limit 1;
     continue when v_pick is null;
     id := w.id;
     sender_id := v_ids[v_pick];

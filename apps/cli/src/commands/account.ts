@@ -10,9 +10,11 @@ import {
   readTrialSends,
   resumeAccount,
   searchAccounts,
+  SENDER_POLICIES,
   SETTING_BOUNDS,
   suspendAccount,
   type Account,
+  type SenderPolicy,
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
@@ -120,6 +122,7 @@ export function addAccountCommands(program: Command): void {
       print(command, {
         ...suspensionRow(known),
         weight: known.weight,
+        senders: known.senders,
         trial_countries: known.trialCountries,
         ...(abuseControls && abuseControlsRow(abuseControls)),
       });
@@ -178,6 +181,26 @@ export function addAccountCommands(program: Command): void {
         changeAccount(database, actor(), accountId, { weight }),
       );
       print(command, { ...rowOf(found('account', changed)), weight });
+    });
+
+  account
+    .command('senders')
+    .description("say by which senders an account's sends leave")
+    .argument('<id>', 'the account', id('the account'))
+    .argument(
+      '<which>',
+      'shared, own (never by others), or own-first (by the shared ones while its own are stopped or busy)',
+      oneOf('the senders', SENDER_POLICIES),
+    )
+    .addHelpText(
+      'after',
+      `\n\`sender assign\` gives an account senders of its own.\n${example('account senders ID own')}`,
+    )
+    .action(async (accountId: string, senders: SenderPolicy, _options: object, command: Command) => {
+      const changed = await withDatabase((database) =>
+        changeAccount(database, actor(), accountId, { senders }),
+      );
+      print(command, { ...rowOf(found('account', changed)), senders });
     });
 
   addAbuseControlCommands(account);

@@ -126,10 +126,11 @@ async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
       now: new Date(),
     }).filter(({ ok }) => !ok);
     const check = `sender_${sender.id}`;
+    const whose = sender.accountName === null ? '' : `Of the account ${sender.accountName}: `;
     checks.push(
       faults.length === 0
-        ? { check, ok: true, detail: 'The provider says that it is ready.' }
-        : { check, ok: false, detail: faults.map(({ text }) => text).join(' ') },
+        ? { check, ok: true, detail: `${whose}The provider says that it is ready.` }
+        : { check, ok: false, detail: `${whose}${faults.map(({ text }) => text).join(' ')}` },
     );
   }
   return checks;

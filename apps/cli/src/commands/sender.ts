@@ -7,6 +7,8 @@ import {
 import { readConfig, secret, variable } from '@onecode/runtime/config';
 import {
   addSender,
+  AssignmentRefused,
+  assignSender,
   editSender,
   listSenders,
   pauseSender,
@@ -14,12 +16,14 @@ import {
   resumeSender,
   type Sender,
   type SenderChange,
+  type SenderOwner,
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {
   businessAccountId,
   id,
+  ids,
   oneOf,
   phoneNumber,
   phoneNumberId,
@@ -35,7 +39,12 @@ import { example, print } from '../output.js';
 import { checkSender, findSender, senderRow, showSender } from './senderCheck.js';
 import { addSenderTokenCommands } from './senderTokens.js';
 
-interface Add {
+interface Owner {
+  account?: string;
+  application?: string[];
+}
+
+interface Add extends Owner {
   phoneNumberId: string;
   businessAccountId?: string;
   number: PhoneRecipient;
@@ -46,7 +55,11 @@ interface Add {
   paused?: true;
 }
 
-interface Edit extends Partial<Omit<Add, 'token' | 'paused'>> {}
+interface Assign extends Owner {
+  shared?: true;
+}
+
+interface Edit extends Partial<Omit<Add, keyof Owner | 'token' | 'paused'>> {}
 
 /** All commands of `sender`. */
 export function addSenderCommands(program: Command): void {
@@ -93,6 +106,8 @@ export function addSenderCommands(program: Command): void {
       SENDER_THROUGHPUT.initial,
     )
     .option('--paused', 'sends nothing until it is resumed')
+    .option(...ACCOUNT)
+    .option(...APPLICATION)
     .addHelpText(
       'after',
       example('sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt'),
@@ -110,8 +125,9 @@ export function addSenderCommands(program: Command): void {
           englishTemplateLanguage: options.english,
           throughput: options.throughput,
           paused: options.paused === true,
+          owner: ownerOf(options),
         }),
-      );
+      ).catch(refuseAssignment);
       print(command, senderRow(notTaken(added ?? 'taken')));
     });
 
@@ -180,7 +196,52 @@ export function addSenderCommands(program: Command): void {
       print(command, senderRow(notTaken(found('sender', change))));
     });
 
+  addAssignCommand(sender);
   addSenderTokenCommands(sender);
+}
+
+const ACCOUNT = ['--account <id>', 'the account that it belongs to', id('--account')] as const;
+const APPLICATION = [
+  '--application <id>',
+  'only for this live application of the account; may be repeated',
+  ids('--application'),
+] as const;
+
+function ownerOf({ account, application = [] }: Owner): SenderOwner {
+  if (account !== undefined) return { accountId: account, applicationIds: application };
+  if (application.length > 0) throw new UserError('--application needs --account');
+  return 'shared';
+}
+
+function refuseAssignment(error: unknown): never {
+  if (!(error instanceof AssignmentRefused)) throw error;
+  throw new UserError(
+    error.why === 'unknown_account' ? 'there is no such account' : 'the account has no such live application',
+  );
+}
+
+/** `sender assign`. */
+function addAssignCommand(sender: Command): void {
+  sender
+    .command('assign')
+    .description("say whose messages a sender sends: everybody's, or those of an account")
+    .argument('<id>', 'the sender', id('the sender'))
+    .option(...ACCOUNT)
+    .option(...APPLICATION)
+    .option('--shared', 'all accounts share it')
+    .addHelpText(
+      'after',
+      `\n\`account senders\` says whether the account sends by it.\n${example('sender assign ID --account ACCOUNT')}`,
+    )
+    .action(async (senderId: string, { shared, ...options }: Assign, command: Command) => {
+      if ((options.account === undefined) !== (shared === true))
+        throw new UserError('name either --account or --shared');
+      const owner = ownerOf(options);
+      const assigned = await withDatabase((database) =>
+        assignSender(database, actor(), senderId, owner),
+      ).catch(refuseAssignment);
+      print(command, senderRow(found('sender', assigned)));
+    });
 }
 
 /** `sender edit`. */

@@ -3,19 +3,21 @@ import { preflight, senderState, standingStop, type PreflightResult } from '@one
 import {
   countRecipients,
   countWorkers,
+  findAccount,
   isReadSince,
   listSenderKnowledge,
   listSenders,
   readSettings,
   requestReading,
   type Database,
+  type ListedSender,
   type Sender,
   type SenderKnowledge,
 } from '@onecode/store';
 import { found } from '../errors.js';
 import type { Row } from '../output.js';
 
-export async function findSender(database: Database, senderId: string): Promise<Sender> {
+export async function findSender(database: Database, senderId: string): Promise<ListedSender> {
   return found(
     'sender',
     (await listSenders(database)).find(({ id }) => id === senderId),
@@ -27,6 +29,8 @@ export function senderRow(sender: Sender) {
   const stop = standingStop(sender.stops, now);
   return {
     id: sender.id,
+    account_id: sender.accountId,
+    application_ids: sender.applicationIds,
     phone_number_id: sender.phoneNumberId,
     number: sender.number,
     template: sender.template,
@@ -79,7 +83,25 @@ export interface CheckRow extends Row {
 /** Lets a worker read what the provider knows of a sender, and says of each check whether it is well and what to do. */
 export async function checkSender(database: Database, sender: Sender): Promise<CheckRow[]> {
   const results = await resultsSince(database, sender, await requestReading(database, sender.id));
-  return results.map(({ check, ok, text }) => ({ check, ok, detail: text }));
+  return [
+    await checkOwner(database, sender),
+    ...results.map(({ check, ok, text }) => ({ check, ok, detail: text })),
+  ];
+}
+
+/** Whose it is, and whether its account sends by it. */
+async function checkOwner(database: Database, { accountId }: Sender): Promise<CheckRow> {
+  const check = 'owner';
+  const account = accountId === null ? null : await findAccount(database, accountId);
+  if (account === null) return { check, ok: true, detail: 'All accounts share it.' };
+  const whose = `It is of the account ${account.name}`;
+  return account.senders === 'shared'
+    ? {
+        check,
+        ok: false,
+        detail: `${whose}, which sends by the shared senders: onecode account senders ${account.id} own.`,
+      }
+    : { check, ok: true, detail: `${whose}.` };
 }
 
 /** What the provider says of a token that was just set. @param since when a read was asked for */

@@ -134,6 +134,7 @@ describe('the health page’s statistics', () => {
       language: 'en',
       status: 'PAUSED',
       at: at.toISOString(),
+      account: null,
       serving,
     };
     expect(view.findings).toContainEqual({

@@ -1,6 +1,14 @@
 import { unseal, type SenderReading } from '@onecode/domain';
-import { applySenderReading, listAuditEntries } from '@onecode/store';
-import { buildCaller, buildSend, buildSender, endStops, stopSender, TEST_SECRET_KEY } from '@onecode/testing';
+import { applySenderReading, changeAccount, listAuditEntries } from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  endStops,
+  stopSender,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+} from '@onecode/testing';
 import type { SendersView, SenderView } from '../../src/features/senders/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
@@ -27,6 +35,8 @@ const senderOf = async (id: string): Promise<SenderView> => {
   const { body } = await onCall.get<SendersView>('/staff/senders');
   return body.senders.find((sender) => sender.id === id)!;
 };
+/** As if it had been activated. */
+const endPauses = (id: string) => server.db.sql('delete from stops where subject = $1', [id]);
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 const tokenOf = async (id: string): Promise<string> => {
   const [row] = await server.db.sql<{ sealed_token: Buffer }>(
@@ -254,5 +264,56 @@ describe('senders', () => {
       status: 422,
       body: { errors: { phoneNumberId: 'taken' } },
     });
+  });
+});
+
+describe('an account’s own senders', () => {
+  it('are added, checked, stopped and removed by its admins, who never see a token or why the staff stopped one', async () => {
+    const { accountId } = await buildCaller(server.db.database, 'live');
+    await changeAccount(server.db.database, TEST_ACTOR, accountId, { senders: 'own' });
+    const admin = await person(server, { accounts: { [accountId]: 'admin' } });
+    const path = `/accounts/${accountId}/senders`;
+    const list = async () => (await admin.get<SendersView>(path)).body;
+    await buildSender(server.db.database);
+    expect(await list()).toMatchObject({ senders: [], policy: 'own' });
+
+    const wanted = { ...NEW, phoneNumberId: '106540352247777' };
+    // It would be in its hands whose business account's stops it begins and ends.
+    const claimed = await admin.post(path, { ...wanted, businessAccountId: '102290129340398' });
+    expect(claimed).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
+    const added = await admin.post<{ id: string }>(path, wanted);
+    const { id } = added.body;
+    expect(await tokenOf(id)).toBe(TOKEN);
+    const own = { id, accountId, applicationIds: [], isNew: true, state: 'paused' };
+    expect(await list()).toMatchObject({ senders: [own] });
+    expect(await senderOf(id)).toMatchObject(own);
+    expect(await latest()).toMatchObject({ action: 'sender.add', accountId, actor: { id: admin.id } });
+    expect(await admin.post(`${path}/${id}/resume`, { reason: 'ready' })).toMatchObject({
+      status: 409,
+      body: { code: 'sender_not_ready' },
+    });
+    expect((await admin.post(`${path}/${id}/check`)).status).toBe(200);
+    await admin.put(`${path}/${id}`, { token: `${TOKEN}-2` });
+    expect(await tokenOf(id)).toBe(`${TOKEN}-2`);
+    expect(await latest()).toMatchObject({ action: 'sender.set_token', accountId });
+
+    await endPauses(id);
+    await onCall.post(`/staff/senders/${id}/pause`, { reason: 'a secret of the staff' });
+    const answers = JSON.stringify([added, await list(), await admin.get(`/accounts/${accountId}/audit`)]);
+    expect(answers).toContain('paused by an operator');
+    expect(answers).not.toMatch(/leaked|secret of/);
+    expect((await admin.post(`${path}/${id}/resume`, { reason: 'over' })).status).toBe(204);
+    expect((await admin.call('DELETE', `${path}/${id}`)).status).toBe(204);
+    expect((await list()).senders).toEqual([]);
+  });
+
+  it('are twenty at the most', async () => {
+    const { accountId } = await buildCaller(server.db.database, 'live');
+    const admin = await person(server, { accounts: { [accountId]: 'admin' } });
+    for (let n = 0; n < 20; n++)
+      await buildSender(server.db.database, { owner: { accountId, applicationIds: [] } });
+    expect(
+      await admin.post(`/accounts/${accountId}/senders`, { ...NEW, phoneNumberId: '106540352246666' }),
+    ).toMatchObject({ status: 422, body: { errors: { phoneNumberId: 'too_many' } } });
   });
 });

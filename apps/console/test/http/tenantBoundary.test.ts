@@ -59,6 +59,7 @@ async function createTenant(name: string): Promise<Tenant> {
     `${name} application`,
     live.applicationId,
   ]);
+  const own = await buildSender(db.database, { owner: { accountId, applicationIds: [] } });
   await db.sql('update api_keys set name = $1 where id = $2', [`${name} key`, live.keyId]);
   return {
     accountId,
@@ -70,8 +71,20 @@ async function createTenant(name: string): Promise<Tenant> {
       member: other.id,
       invitation: invitation!.id,
       recipient: exhausted!.id,
+      sender: own.id,
     },
-    secrets: [accountId, live.applicationId, live.keyId, send, refused, admin.id, other.id, name],
+    secrets: [
+      own.id,
+      own.number,
+      accountId,
+      live.applicationId,
+      live.keyId,
+      send,
+      refused,
+      admin.id,
+      other.id,
+      name,
+    ],
   };
 }
 
@@ -264,6 +277,9 @@ describe('the tenant boundary of the routes', () => {
       'POST /staff/senders',
       'PUT /staff/senders/:sender',
       'DELETE /staff/senders/:sender',
+      'POST /accounts/:account/senders',
+      'PUT /accounts/:account/senders/:sender',
+      'DELETE /accounts/:account/senders/:sender',
       'PUT /staff/settings/staff-two-factor',
       'POST /accounts/:account/deletion',
       'POST /staff/accounts/:target/credits',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { setMessagePrice } from '@onecode/store';
+import { changeAccount, pauseSender, setMessagePrice } from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -89,6 +89,8 @@ const PAGES: readonly Visit[] = [
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'statement', path: '/accounts/ACCOUNT/statement', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
+  { name: 'own-senders', path: '/accounts/ACCOUNT/senders', as: 'member' },
+  { name: 'empty-own-senders', path: '/accounts/EMPTY/senders', as: 'member' },
   { name: 'account-audit', path: '/accounts/ACCOUNT/audit', as: 'member' },
   { name: 'profile', path: '/profile', as: 'member' },
   { name: 'start', path: '/accounts/ACCOUNT/start', as: 'member' },
@@ -187,6 +189,7 @@ const DIALOGS: readonly DialogVisit[] = [
     confirm: 'Hold all live delivery',
   },
   { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
+  { name: 'dialog-own-sender', path: '/accounts/ACCOUNT/senders', as: 'member', opener: 'Add sender' },
 ];
 
 const dialogVisit = ({ opener, confirm, ...visit }: DialogVisit): Visit => ({
@@ -293,6 +296,11 @@ beforeAll(async () => {
   const test = await buildCaller(database, 'test', { id: account });
   const sender = await buildSender(database);
   await buildSender(database);
+  const owner = { accountId: account, applicationIds: [live.applicationId] };
+  const own = await buildSender(database, { owner });
+  await buildSender(database, { owner: { ...owner, applicationIds: [] } });
+  await pauseSender(database, TEST_ACTOR, own.id);
+  await changeAccount(database, TEST_ACTOR, account, { senders: 'own-first' });
   await fillHistory(server.db.url, {
     accountId: account,
     applications: [live, test].map(({ applicationId, mode }) => ({ id: applicationId, mode })),

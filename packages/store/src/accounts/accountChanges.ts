@@ -3,7 +3,7 @@ import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { accountColumns, findAccount, type Account } from './accounts.js';
+import { accountColumns, findAccount, type Account, type SenderPolicy } from './accounts.js';
 
 /** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
 export class GrantRefused extends Error {
@@ -62,12 +62,19 @@ export async function changeAccount(
   database: Database,
   actor: Actor,
   id: string,
-  change: { ratePerMinute?: number | null; weight?: number; name?: string; language?: Locale },
+  change: {
+    ratePerMinute?: number | null;
+    weight?: number;
+    senders?: SenderPolicy;
+    name?: string;
+    language?: Locale;
+  },
 ): Promise<Account | null> {
-  const { ratePerMinute, weight, name, language } = change;
+  const { ratePerMinute, weight, senders, name, language } = change;
   const data = {
     ...(ratePerMinute !== undefined && { ratePerMinute }),
     ...(weight !== undefined && { weight }),
+    ...(senders !== undefined && { senders }),
     ...(name !== undefined && { name }),
     ...(language !== undefined && { language }),
   };
@@ -108,6 +115,7 @@ const CHANGEABLE = {
   language: true,
   ratePerMinute: true,
   weight: true,
+  senders: true,
   suspendedAt: true,
   suspensionReason: true,
 } as const;

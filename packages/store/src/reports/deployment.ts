@@ -28,7 +28,15 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
   const schemaFault = rightsFault === null ? await findSchemaFault(database, release) : null;
   // The tables may not be there, or not be readable.
   if (rightsFault !== null || schemaFault !== null)
-    return { ...facts, rightsFault, schemaFault, processes: [], keyVersions: [], senders: [] };
+    return {
+      ...facts,
+      rightsFault,
+      schemaFault,
+      processes: [],
+      keyVersions: [],
+      senders: [],
+      accountsWithoutSender: [],
+    };
   const now = new Date();
   return {
     ...facts,
@@ -42,8 +50,20 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
       clockAheadMs,
     })),
     keyVersions: await readKeyVersions(database),
-    senders: (await listSenders(database)).map((sender) => ({ state: senderState(sender.stops, now) })),
+    senders: (await listSenders(database)).map(({ stops, accountName }) => ({
+      state: senderState(stops, now),
+      account: accountName,
+    })),
+    accountsWithoutSender: await listAccountsWithoutSender(database),
   };
+}
+
+async function listAccountsWithoutSender({ sql }: Database): Promise<string[]> {
+  const rows = await sql.query<{ name: string }[]>`
+    select a.name from accounts a where a.senders = 'own' and a.suspended_at is null
+      and not exists (select from senders s where s.account_id = a.id and s.removed_at is null)
+    order by a.id`;
+  return rows.map(({ name }) => name);
 }
 
 /** The number of the latest send, or its masked form, and its key; null without a send. */

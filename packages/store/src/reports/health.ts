@@ -1,7 +1,7 @@
-import type { AttemptOutcome, Backlog, BacklogName } from '@onecode/domain';
+import type { AttemptOutcome, Backlog, BacklogName, OwnBacklog } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
-/** The sends that are not over yet, by what they wait for. */
+/** The sends that are not over yet, by what they wait for. Of accounts that share no senders, `forSender` has none. */
 export type WaitingSends = Record<BacklogName, Backlog>;
 
 const NOTHING: Backlog = {
@@ -14,9 +14,15 @@ const NOTHING: Backlog = {
 
 /**
  * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
+ *
+ * @returns `own`: those that wait for senders of their accounts' own, by account, the oldest first
  */
-export async function readWaitingSends(database: Connection): Promise<WaitingSends> {
-  const rows = await database.sql.query<(Backlog & { name: BacklogName })[]>`
+export async function readWaitingSends(
+  database: Connection,
+): Promise<{ waiting: WaitingSends; own: OwnBacklog[] }> {
+  const rows = await database.sql.query<
+    (Backlog & { name: BacklogName; accountId: string | null; accountName: string | null })[]
+  >`
     with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
       select case
           when not s.awaiting_sender then case
@@ -30,21 +36,31 @@ export async function readWaitingSends(database: Connection): Promise<WaitingSen
         )::float8 as seconds,
         greatest(0, extract(epoch from s.expires_at - now.at))::float8 as expiry, s.account_id
       from sends s, now where s.due_at is not null
+    ), counted as (
+      select name, account_id, count(*) as count, max(seconds) as seconds, min(expiry) as expiry from open group by name, account_id
     ), by_account as (
-      select name, count(*) as count, max(seconds) as seconds, min(expiry) as expiry,
-        row_number() over (partition by name order by max(seconds) desc) as nth
-      from open group by name, account_id
+      select c.name, c.count, c.seconds, c.expiry, o.id as own_id, o.name as own_name,
+        row_number() over (partition by c.name, o.id order by c.seconds desc) as nth
+      from counted c left join accounts o on c.name = 'forSender' and o.id = c.account_id and o.senders = 'own'
     )
-    select name, sum(count)::integer as count, max(seconds) as "oldestSeconds", max(seconds) filter (where nth > 1) as "othersSeconds",
-      min(expiry) as "expirySeconds", count(*)::integer as accounts
-    from by_account group by name`;
-  const backlogs = rows.map(({ name, ...backlog }) => [name, backlog] as const);
+    select name, own_id as "accountId", own_name as "accountName", sum(count)::integer as count, max(seconds) as "oldestSeconds",
+      max(seconds) filter (where nth > 1) as "othersSeconds", min(expiry) as "expirySeconds", count(*)::integer as accounts
+    from by_account group by name, own_id, own_name order by "oldestSeconds" desc`;
+  const backlogs = rows.map(
+    ({ name, accountId: id, accountName, ...waiting }) =>
+      ({ name, waiting, account: id === null ? null : { id, name: accountName ?? '' } }) as const,
+  );
   return {
-    due: NOTHING,
-    forSender: NOTHING,
-    held: NOTHING,
-    underWay: NOTHING,
-    ...Object.fromEntries(backlogs),
+    waiting: {
+      due: NOTHING,
+      forSender: NOTHING,
+      held: NOTHING,
+      underWay: NOTHING,
+      ...Object.fromEntries(
+        backlogs.flatMap(({ name, waiting, account }) => (account === null ? [[name, waiting]] : [])),
+      ),
+    },
+    own: backlogs.flatMap(({ waiting, account }) => (account === null ? [] : [{ account, waiting }])),
   };
 }
 

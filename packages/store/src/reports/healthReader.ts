@@ -7,8 +7,10 @@ import {
   stands,
   templateLanguages,
   type Locale,
+  type OwnBacklog,
   type RecentTraffic,
   type RedisHealth,
+  type SenderAccount,
   type SenderState,
   type SenderStop,
   type Stop,
@@ -16,7 +18,7 @@ import {
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
 import { listSenderKnowledge } from '../senders/readings.js';
-import { listSenders, type Sender } from '../senders/senders.js';
+import { listSenders, type ListedSender, type Sender } from '../senders/senders.js';
 import {
   readConnectionStatistics,
   readProviderAnswers,
@@ -34,6 +36,8 @@ import { readTraffic, type TrafficTotal } from './traffic.js';
 /** A sender's state. */
 export interface SenderStatistics {
   id: string;
+  /** Whose it is; null for one that all accounts share. */
+  account: SenderAccount | null;
   /** Masked: the calling code and the last digits. */
   number: string;
   state: SenderState;
@@ -46,6 +50,7 @@ export interface SenderStatistics {
 export interface StoreHealth {
   connections: { used: number; most: number } | null;
   waiting: WaitingSends | null;
+  ownWaiting: OwnBacklog[] | null;
   provider: ProviderAnswers | null;
   receipts: ReceiptStatistics | null;
   retention: { seconds: number | null } | null;
@@ -87,9 +92,11 @@ export function createHealthReader(
 }
 
 function createStoreReader(database: Database): () => Promise<StoreHealth> {
+  const readWaiting = source(() => readWaitingSends(database));
   const sources: { [Name in keyof StoreHealth]: () => Promise<StoreHealth[Name]> } = {
     connections: source(() => readConnectionStatistics(database)),
-    waiting: source(() => readWaitingSends(database)),
+    waiting: async () => (await readWaiting())?.waiting ?? null,
+    ownWaiting: async () => (await readWaiting())?.own ?? null,
     provider: source(() => readProviderAnswers(database, PROVIDER_MINUTES)),
     receipts: source(() => readReceiptStatistics(database)),
     retention: source(() => readRetention(database)),
@@ -132,14 +139,21 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
   // One that was never activated is not missed.
   return senders
     .filter(({ stops }) => !isNew(stops))
-    .map(({ id, number, stops }) => ({
+    .map(({ id, number, stops, ...sender }) => ({
       id,
+      account: accountOf(sender),
       number: maskRecipient(number),
       state: senderState(stops, now),
       stops: senderStops(stops, now),
       isFlagged: isOfLowQuality(knowledge.find(({ senderId }) => senderId === id)?.number ?? {}),
     }));
 }
+
+const accountOf = ({
+  accountId: id,
+  accountName,
+}: Pick<ListedSender, 'accountId' | 'accountName'>): SenderAccount | null =>
+  id === null ? null : { id, name: accountName ?? '' };
 
 /** What keeps a sender from sending. A fault of its business account, which stops the sender too, is there once. */
 function senderStops(stops: readonly Stop[], now: Date): SenderStop[] {
@@ -176,9 +190,12 @@ async function readStoppedTemplates(database: Database): Promise<StoppedTemplate
     // The provider's word before what calls met of it.
     return standing.find(({ cause }) => cause === 'provider') ?? standing[0];
   };
-  const serving = (locale: Locale): number =>
+  const serving = (locale: Locale, owner: string | null): number =>
     senders.filter(
-      (sender) => senderState(sender.stops, now) === 'active' && stopOf(sender, locale) === undefined,
+      (sender) =>
+        sender.accountId === owner &&
+        senderState(sender.stops, now) === 'active' &&
+        stopOf(sender, locale) === undefined,
     ).length;
   const templates = senders.flatMap((sender) =>
     Object.entries(templateLanguages(sender.englishTemplateLanguage)).flatMap(
@@ -199,13 +216,16 @@ async function readStoppedTemplates(database: Database): Promise<StoppedTemplate
             language,
             status: status?.value ?? (isTold ? 'RECATEGORIZED' : 'REFUSED'),
             at: status?.at ?? stop.since.toISOString(),
-            serving: serving(locale as Locale),
+            account: accountOf(sender),
+            serving: serving(locale as Locale, sender.accountId),
           },
         ];
       },
     ),
   );
-  return [...new Map(templates.map((one) => [`${one.template} ${one.language}`, one])).values()];
+  const keyOf = ({ template, language, account }: StoppedTemplate): string =>
+    `${template} ${language} ${account?.id ?? ''}`;
+  return [...new Map(templates.map((one) => [keyOf(one), one])).values()];
 }
 
 /** Returns the answer, or null when it takes too long. */

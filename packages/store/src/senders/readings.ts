@@ -46,11 +46,18 @@ export async function postponeReading(
 /**
  * Asks for a read of a sender now.
  *
+ * @param accountId only where the sender is this account's own
  * @returns the time of asking by the database's clock, for `isReadSince`; null when there is no such sender
  */
-export async function requestReading({ sql }: Connection, senderId: string): Promise<Date | null> {
+export async function requestReading(
+  { sql }: Connection,
+  senderId: string,
+  accountId: string | null = null,
+): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    update senders set read_due_at = clock_timestamp() where id = ${senderId}::uuid and removed_at is null returning read_due_at as at`;
+    update senders set read_due_at = clock_timestamp()
+    where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
+    returning read_due_at as at`;
   return row?.at ?? null;
 }
 

@@ -2,6 +2,7 @@ import { sealedVersion, seal, unseal, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { requestReading } from './readings.js';
+import { keyOf, type SenderKey } from './senders.js';
 
 /**
  * The result for a sender's token. `current`: the current key had sealed it already; `unreadable`: the key that sealed it is not in the
@@ -72,19 +73,22 @@ export async function setSenderToken(
   database: Database,
   actor: Actor,
   keyring: Keyring,
-  id: string,
+  key: SenderKey,
   token: string,
 ): Promise<Date | null> {
   return audited(database, actor, async (connection, log) => {
+    const { id, accountId = null } = keyOf(key);
     // What was read of the former token says nothing of this one. First, in the order in which readings are written.
     await connection.sql.execute`
-      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''`;
-    const { count } = await connection.prisma.sender.updateMany({
-      where: { id, removedAt: null },
+      update provider_facts set facts = facts - 'token' where subject = ${id} and template = '' and language = ''
+        and (${accountId}::uuid is null or exists (select from senders where id = ${id}::uuid and account_id = ${accountId}::uuid))`;
+    const [changed] = await connection.prisma.sender.updateManyAndReturn({
+      where: { ...keyOf(key), removedAt: null },
       data: { sealedToken: new Uint8Array(seal(keyring, id, token)) },
+      select: { accountId: true },
     });
-    if (count === 0) return null;
-    await log({ action: 'sender.set_token', subject: id });
+    if (changed === undefined) return null;
+    await log({ action: 'sender.set_token', accountId: changed.accountId, subject: id });
     return requestReading(connection, id);
   });
 }

@@ -9,6 +9,10 @@ import { listStops } from './stops.js';
 /** A sender as operators see it, without its token. */
 export interface Sender {
   id: string;
+  /** Whose messages it sends: of this account only; null for a sender that all accounts share. */
+  accountId: string | null;
+  /** The applications of its account that it serves; empty for all of them. */
+  applicationIds: string[];
   phoneNumberId: string;
   number: string;
   /** The provider's id of the business account that the number belongs to; null until it is known. */
@@ -24,6 +28,8 @@ export interface Sender {
 
 const SELECTED = {
   id: true,
+  accountId: true,
+  applicationIds: true,
   phoneNumberId: true,
   number: true,
   businessAccountId: true,
@@ -33,7 +39,19 @@ const SELECTED = {
   createdAt: true,
 } as const;
 
+/** Whose messages a sender sends: everybody's, those of an account, or those of some of its applications (else the list is empty). */
+export type SenderOwner = 'shared' | { accountId: string; applicationIds: readonly string[] };
+
+/** A sender was not added or assigned, and nothing changed: there is no such account, or no live application of this id in it. */
+export class AssignmentRefused extends Error {
+  constructor(readonly why: 'unknown_account' | 'unknown_application') {
+    super(`the sender was not assigned: ${why}`);
+  }
+}
+
 export interface NewSender {
+  /** Left out: all accounts share it. */
+  owner?: SenderOwner;
   phoneNumberId: string;
   /** E.164. */
   number: string;
@@ -48,27 +66,41 @@ export interface NewSender {
   paused?: boolean;
 }
 
-/** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
+/**
+ * Adds a sender, with its token sealed.
+ *
+ * @returns null when another sender has the phone number id
+ * @throws AssignmentRefused
+ */
 export async function addSender(
   database: Database,
   actor: Actor,
   keyring: Keyring,
   sender: NewSender,
 ): Promise<Sender | null> {
-  const { token, businessAccountId = null, paused = false, ...rest } = sender;
+  const { token, owner = 'shared', businessAccountId = null, paused = false, ...rest } = sender;
   const id = newId();
   try {
     return await audited(database, actor, async (connection, log) => {
+      const { accountId, applicationIds } = await ownerOf(connection, owner);
       const made = await connection.prisma.sender.create({
-        data: { id, ...rest, businessAccountId, sealedToken: new Uint8Array(seal(keyring, id, token)) },
+        data: {
+          id,
+          ...rest,
+          accountId,
+          ...(applicationIds && { applicationIds }),
+          businessAccountId,
+          sealedToken: new Uint8Array(seal(keyring, id, token)),
+        },
         select: SELECTED,
       });
       const { phoneNumberId, template, englishTemplateLanguage, throughput } = made;
       const account = businessAccountId === null ? {} : { businessAccountId };
+      const owned = accountId === null ? {} : { accountId, applicationIds: made.applicationIds };
       const details = {
-        after: { phoneNumberId, ...account, template, englishTemplateLanguage, throughput },
+        after: { phoneNumberId, ...account, ...owned, template, englishTemplateLanguage, throughput },
       };
-      await log({ action: 'sender.add', subject: id, details });
+      await log({ action: 'sender.add', accountId, subject: id, details });
       if (paused) await pause(connection, id, NOT_ACTIVATED);
       const [added] = await withStops(connection, [made]);
       return added ?? null;
@@ -82,20 +114,33 @@ export async function addSender(
 const isTaken = (error: unknown): boolean =>
   error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 
-/** All senders that are not removed, oldest first. */
-export async function listSenders(database: Connection): Promise<Sender[]> {
+/** A sender with the name of the account that it belongs to; null for one that all share. */
+export type ListedSender = Sender & { accountName: string | null };
+
+/** All senders that are not removed, oldest first. @param accountId only those of this account's own */
+export async function listSenders(database: Connection, accountId?: string): Promise<ListedSender[]> {
   const rows = await database.prisma.sender.findMany({
-    where: { removedAt: null },
+    where: { removedAt: null, ...(accountId !== undefined && { accountId }) },
     orderBy: { id: 'asc' },
-    select: SELECTED,
+    select: { ...SELECTED, account: { select: { name: true } } },
   });
-  return withStops(database, rows);
+  return withStops(
+    database,
+    rows.map(({ account, ...row }) => ({ ...row, accountName: account?.name ?? null })),
+  );
 }
 
 /** What a call to the provider needs to know of a sender. */
 export interface SenderDetails extends Pick<
   Sender,
-  'id' | 'phoneNumberId' | 'number' | 'businessAccountId' | 'template' | 'englishTemplateLanguage' | 'stops'
+  | 'id'
+  | 'accountId'
+  | 'phoneNumberId'
+  | 'number'
+  | 'businessAccountId'
+  | 'template'
+  | 'englishTemplateLanguage'
+  | 'stops'
 > {
   sealedToken: Uint8Array;
 }
@@ -122,14 +167,21 @@ async function withStops<
   }));
 }
 
+/** A sender by its id; with an account, only where it is that account's own. */
+export type SenderKey = string | { id: string; accountId: string };
+
+/** The conditions of a key. */
+export const keyOf = (key: SenderKey): { id: string; accountId?: string } =>
+  typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
+
 /** Pauses a sender until an operator resumes it. One that is paused already keeps its time and reason. @returns null when there is no such sender */
 export async function pauseSender(
   database: Database,
   actor: Actor,
-  id: string,
+  key: SenderKey,
   reason = 'paused by an operator',
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.pause', id, async (connection) => {
+  return changeSender(database, actor, 'sender.pause', key, async (connection, { id }) => {
     return (await pause(connection, id, reason)) ? { reason } : {};
   });
 }
@@ -152,10 +204,10 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
 export async function resumeSender(
   database: Database,
   actor: Actor,
-  id: string,
+  key: SenderKey,
   reason?: string,
 ): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.resume', id, async ({ sql }) => {
+  return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
     const ended = await sql.query<{ reason: string }[]>`
       with standing as materialized (
         -- In the order in which \`take_send_slots\` locks them.
@@ -176,6 +228,44 @@ export async function resumeSender(
   });
 }
 
+/**
+ * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second.
+ *
+ * @returns null when there is no such sender
+ * @throws AssignmentRefused
+ */
+export async function assignSender(
+  database: Database,
+  actor: Actor,
+  id: string,
+  owner: SenderOwner,
+): Promise<Sender | null> {
+  return changeSender(database, actor, 'sender.assign', id, async (connection) => {
+    const { accountId, applicationIds } = await ownerOf(connection, owner);
+    await connection.sql.execute`
+      update senders set account_id = ${accountId}::uuid, application_ids = ${applicationIds}::uuid[]
+      where id = ${id}::uuid`;
+    return {};
+  });
+}
+
+/** The columns of an owner. @throws AssignmentRefused */
+async function ownerOf(
+  { sql }: Connection,
+  owner: SenderOwner,
+): Promise<{ accountId: string | null; applicationIds: string[] | null }> {
+  if (owner === 'shared') return { accountId: null, applicationIds: null };
+  const wanted = [...new Set(owner.applicationIds)].toSorted();
+  const rows = await sql.query<{ id: string | null }[]>`
+    select p.id from accounts a
+    left join applications p on p.account_id = a.id and p.mode = 'live' and p.id = any (${wanted}::uuid[])
+    where a.id = ${owner.accountId}::uuid`;
+  if (rows.length === 0) throw new AssignmentRefused('unknown_account');
+  if (rows.filter(({ id }) => id !== null).length < wanted.length)
+    throw new AssignmentRefused('unknown_application');
+  return { accountId: owner.accountId, applicationIds: wanted.length === 0 ? null : wanted };
+}
+
 /** What of a sender can be changed; `setSenderToken` replaces its token. */
 export type SenderChange = Partial<
   Pick<NewSender, 'phoneNumberId' | 'number' | 'template' | 'englishTemplateLanguage' | 'throughput'>
@@ -190,11 +280,12 @@ export type SenderChange = Partial<
 export async function editSender(
   database: Database,
   actor: Actor,
-  id: string,
+  key: SenderKey,
   wanted: SenderChange,
 ): Promise<Sender | 'taken' | null> {
   try {
-    return await changeSender(database, actor, 'sender.edit', id, async (connection, before) => {
+    return await changeSender(database, actor, 'sender.edit', key, async (connection, before) => {
+      const { id } = before;
       const isOther = wanted.phoneNumberId !== undefined && wanted.phoneNumberId !== before.phoneNumberId;
       const data = { ...(isOther && { businessAccountId: null }), ...wanted };
       const after = await connection.prisma.sender.update({ where: { id }, data, select: SELECTED });
@@ -225,13 +316,19 @@ export async function editSender(
  *
  * @returns null when there is no such sender
  */
-export async function removeSender(database: Database, actor: Actor, id: string): Promise<Sender | null> {
-  return changeSender(database, actor, 'sender.remove', id, async ({ sql }, { phoneNumberId, number }) => {
-    await sql.execute`
+export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
+  return changeSender(
+    database,
+    actor,
+    'sender.remove',
+    key,
+    async ({ sql }, { id, phoneNumberId, number }) => {
+      await sql.execute`
       update senders set removed_at = clock_timestamp(), sealed_token = '' where id = ${id}::uuid`;
-    await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
-    return { phoneNumberId, number };
-  });
+      await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
+      return { phoneNumberId, number };
+    },
+  );
 }
 
 /** Changes a sender under its lock, so that the audit log's `before` is what the change found. `change` returns further details. */
@@ -239,20 +336,22 @@ async function changeSender(
   database: Database,
   actor: Actor,
   action: string,
-  id: string,
+  key: SenderKey,
   change: (connection: Connection, before: Omit<Sender, 'stops'>) => Promise<Record<string, unknown>>,
 ): Promise<Sender | null> {
   return audited(database, actor, async (connection, log) => {
+    const { id } = keyOf(key);
     await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
     const before = await connection.prisma.sender.findUnique({
-      where: { id, removedAt: null },
+      where: { ...keyOf(key), removedAt: null },
       select: SELECTED,
     });
     if (before === null) return null;
     const more = await change(connection, before as Omit<Sender, 'stops'>);
     const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
     const details = { ...changedFields(before, after), ...more };
-    if (Object.keys(details).length > 0) await log({ action, subject: id, details });
+    if (Object.keys(details).length > 0)
+      await log({ action, accountId: after.accountId ?? before.accountId, subject: id, details });
     const [sender] = await withStops(connection, [after]);
     return sender ?? null;
   });

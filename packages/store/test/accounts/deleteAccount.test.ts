@@ -1,4 +1,5 @@
 import {
+  assignSender,
   cancelDeletion,
   deleteAccount,
   deleteDueAccounts,
@@ -11,6 +12,7 @@ import {
 import {
   buildCaller,
   buildSend,
+  buildSender,
   guessCode,
   refuseRequests,
   tableContents,
@@ -50,6 +52,9 @@ it('an account is deleted with its people, keys, sends and numbers, and keeps it
   await guessCode(database, guessed, false);
   await placeHold(database, TEST_ACTOR, { kind: 'account', target: live.accountId, reason: 'r' });
   await refuseRequests(database, live, 'invalid_recipient', [{}]);
+  const { id: own } = await buildSender(database);
+  await assignSender(database, TEST_ACTOR, own, { accountId: live.accountId, applicationIds: [] });
+  await buildSender(database);
   const stays = await buildSend(database, other, { recipient: '+5511987650000' });
 
   expect(await deleteAccount(database, TEST_ACTOR, live.accountId, 'contract ended')).toEqual({
@@ -69,6 +74,9 @@ it('an account is deleted with its people, keys, sends and numbers, and keeps it
     ['granted', 'reserved', 'reserved', 'returned', 'returned'].toSorted(),
   );
   expect(await store.sql('select id from sends')).toEqual([{ id: stays }]);
+  expect(
+    await store.sql('select id, length(sealed_token) as token from senders where removed_at is not null'),
+  ).toEqual([{ id: own, token: 0 }]);
   expect(await store.sql('select email from users')).toEqual([{ email: 'both@example.com' }]);
   const contents = await tableContents(store);
   for (const column of ['members.account_id', 'api_keys.application_id', 'guess_budgets.account_id'])

@@ -294,6 +294,19 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     of: senderOf,
     change: ({ database }, id) => store.editSender(database, ACTOR, id, { throughput: 500 }),
   },
+  assignSender: {
+    action: 'sender.assign',
+    of: senderOf,
+    change: ({ database, caller: { accountId, applicationId } }, id) =>
+      store.assignSender(database, ACTOR, id, { accountId, applicationIds: [applicationId] }),
+    changesNothing: ({ database, caller, sender }) =>
+      store
+        .assignSender(database, ACTOR, sender.id, {
+          accountId: caller.accountId,
+          applicationIds: [sender.id],
+        })
+        .catch((error: unknown) => error),
+  },
   removeSender: {
     action: 'sender.remove',
     given: async ({ database }) => {

@@ -60,6 +60,8 @@ update accounts set free_quota = -1; -- accounts_free_quota_check
 update accounts set credits = -1; -- accounts_credits_check
 update accounts set rate_per_minute = 0; -- accounts_rate_per_minute_check
 update accounts set weight = 0; -- accounts_weight_check
+update accounts set senders = 'all'; -- accounts_senders_check
+update accounts set senders = 'own-first';
 update accounts set allowed_countries = '{}'; -- accounts_allowed_countries_check
 update accounts set allowed_countries = '{BR,Brazil}'; -- accounts_allowed_countries_check
 update accounts set allowed_countries = '{BR,null}'; -- accounts_allowed_countries_check
@@ -99,6 +101,9 @@ update senders set business_account_id = 'x'; -- senders_business_account_id_che
 update senders set template = 'Code'; -- senders_template_check
 update senders set template = repeat('a', 513); -- senders_template_check
 update senders set english_template_language = 'en_GB'; -- senders_english_template_language_check
+update senders set account_id = :nothing; -- senders_account_id_fkey
+update senders set application_ids = array[:application]::uuid[]; -- only_own_sender_is_of_applications
+update senders set account_id = :account, application_ids = '{}'; -- senders_application_ids_check
 update senders set throughput = 0; -- senders_throughput_check
 update senders set throughput = 1001; -- senders_throughput_check
 insert into senders (id, phone_number_id, number, sealed_token, template, english_template_language)

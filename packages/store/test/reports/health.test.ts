@@ -1,6 +1,7 @@
 import type { HoldTarget, TrafficCount } from '@onecode/domain';
 import {
   addTraffic,
+  changeAccount,
   createPresence,
   createTrafficCounter,
   deleteOldProcesses,
@@ -55,7 +56,7 @@ describe('health', () => {
         "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null",
       );
 
-      const { due, forSender, held, underWay } = await readWaitingSends(store.database);
+      const { due, forSender, held, underWay } = (await readWaitingSends(store.database)).waiting;
       const none = { count: 0, oldestSeconds: null, othersSeconds: null, expirySeconds: null, accounts: 0 };
       expect(due).toMatchObject({
         count: 2,
@@ -75,15 +76,25 @@ describe('health', () => {
       await waiting(
         "awaiting_sender = true, created_at = now() - interval '30 seconds', due_at = expires_at, expires_at = now() + interval '90 seconds'",
       );
-      expect((await readWaitingSends(store.database)).forSender).toEqual({
+      expect((await readWaitingSends(store.database)).waiting.forSender).toEqual({
         count: 1,
         oldestSeconds: expect.closeTo(30, 0),
         othersSeconds: null,
         expirySeconds: expect.closeTo(90, 0),
         accounts: 1,
       });
+      await changeAccount(store.database, TEST_ACTOR, live.accountId, { senders: 'own' });
+      const { waiting: shared, own } = await readWaitingSends(store.database);
+      await changeAccount(store.database, TEST_ACTOR, live.accountId, { senders: 'shared' });
+      expect(shared.forSender.count).toBe(0);
+      expect(own).toEqual([
+        {
+          account: { id: live.accountId, name: 'Test account' },
+          waiting: expect.objectContaining({ count: 1, oldestSeconds: expect.closeTo(30, 0) }),
+        },
+      ]);
       await placeHold(store.database, TEST_ACTOR, { ...target(), reason: 'a drill' });
-      const { forSender, held } = await readWaitingSends(store.database);
+      const { forSender, held } = (await readWaitingSends(store.database)).waiting;
       await releaseHold(store.database, TEST_ACTOR, target());
       expect([forSender.count, held.count, held.oldestSeconds]).toEqual([0, 1, expect.closeTo(30, 0)]);
     });

@@ -10,7 +10,14 @@ const paused = (language: string): Finding => ({
   name: 'template_stopped',
   owner: 'meta',
   severity: 'degraded',
-  template: { template: 'code', language, status: 'PAUSED', at: '2026-11-23T02:14:00.000Z', serving: 1 },
+  template: {
+    template: 'code',
+    language,
+    status: 'PAUSED',
+    at: '2026-11-23T02:14:00.000Z',
+    account: null,
+    serving: 1,
+  },
 });
 const list = async () =>
   (await listIncidents(store.database)).map(({ finding, beganAt, seenAt }) => [

@@ -7,6 +7,7 @@ import {
   type Finding,
   type FindingName,
   type HealthCheck,
+  type OwnBacklog,
   type QueueStatistics,
   type RecentTraffic,
   type RedisRefusal,
@@ -64,6 +65,8 @@ export interface HealthView {
   connections: { used: number; most: number } | null;
   queues: QueueStatistics[] | null;
   waiting: WaitingSends | null;
+  /** Sends that wait for senders of their accounts' own, by account. */
+  ownWaiting: OwnBacklog[] | null;
   /** The last half hour, oldest minute first; the last minute is not over. */
   attempts: (Omit<AttemptMinute, 'minute'> & { minute: string })[] | null;
   /** Of the last five minutes. */
@@ -138,10 +141,12 @@ function findingView(finding: Finding): FindingView {
 
 /** The checks that show a finding: its own, the backlog that it holds up, and calls that it has refused. */
 function checksOf(
-  { name, check, holdsUp }: FindingView,
-  { waiting, provider }: ConsoleHealthStatistics,
+  { name, check, holdsUp, account }: FindingView,
+  { waiting, ownWaiting, provider }: ConsoleHealthStatistics,
 ): HealthCheck[] {
-  const isHeldUp = holdsUp !== undefined && holdsUp !== 'underWay' && (waiting?.[holdsUp].count ?? 0) > 0;
+  const own = ownWaiting?.find((one) => one.account.id === account?.id)?.waiting.count;
+  const count = holdsUp === undefined ? 0 : account === undefined ? waiting?.[holdsUp].count : own;
+  const isHeldUp = holdsUp !== undefined && holdsUp !== 'underWay' && (count ?? 0) > 0;
   const isRefused = name === 'configuration_fault' && (provider?.config ?? 0) + (provider?.sender ?? 0) > 0;
   return [check, ...(isHeldUp ? [holdsUp] : []), ...(isRefused ? (['attempts'] as const) : [])];
 }

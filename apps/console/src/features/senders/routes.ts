@@ -1,6 +1,7 @@
 import {
   ACCESS_TOKEN,
   isNew,
+  NOT_ACTIVATED,
   parseRecipient,
   pastedNumber,
   SENDER_PATTERNS,
@@ -9,6 +10,7 @@ import {
 import {
   addSender,
   editSender,
+  findAccount,
   listSenderKnowledge,
   readSettings,
   requestReading,
@@ -18,11 +20,13 @@ import {
   removeSender,
   resumeSender,
   setSenderToken,
+  type ListedSender,
+  type SenderKey,
 } from '@onecode/store';
-import { Type } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
-import { route, type Call, type Route } from '../../http/route.js';
+import { route, type Access, type Call, type Route } from '../../http/route.js';
 import { providerView } from './providerView.js';
 import { SENDER_RULES, senderView, type AskedView } from './view.js';
 
@@ -46,128 +50,205 @@ function numberOf(text: string): string {
   return number.e164;
 }
 
-/** Senders: the WhatsApp numbers that send the codes. Whoever is on call may stop them, let them go on, and have them checked. */
-export const senderRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/staff/senders',
-    access: 'on_call',
-    async handle({ context: { database } }) {
-      const [senders, activity, knowledge, { codeValiditySeconds }] = await Promise.all([
-        listSenders(database),
-        readSenderActivity(database),
-        listSenderKnowledge(database),
-        readSettings(database),
-      ]);
-      const now = new Date();
-      return {
-        senders: senders.flatMap((sender) => {
-          const known = knowledge.find(({ senderId }) => senderId === sender.id);
-          // A sender that was added between the reads comes with the next refresh.
-          if (known === undefined) return [];
-          const senderActivity = activity.find(({ senderId }) => senderId === sender.id);
-          return senderView(
-            sender,
-            senderActivity,
-            providerView(sender, known, codeValiditySeconds, now),
-            now,
-          );
-        }),
-        rules: SENDER_RULES,
-      };
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/staff/senders',
-    access: 'operator',
-    confirmed: true,
-    body: Type.Object(FIELDS, STRICT),
-    async handle({ context, actor, body }) {
-      // It carries no traffic before somebody activates it.
-      const wanted = { ...body, number: numberOf(body.number), paused: true };
-      const made = await addSender(context.database, actor, context.config.SECRET_KEY, wanted);
-      if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
-      return { id: made.id };
-    },
-  }),
-  route({
-    method: 'put',
-    path: '/staff/senders/:sender',
-    access: 'operator',
-    confirmed: true,
-    // What is left out stays as it is.
-    body: Type.Partial(Type.Object(FIELDS, STRICT), STRICT),
-    async handle({ context: { database, config }, actor, params, body: { token, ...wanted } }) {
-      const id = params['sender'] ?? '';
-      const change = wanted.number === undefined ? wanted : { ...wanted, number: numberOf(wanted.number) };
-      const edited = orNotFound(await editSender(database, actor, id, change));
-      if (edited === 'taken')
-        throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
-      if (token !== undefined)
-        orNotFound(await setSenderToken(database, actor, config.SECRET_KEY, id, token));
-    },
-  }),
-  route({
-    method: 'delete',
-    path: '/staff/senders/:sender',
-    access: 'operator',
-    confirmed: true,
-    async handle(call) {
-      await changeSender(call, removeSender);
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/staff/senders/:sender/pause',
-    access: 'on_call',
-    body: REASON,
-    async handle(call) {
-      await changeSender(call, pauseSender, call.body.reason.trim());
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/staff/senders/:sender/resume',
-    access: 'on_call',
-    body: REASON,
-    async handle(call) {
-      await refuseUnready(call);
-      await changeSender(call, resumeSender, call.body.reason.trim());
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/staff/senders/:sender/check',
-    access: 'on_call',
-    /** `since`: a read that was tried then or later is the answer. */
-    async handle({ context: { database }, params }): Promise<AskedView> {
-      const since = orNotFound(await requestReading(database, params['sender'] ?? ''));
-      return { since: since.toISOString() };
-    },
-  }),
-];
-
-/** A sender that was never activated needs a token, a number and a template that work. @throws ConsoleProblem `sender_not_ready` */
-async function refuseUnready({ context: { database }, params }: Call): Promise<void> {
-  const sender = (await listSenders(database)).find(({ id }) => id === params['sender']);
-  if (sender === undefined || !isNew(sender.stops)) return;
-  const [knowledge] = await listSenderKnowledge(database, sender.id);
-  const { codeValiditySeconds } = await readSettings(database);
-  if (knowledge === undefined || !providerView(sender, knowledge, codeValiditySeconds, new Date()).maySend)
-    throw new ConsoleProblem('sender_not_ready');
+/** Where senders are seen and changed, and who may. */
+interface Place {
+  path: '/staff/senders' | '/accounts/:account/senders';
+  /** Reads, stops, lets go on, and has them checked. */
+  watches: Access;
+  /** Adds, changes and removes. */
+  changes: Access;
+  /** Whose senders there are; null for all. */
+  accountOf: (call: Call) => string | null;
+  fields: Record<string, TSchema>;
 }
 
-/** Applies a change to the sender in the path. @throws ConsoleProblem `not_found` */
-async function changeSender<Given extends unknown[]>(
-  { context, actor, params }: Call,
-  change: (
-    database: Call['context']['database'],
-    actor: Call['actor'],
-    id: string,
+/** All senders: whoever is on call may stop them, let them go on, and have them checked. */
+const STAFF: Place = {
+  path: '/staff/senders',
+  watches: 'on_call',
+  changes: 'operator',
+  accountOf: () => null,
+  fields: FIELDS,
+};
+
+const { businessAccountId: _, ...OWN_FIELDS } = FIELDS;
+
+/** An account's own, in the hands of its admins. The business account is what Meta says: its stops are those of all its senders. */
+const OWN: Place = {
+  path: '/accounts/:account/senders',
+  watches: 'admin',
+  changes: 'admin',
+  accountOf: ({ accountId }) => accountId,
+  fields: OWN_FIELDS,
+};
+
+/** Each is read from Meta every ten minutes. */
+const OWN_SENDERS_MAX = 20;
+
+type Wanted = Static<ReturnType<typeof Type.Object<typeof FIELDS>>>;
+
+function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[] {
+  const keyOf = (call: Call): SenderKey => {
+    const id = call.params['sender'] ?? '';
+    const accountId = accountOf(call);
+    return accountId === null ? id : { id, accountId };
+  };
+  const list = (call: Call): Promise<ListedSender[]> =>
+    listSenders(call.context.database, accountOf(call) ?? undefined);
+
+  /** A sender that was never activated needs a token, a number and a template that work. @throws ConsoleProblem `sender_not_ready` */
+  async function refuseUnready(call: Call): Promise<void> {
+    const { database } = call.context;
+    const sender = (await list(call)).find(({ id }) => id === call.params['sender']);
+    if (sender === undefined || !isNew(sender.stops)) return;
+    const [knowledge] = await listSenderKnowledge(database, sender.id);
+    const { codeValiditySeconds } = await readSettings(database);
+    if (knowledge === undefined || !providerView(sender, knowledge, codeValiditySeconds, new Date()).maySend)
+      throw new ConsoleProblem('sender_not_ready');
+  }
+
+  /** Applies a change to the sender in the path. @throws ConsoleProblem `not_found` */
+  async function changeSender<Given extends unknown[]>(
+    call: Call,
+    change: (
+      database: Call['context']['database'],
+      actor: Call['actor'],
+      key: SenderKey,
+      ...given: Given
+    ) => Promise<object | null>,
     ...given: Given
-  ) => Promise<object | null>,
-  ...given: Given
-): Promise<void> {
-  orNotFound(await change(context.database, actor, params['sender'] ?? '', ...given));
+  ): Promise<void> {
+    orNotFound(await change(call.context.database, call.actor, keyOf(call), ...given));
+  }
+
+  return [
+    route({
+      method: 'get',
+      path,
+      access: watches,
+      async handle(call) {
+        const { database } = call.context;
+        const accountId = accountOf(call);
+        const [senders, activity, knowledge, { codeValiditySeconds }, account] = await Promise.all([
+          list(call),
+          readSenderActivity(database),
+          listSenderKnowledge(database),
+          readSettings(database),
+          accountId === null ? null : findAccount(database, accountId),
+        ]);
+        const now = new Date();
+        return {
+          senders: senders.flatMap((sender) => {
+            const known = knowledge.find(({ senderId }) => senderId === sender.id);
+            // A sender that was added between the reads comes with the next refresh.
+            if (known === undefined) return [];
+            const senderActivity = activity.find(({ senderId }) => senderId === sender.id);
+            const provider = providerView(sender, known, codeValiditySeconds, now);
+            return senderView(account === null ? sender : forMembers(sender), senderActivity, provider, now);
+          }),
+          rules: SENDER_RULES,
+          policy: account?.senders ?? null,
+        };
+      },
+    }),
+    route({
+      method: 'post',
+      path,
+      access: changes,
+      confirmed: true,
+      body: Type.Object(fields, STRICT),
+      async handle(call) {
+        const { context, actor } = call;
+        const body = call.body as Wanted;
+        const accountId = accountOf(call);
+        if (accountId !== null && (await list(call)).length >= OWN_SENDERS_MAX)
+          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'too_many' } });
+        // It carries no traffic before somebody activates it.
+        const wanted = {
+          ...body,
+          number: numberOf(body.number),
+          paused: true,
+          ...(accountId !== null && { owner: { accountId, applicationIds: [] } }),
+        };
+        const made = await addSender(context.database, actor, context.config.SECRET_KEY, wanted);
+        if (made === null) throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
+        return { id: made.id };
+      },
+    }),
+    route({
+      method: 'put',
+      path: `${path}/:sender`,
+      access: changes,
+      confirmed: true,
+      // What is left out stays as it is.
+      body: Type.Partial(Type.Object(fields, STRICT), STRICT),
+      async handle(call) {
+        const {
+          context: { database, config },
+          actor,
+        } = call;
+        const { token, ...wanted } = call.body as Partial<Wanted>;
+        const key = keyOf(call);
+        const change = wanted.number === undefined ? wanted : { ...wanted, number: numberOf(wanted.number) };
+        const edited = orNotFound(await editSender(database, actor, key, change));
+        if (edited === 'taken')
+          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'taken' } });
+        if (token !== undefined)
+          orNotFound(await setSenderToken(database, actor, config.SECRET_KEY, key, token));
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${path}/:sender`,
+      access: changes,
+      confirmed: true,
+      async handle(call) {
+        await changeSender(call, removeSender);
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${path}/:sender/pause`,
+      access: watches,
+      body: REASON,
+      async handle(call) {
+        await changeSender(call, pauseSender, call.body.reason.trim());
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${path}/:sender/resume`,
+      access: watches,
+      body: REASON,
+      async handle(call) {
+        await refuseUnready(call);
+        await changeSender(call, resumeSender, call.body.reason.trim());
+      },
+    }),
+    route({
+      method: 'post',
+      path: `${path}/:sender/check`,
+      access: watches,
+      /** `since`: a read that was tried then or later is the answer. */
+      async handle(call): Promise<AskedView> {
+        const { database } = call.context;
+        const id = call.params['sender'] ?? '';
+        const since = orNotFound(await requestReading(database, id, accountOf(call)));
+        return { since: since.toISOString() };
+      },
+    }),
+  ];
 }
+
+/** Of what the staff did, members see that it was done, and not why. */
+const forMembers = (sender: ListedSender): ListedSender => ({
+  ...sender,
+  stops: sender.stops.map((stop) =>
+    stop.cause === 'operator' && stop.reason !== NOT_ACTIVATED
+      ? { ...stop, reason: 'paused by an operator' }
+      : stop,
+  ),
+});
+
+/** Senders: the WhatsApp numbers that send the codes. */
+export const senderRoutes: readonly Route[] = [...routesAt(STAFF), ...routesAt(OWN)];

@@ -8,7 +8,7 @@ import {
   standingStop,
   type Stop,
 } from '@onecode/domain';
-import type { Sender, SenderActivity } from '@onecode/store';
+import type { ListedSender, SenderActivity, SenderPolicy } from '@onecode/store';
 import { explainError, type Explanation } from '@onecode/whatsapp';
 import type { Json } from '../../http/json.js';
 import type { ProviderView } from './providerView.js';
@@ -25,6 +25,8 @@ export interface SendersView {
   /** Oldest first. */
   senders: SenderView[];
   rules: SenderRulesView;
+  /** By which senders the account's sends leave; null for the staff, who see all accounts'. */
+  policy: SenderPolicy | null;
 }
 
 /** When Meta was asked about a sender. */
@@ -53,7 +55,7 @@ export const SENDER_RULES: SenderRulesView = {
 };
 
 export function senderView(
-  { stops, ...sender }: Sender,
+  { stops, ...sender }: ListedSender,
   activity: SenderActivity | undefined,
   provider: ProviderView,
   now: Date,

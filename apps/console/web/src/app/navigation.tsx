@@ -27,8 +27,12 @@ const ACCOUNT_PAGES = [
   ['recipients', IconUserOff],
   ['ledger', IconReceipt],
   ['team', IconUsers],
+  ['senders', IconDeviceMobileMessage],
   ['audit', IconHistory],
 ] as const;
+
+/** For admins only. */
+const ADMIN_PAGES: ReadonlySet<string> = new Set(['senders', 'audit']);
 
 const STAFF_PAGES = [
   ['health', IconActivityHeartbeat],
@@ -52,7 +56,7 @@ export function Navigation({ account }: { account: string | undefined }) {
       {shown !== undefined && (
         <>
           {accounts.length === 1 && <Heading text={accounts[0]?.name ?? ''} />}
-          {ACCOUNT_PAGES.filter(([name]) => name !== 'audit' || mayManage).map(([name, icon]) => (
+          {ACCOUNT_PAGES.filter(([name]) => !ADMIN_PAGES.has(name) || mayManage).map(([name, icon]) => (
             <Item key={name} to={`/accounts/${shown}/${name}`} label={t(`nav.${name}`)} icon={icon} />
           ))}
         </>

@@ -69,6 +69,7 @@ export const router = createBrowserRouter([
               page('statement', () => import('../features/ledger/statement.js'), 'Statement'),
               page('audit', () => import('../features/audit/audit.js'), 'AccountAudit'),
               page('team', () => import('../features/team/team.js'), 'Team'),
+              page('senders', () => import('../features/senders/senders.js'), 'Senders'),
             ],
           },
           {

@@ -1,6 +1,7 @@
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import { type Change, useChange } from '../api/queries.js';
+import { useSenders } from './senders.js';
 
 /**
  * A change made by staff: calls `onDone` and shows a notification when it succeeds.
@@ -35,13 +36,14 @@ export function useAccountChange(id: string, onDone: () => void) {
   };
 }
 
-/** A change of a sender. */
+/** A change of a sender, by the staff or by its account. */
 export function useSenderChange(onDone: () => void) {
-  const { send, ...change } = useStaffChange(['/staff/senders', '/staff/health'], onDone);
+  const { path: senders, audit } = useSenders();
+  const { send, ...change } = useStaffChange([senders, audit, '/staff/health'], onDone);
   return {
     ...change,
     /** `path` is below that of the senders. */
     send: ({ path, ...rest }: Change, message: string): void =>
-      send({ ...rest, path: `/staff/senders${path}` }, message),
+      send({ ...rest, path: `${senders}${path}` }, message),
   };
 }

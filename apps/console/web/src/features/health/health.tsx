@@ -8,7 +8,7 @@ import { Failure, Loading } from '../../components/states.js';
 import { AttemptsChart } from './attemptsChart.js';
 import { History } from './history.js';
 import { Statistics } from './statistics.js';
-import { QueueTable, SenderTable, WorkerTable } from './tables.js';
+import { OwnWaitingTable, QueueTable, SenderTable, WorkerTable } from './tables.js';
 import { Unavailable, Verdict } from './verdict.js';
 
 const REFRESH_MS = 3_000;
@@ -47,6 +47,7 @@ export function Health() {
           <Statistics view={data} />
           <AttemptsChart attempts={data.attempts} />
           <SenderTable senders={data.senders} />
+          {data.ownWaiting?.length !== 0 && <OwnWaitingTable ownWaiting={data.ownWaiting} />}
           <details>
             <Text component="summary" size="sm" pb="sm">
               {t('processes')}

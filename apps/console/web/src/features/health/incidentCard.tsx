@@ -22,7 +22,7 @@ export function IncidentCard({ view, incident }: Props) {
   const { seconds } = useDurations();
   const sentenceOf = useSentence(view.senders);
   const remedyOf = useRemedy();
-  const { name, owner, severity, since } = incident;
+  const { name, owner, severity, since, account } = incident;
   const { color, icon: Icon } = SEVERITIES[severity];
   const sentence = sentenceOf(incident);
   const age = Math.max(0, (Date.parse(view.at) - Date.parse(since)) / 1_000);
@@ -42,6 +42,14 @@ export function IncidentCard({ view, incident }: Props) {
               {sentence}
             </Title>
           </div>
+          {account !== undefined && (
+            <Text size="sm">
+              {t('ofAccount')}{' '}
+              <Anchor component={Link} to={`/staff/accounts/${account.id}`} inherit underline="always">
+                {account.name}
+              </Anchor>
+            </Text>
+          )}
           <Stops incident={incident} />
           <Flagged incident={incident} />
           <Hit view={view} incident={incident} />
@@ -108,11 +116,13 @@ function Flagged({ incident }: Pick<Props, 'incident'>) {
 }
 
 /** The sends that wait because of it, how long the first code lives, and the accounts that it hits. */
-function Hit({ view, incident: { holdsUp, failures } }: Props) {
+function Hit({ view, incident: { holdsUp, failures, account } }: Props) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
   const { seconds } = useDurations();
-  const waiting = holdsUp === undefined ? null : (view.waiting?.[holdsUp] ?? null);
+  const own = view.ownWaiting?.find((one) => one.account.id === account?.id)?.waiting;
+  const waiting =
+    holdsUp === undefined ? null : ((account === undefined ? view.waiting?.[holdsUp] : own) ?? null);
   const accounts = failures?.accounts ?? waiting?.accounts;
   if (accounts === undefined) return null;
   return (

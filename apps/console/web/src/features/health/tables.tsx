@@ -105,12 +105,17 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
         texts={3}
         head={[t('senders.number'), t('senders.state'), t('senders.until')]}
         none={t('senders.none')}
-        rows={senders?.map(({ id, number, state, stops: [stop] }) => (
+        rows={senders?.map(({ id, account, number, state, stops: [stop] }) => (
           <Table.Tr key={id}>
             <Table.Th scope="row" fw={500}>
               <Text inherit style={{ whiteSpace: 'nowrap' }}>
                 {number}
               </Text>
+              {account !== null && (
+                <Text size="xs" c="dimmed">
+                  {t('senders.ofAccount', { account: account.name })}
+                </Text>
+              )}
               {stop !== undefined && (
                 <Text size="xs" c="dimmed">
                   {reasonOf(stop)}
@@ -121,6 +126,33 @@ export function SenderTable({ senders }: { senders: HealthView['senders'] }) {
               <SenderBadge state={state} isStoppedByProvider={stop?.cause === 'provider'} />
             </Table.Td>
             <Table.Td>{stop?.until == null ? '–' : <Time at={stop.until} seconds />}</Table.Td>
+          </Table.Tr>
+        ))}
+      />
+    </Section>
+  );
+}
+
+/** The sends that wait for senders of their accounts' own, by account. */
+export function OwnWaitingTable({ ownWaiting }: { ownWaiting: HealthView['ownWaiting'] }) {
+  const { t } = useTranslation('health');
+  const { whole } = useNumbers();
+  const { seconds } = useDurations();
+  return (
+    <Section title={t('ownWaiting.title')}>
+      <Rows
+        label={t('ownWaiting.title')}
+        head={[t('ownWaiting.account'), t('ownWaiting.sends'), t('ownWaiting.oldest')]}
+        none={t('none')}
+        rows={ownWaiting?.map(({ account, waiting: { count, oldestSeconds } }) => (
+          <Table.Tr key={account.id}>
+            <Table.Th scope="row" fw={500}>
+              <Anchor component={Link} to={`/staff/accounts/${account.id}`} size="sm">
+                {account.name}
+              </Anchor>
+            </Table.Th>
+            <Table.Td ta="end">{whole(count)}</Table.Td>
+            <Table.Td ta="end">{oldestSeconds === null ? '–' : seconds(oldestSeconds)}</Table.Td>
           </Table.Tr>
         ))}
       />

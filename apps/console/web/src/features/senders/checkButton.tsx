@@ -3,9 +3,9 @@ import { IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AskedView, SendersView } from '../../../../src/features/senders/view.js';
-import { useMayStop } from '../../app/session.js';
 import { useChange, useData } from '../../api/queries.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { useSenders } from '../../hooks/senders.js';
 
 const REFRESH_MS = 1_000;
 /** Longer than a worker takes at most. */
@@ -15,15 +15,16 @@ const ANSWER_MS_MAX = 45_000;
 export function CheckButton({ id, number }: { id: string; number?: string }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
+  const { path, mayStop } = useSenders();
   const [since, setSince] = useState<string | null>(null);
   const [isLate, setIsLate] = useState(false);
-  const { mutate, isPending, error } = useChange<AskedView>('/staff/senders');
+  const { mutate, isPending, error } = useChange<AskedView>(path);
   const isAnsweredBy = ({ senders }: SendersView): boolean => {
     const triedAt = senders.find((sender) => sender.id === id)?.provider.triedAt ?? null;
     return since !== null && triedAt !== null && triedAt >= since;
   };
   // Read only once somebody has asked: elsewhere than among the senders, nothing else needs them.
-  const { data } = useData<SendersView>(since === null ? null : '/staff/senders', {
+  const { data } = useData<SendersView>(since === null ? null : path, {
     refreshMs: (read) => !isLate && (read === undefined || !isAnsweredBy(read)) && REFRESH_MS,
   });
   const isAnswered = data !== undefined && isAnsweredBy(data);
@@ -33,14 +34,11 @@ export function CheckButton({ id, number }: { id: string; number?: string }) {
     const timer = setTimeout(() => setIsLate(true), ANSWER_MS_MAX);
     return () => clearTimeout(timer);
   }, [since]);
-  if (!useMayStop()) return null;
+  if (!mayStop) return null;
 
   const ask = (): void => {
     setIsLate(false);
-    mutate(
-      { method: 'POST', path: `/staff/senders/${id}/check` },
-      { onSuccess: (asked) => setSince(asked.since) },
-    );
+    mutate({ method: 'POST', path: `${path}/${id}/check` }, { onSuccess: (asked) => setSince(asked.since) });
   };
   const checks = data?.senders.find((sender) => sender.id === id)?.provider.checks ?? [];
   const bad = checks.filter(({ ok }) => !ok).length;

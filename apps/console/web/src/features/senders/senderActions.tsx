@@ -3,8 +3,8 @@ import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
-import { useMayOperate, useMayStop } from '../../app/session.js';
 import { ConfirmChange } from '../../components/confirmChange.js';
+import { useSenders } from '../../hooks/senders.js';
 import { StopDialog } from './stopDialog.js';
 import { EditSenderDialog } from './senderForms.js';
 
@@ -15,8 +15,8 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
   const { t } = useTranslation('senders');
   const [open, setOpen] = useState<DialogName | null>(null);
   const close = (): void => setOpen(null);
-  const mayOperate = useMayOperate();
-  if (!useMayStop()) return null;
+  const { path, audit, mayStop, mayChange } = useSenders();
+  if (!mayStop) return null;
 
   // Also for a country or a language only.
   const isStopped = sender.stops.length > 0;
@@ -38,7 +38,7 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
           {t('changes.pause.button')}
         </Button>
       )}
-      {mayOperate && (
+      {mayChange && (
         <Menu position="bottom-end">
           <Menu.Target>
             <ActionIcon variant="default" size={30} aria-label={t('more', { number: sender.number })}>
@@ -62,8 +62,8 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
         onClose={close}
         title={t('remove.title', { number: sender.number })}
         action={t('remove.button')}
-        change={{ method: 'DELETE', path: `/staff/senders/${sender.id}` }}
-        stale={['/staff/senders', '/staff/audit']}
+        change={{ method: 'DELETE', path: `${path}/${sender.id}` }}
+        stale={[path, audit]}
         done={t('remove.done')}
       >
         {t('remove.what')}

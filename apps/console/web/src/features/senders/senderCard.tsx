@@ -1,7 +1,7 @@
-import { Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLocation } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import type { SenderErrorView, SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { SenderProvider } from './senderProvider.js';
 import { SenderActions } from './senderActions.js';
@@ -12,6 +12,7 @@ import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
+import { useSenders } from '../../hooks/senders.js';
 import { useStopReason } from '../../hooks/stopReason.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
@@ -20,6 +21,7 @@ const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config
 export function SenderCard({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
+  const { account } = useSenders();
   const ref = useRef<HTMLElement>(null);
   const { hash } = useLocation();
   useEffect(() => {
@@ -44,6 +46,22 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
               </Title>
               <SenderBadge {...sender} />
             </Group>
+            {account === undefined && sender.accountId !== null && (
+              <Text size="sm">
+                {t(sender.applicationIds.length === 0 ? 'own.ofAccount' : 'own.ofApplications', {
+                  count: sender.applicationIds.length,
+                  number: whole(sender.applicationIds.length),
+                })}{' '}
+                <Anchor
+                  component={Link}
+                  to={`/staff/accounts/${sender.accountId}`}
+                  inherit
+                  underline="always"
+                >
+                  {sender.accountName}
+                </Anchor>
+              </Text>
+            )}
             {sender.isNew ? (
               <Text size="sm">
                 {t(sender.provider.maySend ? 'changes.activate.ready' : 'changes.activate.unready')}

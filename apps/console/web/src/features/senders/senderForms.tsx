@@ -6,6 +6,7 @@ import type { SenderRulesView, SenderView } from '../../../../src/features/sende
 import { useChange } from '../../api/queries.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { useRangeRule } from '../../hooks/forms.js';
+import { useSenders } from '../../hooks/senders.js';
 
 interface FormProps {
   rules: SenderRulesView;
@@ -39,7 +40,8 @@ export function EditSenderDialog({ opened, ...props }: DialogProps) {
 function SenderForm({ onClose, rules, sender }: FormProps) {
   const { t } = useTranslation('senders');
   const validate = useSenderValidation(rules);
-  const change = useChange('/staff/senders', '/staff/audit');
+  const { path, audit, account } = useSenders();
+  const change = useChange(path, audit);
   const initialValues = {
     phoneNumberId: sender?.phoneNumberId ?? '',
     businessAccountId: sender?.businessAccountId ?? '',
@@ -64,8 +66,8 @@ function SenderForm({ onClose, rules, sender }: FormProps) {
     const body = Object.fromEntries(wanted);
     change.mutate(
       sender === undefined
-        ? { method: 'POST', path: '/staff/senders', body }
-        : { method: 'PUT', path: `/staff/senders/${sender.id}`, body },
+        ? { method: 'POST', path, body }
+        : { method: 'PUT', path: `${path}/${sender.id}`, body },
       {
         onSuccess: () => {
           onClose();
@@ -73,7 +75,9 @@ function SenderForm({ onClose, rules, sender }: FormProps) {
         },
         onError: ({ errors }) => {
           if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
-          if ('phoneNumberId' in errors) form.setFieldError('phoneNumberId', t('fieldErrors.taken'));
+          const { phoneNumberId: why } = errors;
+          if (why !== undefined)
+            form.setFieldError('phoneNumberId', t(`fieldErrors.${why === 'too_many' ? why : 'taken'}`));
         },
       },
     );
@@ -96,12 +100,14 @@ function SenderForm({ onClose, rules, sender }: FormProps) {
         {...form.getInputProps('phoneNumberId')}
       />
       {isOther && <Text size="sm">{t('edit.other')}</Text>}
-      <TextInput
-        label={t('facts.businessAccountId')}
-        description={t('add.businessAccountId')}
-        inputMode="numeric"
-        {...form.getInputProps('businessAccountId')}
-      />
+      {account === undefined && (
+        <TextInput
+          label={t('facts.businessAccountId')}
+          description={t('add.businessAccountId')}
+          inputMode="numeric"
+          {...form.getInputProps('businessAccountId')}
+        />
+      )}
       <TextInput
         label={t('add.number')}
         placeholder="+55 11 5555-0100"

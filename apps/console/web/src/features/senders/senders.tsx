@@ -1,12 +1,12 @@
-import { Button } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { IconDeviceMobileMessage, IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
-import { useMayOperate } from '../../app/session.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
+import { useSenders } from '../../hooks/senders.js';
 import { AddSenderDialog } from './senderForms.js';
 import { SenderCard } from './senderCard.js';
 
@@ -15,10 +15,10 @@ const REFRESH_MS = 5_000;
 /** The senders: state, health and recent errors. */
 export function Senders() {
   const { t } = useTranslation('senders');
-  const mayOperate = useMayOperate();
+  const { path, account, mayChange } = useSenders();
   const [adding, setAdding] = useState(false);
-  const read = useData<SendersView>('/staff/senders', { refreshMs: REFRESH_MS });
-  const add = mayOperate && (
+  const read = useData<SendersView>(path, { refreshMs: REFRESH_MS });
+  const add = mayChange && (
     <Button
       leftSection={<IconPlus size={16} />}
       onClick={() => setAdding(true)}
@@ -28,13 +28,18 @@ export function Senders() {
     </Button>
   );
   return (
-    <Page title={t('title')} description={t('description')} actions={add}>
+    <Page
+      title={t('title')}
+      description={t(account === undefined ? 'description' : 'own.description')}
+      actions={add}
+    >
       <Loaded read={read}>
-        {({ senders, rules }) => (
+        {({ senders, rules, policy }) => (
           <>
+            {policy !== null && <Text size="sm">{t(`own.policy.${policy}`)}</Text>}
             {senders.length === 0 && (
               <EmptyState icon={IconDeviceMobileMessage} title={t('none.title')}>
-                {t('none.text')}
+                {t(account === undefined ? 'none.text' : 'own.none')}
               </EmptyState>
             )}
             {senders.map((sender) => (

@@ -1,0 +1,106 @@
+import { changeAccount, type Sender, type SenderPolicy } from '@onecode/store';
+import { buildSend, buildSender, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
+import { allSettled, enqueueAll, makeSends } from './manySends.js';
+import { startWorker, type TestWorker } from './testWorker.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
+
+const LEAVING_MS_MAX = 90_000;
+/** Behind a flood of the shared senders: what is promised ahead is a second's; the rest is for a busy machine. */
+const AHEAD_MAX = 100;
+
+describe('accounts with senders of their own, beside others that share theirs, all with a flood', () => {
+  let environment: WorkerEnvironment;
+  let workers: TestWorker[];
+  beforeAll(async () => {
+    environment = await WorkerEnvironment.open();
+    environment.simulator.changeSettings({ senderLimit: true, pairLimit: true });
+    // No receipts, which would only add load.
+    environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
+    workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
+  });
+  afterAll(async () => {
+    for (const worker of workers) await worker.stop();
+    await environment.close();
+  });
+
+  let accounts = 0;
+  /** An account with so many sends that wait, and twenty that have jobs to come. `recipients`: what their numbers begin with. */
+  async function flood(
+    count: number,
+    senders: SenderPolicy,
+  ): Promise<{ caller: TestCaller; recipients: string; jobs: string[] }> {
+    const { database } = environment.db;
+    accounts += 1;
+    const caller = await environment.newCaller('live', { freeQuota: 100, credits: count });
+    await changeAccount(database, TEST_ACTOR, caller.accountId, { senders });
+    const recipientsFrom = 70_000_000 + accounts * 1_000_000;
+    await makeSends(environment, count, { awaitingSender: true, recipientsFrom, caller });
+    const jobs = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        buildSend(database, caller, { recipient: `+55119${recipientsFrom + 500_000 + n}` }),
+      ),
+    );
+    return { caller, recipients: `+55119${70 + accounts}`, jobs };
+  }
+  const sender = (caller: TestCaller | null, throughput: number): Promise<Sender> =>
+    buildSender(environment.db.database, {
+      throughput,
+      owner: caller === null ? 'shared' : { accountId: caller.accountId, applicationIds: [] },
+    });
+
+  it(
+    'never leave by a sender of another one, wait for nobody else’s queue, and keep every limit',
+    async () => {
+      const { database } = environment.db;
+      const mine = await flood(100, 'own');
+      const other = await flood(40, 'own');
+      const first = await flood(40, 'own-first');
+      const shared = await flood(220, 'shared');
+      const quiet = await environment.newCaller();
+      const pool = [await sender(null, 30), await sender(null, 30)];
+      const allowed = new Map([
+        [mine.recipients, [await sender(mine.caller, 30), await sender(mine.caller, 30)]],
+        [other.recipients, [await sender(other.caller, 20)]],
+        [first.recipients, [await sender(first.caller, 20), ...pool]],
+        [shared.recipients, pool],
+      ]);
+      await enqueueAll(
+        environment,
+        [mine, other, first, shared].flatMap(({ jobs }) => jobs),
+      );
+      const requests = () => environment.simulator.requests();
+      const byPool = () =>
+        requests().filter(({ sender: id }) => pool.some(({ phoneNumberId }) => phoneNumberId === id));
+      await until('some of the flood', () => byPool().length >= 20);
+
+      const ids = [
+        await buildSend(database, quiet, { recipient: '+5521987654321' }),
+        await buildSend(database, mine.caller, { recipient: `${mine.recipients}999999` }),
+      ];
+      const before = byPool().length;
+      for (const id of ids)
+        if (!(await environment.row(id)).awaiting_sender) await environment.enqueue('live', id);
+      await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
+
+      expect(requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
+      expect(requests()).toHaveLength(120 + 60 + 60 + 240 + 2);
+      expect(new Set(requests().map(({ to }) => to)).size).toBe(requests().length);
+      for (const [recipients, senders] of allowed) {
+        const own = requests().filter(({ to }) => to?.startsWith(recipients));
+        expect(own.length).toBeGreaterThanOrEqual(60);
+        const numbers = new Set(senders.map(({ phoneNumberId }) => phoneNumberId));
+        expect(own.filter(({ sender: id }) => !numbers.has(id))).toEqual([]);
+      }
+      // A quiet account of the shared senders is next; who has senders of their own was not behind that flood.
+      const place = byPool().findIndex(({ to }) => to === '+5521987654321');
+      expect(place).toBeGreaterThanOrEqual(0);
+      expect(place).toBeLessThan(before + AHEAD_MAX);
+      const last = (prefix: string): number => requests().findLastIndex(({ to }) => to?.startsWith(prefix));
+      expect(last(mine.recipients)).toBeLessThan(last(shared.recipients));
+      const turns = await environment.db.sql<{ account_id: string }>('select account_id from account_turns');
+      expect(turns.map(({ account_id: id }) => id)).not.toContain(mine.caller.accountId);
+    },
+    LEAVING_MS_MAX,
+  );
+});
