@@ -152,6 +152,16 @@ describeInBrowser('the pages of staff', () => {
       // The heartbeats grow old meanwhile, which is another finding.
       await until('the count', async () => /^\([1-9]\) Health · Onecode$/.test(await page.title()));
       expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('/icon-failing.svg');
+      // What one reading saw alone is no history.
+      await until(
+        'a second reading',
+        async () =>
+          (
+            await server.db.sql(
+              `select from incidents where name = 'configuration_fault' and seen_at >= began_at + interval '1 second'`,
+            )
+          ).length > 0,
+      );
 
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('dialog').getByLabel('Reason').fill('it has a new token');
