@@ -222,7 +222,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
 
 describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the double for other languages', () => {
   it('is scripted over HTTP, as its page says', async () => {
-    const [program = ''] = blocksOf('double', 'ts').filter((code) => code.includes('createServer'));
+    const program = blocksOf('double', 'ts').find((code) => code.includes('createServer')) ?? '';
     // Ports of this test alone.
     const [service, control] = [await closedPort(), await closedPort()];
     const code = scriptOf(program).replace('4001', String(service)).replace('4002', String(control));
