@@ -314,6 +314,6 @@ describe('an account’s own senders', () => {
       await buildSender(server.db.database, { owner: { accountId, applicationIds: [] } });
     expect(
       await admin.post(`/accounts/${accountId}/senders`, { ...NEW, phoneNumberId: '106540352246666' }),
-    ).toMatchObject({ status: 422, body: { errors: { phoneNumberId: 'too_many' } } });
+    ).toMatchObject({ status: 422, body: { errors: { phoneNumberId: 'full' } } });
   });
 });

@@ -162,7 +162,7 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
         const body = call.body as Wanted;
         const accountId = accountOf(call);
         if (accountId !== null && (await list(call)).length >= OWN_SENDERS_MAX)
-          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'too_many' } });
+          throw new ConsoleProblem('invalid_input', { errors: { phoneNumberId: 'full' } });
         // It carries no traffic before somebody activates it.
         const wanted = {
           ...body,

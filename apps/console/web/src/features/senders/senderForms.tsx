@@ -77,7 +77,7 @@ function SenderForm({ onClose, rules, sender }: FormProps) {
           if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
           const { phoneNumberId: why } = errors;
           if (why !== undefined)
-            form.setFieldError('phoneNumberId', t(`fieldErrors.${why === 'too_many' ? why : 'taken'}`));
+            form.setFieldError('phoneNumberId', t(`fieldErrors.${why === 'full' ? why : 'taken'}`));
         },
       },
     );
