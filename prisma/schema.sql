@@ -147,6 +147,15 @@ CREATE INDEX audit_entries_account_id ON public.audit_entries USING btree (accou
 CREATE INDEX audit_entries_action ON public.audit_entries USING btree (action, id);
 CREATE TRIGGER audit_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
 
+create table balance_alerts (
+  account_id uuid not null,
+  below integer not null,
+  crossed_at timestamp(3) with time zone,
+  constraint balance_alerts_pkey PRIMARY KEY (account_id),
+  constraint balance_alerts_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint balance_alerts_below_check CHECK (below >= 1 AND below <= 100000000)
+);
+
 create table breaker_trips (
   account_id uuid not null,
   country text not null,
@@ -264,6 +273,7 @@ create table incidents (
   subject text not null,
   began_at timestamp(3) with time zone default clock_timestamp() not null,
   seen_at timestamp(3) with time zone default clock_timestamp() not null,
+  failing_at timestamp(3) with time zone,
   finding jsonb not null,
   constraint incidents_pkey PRIMARY KEY (name, subject, began_at)
 );
@@ -308,6 +318,42 @@ create table ledger_entries (
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
 CREATE UNIQUE INDEX ledger_entries_grant ON public.ledger_entries USING btree (grant_id) WHERE (grant_id IS NOT NULL);
 CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (send_id, kind) WHERE (send_id IS NOT NULL);
+
+create table mail_sender (
+  id boolean default true not null,
+  mail_from text,
+  constraint mail_sender_pkey PRIMARY KEY (id),
+  constraint mail_sender_id_check CHECK (id)
+);
+
+create table mails (
+  id uuid not null,
+  event text collate "C" not null,
+  recipient text not null,
+  language text not null,
+  kind text not null,
+  facts jsonb default '{}'::jsonb not null,
+  sealed_link bytea,
+  created_at timestamp(3) with time zone default clock_timestamp() not null,
+  due_at timestamp(3) with time zone default clock_timestamp(),
+  gives_up_at timestamp(3) with time zone not null,
+  tries integer default 0 not null,
+  error text,
+  ended_at timestamp(3) with time zone,
+  outcome text,
+  constraint mails_pkey PRIMARY KEY (id),
+  constraint mails_event_recipient_key UNIQUE (event, recipient),
+  constraint mails_end_check CHECK (
+CASE
+    WHEN outcome IS NULL THEN due_at IS NOT NULL AND ended_at IS NULL
+    ELSE due_at IS NULL AND ended_at IS NOT NULL AND sealed_link IS NULL AND facts = '{}'::jsonb
+END),
+  constraint mails_language_check CHECK (language = ANY (ARRAY['pt-BR'::text, 'en'::text])),
+  constraint mails_outcome_check CHECK (outcome = ANY (ARRAY['sent'::text, 'given_up'::text])),
+  constraint mails_recipient_check CHECK (recipient = lower(recipient))
+);
+CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX mails_ended ON public.mails USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 create table members (
   account_id uuid not null,
@@ -688,6 +734,7 @@ create table users (
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
   account_made_at timestamp(3) with time zone,
+  muted_mails text[] default '{}'::text[],
   constraint users_pkey PRIMARY KEY (id),
   constraint users_email_key UNIQUE (email),
   constraint users_email_check CHECK (email = lower(email)),
@@ -695,3 +742,4 @@ create table users (
   constraint users_name_check CHECK (length(name) >= 1 AND length(name) <= 200),
   constraint users_staff_check CHECK (staff = ANY (ARRAY['operator'::text, 'on_call'::text]))
 );
+CREATE INDEX users_staff ON public.users USING btree (id) WHERE (staff IS NOT NULL);

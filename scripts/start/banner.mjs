@@ -8,7 +8,7 @@
  * @returns {string}
  */
 export function banner(
-  { simulator, metrics },
+  { simulator, mailbox, metrics },
   env,
   { test, live, people },
   { tookMs, logFolder, workerPid },
@@ -19,6 +19,10 @@ export function banner(
     simulator === null
       ? 'none: WHATSAPP_API_URL names another Cloud API'
       : `http://localhost:${simulator} (beside your messages: those of example traffic, for twenty minutes)`;
+  const mails =
+    mailbox === null
+      ? 'none: SMTP_URL names another server'
+      : `http://localhost:${mailbox} (every mail that the workers send)`;
   const logs =
     logFolder === null ? '' : `\n  Logs         ${logFolder} (npm start -- --logs shows them here)`;
   return `
@@ -28,6 +32,7 @@ Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
   Docs         ${base}/docs (an own sign-in begins at ${base}/docs/quick-start)
   Console      ${console}
   Phone page   ${phone}
+  Mailbox      ${mails}
   Metrics      http://localhost:${metrics.api}/metrics (API), http://localhost:${metrics.worker}/metrics (worker)${logs}
 
   Sign-ins to the console, each with its password:

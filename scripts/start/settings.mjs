@@ -22,6 +22,7 @@ export function readEnvFile() {
  * @property {number} api
  * @property {number} console
  * @property {number | null} simulator null: WHATSAPP_API_URL names another Cloud API, so none is started
+ * @property {number | null} mailbox null: SMTP_URL names another server, so no mail is caught
  * @property {Record<'api' | 'worker' | 'console' | 'simulator', number>} metrics
  */
 
@@ -34,13 +35,17 @@ export async function choosePorts() {
   const api = await portOf('PORT', 3000);
   const console = await portOf('CONSOLE_PORT', 3001);
   const simulator = process.env['WHATSAPP_API_URL'] ? null : await portOf('SIMULATOR_PORT', 4010);
+  const mailbox = process.env['SMTP_URL'] ? null : await portOf('MAILBOX_PORT', 4020);
   if (api === console) throw new UserError(`PORT and CONSOLE_PORT are both ${api}: they must differ.`);
   if (api === simulator || console === simulator)
     throw new UserError(`SIMULATOR_PORT is ${simulator}, which another process has: they must differ.`);
+  if (mailbox !== null && [api, console, simulator].includes(mailbox))
+    throw new UserError(`MAILBOX_PORT is ${mailbox}, which another process has: they must differ.`);
   return {
     api,
     console,
     simulator,
+    mailbox,
     metrics: {
       api: await freePort(),
       worker: await freePort(),
@@ -98,15 +103,17 @@ function readSecrets() {
  * The environment of each process, without its own ports.
  * @param {Ports} ports
  * @param {import('../services/services.mjs').Services} services
+ * @param {string | null} smtpUrl of the mailbox
  * @returns {NodeJS.ProcessEnv}
  */
-export function commonEnvironment(ports, { databaseUrl, redisUrl }) {
+export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   return {
     BASE_URL: `http://localhost:${ports.api}`,
     CONSOLE_URL: `http://localhost:${ports.console}`,
     API_URL: `http://127.0.0.1:${ports.api}`,
     WHATSAPP_API_URL: `http://127.0.0.1:${ports.simulator}/v25.0`, // unless given
+    ...(smtpUrl !== null && { SMTP_URL: smtpUrl, MAIL_FROM: 'Onecode <codes@onecode.example>' }),
     ...given,
     ...readSecrets(),
     DATABASE_URL: databaseUrl,

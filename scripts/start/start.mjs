@@ -4,6 +4,7 @@ import { Processes } from '../processes/processes.mjs';
 import { reportError, UserError } from '../user-error.mjs';
 import { apps, ready, startApp } from './apps.mjs';
 import { banner } from './banner.mjs';
+import { startMailbox } from './mailbox.mjs';
 import { seed } from './seed.mjs';
 import {
   choosePorts,
@@ -100,7 +101,8 @@ async function startAll({ processes, end, showLogs, commandAt }) {
 
   const { startServices } = await import('../services/services.mjs'); // needs the packages
   const services = await startServices({ processes, throwaway: false, log: console.log });
-  const env = commonEnvironment(ports, services);
+  const smtpUrl = ports.mailbox === null ? null : await startMailbox(ports.mailbox);
+  const env = commonEnvironment(ports, services, smtpUrl);
   const supervisor = new Supervisor({
     signal: end.signal,
     log: console.log,

@@ -1,6 +1,7 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
+  ConfigError,
   databaseAddress,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -16,7 +17,7 @@ import {
 
 /** Reads the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
-  return readConfig(environment, {
+  const config = readConfig(environment, {
     DATABASE_URL: databaseAddress(),
     DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
     ...REDIS_ADDRESS,
@@ -29,8 +30,29 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
     DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
     QUEUE_PREFIX: text('onecode'),
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+    SMTP_URL: secret(variable(parseSmtpUrl, '')),
+    MAIL_FROM: variable(parseMailFrom, ''),
+    CONSOLE_URL: address(['http', 'https'], ''),
     ...TRACING,
   });
+  if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
+    throw new ConfigError(['MAIL_FROM is missing: mails by SMTP_URL need a sender']);
+  return { ...config, CONSOLE_URL: config.CONSOLE_URL && new URL(config.CONSOLE_URL).origin };
+}
+
+/** `smtp://user:password@host:port`, or `smtps://` for TLS from the beginning. */
+function parseSmtpUrl(value: string): string {
+  const isAddress = /^smtps?:\/\/[^\s/?#]+\/?(?:\?\S*)?$/.test(value) && URL.canParse(value);
+  if (!isAddress || new URL(value).hostname === '')
+    throw new Error('must be an address that begins with smtp:// or smtps://');
+  return value;
+}
+
+/** `codes@example.com`, or with a name before it: `Onecode <codes@example.com>`. */
+function parseMailFrom(value: string): string {
+  if (!/^(?:[^<>\p{C}]* <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(value))
+    throw new Error('must be an e-mail address, or a name and an address in angle brackets');
+  return value;
 }
 
 export type WorkerConfig = ReturnType<typeof readWorkerConfig>;

@@ -6,9 +6,12 @@ import type { WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
 import { readDueSenders } from './readings.js';
 import type { DueDeliveries } from './dueDeliveries.js';
+import type { Mailer } from './mail/mailer.js';
+import { createMailRound, tellByMail } from './mail/sendMails.js';
 import { cleanUp, retain, sweep } from './sweeper.js';
 
 const READ_PAUSE_MS = 1_000;
+const TELL_PAUSE_MS = 10_000;
 /** Rounds come twice within `SLOT_WAIT_MS_MAX`, or slots would stay unused. */
 const DELIVER_PAUSE_MS = 250;
 
@@ -18,6 +21,7 @@ export function startLoops(
   dueDeliveries: DueDeliveries,
   graph: GraphReader,
   workerId: string,
+  mail: { mailer: Mailer | null; consoleUrl: string | null },
 ): Loop {
   const { database, log } = context;
   const stopping = new AbortController();
@@ -34,12 +38,16 @@ export function startLoops(
     startWatched('clean_up', () => cleanUp(context), 60_000),
     start('retain', () => retain(context, stopping.signal), 60_000),
     start('read', () => readDueSenders(context, graph), READ_PAUSE_MS),
+    // The health page watches the mails that wait, not these loops.
+    start('mail', createMailRound({ ...context, ...mail }), 1_000),
+    ...(mail.mailer === null ? [] : [start('tell_by_mail', () => tellByMail(context), TELL_PAUSE_MS)]),
   ];
   return {
     async stop() {
       stopping.abort();
       await Promise.all(loops.map((loop) => loop.stop()));
       await dueDeliveries.ended();
+      mail.mailer?.close();
     },
   };
 }

@@ -38,6 +38,7 @@ import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { createDueDeliveries } from './dueDeliveries.js';
 import { createIdentities } from './identities.js';
 import { startLoops } from './loops.js';
+import { openMailer } from './mail/mailer.js';
 import { workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { recordDelivery } from './traffic.js';
@@ -93,6 +94,7 @@ await runProcess('worker', async () => {
     log,
     metrics,
   };
+  const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
   const graph = createGraphReader({
     baseUrl: config.WHATSAPP_API_URL,
@@ -111,7 +113,7 @@ await runProcess('worker', async () => {
   );
   const metricsServer = await serveMetrics(registry, config, checks);
   const presenceLoop = await startPresence(presence, log);
-  const loops = startLoops(context, dueDeliveries, graph, presence.id);
+  const loops = startLoops(context, dueDeliveries, graph, presence.id, mail);
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

@@ -49,8 +49,8 @@ async function readOne(
   return applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
 }
 
-/** The answer, or null when the worker can wait no longer: the lease ends, and another one reads. */
-function untilStopped<Answer>(answer: Promise<Answer>, stop: AbortSignal): Promise<Answer | null> {
+/** The answer, or null when the worker can wait no longer: the lease ends, and another one does it. */
+export function untilStopped<Answer>(answer: Promise<Answer>, stop: AbortSignal): Promise<Answer | null> {
   return new Promise((resolve, reject) => {
     const onStop = (): void => resolve(null);
     if (stop.aborted) onStop();

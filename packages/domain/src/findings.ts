@@ -20,6 +20,7 @@ export const HEALTH_CHECKS = [
   'receiptsDue',
   'ended',
   'webhooks',
+  'mail',
 ] as const;
 export type HealthCheck = (typeof HEALTH_CHECKS)[number];
 
@@ -306,6 +307,14 @@ const KINDS = {
     sentence: 'Sends are on hold.',
     remedy:
       'Check under Holds who set the holds and why. Waiting sends go out as soon as a hold is released, or fail when their codes expire.',
+  },
+  mail_not_sent: {
+    check: 'mail',
+    owners: ['us'],
+    severities: ['degraded'],
+    sentence: 'Mails do not go out.',
+    remedy:
+      'Check what the SMTP server answers the workers, and whether SMTP_URL is still valid. Nothing else depends on it: codes go out, and each mail is tried for a day.',
   },
 } as const satisfies Record<string, FindingKind>;
 

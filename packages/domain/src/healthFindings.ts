@@ -92,6 +92,8 @@ const NAMED_MAX = 3;
 const OVERDUE_SECONDS = 86_400;
 /** How long a send may wait while senders are available. */
 const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
+/** How long a mail may wait; a server may ask to come back in some minutes. */
+const MAIL_SECONDS = 300;
 
 /** What follows from `no_worker`, and says nothing beside it. deploy/prometheus/alerts.yml keeps it quiet until workers have caught up. */
 const WITHOUT_WORKERS: ReadonlySet<FindingName> = new Set([
@@ -422,6 +424,13 @@ const busy: Check = ({ waiting, senders: all, stoppedTemplates, traffic }) => {
 
 const held: Check = ({ waiting }) => found('sends_held', (waiting?.held.count ?? 0) > 0 ? 'degraded' : null);
 
+/** The SMTP server takes no mails, or took none for a day. */
+const mail: Check = ({ mails }) =>
+  found(
+    'mail_not_sent',
+    mails != null && ((mails.oldestSeconds ?? 0) >= MAIL_SECONDS || mails.givenUp > 0) ? 'degraded' : null,
+  );
+
 /** Causes before their consequences. */
 const CHECKS: readonly Check[] = [
   postgresql,
@@ -443,4 +452,5 @@ const CHECKS: readonly Check[] = [
   ofEachOwner(busy),
   held,
   retention,
+  mail,
 ];

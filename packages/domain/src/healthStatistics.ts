@@ -108,6 +108,8 @@ export interface HealthStatistics {
         isFlagged: boolean;
       }[]
     | null;
+  /** The mails that wait, and those that were given up within a day. */
+  mails?: { oldestSeconds: number | null; givenUp: number } | null;
   /** Templates that stopped senders for a language. */
   stoppedTemplates?: readonly StoppedTemplate[] | null;
 }

@@ -72,6 +72,7 @@ const HEALTHY: Omit<Read, 'redisRefusal' | 'stoppedTemplates' | 'traffic' | 'ret
   workers: 2,
   senders: [ACTIVE, ACTIVE],
   ownWaiting: [],
+  mails: { oldestSeconds: 20, givenUp: 0 },
 };
 
 const waiting = (change: Partial<Read['waiting']>): Change => ({
@@ -450,6 +451,9 @@ const CASES: [when: string, change: Change, findings: string[]][] = [
   ['old sends are kept for less than a day too long', { retention: { seconds: 86_399 } }, []],
   ['they are kept for longer', { retention: { seconds: 86_400 } }, ['us retention_behind degraded']],
   ['nothing is kept', { retention: { seconds: null } }, []],
+  ['a mail waits a moment', { mails: { oldestSeconds: 299, givenUp: 0 } }, []],
+  ['mails wait for the server', { mails: { oldestSeconds: 300, givenUp: 0 } }, ['us mail_not_sent degraded']],
+  ['a mail was given up', { mails: { oldestSeconds: null, givenUp: 1 } }, ['us mail_not_sent degraded']],
 ];
 
 describe('the findings', () => {

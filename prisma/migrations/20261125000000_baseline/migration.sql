@@ -1441,6 +1441,7 @@ create table incidents (
   subject text not null,
   began_at timestamptz(3) not null default clock_timestamp(),
   seen_at timestamptz(3) not null default clock_timestamp(),
+  failing_at timestamptz(3),
   finding jsonb not null,
   primary key (name, subject, began_at)
 );
@@ -1477,8 +1478,10 @@ create table users (
   two_factor_enabled boolean default false,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
-  account_made_at timestamptz(3)
+  account_made_at timestamptz(3),
+  muted_mails text[] default '{}'
 );
+create index users_staff on users (id) where staff is not null;
 alter table api_keys add foreign key (user_id) references users on delete cascade;
 
 create table user_sessions (
@@ -1552,6 +1555,45 @@ create table invitations (
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3) not null,
   unique (account_id, email)
+);
+
+-- ── Mail ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+create table mail_sender (
+  id boolean primary key default true check (id),
+  mail_from text
+);
+insert into mail_sender default values;
+
+-- The outbox: a mail is written with what it tells of.
+create table mails (
+  id uuid primary key,
+  -- Compared byte by byte, so that its index finds prefixes.
+  event text collate "C" not null,
+  recipient text not null check (recipient = lower(recipient)),
+  language text not null check (language in ('pt-BR', 'en')),
+  kind text not null,
+  facts jsonb not null default '{}',
+  sealed_link bytea,
+  created_at timestamptz(3) not null default clock_timestamp(),
+  due_at timestamptz(3) default clock_timestamp(),
+  gives_up_at timestamptz(3) not null,
+  tries integer not null default 0,
+  error text,
+  ended_at timestamptz(3),
+  outcome text check (outcome in ('sent', 'given_up')),
+  unique (event, recipient),
+  -- What a mail said is gone with it.
+  constraint mails_end_check check (case when outcome is null then due_at is not null and ended_at is null
+    else due_at is null and ended_at is not null and sealed_link is null and facts = '{}' end)
+);
+create index mails_due on mails (due_at) where due_at is not null;
+create index mails_ended on mails (ended_at) where ended_at is not null;
+
+create table balance_alerts (
+  account_id uuid primary key references accounts,
+  below integer not null check (below between 1 and 100000000),
+  crossed_at timestamptz(3)
 );
 
 -- ── The audit log ────────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,6 @@
 import { getDomain } from 'tldts';
 import { Type, type Static, type TSchema } from 'typebox';
+import type { Locale } from '@onecode/domain';
 import {
   confirmSession,
   endOtherSessions,
@@ -11,8 +12,10 @@ import {
   logOwnSecurityChange,
   logSignIn,
   logSignOut,
+  requestSignUp,
   returnSignInTry,
   returnSignUp,
+  sendsMail,
   SIGN_IN_TRIES_MAX,
   SIGN_UP_TRIES_MAX,
   takeSignInTry,
@@ -29,7 +32,7 @@ import type { ConsoleContext } from '../context.js';
 import { createFairLimiter } from '../http/limiters.js';
 import { emailField, languageField, nameField } from '../http/fields.js';
 import type { Person } from './identity.js';
-import { judgePassword, limitSignUps } from './passwords.js';
+import { judgePassword, limitedPasswordHasher, limitSignUps } from './passwords.js';
 import { ConsoleProblem } from '../http/problem.js';
 
 /** What a handler gets: the checked request, and better-auth. */
@@ -63,7 +66,7 @@ export interface SignInRoute {
   handle(call: SignInCall<never>): Promise<SignInAnswer>;
 }
 
-function signInRoute<B extends TSchema>(definition: {
+export function signInRoute<B extends TSchema>(definition: {
   path: string;
   access: SignInRoute['access'];
   confirmed?: true;
@@ -83,9 +86,11 @@ const limitSignUpCounts = createFairLimiter({
   queuedPerKeyMax: SIGN_UP_TRIES_MAX,
 });
 
-const STRICT = { additionalProperties: false };
+export const STRICT = { additionalProperties: false };
 /** Admits every password that a person may have; `judgePassword` judges new ones. */
-const PASSWORD = Type.String({ minLength: 1, maxLength: 500 });
+export const PASSWORD = Type.String({ minLength: 1, maxLength: 500 });
+/** The token of a link that was mailed. */
+export const LINK_TOKEN = Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' });
 const PASSWORD_ONLY = Type.Object({ password: PASSWORD }, STRICT);
 const CODE_ONLY = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) }, STRICT);
 
@@ -95,17 +100,31 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     path: '/sign-up/email',
     access: 'anyone',
     body: Type.Object(
-      { name: nameField(200), email: emailField, password: PASSWORD, language: languageField },
+      {
+        name: nameField(200),
+        email: emailField,
+        password: PASSWORD,
+        language: languageField,
+        // That of the link which leads here: whoever confirms their address comes back to it.
+        invitation: Type.Optional(LINK_TOKEN),
+      },
       STRICT,
     ),
     async handle(call) {
       const { context, person, body, callBetterAuth } = call;
-      const { password, language } = body;
+      const { password, language, invitation } = body;
       const wanted = { name: body.name.trim(), email: body.email.toLowerCase() };
+      const isMailed = await sendsMail(context.database);
       const { cookies } = await countSignUp(call, wanted.email, async () => {
         await requireGoodPassword('password', password, wanted);
-        return limitSignUps(() => callBetterAuth({ ...wanted, password, language }));
+        return limitSignUps(() =>
+          isMailed
+            ? mailSignUp(call, { ...wanted, language, password }, invitation)
+            : callBetterAuth({ ...wanted, password, language }),
+        );
       });
+      // Whether somebody has the address, only its mails tell.
+      if (isMailed) return { body: { mailed: true }, cookies: [] };
       await recordSignIn(call, cookies, 'password');
       await endPreviousSession(context, person);
       return { cookies };
@@ -269,7 +288,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
 ];
 
 /** Requires a new password that is good enough. @throws ConsoleProblem `invalid_input` that names `field` */
-async function requireGoodPassword(
+export async function requireGoodPassword(
   field: string,
   password: string,
   owner: { name: string; email: string } | null,
@@ -283,7 +302,7 @@ async function requireGoodPassword(
 const typedCode = (typed: string): string => typed.replaceAll(/\s/g, '');
 
 /** @throws ConsoleProblem `not_signed_in` for null */
-function signedIn(person: Person | null): Person {
+export function signedIn(person: Person | null): Person {
   if (person === null) throw new ConsoleProblem('not_signed_in');
   return person;
 }
@@ -311,6 +330,25 @@ async function countSignUp(
   }
 }
 
+/** Has a link mailed that confirms the address of a sign-up. It takes as long for an address that somebody has. */
+async function mailSignUp(
+  { context: { config, database }, clientAddress }: SignInCall<unknown>,
+  { password, ...person }: { name: string; email: string; language: Locale; password: string },
+  invitation: string | undefined,
+): Promise<AuthAnswer> {
+  const passwordHash = await limitedPasswordHasher.hash(password);
+  const request = {
+    email: person.email,
+    language: person.language,
+    network: networkOf(clientAddress),
+    page: `${config.CONSOLE_URL}/confirm-sign-up`,
+    ...(invitation !== undefined && { suffix: `.${invitation}` }),
+  };
+  const requested = await requestSignUp(database, config.SECRET_KEY, request, { ...person, passwordHash });
+  if (requested === 'too_many') throw new ConsoleProblem('rate_limited');
+  return { body: {}, cookies: [] };
+}
+
 /** The registered domain of an e-mail address: its owner has every name below it. */
 function mailDomainOf(email: string): string {
   const host = email.slice(email.lastIndexOf('@') + 1);
@@ -325,7 +363,7 @@ function mailDomainOf(email: string): string {
  * @param onWrong puts a wrong password or code into the audit log
  * @throws ConsoleProblem `too_many_tries`, or what `judge` throws
  */
-async function limitTries<Answer>(
+export async function limitTries<Answer>(
   { database }: Pick<ConsoleContext, 'database'>,
   key: string,
   onWrong: (isLastTry: boolean) => Promise<void>,
@@ -398,7 +436,7 @@ async function personOfCookies({ identity }: ConsoleContext, cookies: readonly s
 }
 
 /** Puts a sign-in into the audit log, and confirms its new session. */
-async function recordSignIn(
+export async function recordSignIn(
   { context, clientAddress }: SignInCall<unknown>,
   cookies: readonly string[],
   proof: Proof,
@@ -426,7 +464,7 @@ async function finishTwoFactorSetup(call: SignInCall<unknown>, { cookies }: Auth
 }
 
 /** Ends the session that the browser had before this sign-in. */
-async function endPreviousSession({ database }: ConsoleContext, person: Person | null): Promise<void> {
+export async function endPreviousSession({ database }: ConsoleContext, person: Person | null): Promise<void> {
   if (person !== null) await endSession(database, person.sessionId);
 }
 

@@ -6,6 +6,8 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /invitations/look-up': { token: 'no-such-token' },
   'post /invitations/accept': { token: 'no-such-token' },
   'put /profile': { name: 'Ana' },
+  'put /profile/mails': { muted: ['low_balance'] },
+  'put /accounts/:account/balance-alert': { below: 100 },
   'post /accounts/:account/applications': { name: 'Shop', mode: 'test' },
   'put /accounts/:account/applications/:application': { name: 'Shop' },
   'put /accounts/:account/applications/:application/identity-check': { identityCheck: 'observe' },

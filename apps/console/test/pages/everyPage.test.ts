@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { changeAccount, pauseSender, setMessagePrice } from '@onecode/store';
+import { changeAccount, noteMailSender, pauseSender, setMessagePrice } from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -67,6 +67,30 @@ const PAGES: readonly Visit[] = [
   { name: 'sign-in', path: '/sign-in', as: 'nobody' },
   { name: 'sign-up', path: '/sign-up', as: 'nobody' },
   { name: 'invitation', path: '/invitation#not-a-token', as: 'nobody' },
+  { name: 'forgotten-password', path: '/forgot-password', as: 'nobody' },
+  {
+    name: 'forgotten-password-sent',
+    path: '/forgot-password',
+    as: 'nobody',
+    async act(page) {
+      await page.locator('input[type=email]').fill('nobody@example.com');
+      await page.locator('[type=submit]').click();
+      await page.getByRole('status').waitFor();
+    },
+  },
+  { name: 'reset-password', path: '/reset-password#a-token', as: 'nobody' },
+  {
+    name: 'reset-password-over',
+    path: '/reset-password#a-token',
+    as: 'nobody',
+    async act(page) {
+      await page.locator('input[type=password]').fill('correct horse battery');
+      await page.locator('[type=submit]').click();
+      await page.locator('a[href="/forgot-password"]').waitFor();
+    },
+  },
+  { name: 'confirm-sign-up', path: '/confirm-sign-up#a-token', as: 'nobody' },
+  { name: 'confirm-address', path: '/confirm-address#a-token', as: 'nobody' },
   { name: 'new-account', path: '/', as: 'newcomer' },
   { name: 'unknown-page', path: '/no-such-page', as: 'member' },
   { name: 'overview', path: '/accounts/ACCOUNT/overview', as: 'member' },
@@ -188,6 +212,19 @@ const DIALOGS: readonly DialogVisit[] = [
     opener: 'Hold all live delivery',
     confirm: 'Hold all live delivery',
   },
+  {
+    name: 'dialog-address',
+    path: '/profile',
+    as: 'member',
+    opener: 'Change email',
+    confirm: 'Send the link',
+  },
+  {
+    name: 'dialog-low-balance',
+    path: '/accounts/ACCOUNT/ledger',
+    as: 'member',
+    opener: 'Set the low balance',
+  },
   { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
   { name: 'dialog-own-sender', path: '/accounts/ACCOUNT/senders', as: 'member', opener: 'Add sender' },
 ];
@@ -291,6 +328,7 @@ afterAll(() => api.stop());
 
 beforeAll(async () => {
   const { database } = server.db;
+  await noteMailSender(database, 'codes@onecode.example');
   const account = await buildAccount(database, { name: 'Loja Azul', freeQuota: 10 });
   const live = await buildCaller(database, 'live', { id: account });
   const test = await buildCaller(database, 'test', { id: account });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FINDINGS, PREFLIGHT_TEXTS } from '@onecode/domain';
+import { FINDINGS, FINDINGS_PT_BR, PREFLIGHT_TEXTS } from '@onecode/domain';
 import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
@@ -34,6 +34,8 @@ const OF_SERVER: Texts = {
 
 const read = (language: string, area: string): Texts =>
   (language === 'en' ? (OF_SERVER[area] as Texts | undefined) : undefined) ??
+  // Mails have them too.
+  (area === 'findings.json' ? FINDINGS_PT_BR : undefined) ??
   (JSON.parse(readFileSync(join(WEB, 'locales', language, area), 'utf8')) as Texts);
 
 /** Every text with the path of its key. */
@@ -70,7 +72,7 @@ function sources(folder = WEB): string {
 
 describe('the texts of the pages', () => {
   it('exist in both languages for the same features', () => {
-    expect(filesOf('pt-BR').toSorted()).toEqual(FEATURES);
+    expect([...filesOf('pt-BR'), 'findings.json'].toSorted()).toEqual(FEATURES);
     expect(OF_PAGES.length).toBeGreaterThan(5);
   });
 

@@ -1,6 +1,7 @@
 import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
 import type { Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { writeMails } from '../mails/writeMails.js';
 import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
 /** The breaker judges an account's latest live sends of a day, this many at the most. */
@@ -101,13 +102,22 @@ export async function tripBreaker(
   evidence: CountryEvidence,
   seconds: number,
 ): Promise<boolean> {
-  const written = await database.sql.execute`
+  return database.transaction(async (connection) => {
+    const [trip] = await connection.sql.query<{ open_until: Date }[]>`
     insert into breaker_trips as t (account_id, country, tripped_at, open_until, sends, unverified)
     select id, ${evidence.country}, clock_timestamp(), clock_timestamp() + make_interval(secs => ${seconds}),
       ${evidence.sends}::integer, ${evidence.unverified}::integer
     from accounts where id = ${evidence.accountId}::uuid and breaker_unverified_percent is not null
     on conflict (account_id, country) do update set tripped_at = excluded.tripped_at, open_until = excluded.open_until,
       sends = excluded.sends, unverified = excluded.unverified
-    where t.open_until = ${evidence.lastOpenUntil}::timestamptz`;
-  return written === 1;
+    where t.open_until = ${evidence.lastOpenUntil}::timestamptz
+    returning open_until`;
+    if (trip === undefined) return false;
+    const { accountId, country, sends, unverified } = evidence;
+    const until = trip.open_until.toISOString();
+    const event = `breaker_tripped ${accountId} ${country} ${until}`;
+    const facts = { country, sends, unverified, until };
+    await writeMails(connection, { kind: 'breaker_tripped', event, facts }, { adminsOf: accountId });
+    return true;
+  });
 }

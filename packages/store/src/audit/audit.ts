@@ -1,5 +1,6 @@
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
+import { writeSecurityNotice } from '../mails/securityNotices.js';
 
 /** Who changes something by hand. */
 export interface Actor {
@@ -43,16 +44,18 @@ export function audited<R>(
   );
 }
 
-/** Writes an entry into the audit log. */
+/** Writes an entry into the audit log, and a mail to those whose security it concerns. */
 export async function logEntry(
-  { sql }: Connection,
+  connection: Connection,
   actor: Actor,
   { action, accountId = null, subject, details = {} }: NewAuditEntry,
 ): Promise<void> {
-  await sql.execute`
+  const [{ id }] = await connection.sql.query<[{ id: string }]>`
     insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
     values (${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${action}, ${accountId}::uuid, ${subject},
-      ${JSON.stringify(details)}::jsonb)`;
+      ${JSON.stringify(details)}::jsonb)
+    returning id::text`;
+  await writeSecurityNotice(connection, actor, { action, accountId, subject, details }, id);
 }
 
 export interface AuditEntry {

@@ -17,6 +17,7 @@ import {
   type StoppedTemplate,
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
+import { readMailStatistics, type MailStatistics } from '../mails/outbox.js';
 import { listSenderKnowledge } from '../senders/readings.js';
 import { listSenders, type ListedSender, type Sender } from '../senders/senders.js';
 import {
@@ -59,6 +60,7 @@ export interface StoreHealth {
   workers: number | null;
   senders: SenderStatistics[] | null;
   stoppedTemplates: StoppedTemplate[] | null;
+  mails: MailStatistics | null;
 }
 
 /** One reading of the whole service: `healthFindings` judges it. */
@@ -105,6 +107,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
     workers: source(() => countWorkers(database)),
     senders: source(() => readSenders(database)),
     stoppedTemplates: source(() => readStoppedTemplates(database)),
+    mails: source(() => readMailStatistics(database)),
   };
   return async () => {
     const read = Object.entries(sources).map(async ([name, ask]) => [name, await ask()]);

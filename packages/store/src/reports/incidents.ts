@@ -22,12 +22,15 @@ export async function recordIncidents(database: Database, findings: readonly Fin
       with found as (
         select * from jsonb_to_recordset(${JSON.stringify(found)}::jsonb) as f (name text, subject text, finding jsonb)
       ), going_on as (
-        update incidents i set seen_at = clock_timestamp(), finding = f.finding from found f
+        update incidents i set seen_at = clock_timestamp(), finding = f.finding,
+          failing_at = case when f.finding ->> 'severity' = 'failing' then coalesce(i.failing_at, clock_timestamp()) end
+        from found f
         where (i.name, i.subject) = (f.name, f.subject) and i.seen_at > clock_timestamp() - interval '1 minute'
         returning i.name, i.subject
       )
-      insert into incidents (name, subject, finding)
-      select name, subject, finding from found where (name, subject) not in (select name, subject from going_on)`;
+      insert into incidents (name, subject, failing_at, finding)
+      select name, subject, case when finding ->> 'severity' = 'failing' then clock_timestamp() end, finding from found
+      where (name, subject) not in (select name, subject from going_on)`;
   });
 }
 

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Keyring, Locale } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { writeLinkMail } from '../mails/writeMails.js';
 import type { MemberRole } from './members.js';
 
 const VALIDITY_DAYS = 7;
@@ -26,15 +28,18 @@ type Invited =
   | { kind: 'not_admin' };
 
 /**
- * Invites somebody. The link's token is in the answer and nowhere else. An earlier invitation of the same address ends.
+ * Invites somebody, by mail too where workers send any. The link's token is in the answer and in the mail, and nowhere else. An earlier
+ * invitation of the same address ends.
  *
  * @param invited the address in lower case
+ * @param mail what seals the mail's link, and the page that it opens
  * @returns `member` when the invited person is a member already, `not_admin` when the actor is not, or no longer, an admin
  */
 export async function inviteMember(
   database: Database,
   actor: Actor & { id: string },
   invited: { accountId: string; email: string; role: MemberRole },
+  mail: { keyring: Keyring; page: string },
 ): Promise<Invited> {
   const { accountId, email, role } = invited;
   return audited<Invited>(database, actor, async (connection, log) => {
@@ -55,6 +60,18 @@ export async function inviteMember(
         expires_at = excluded.expires_at
       returning id, expires_at as "expiresAt"`;
     await log({ action: 'member.invite', accountId, subject: id, details: { after: { email, role } } });
+    const { name: account, language } = await connection.prisma.account.findUniqueOrThrow({
+      where: { id: accountId },
+      select: { name: true, language: true },
+    });
+    await writeLinkMail(connection, mail.keyring, {
+      kind: 'invitation',
+      facts: { account, role, by: actor.name },
+      recipient: email,
+      language: language as Locale,
+      link: `${mail.page}#${token}`,
+      minutes: VALIDITY_DAYS * 24 * 60,
+    });
     return { kind: 'invited', id, token, expiresAt };
   });
 }

@@ -1,6 +1,7 @@
-import { audited, logEntry, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { endLinks, readLink, useLink } from '../mails/links.js';
 import { hashPassword } from './passwords.js';
 import { forgetSignInTries } from './signInLimits.js';
 
@@ -16,12 +17,53 @@ export async function setPassword(
   password: string,
 ): Promise<boolean> {
   const hash = await hashPassword(password);
-  return changeSecurity(database, actor, 'user.password', email, async (connection, userId) => {
-    await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'credential' } });
-    await connection.prisma.userCredential.create({
-      data: { id: newId(), userId, accountId: userId, providerId: 'credential', password: hash },
-    });
-    await forgetSignInTries(connection, email);
+  return changeSecurity(database, actor, 'user.password', email, (connection, userId) =>
+    replacePassword(connection, userId, email, hash),
+  );
+}
+
+async function replacePassword(
+  connection: Connection,
+  userId: string,
+  email: string,
+  hash: string,
+): Promise<boolean> {
+  await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'credential' } });
+  await connection.prisma.userCredential.create({
+    data: { id: newId(), userId, accountId: userId, providerId: 'credential', password: hash },
+  });
+  await forgetSignInTries(connection, email);
+  await endLinks(connection, 'password-reset', email);
+  return true;
+}
+
+/** Whose password a link of a mail replaces; null when it was used, has expired, or leads to nobody. */
+export async function findPasswordReset(
+  database: Connection,
+  token: string,
+): Promise<{ id: string; name: string; email: string } | null> {
+  const email = await readLink(database, 'password-reset', token);
+  return email === null
+    ? null
+    : database.prisma.user.findUnique({ where: { email }, select: { id: true, name: true, email: true } });
+}
+
+/**
+ * Sets a person's password by a link of a mail, as `setPassword` does. A second factor is asked for all the same.
+ *
+ * @returns false where `findPasswordReset` returns null: of several callers with one link, all but one
+ */
+export async function resetPassword(database: Database, token: string, password: string): Promise<boolean> {
+  const found = await findPasswordReset(database, token);
+  if (found === null) return false;
+  const { id, name, email } = found;
+  const hash = await hashPassword(password);
+  const actor: Actor = { kind: 'user', id, name };
+  return changeSecurity(database, actor, 'user.reset_password', email, async (connection, userId) => {
+    if ((await useLink(connection, 'password-reset', token)) === null) return false;
+    // Whoever has the link reads the mails of the address.
+    await connection.prisma.user.update({ where: { id: userId }, data: { emailVerified: true } });
+    return replacePassword(connection, userId, email, hash);
   });
 }
 
@@ -34,6 +76,7 @@ export async function removeTwoFactor(database: Database, actor: Actor, email: s
   return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
     await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
     await connection.prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
+    return true;
   });
 }
 
@@ -42,12 +85,13 @@ async function changeSecurity(
   actor: Actor,
   action: string,
   email: string,
-  change: (connection: Connection, userId: string) => Promise<void>,
+  /** False: nothing was changed. */
+  change: (connection: Connection, userId: string) => Promise<boolean>,
 ): Promise<boolean> {
   return audited(database, actor, async (connection, log) => {
     const user = await connection.prisma.user.findUnique({ where: { email }, select: { id: true } });
     if (user === null) return false;
-    await change(connection, user.id);
+    if (!(await change(connection, user.id))) return false;
     await connection.prisma.userSession.deleteMany({ where: { userId: user.id } });
     // Ends sign-ins between the password and the second factor too.
     await connection.prisma.userVerification.deleteMany({ where: { value: user.id } });
@@ -66,5 +110,11 @@ export async function logOwnSecurityChange(
   actor: Actor & { id: string },
   action: OwnSecurityChange,
 ): Promise<void> {
-  await logEntry(database, actor, { action, subject: actor.id });
+  await audited(database, actor, async (connection, log) => {
+    if (action === 'user.password') {
+      const { email } = await connection.prisma.user.findUniqueOrThrow({ where: { id: actor.id } });
+      await endLinks(connection, 'password-reset', email);
+    }
+    await log({ action, subject: actor.id });
+  });
 }

@@ -148,6 +148,11 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     of: accountOf,
     change: ({ database }, id) => store.setBreaker(database, ACTOR, id, rule),
   },
+  setBalanceAlert: {
+    action: 'account.balance_alert',
+    of: accountOf,
+    change: ({ database }, id) => store.setBalanceAlert(database, ACTOR, id, 100),
+  },
   resetBreaker: {
     action: 'account.reset_breaker',
     of: accountOf,
@@ -362,7 +367,8 @@ async function invite(
 ): Promise<unknown> {
   const { database, caller } = fixture;
   const invited = { accountId: caller.accountId, email, role: 'developer' } as const;
-  const made = await store.inviteMember(database, actor, invited);
+  const mail = { keyring: TEST_SECRET_KEY, page: 'https://console.example.test/invitation' };
+  const made = await store.inviteMember(database, actor, invited, mail);
   if (made.kind === 'invited') TOKENS.push(made.token);
   return made;
 }

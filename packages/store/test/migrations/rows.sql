@@ -33,8 +33,22 @@ insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
   values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
 insert into incidents (name, subject, finding) values ('no_worker', '', '{}');
+insert into mails (id, event, recipient, language, kind, gives_up_at) values (:user, 'e', 'right@example.com', 'en', 'finding', now());
+insert into mails (id, event, recipient, language, kind, gives_up_at, due_at, ended_at, outcome)
+  values (gen_random_uuid(), 'sent', 'right@example.com', 'en', 'finding', now(), null, now(), 'sent');
+insert into balance_alerts (account_id, below) values (:account, 1);
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
+
+insert into mail_sender (id) values (false); -- mail_sender_id_check
+insert into mails (id, event, recipient, language, kind, gives_up_at)
+  values (gen_random_uuid(), 'e', 'right@example.com', 'en', 'finding', now()); -- mails_event_recipient_key
+update mails set recipient = 'Right@example.com'; -- mails_recipient_check
+update mails set language = 'fr'; -- mails_language_check
+update mails set outcome = 'lost', due_at = null, ended_at = now(); -- mails_outcome_check
+update mails set outcome = 'sent'; -- mails_end_check
+update mails set sealed_link = '\x00' where outcome = 'sent'; -- mails_end_check
+update balance_alerts set below = 0; -- balance_alerts_below_check
 
 insert into settings (id) values (false); -- settings_id_check
 update settings set free_sends = -1; -- settings_free_sends_check

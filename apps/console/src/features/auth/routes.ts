@@ -5,6 +5,7 @@ import {
   createOwnAccount,
   findInvitation,
   readSettings,
+  sendsMail,
   type NewOwnAccount,
 } from '@onecode/store';
 import { countriesField, languageField, nameField, readCountries } from '../../http/fields.js';
@@ -34,7 +35,7 @@ export const authRoutes: readonly Route[] = [
     access: 'anyone',
     async handle({ context }): Promise<SignUpOfferView> {
       const { freeSends } = await readSettings(context.database);
-      return { freeSends, countries: COUNTRIES };
+      return { freeSends, countries: COUNTRIES, sendsMail: await sendsMail(context.database) };
     },
   }),
   route({

@@ -11,6 +11,8 @@ export interface SignUpOfferView {
   freeSends: number;
   /** ISO 3166 codes of the countries to choose from. */
   countries: readonly string[];
+  /** Whether workers send mail: then a sign-up is confirmed by one, and a forgotten password replaced. */
+  sendsMail: boolean;
 }
 
 /** An account that a person created. */

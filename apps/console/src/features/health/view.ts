@@ -20,6 +20,7 @@ import type {
   AttemptMinute,
   Incident,
   LoopName,
+  MailStatistics,
   ProviderAnswers,
   ReceiptStatistics,
   SenderStatistics,
@@ -80,6 +81,7 @@ export interface HealthView {
   /** Of the last five minutes. */
   ended: { delivered: number; failed: number } | null;
   webhooks: Record<WebhookResult, number> | null;
+  mails: MailStatistics | null;
 }
 
 export function healthView(statistics: ConsoleHealthStatistics, now: Date): HealthView {

@@ -3,21 +3,24 @@ import {
   findAccount,
   findBalance,
   listLedger,
+  readBalanceAlert,
   readSettings,
   readStatement,
+  setBalanceAlert,
   type Database,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { pageFields } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
-import type { Route } from '../../http/route.js';
+import { route, type Route } from '../../http/route.js';
 import {
   LEDGER_COLUMNS,
   ledgerEntryView,
   ledgerRow,
   STATEMENT_COLUMNS,
   statementRows,
+  type BalanceAlertView,
   type StatementOfMonth,
   type TrialView,
 } from './view.js';
@@ -44,6 +47,24 @@ export const ledgerRoutes: readonly Route[] = [
       const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
       const { trialSendsPerDay } = await readSettings(context.database);
       return { countries: trialCountries, sendsPerDay: trialSendsPerDay };
+    },
+  }),
+  ...accountReading('/balance-alert', {
+    method: 'get',
+    async handle({ context, accountId }): Promise<BalanceAlertView> {
+      return { below: await readBalanceAlert(context.database, accountId) };
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/accounts/:account/balance-alert',
+    access: 'admin',
+    body: Type.Object(
+      { below: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000_000 }), Type.Null()]) },
+      STRICT,
+    ),
+    async handle({ context, actor, accountId, body: { below } }) {
+      orNotFound((await setBalanceAlert(context.database, actor, accountId, below)) || null);
     },
   }),
   ...accountReading('/ledger', {

@@ -85,3 +85,8 @@ export function statementRows({ from, to, at, grants, ...statement }: StatementO
     row(end, 'closing', statement.closing),
   ];
 }
+
+/** The balance below which the account's admins are told by mail; null: never. */
+export interface BalanceAlertView {
+  below: number | null;
+}

@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
-import { changeUser, endOtherSessions, listUserSessions } from '@onecode/store';
+import { MUTABLE_MAILS, STAFF_MAILS } from '@onecode/domain';
+import { changeUser, endOtherSessions, listUserSessions, muteMails, readMutedMails } from '@onecode/store';
 import { languageField, nameField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { userSessionView } from './view.js';
+import { userSessionView, type MailChoicesView } from './view.js';
 
-/** A person's own name and language, and their sessions. */
+/** A person's own name, language and mails, and their sessions. */
 export const profileRoutes: readonly Route[] = [
   route({
     method: 'put',
@@ -30,6 +31,28 @@ export const profileRoutes: readonly Route[] = [
     async handle({ context, person }) {
       const sessions = await listUserSessions(context.database, person.id);
       return { sessions: sessions.map((session) => userSessionView(session, person.sessionId)) };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/profile/mails',
+    access: 'signed_in',
+    async handle({ context, person }): Promise<MailChoicesView> {
+      const muted = await readMutedMails(context.database, person.id);
+      const kinds = MUTABLE_MAILS.filter((kind) => person.staff !== null || !STAFF_MAILS.includes(kind));
+      return { mails: kinds.map((kind) => ({ kind, isWanted: !muted.includes(kind) })) };
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/profile/mails',
+    access: 'signed_in',
+    body: Type.Object(
+      { muted: Type.Array(Type.Enum([...MUTABLE_MAILS]), { maxItems: MUTABLE_MAILS.length }) },
+      { additionalProperties: false },
+    ),
+    async handle({ context, person, body: { muted } }) {
+      await muteMails(context.database, person.id, muted);
     },
   }),
   route({

@@ -1,7 +1,13 @@
 import type { UserSession } from '@onecode/store';
+import type { MutableMail } from '@onecode/domain';
 import type { Json } from '../../http/json.js';
 
 export type UserSessionView = Json<ReturnType<typeof userSessionView>>;
+
+/** The kinds of mails that a person may do without, and which they want. */
+export interface MailChoicesView {
+  mails: { kind: MutableMail; isWanted: boolean }[];
+}
 
 /** @param currentId the session of this request */
 export const userSessionView = (session: UserSession, currentId: string) => ({

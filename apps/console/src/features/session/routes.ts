@@ -1,4 +1,4 @@
-import { isStaffTwoFactorRequired, listMemberships, mayCreateAccount } from '@onecode/store';
+import { isStaffTwoFactorRequired, listMemberships, mayCreateAccount, sendsMail } from '@onecode/store';
 import { route, type Route } from '../../http/route.js';
 import { sessionView } from './view.js';
 
@@ -12,7 +12,11 @@ export const sessionRoutes: readonly Route[] = [
       const { database, config } = context;
       const memberships = await listMemberships(database, person.id);
       const needsTwoFactor = person.staff !== null && (await isStaffTwoFactorRequired(database));
-      const rights = { needsTwoFactor, mayCreateAccount: await mayCreateAccount(database, person.id) };
+      const rights = {
+        needsTwoFactor,
+        mayCreateAccount: await mayCreateAccount(database, person.id),
+        sendsMail: await sendsMail(database),
+      };
       return sessionView(person, memberships, rights, config);
     },
   }),

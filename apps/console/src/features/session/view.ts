@@ -22,12 +22,14 @@ export interface SessionView {
   apiUrl: string;
   /** Where customers ask for credits; null where the operator has set nothing. */
   supportUrl: string | null;
+  /** Whether workers send mail. */
+  sendsMail: boolean;
 }
 
 export function sessionView(
   { id, name, email, language, staff, hasTwoFactor, csrfToken }: Person,
   memberships: readonly Membership[],
-  rights: Pick<SessionView, 'needsTwoFactor' | 'mayCreateAccount'>,
+  rights: Pick<SessionView, 'needsTwoFactor' | 'mayCreateAccount' | 'sendsMail'>,
   { BASE_URL, SUPPORT_URL }: Pick<ConsoleConfig, 'BASE_URL' | 'SUPPORT_URL'>,
 ): SessionView {
   return {

@@ -68,7 +68,8 @@ export const teamRoutes: readonly Route[] = [
     body: Type.Object({ email: emailField, role: ROLE }, STRICT),
     async handle({ context, actor, person, accountId, body }): Promise<NewInvitationView> {
       const wanted = { accountId, email: body.email.toLowerCase(), role: body.role };
-      const invitation = await inviteMember(context.database, { ...actor, id: person.id }, wanted);
+      const mail = { keyring: context.config.SECRET_KEY, page: `${context.config.CONSOLE_URL}/invitation` };
+      const invitation = await inviteMember(context.database, { ...actor, id: person.id }, wanted, mail);
       if (invitation.kind === 'not_admin') throw new ConsoleProblem('forbidden');
       if (invitation.kind === 'member')
         throw new ConsoleProblem('invalid_input', { errors: { email: 'member' } });

@@ -11,12 +11,28 @@ export const signIn = (email: string, password: string): Promise<{ secondStep: b
 export const takeSecondStep = (code: string, kind: 'app' | 'backup'): Promise<void> =>
   post(kind === 'app' ? '/two-factor/verify-totp' : '/two-factor/verify-backup-code', { code });
 
+/** With `mailed`, the user is signed in only after `confirmSignUp`. */
 export const signUp = (person: {
   name: string;
   email: string;
   password: string;
   language: string;
-}): Promise<void> => post('/sign-up/email', person);
+  /** Of the link that leads here. */
+  invitation?: string;
+}): Promise<{ mailed: true } | undefined> => post('/sign-up/email', person);
+
+/** Has a link mailed that sets a new password. The answer is the same for every address. */
+export const requestPasswordReset = (email: string, language: string): Promise<void> =>
+  post('/request-password-reset', { email, language });
+
+export const resetPassword = (token: string, password: string): Promise<void> =>
+  post('/reset-password', { token, password });
+
+/** Confirms the address of a sign-up, and signs the user in. */
+export const confirmSignUp = (token: string, password: string): Promise<void> =>
+  post('/confirm-sign-up', { token, password });
+
+export const confirmAddress = (token: string): Promise<void> => post('/confirm-address', { token });
 
 export const signOut = (): Promise<void> => post('/sign-out');
 

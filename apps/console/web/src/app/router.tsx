@@ -31,6 +31,10 @@ export const router = createBrowserRouter([
     children: [
       { path: '/sign-in', Component: SignIn },
       page('/sign-up', () => import('../features/auth/signUp.js'), 'SignUp'),
+      page('/forgot-password', () => import('../features/auth/forgottenPassword.js'), 'ForgottenPassword'),
+      page('/reset-password', () => import('../features/auth/resetPassword.js'), 'ResetPassword'),
+      page('/confirm-sign-up', () => import('../features/auth/confirmSignUp.js'), 'ConfirmSignUp'),
+      page('/confirm-address', () => import('../features/auth/confirmAddress.js'), 'ConfirmAddress'),
       page('/invitation', () => import('../features/auth/invitation.js'), 'AcceptInvitation'),
       {
         lazy: async () => {

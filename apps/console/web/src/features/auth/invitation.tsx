@@ -88,7 +88,7 @@ function InvitationCard({
       )}
       {signedIn === null && step === 'new' && (
         <>
-          <SignUpForm email={email} onDone={joinNow} />
+          <SignUpForm email={email} invitation={token} onDone={joinNow} />
           <Anchor component="button" type="button" size="sm" onClick={() => setStep('known')}>
             {t('invitation.haveAccount')}
           </Anchor>

@@ -3,6 +3,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate } from 'react-router';
+import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
+import { useData } from '../../api/queries.js';
 import { AuthLayout } from './authLayout.js';
 import { SecondStepForm } from './secondStepForm.js';
 import { SignInForm } from './signInForm.js';
@@ -12,6 +14,7 @@ export function SignIn() {
   const { t } = useTranslation('auth');
   const [atSecondStep, setAtSecondStep] = useState(false);
   const client = useQueryClient();
+  const { data } = useData<SignUpOfferView>('/sign-up-offer');
   const navigate = useNavigate();
   const { state } = useLocation() as { state: { from?: string } | null };
 
@@ -36,9 +39,23 @@ export function SignIn() {
               {t('signIn.signUp')}
             </Anchor>
           </div>
-          <Text size="xs" c="dimmed" mt="sm">
-            {t('signIn.forgotten')}
-          </Text>
+          {data?.sendsMail === true && (
+            <Anchor
+              component={Link}
+              to="/forgot-password"
+              size="sm"
+              underline="always"
+              mt="sm"
+              display="block"
+            >
+              {t('forgottenPassword.link')}
+            </Anchor>
+          )}
+          {data?.sendsMail === false && (
+            <Text size="xs" c="dimmed" mt="sm">
+              {t('signIn.forgotten')}
+            </Text>
+          )}
         </>
       }
     >

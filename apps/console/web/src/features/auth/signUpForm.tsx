@@ -1,8 +1,10 @@
-import { Button, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMutationOnce } from '../../api/queries.js';
+import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { signUp } from '../../api/auth.js';
+import { useData, useMutationOnce } from '../../api/queries.js';
 import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { NewPassword } from '../../components/newPassword.js';
 import { Failure } from '../../components/states.js';
@@ -15,13 +17,16 @@ export interface NewAccountInput {
   countries: string[];
 }
 
-/** Signs a person up and signs them in. */
+/** Signs a person up and signs them in, unless a mail has to confirm the address first. */
 export function SignUpForm({
   email = '',
+  invitation,
   onDone,
 }: {
   /** Set for an invitation: the email is fixed, and no account is created. */
   email?: string;
+  /** The token of its link. */
+  invitation?: string;
   onDone: (typed: NewAccountInput) => Promise<void>;
 }) {
   const { t, i18n } = useTranslation(['auth', 'common']);
@@ -29,6 +34,10 @@ export function SignUpForm({
   const fieldErrorsOf = useFieldErrors();
   const countriesRule = useTrialCountriesRule();
   const isInvited = email !== '';
+  const { data } = useData<SignUpOfferView>('/sign-up-offer');
+  // Whoever confirms their address names the account afterwards.
+  const namesAccount = !isInvited && data?.sendsMail !== true;
+  const [mailedTo, setMailedTo] = useState<string | null>(null);
   const form = useForm({
     initialValues: { name: '', email, password: '', account: '', countries: defaultTrialCountries() },
     validate: { name: required, email: required, password: required, countries: countriesRule },
@@ -36,12 +45,24 @@ export function SignUpForm({
   const enter = useMutationOnce<void, typeof form.values>({
     mutationFn: async ({ account, countries, ...typed }) => {
       const { language } = i18n;
-      await signUp({ ...typed, email: typed.email.trim(), language });
+      const person = { ...typed, email: typed.email.trim(), language };
+      const answer = await signUp({ ...person, ...(invitation !== undefined && { invitation }) });
+      if (answer?.mailed === true) {
+        setMailedTo(person.email);
+        return;
+      }
       await onDone({ account: account.trim() === '' ? typed.name : account, language, countries });
     },
     onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });
   const { name, password } = form.values;
+  if (mailedTo !== null)
+    return (
+      <div role="status">
+        <Text fw={600}>{t('confirmSignUp.sent')}</Text>
+        <Text size="sm">{t('confirmSignUp.sentText', { email: mailedTo })}</Text>
+      </div>
+    );
   return (
     <form onSubmit={form.onSubmit((typed) => enter.mutate(typed))} noValidate>
       <Stack>
@@ -69,7 +90,7 @@ export function SignUpForm({
           {...form.getInputProps('password')}
           value={password}
         />
-        {!isInvited && (
+        {namesAccount && (
           <>
             <TextInput
               label={t('fields.account')}

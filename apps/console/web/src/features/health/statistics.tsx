@@ -8,7 +8,13 @@ import { StatisticCard, type Statistic } from './statisticCard.js';
 export function Statistics({ view }: { view: HealthView }) {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
-  const statistics = [...useBacklogs(view), ...useProvider(view), ...useProcesses(view), ...useServers(view)];
+  const statistics = [
+    ...useBacklogs(view),
+    ...useProvider(view),
+    ...useProcesses(view),
+    ...useServers(view),
+    ...useMails(view),
+  ];
   const isFine = ({ name, value }: Statistic): boolean => value !== null && view.states[name] === 'ok';
   const fine = statistics.filter(isFine);
   return (
@@ -158,6 +164,24 @@ function useServers({ redisMs, postgresqlMs, connections }: HealthView): Statist
         connections && t('connections', { used: whole(connections.used), most: whole(connections.most) }),
     },
   ];
+}
+
+/** Mails that wait for the SMTP server. */
+function useMails({ mails }: HealthView): Statistic[] {
+  const { t } = useTranslation('health');
+  const { whole } = useNumbers();
+  const age = useAge();
+  if (mails?.isOn === false) return [{ name: 'mail', value: t('mails.off'), detail: t('mails.offDetail') }];
+  const detail = (): string[] => {
+    if (mails === null) return [];
+    const { givenUp, error, oldestSeconds } = mails;
+    return [
+      age(oldestSeconds),
+      ...(givenUp > 0 ? [t('mails.givenUp', { count: givenUp, number: whole(givenUp) })] : []),
+      ...(error === null ? [] : [t('mails.error', { error })]),
+    ];
+  };
+  return [{ name: 'mail', value: mails && whole(mails.waiting), detail: mails && detail().join(' · ') }];
 }
 
 const unread = (...names: Statistic['name'][]): Statistic[] =>

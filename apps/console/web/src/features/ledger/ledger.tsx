@@ -12,6 +12,7 @@ import { useNumbers } from '../../hooks/formats.js';
 import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { useAccountBack } from '../accounts/accountBack.js';
+import { BalanceAlert } from './balanceAlert.js';
 import { LedgerTable } from './ledgerTable.js';
 
 const KINDS = ['granted', 'reserved', 'returned'] as const;
@@ -38,6 +39,7 @@ export function Ledger() {
       }
     >
       <Balance />
+      <BalanceAlert />
       <Group>
         <SegmentedControl
           aria-label={t('filter')}

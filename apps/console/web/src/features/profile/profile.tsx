@@ -2,6 +2,8 @@ import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
+import { ChangeAddress } from './changeAddress.js';
+import { Mails } from './mails.js';
 import { Password } from './password.js';
 import { Sessions } from './sessions.js';
 import { TwoFactor } from './twoFactor.js';
@@ -11,7 +13,7 @@ import { Page, Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 
-/** The profile of the user: details, two-factor authentication, password, sessions. */
+/** The profile of the user: details, two-factor authentication, password, mails, sessions. */
 export function Profile() {
   const { t } = useTranslation('profile');
   return (
@@ -19,6 +21,7 @@ export function Profile() {
       <Details />
       <TwoFactor />
       <Password />
+      <Mails />
       <Sessions />
     </Page>
   );
@@ -27,7 +30,7 @@ export function Profile() {
 /** Name and language of the user. */
 export function Details() {
   const { t, i18n } = useTranslation(['profile', 'common']);
-  const { user } = useSession();
+  const { user, sendsMail } = useSession();
   const fieldErrorsOf = useFieldErrors();
   const { mutate, isPending, error } = useChange('/session');
   const form = useForm({
@@ -47,7 +50,7 @@ export function Details() {
       },
     );
   return (
-    <Section title={t('details.title')}>
+    <Section title={t('details.title')} actions={sendsMail && <ChangeAddress />}>
       <form onSubmit={form.onSubmit(save)} noValidate>
         <Stack maw={420}>
           {error !== null && error.code !== 'invalid_input' && <Failure problem={error} />}

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { NewInvitationView } from '../../../../src/features/team/view.js';
 import { useRoleOptions } from './members.js';
 import { useChange } from '../../api/queries.js';
-import { useAccount } from '../../app/session.js';
+import { useAccount, useSession } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
 import { Time } from '../../components/times.js';
@@ -89,9 +89,11 @@ function InvitationLink({
   onClose: () => void;
 }) {
   const { t } = useTranslation('team');
+  const { sendsMail } = useSession();
   return (
     <Stack>
       <Text size="sm">{t('inviting.ready', { email })}</Text>
+      {sendsMail && <Text size="sm">{t('inviting.mailed', { email })}</Text>}
       <CodeBlock code={`${window.location.origin}/invitation#${token}`} what={t('inviting.link')} />
       <Group justify="space-between">
         <Text size="xs" c="dimmed">

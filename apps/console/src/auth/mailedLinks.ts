@@ -1,0 +1,115 @@
+import { Type } from 'typebox';
+import {
+  confirmAddressChange,
+  confirmSignUp,
+  findPasswordReset,
+  findSignUp,
+  logFailedSignIn,
+  requestAddressChange,
+  requestPasswordReset,
+  resetPassword,
+} from '@onecode/store';
+import { networkOf } from '../http/clientAddress.js';
+import { emailField, languageField } from '../http/fields.js';
+import { ConsoleProblem, orNotFound } from '../http/problem.js';
+import { limitedPasswordHasher, limitSignUps } from './passwords.js';
+import {
+  endPreviousSession,
+  limitTries,
+  LINK_TOKEN,
+  PASSWORD,
+  recordSignIn,
+  requireGoodPassword,
+  signedIn,
+  signInRoute,
+  STRICT,
+  type SignInRoute,
+} from './routes.js';
+
+/** @throws ConsoleProblem `conflict` where no mail is sent, `rate_limited` for a network that had too many sent */
+function requireAccepted(requested: 'accepted' | 'too_many' | 'not_sent'): void {
+  if (requested === 'not_sent') throw new ConsoleProblem('conflict');
+  if (requested === 'too_many') throw new ConsoleProblem('rate_limited');
+}
+
+/**
+ * The routes of links that are mailed. To ask for one tells nothing: what happens then is the same for every address. A link that was used,
+ * has expired or never was is `not_found`. The body brings its token: logs keep URLs.
+ */
+export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
+  signInRoute({
+    path: '/request-password-reset',
+    access: 'anyone',
+    body: Type.Object({ email: emailField, language: languageField }, STRICT),
+    async handle({ context: { config, database }, clientAddress, body }) {
+      const request = {
+        email: body.email.toLowerCase(),
+        language: body.language,
+        network: networkOf(clientAddress),
+        page: `${config.CONSOLE_URL}/reset-password`,
+      };
+      requireAccepted(await requestPasswordReset(database, config.SECRET_KEY, request));
+      return { cookies: [] };
+    },
+  }),
+  signInRoute({
+    path: '/reset-password',
+    access: 'anyone',
+    body: Type.Object({ token: LINK_TOKEN, password: PASSWORD }, STRICT),
+    async handle({ context: { database }, body: { token, password } }) {
+      const owner = orNotFound(await findPasswordReset(database, token));
+      await requireGoodPassword('password', password, owner);
+      orNotFound((await limitSignUps(() => resetPassword(database, token, password))) || null);
+      return { cookies: [] };
+    },
+  }),
+  signInRoute({
+    path: '/confirm-sign-up',
+    access: 'anyone',
+    body: Type.Object({ token: LINK_TOKEN, password: PASSWORD }, STRICT),
+    async handle(call) {
+      const { context, clientAddress, person, body } = call;
+      const { database } = context;
+      const { email, passwordHash: hash } = orNotFound(await findSignUp(database, body.token));
+      // Who was sent the link by somebody else's sign-up does not know its password, and takes over nothing of theirs.
+      const onWrong = (isLastTry: boolean): Promise<void> =>
+        logFailedSignIn(database, { email }, { proof: 'password', clientAddress, isLastTry });
+      await limitTries(context, `sign-up ${email}`, onWrong, async () => {
+        if (!(await limitedPasswordHasher.verify({ hash, password: body.password })))
+          throw new ConsoleProblem('invalid_input', { errors: { password: 'wrong' } });
+      });
+      orNotFound((await confirmSignUp(database, body.token)) || null);
+      const { cookies } = await call.callBetterAuth({ email, password: body.password }, '/sign-in/email');
+      await recordSignIn(call, cookies, 'password');
+      await endPreviousSession(context, person);
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/change-address',
+    access: 'signed_in',
+    // Whoever has the new address can have the password replaced.
+    confirmed: true,
+    body: Type.Object({ email: emailField }, STRICT),
+    async handle({ context: { config, database }, clientAddress, person, body }) {
+      const { id, language } = signedIn(person);
+      const request = {
+        email: body.email.toLowerCase(),
+        language,
+        network: networkOf(clientAddress),
+        page: `${config.CONSOLE_URL}/confirm-address`,
+      };
+      requireAccepted(await requestAddressChange(database, config.SECRET_KEY, request, id));
+      return { cookies: [] };
+    },
+  }),
+  signInRoute({
+    path: '/confirm-address',
+    access: 'anyone',
+    body: Type.Object({ token: LINK_TOKEN }, STRICT),
+    async handle({ context: { database }, body: { token } }) {
+      orNotFound((await confirmAddressChange(database, token)) || null);
+      return { cookies: [] };
+    },
+  }),
+];

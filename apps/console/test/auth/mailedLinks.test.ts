@@ -1,0 +1,286 @@
+import { unseal } from '@onecode/domain';
+import { noteMailSender } from '@onecode/store';
+import { buildAccount, TEST_SECRET_KEY } from '@onecode/testing';
+import { useConsole } from '../console.js';
+import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';
+
+const server = useConsole();
+const NEW_PASSWORD = 'another horse battery';
+let networks = 0;
+
+beforeAll(() => noteMailSender(server.db.database, 'codes@onecode.example'));
+beforeEach(async () => {
+  networks += 1;
+  await server.db.sql('delete from mails');
+});
+
+/** Of a network of its own in each test. */
+const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  callConsole(server, 'POST', `/auth${path}`, {
+    body,
+    headers: { 'x-forwarded-for': `10.1.${networks}.1`, ...headers },
+  });
+const askReset = (email: string): Promise<Answer> =>
+  post('/request-password-reset', { email, language: 'en' });
+const signIn = (email: string, password: string): Promise<Answer> =>
+  post('/sign-in/email', { email, password });
+const signUp = (email: string, more: object = {}): Promise<Answer> =>
+  post('/sign-up/email', { name: 'Eva Lima', email, password: PASSWORD, language: 'pt-BR', ...more });
+
+/** The links that wait in the outbox for this address, newest first. */
+async function linksTo(email: string): Promise<URL[]> {
+  const rows = await server.db.sql<{ id: string; sealed_link: Uint8Array }>(
+    'select id, sealed_link from mails where recipient = $1 and sealed_link is not null order by created_at desc',
+    [email],
+  );
+  return rows.map(({ id, sealed_link: sealed }) => new URL(unseal(TEST_SECRET_KEY, id, sealed)));
+}
+async function tokenTo(email: string): Promise<string> {
+  const [link] = await linksTo(email);
+  return link!.hash.slice(1).split('.')[0]!;
+}
+const expire = (): Promise<unknown> =>
+  server.db.sql('update user_verifications set expires_at = clock_timestamp()');
+const kindsTo = async (email: string): Promise<string[]> =>
+  (
+    await server.db.sql<{ kind: string }>('select kind from mails where recipient = $1 order by created_at', [
+      email,
+    ])
+  ).map(({ kind }) => kind);
+
+/** What of an answer could tell two addresses apart. */
+function shown({ status, body, headers }: Answer): unknown {
+  const rest = [...headers].filter(
+    ([name]) => !['date', 'content-security-policy', 'x-request-id'].includes(name),
+  );
+  return { status, body, headers: rest };
+}
+
+describe('a password reset', () => {
+  it('sets a new password once, ends every session, and tells the owner', async () => {
+    const ana = await person(server);
+    expect((await askReset(ana.email.toUpperCase())).status).toBe(204);
+    const [link] = await linksTo(ana.email);
+    expect(link!.href).toMatch(new RegExp(`^${server.url}/reset-password#[A-Za-z0-9_-]{43}$`));
+    const token = await tokenTo(ana.email);
+    expect(await post('/reset-password', { token, password: 'password1234' })).toMatchObject({
+      status: 422,
+      body: { errors: { password: 'guessable' } },
+    });
+    const both = await Promise.all(
+      [1, 2, 3].map(() => post('/reset-password', { token, password: NEW_PASSWORD })),
+    );
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([204, 404, 404]);
+    expect((await ana.get('/session')).status).toBe(401);
+    expect((await signIn(ana.email, PASSWORD)).status).toBe(401);
+    expect((await signIn(ana.email, NEW_PASSWORD)).status).toBe(200);
+    expect(await kindsTo(ana.email)).toEqual(['password_reset', 'password_changed']);
+    const [entry] = await server.db.sql(
+      'select action from audit_entries where subject = $1 order by id limit 1',
+      [ana.id],
+    );
+    expect(entry).toEqual({ action: 'user.reset_password' });
+  });
+
+  it('ends after an hour, with a change of the password, and with another link that is used', async () => {
+    const ana = await person(server);
+    const ask = async (): Promise<string> => {
+      await askReset(ana.email);
+      return tokenTo(ana.email);
+    };
+    const [late] = [await ask()];
+    await expire();
+    const use = async (token: string): Promise<number> =>
+      (await post('/reset-password', { token, password: NEW_PASSWORD })).status;
+    expect(await use(late)).toBe(404);
+    const [first, second] = [await ask(), await ask()];
+    expect(await use(second)).toBe(204);
+    expect(await use(first)).toBe(404);
+    const third = await ask();
+    const signedIn = await signIn(ana.email, NEW_PASSWORD);
+    const { body } = await callConsole(server, 'GET', '/session', {
+      headers: { cookie: cookieOf(signedIn) },
+    });
+    const changed = await post(
+      '/change-password',
+      { password: NEW_PASSWORD, newPassword: 'a third horse battery' },
+      { cookie: cookieOf(signedIn), 'x-csrf-token': body.csrfToken },
+    );
+    expect(changed.status).toBe(200 + 4);
+    expect(await use(third)).toBe(404);
+  });
+
+  it('keeps asking for the second factor', async () => {
+    const ana = await person(server);
+    await server.db.sql('update users set two_factor_enabled = true where id = $1', [ana.id]);
+    await askReset(ana.email);
+    await post('/reset-password', { token: await tokenTo(ana.email), password: NEW_PASSWORD });
+    expect(await signIn(ana.email, NEW_PASSWORD)).toMatchObject({ status: 200, body: { secondStep: true } });
+  });
+
+  it('is the same for an address that nobody has: answer, work and time', async () => {
+    const ana = await person(server);
+    const [known, unknown] = [await askReset(ana.email), await askReset('nobody@example.com')];
+    expect(shown(known)).toEqual(shown(unknown));
+    const rows = await server.db.sql('select kind, language, tries from mails');
+    expect(rows[0]).toEqual(rows[1]);
+    expect(await linksTo('nobody@example.com')).toHaveLength(1);
+    // The link of an address that nobody has is for nobody.
+    expect(
+      await post('/reset-password', { token: await tokenTo('nobody@example.com'), password: NEW_PASSWORD }),
+    ).toMatchObject({ status: 404 });
+    const times: [known: number[], unknown: number[]] = [[], []];
+    for (let n = 0; n < 40; n += 1) {
+      await server.db.sql('delete from counted_tries');
+      const begun = performance.now();
+      await askReset(n % 2 === 0 ? ana.email : 'nobody@example.com');
+      times[n % 2]!.push(performance.now() - begun);
+    }
+    const [one, other] = times.map((list) => list.toSorted((a, b) => a - b)[10]!);
+    expect(Math.max(one!, other!) / Math.min(one!, other!)).toBeLessThan(2);
+  });
+
+  it('is mailed five times an hour to an address, and the sixth request answers the same', async () => {
+    const ana = await person(server);
+    const answers: Answer[] = [];
+    for (let n = 0; n < 7; n += 1) answers.push(await askReset(ana.email));
+    expect(new Set(answers.map((answer) => JSON.stringify(shown(answer)))).size).toBe(1);
+    expect(await linksTo(ana.email)).toHaveLength(5);
+  });
+
+  it('can be asked for thirty times an hour from a network', async () => {
+    const codes: number[] = [];
+    for (let n = 0; n < 32; n += 1) codes.push((await askReset(`x${n}@example.com`)).status);
+    expect(codes.filter((status) => status === 204)).toHaveLength(30);
+    expect(codes.slice(30)).toEqual([429, 429]);
+  });
+});
+
+describe('a sign-up where mail is sent', () => {
+  it('makes nobody until its link is opened by who knows the password, and then signs them in', async () => {
+    const answer = await signUp('Eva@example.com', { invitation: 'tok_en-1' });
+    expect(answer).toMatchObject({ status: 200, body: { mailed: true } });
+    expect(cookieOf(answer)).toBe('');
+    expect(await server.db.sql(`select from users where email = 'eva@example.com'`)).toEqual([]);
+    const [link] = await linksTo('eva@example.com');
+    expect(link!.href).toMatch(/\/confirm-sign-up#[A-Za-z0-9_-]{43}\.tok_en-1$/);
+    const token = await tokenTo('eva@example.com');
+    expect(await post('/confirm-sign-up', { token, password: NEW_PASSWORD })).toMatchObject({
+      status: 422,
+      body: { errors: { password: 'wrong' } },
+    });
+    const confirmed = await post('/confirm-sign-up', { token, password: PASSWORD });
+    expect(confirmed.status).toBe(204);
+    const { body } = await callConsole(server, 'GET', '/session', {
+      headers: { cookie: cookieOf(confirmed) },
+    });
+    expect(body.user).toMatchObject({ name: 'Eva Lima', email: 'eva@example.com', language: 'pt-BR' });
+    expect(await server.db.sql(`select email_verified from users where email = 'eva@example.com'`)).toEqual([
+      { email_verified: true },
+    ]);
+    expect((await post('/confirm-sign-up', { token, password: PASSWORD })).status).toBe(404);
+  });
+
+  it('answers the same for an address that somebody has, and changes nothing of theirs', async () => {
+    const ana = await person(server);
+    const [known, unknown] = [await signUp(ana.email), await signUp('new@example.com')];
+    expect(shown(known)).toEqual(shown(unknown));
+    // Even with the link, which is mailed to nobody.
+    const token = await tokenTo(ana.email);
+    expect((await post('/confirm-sign-up', { token, password: PASSWORD })).status).toBe(404);
+    expect((await ana.get('/session')).status).toBe(200);
+  });
+
+  it('ends after a day, and its password cannot be guessed', async () => {
+    await signUp('lia@example.com');
+    const token = await tokenTo('lia@example.com');
+    const codes: number[] = [];
+    for (let n = 0; n < 12; n += 1)
+      codes.push((await post('/confirm-sign-up', { token, password: `wrong horse ${n}` })).status);
+    expect(codes.at(-1)).toBe(429);
+    await signUp('mia@example.com');
+    const other = await tokenTo('mia@example.com');
+    await expire();
+    expect((await post('/confirm-sign-up', { token: other, password: PASSWORD })).status).toBe(404);
+  });
+});
+
+describe('a change of address', () => {
+  it('takes place when the new address confirms it, and the old one is told', async () => {
+    const ana = await person(server);
+    const fresh = `fresh${networks}@example.com`;
+    expect((await ana.post('/auth/change-address', { email: fresh })).status).toBe(204);
+    expect((await ana.get('/session')).body.user.email).toBe(ana.email);
+    const token = await tokenTo(fresh);
+    expect((await post('/confirm-address', { token })).status).toBe(204);
+    expect((await post('/confirm-address', { token })).status).toBe(404);
+    expect((await ana.get('/session')).body.user.email).toBe(fresh);
+    expect(await kindsTo(ana.email)).toEqual(['address_changed']);
+  });
+
+  it('says nothing of an address that somebody has, and takes it from nobody', async () => {
+    const [ana, bia] = [await person(server), await person(server)];
+    const answers = [
+      await ana.post('/auth/change-address', { email: bia.email }),
+      await ana.post('/auth/change-address', { email: 'free@example.com' }),
+    ];
+    expect(shown(answers[0]!)).toEqual(shown(answers[1]!));
+    expect((await post('/confirm-address', { token: await tokenTo(bia.email) })).status).toBe(404);
+    expect((await bia.get('/session')).body.user.email).toBe(bia.email);
+  });
+
+  it('needs a confirmed identity', async () => {
+    const ana = await person(server);
+    await server.db.sql(
+      `update user_sessions set confirmed_at = now() - interval '11 minutes' where user_id = $1`,
+      [ana.id],
+    );
+    expect(await ana.post('/auth/change-address', { email: 'x@example.com' })).toMatchObject({
+      status: 403,
+      body: { code: 'confirmation_required' },
+    });
+  });
+});
+
+describe('what a person wants to get', () => {
+  it('is theirs to choose, but for security notices', async () => {
+    const accountId = await buildAccount(server.db.database);
+    const ana = await person(server, { accounts: { [accountId]: 'admin' } });
+    const operator = await person(server, { staff: 'operator' });
+    expect((await ana.get('/profile/mails')).body).toEqual({
+      mails: [
+        { kind: 'low_balance', isWanted: true },
+        { kind: 'breaker_tripped', isWanted: true },
+      ],
+    });
+    expect((await operator.get('/profile/mails')).body.mails).toHaveLength(4);
+    expect((await ana.put('/profile/mails', { muted: ['low_balance'] })).status).toBe(204);
+    expect((await ana.get('/profile/mails')).body.mails[0]).toEqual({ kind: 'low_balance', isWanted: false });
+    expect((await ana.put('/profile/mails', { muted: ['password_changed'] })).status).toBe(422);
+  });
+
+  it('includes a balance below which an account is told, which its admins set', async () => {
+    const accountId = await buildAccount(server.db.database);
+    const path = `/accounts/${accountId}/balance-alert`;
+    const admin = await person(server, { accounts: { [accountId]: 'admin' } });
+    const developer = await person(server, { accounts: { [accountId]: 'developer' } });
+    expect((await developer.get(path)).body).toEqual({ below: null });
+    expect((await developer.put(path, { below: 10 })).status).toBe(403);
+    expect((await admin.put(path, { below: 0 })).status).toBe(422);
+    expect((await admin.put(path, { below: 500 })).status).toBe(204);
+    expect((await developer.get(path)).body).toEqual({ below: 500 });
+    expect((await admin.put(path, { below: null })).status).toBe(204);
+    expect((await admin.get(path)).body).toEqual({ below: null });
+  });
+});
+
+it('where no mail is sent, no link can be asked for, and sign-up is as it was', async () => {
+  await noteMailSender(server.db.database, null);
+  try {
+    expect(await askReset('ana@example.com')).toMatchObject({ status: 409, body: { code: 'conflict' } });
+    expect((await signUp('direct@example.com')).status).toBe(204);
+    expect((await callConsole(server, 'GET', '/sign-up-offer')).body).toMatchObject({ sendsMail: false });
+  } finally {
+    await noteMailSender(server.db.database, 'codes@onecode.example');
+  }
+});

@@ -1,0 +1,38 @@
+import { Button, Stack } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { useNavigate } from 'react-router';
+import { confirmAddress } from '../../api/auth.js';
+import { useMutationOnce } from '../../api/queries.js';
+import { Failure } from '../../components/states.js';
+import { AuthLayout } from './authLayout.js';
+import { LinkOver, useLinkToken } from './mailedLink.js';
+
+/** Gives the user the address that got the link. A button, because mail programs open links by themselves. */
+export function ConfirmAddress() {
+  const { t } = useTranslation('auth');
+  const { token } = useLinkToken();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const confirm = useMutationOnce<void>({
+    mutationFn: async () => {
+      await confirmAddress(token);
+      client.clear();
+      await navigate('/', { replace: true });
+      notifications.show({ message: t('confirmAddress.done') });
+    },
+  });
+  if (token === '' || confirm.error?.code === 'not_found' || confirm.error?.code === 'invalid_input')
+    return <LinkOver />;
+  return (
+    <AuthLayout title={t('confirmAddress.title')} description={t('confirmAddress.text')}>
+      <Stack>
+        {confirm.error !== null && <Failure problem={confirm.error} />}
+        <Button fullWidth loading={confirm.isPending} onClick={() => confirm.mutate()}>
+          {t('confirmAddress.action')}
+        </Button>
+      </Stack>
+    </AuthLayout>
+  );
+}

@@ -1,0 +1,68 @@
+import { MUTABLE_MAILS, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import { letterOf, type Letter } from './letter.js';
+import { AROUND, TEXTS, type Target, type Text, type Around } from './texts.js';
+
+/** A mail as the outbox has it, with its link opened. */
+export interface Told {
+  kind: MailKind;
+  language: Locale;
+  facts: Record<string, unknown>;
+  link: string | null;
+  isKnown: boolean;
+}
+
+const NAME_LENGTH_MAX = 80;
+
+/** A name that people chose, so that no mail program makes a link of it: an invitation must not carry somebody's advertisement. */
+function plainName(name: string): string {
+  const line = name.replace(/[\s\p{C}]+/gu, ' ').trim();
+  const short = line.length > NAME_LENGTH_MAX ? `${line.slice(0, NAME_LENGTH_MAX)}…` : line;
+  // A word joiner is not seen, and ends what looks like an address.
+  return short.replace(/[./:@](?=\S)/g, '$&\u2060');
+}
+
+/** What the mail says to its recipient. @param consoleUrl null: no page of the console is linked to */
+export function mailText({ kind, language, facts, link, isKnown }: Told, consoleUrl: string | null): Letter {
+  const plain = Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'string' ? plainName(fact) : fact]),
+  );
+  const around: Around = {
+    account: typeof plain['account'] === 'string' ? plain['account'] : '',
+    isKnown,
+    number: (value) => value.toLocaleString(language),
+    country: (code) =>
+      code === 'ZZ' ? code : (new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? code),
+    time: (at) =>
+      `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
+  };
+  // Times must be read, not shown as they are.
+  const given = { ...plain, ...(typeof facts['until'] === 'string' && { until: facts['until'] }) };
+  const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
+  const { subject, paragraphs, button } = write(given as MailFacts[MailKind], around);
+  const url = button && addressOf(button[1], { link, consoleUrl, accountId: facts['accountId'] });
+  const { copy, muted, fixed } = AROUND[language];
+  const isMutable = (MUTABLE_MAILS as readonly MailKind[]).includes(kind);
+  const action = button && url != null ? { label: button[0], url } : null;
+  return letterOf({ subject, paragraphs, action, footer: isMutable ? muted : fixed }, language, copy);
+}
+
+function addressOf(
+  target: Target,
+  { link, consoleUrl, accountId }: { link: string | null; consoleUrl: string | null; accountId: unknown },
+): string | null {
+  if (target === 'link') return link;
+  // The link of a sign-up leads to the console too, and without its token to nothing.
+  const base = consoleUrl ?? (link === null ? null : new URL(link).origin);
+  if (base === null) return null;
+  const account = `/accounts/${String(accountId)}`;
+  const PAGES: Record<Exclude<Target, 'link'>, string> = {
+    'sign-in': '/sign-in',
+    profile: '/profile',
+    applications: `${account}/applications`,
+    team: `${account}/team`,
+    overview: `${account}/overview`,
+    senders: '/staff/senders',
+    health: '/staff/health',
+  };
+  return base + PAGES[target];
+}

@@ -1,0 +1,99 @@
+import { unseal } from '@onecode/domain';
+import {
+  deleteExpiredLinks,
+  deleteOldMails,
+  dropMail,
+  endMail,
+  noteMailSender,
+  postponeMail,
+  takeDueMails,
+  tellFailingFindings,
+  tellLowBalances,
+  type DueMail,
+} from '@onecode/store';
+import type { WorkerContext } from '../context.js';
+import { untilStopped } from '../readings.js';
+import type { Mailer } from './mailer.js';
+import { mailText } from './mailText.js';
+
+const BATCH = 10;
+
+export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'releaseClaims'> & {
+  /** Null: this worker sends no mail. */
+  mailer: Mailer | null;
+  consoleUrl: string | null;
+};
+
+/** Returns a round that sends the mails that are due. The first one notes who they are from, so that mails are written from then on. */
+export function createMailRound(context: MailContext): () => Promise<void> {
+  const { database, mailer, releaseClaims } = context;
+  let isNoted = false;
+  return async () => {
+    if (!isNoted) await noteMailSender(database, mailer?.from ?? null);
+    isNoted = true;
+    if (mailer === null) return;
+    while (!releaseClaims.aborted) {
+      const mails = await takeDueMails(database, BATCH);
+      const sent = await Promise.allSettled(mails.map((mail) => sendOne({ ...context, mailer }, mail)));
+      for (const one of sent) if (one.status === 'rejected') throw one.reason;
+      if (mails.length < BATCH) return;
+    }
+  };
+}
+
+async function sendOne(
+  { database, secretKey, mailer, consoleUrl, releaseClaims, log }: MailContext & { mailer: Mailer },
+  mail: DueMail,
+): Promise<void> {
+  const { id, kind, recipient, sealedLink } = mail;
+  if (!isMeant(mail)) return dropMail(database, id);
+  if (mail.isOver) {
+    await endMail(database, id, 'given_up');
+    log.error({ mail_id: id, kind }, 'a mail was given up: the SMTP server did not take it in time');
+    return;
+  }
+  try {
+    const link = sealedLink && unseal(secretKey, id, sealedLink);
+    const sending = mailer.send(id, recipient, mailText({ ...mail, link }, consoleUrl));
+    if (
+      (await untilStopped(
+        sending.then(() => 'sent'),
+        releaseClaims,
+      )) === null
+    )
+      return;
+  } catch (error) {
+    const code = codeOf(error);
+    await postponeMail(database, mail, code);
+    // The server's answer may repeat the address.
+    log.warn({ mail_id: id, kind, tries: mail.tries, code }, 'a mail was not sent yet');
+    return;
+  }
+  // crash point: worker after mail
+  await endMail(database, id, 'sent');
+}
+
+/** A password is reset for whoever has the address, and an address that somebody has cannot become another's: then it is for nobody. */
+function isMeant({ kind, isKnown }: Pick<DueMail, 'kind' | 'isKnown'>): boolean {
+  if (kind === 'password_reset') return isKnown;
+  return kind !== 'address_change' || !isKnown;
+}
+
+/** The SMTP client's code and the server's, such as `EAUTH 535`. */
+function codeOf(error: unknown): string {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  return (
+    [code, responseCode]
+      .filter((part) => typeof part === 'string' || typeof part === 'number')
+      .join(' ')
+      .slice(0, 100) || 'unknown'
+  );
+}
+
+/** Tells what no request tells: balances that have fallen, and findings that last. Deletes what was told long ago. */
+export async function tellByMail({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
+  await tellLowBalances(database);
+  await tellFailingFindings(database);
+  await deleteOldMails(database);
+  await deleteExpiredLinks(database);
+}

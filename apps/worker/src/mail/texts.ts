@@ -1,0 +1,317 @@
+import { FINDINGS, FINDINGS_PT_BR, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+
+/** What a text may use besides the facts of its kind. */
+export interface Around {
+  /** The account that it is about; empty where it is about none. */
+  account: string;
+  /** Whether somebody signs in with the recipient's address. */
+  isKnown: boolean;
+  number: (value: number) => string;
+  country: (code: string) => string;
+  time: (at: string) => string;
+}
+
+/** Where the button of a mail leads: to the mail's own link, or to a page of the console. */
+export type Target =
+  'link' | 'sign-in' | 'profile' | 'applications' | 'team' | 'overview' | 'senders' | 'health';
+
+export interface Text {
+  subject: string;
+  paragraphs: string[];
+  button?: [label: string, target: Target];
+}
+
+type Texts = { [Kind in MailKind]: (facts: MailFacts[Kind], around: Around) => Text };
+
+/** What the mails say. Names that people chose come as `plainName` made them. */
+export const TEXTS: Readonly<Record<Locale, Texts>> = {
+  en: {
+    password_reset: () => ({
+      subject: 'Set a new password',
+      paragraphs: [
+        'Somebody asked to set a new password for this address. The link is valid for one hour and works once.',
+        'If it was not you, ignore this mail: your password stays as it is.',
+      ],
+      button: ['Set a new password', 'link'],
+    }),
+    sign_up: (_, { isKnown }) =>
+      isKnown
+        ? {
+            subject: 'You have signed up already',
+            paragraphs: [
+              'Somebody tried to sign up with this address, which already has a sign-in. Nothing was changed.',
+              'If it was you, sign in. If you forgot your password, the sign-in page lets you set a new one.',
+            ],
+            button: ['Sign in', 'sign-in'],
+          }
+        : {
+            subject: 'Confirm your address',
+            paragraphs: [
+              'Open the link and enter the password that you chose. The link is valid for one day and works once.',
+              'If you did not sign up, ignore this mail: without it, nobody can use your address.',
+            ],
+            button: ['Confirm the address', 'link'],
+          },
+    address_change: () => ({
+      subject: 'Confirm your new address',
+      paragraphs: [
+        'Open the link to sign in with this address from now on. The link is valid for one day and works once.',
+        'If you did not ask for this, ignore this mail.',
+      ],
+      button: ['Confirm the address', 'link'],
+    }),
+    invitation: ({ account, role, by }) => ({
+      subject: `Join ${account} on Onecode`,
+      paragraphs: [
+        `${by} invites you to the account ${account} as ${ROLES.en[role] ?? role}. The invitation is valid for seven days and works once.`,
+      ],
+      button: ['See the invitation', 'link'],
+    }),
+    password_changed: () => ({
+      subject: 'Your password was changed',
+      paragraphs: ['All other sessions have ended.', NOT_YOU.en],
+      button: ['Open the profile', 'profile'],
+    }),
+    two_factor_on: () => ({
+      subject: 'Two-factor authentication is on',
+      paragraphs: ['From now on, signing in needs a code from your app too.', NOT_YOU.en],
+      button: ['Open the profile', 'profile'],
+    }),
+    two_factor_off: () => ({
+      subject: 'Two-factor authentication is off',
+      paragraphs: ['From now on, your password alone is enough to sign in.', NOT_YOU.en],
+      button: ['Open the profile', 'profile'],
+    }),
+    backup_codes_replaced: () => ({
+      subject: 'Your backup codes were replaced',
+      paragraphs: ['The earlier ones no longer work.', NOT_YOU.en],
+      button: ['Open the profile', 'profile'],
+    }),
+    address_changed: ({ to }) => ({
+      subject: 'Your address was changed',
+      paragraphs: [`You now sign in with ${to}, and get no more mails at this address.`, NOT_YOU.en],
+    }),
+    key_made: ({ application, hint, by }, { account }) => ({
+      subject: `New API key for ${application}`,
+      paragraphs: [
+        `${by ?? 'The staff of the service'} made the key ${hint} for the application ${application} of ${account}.`,
+        'If nobody should have done so, revoke it.',
+      ],
+      button: ['See the keys', 'applications'],
+    }),
+    key_revoked: ({ application, hint, by }, { account }) => ({
+      subject: `API key of ${application} revoked`,
+      paragraphs: [
+        `${by ?? 'The staff of the service'} revoked the key ${hint} of the application ${application} of ${account}. Requests with it are refused.`,
+      ],
+      button: ['See the keys', 'applications'],
+    }),
+    member_joined: ({ name, role }, { account }) => ({
+      subject: `New member of ${account}`,
+      paragraphs: [
+        `${name} is now a member of ${account}, as ${ROLES.en[role] ?? role}.`,
+        'If nobody should have joined, remove them from the team.',
+      ],
+      button: ['See the team', 'team'],
+    }),
+    low_balance: ({ left, below, perDay }, { account, number }) => ({
+      subject: `${account} has ${number(left)} units left`,
+      paragraphs: [
+        `The balance has fallen below ${number(below)}. Without units, live sends are refused, and nobody gets codes.`,
+        ...rate(
+          perDay,
+          left,
+          (days) => `At the rate of the last day (${number(perDay)} live sends), it is empty in ${days}.`,
+          (days) => (days < 1 ? 'less than a day' : days < 2 ? 'a day' : `${number(Math.floor(days))} days`),
+        ),
+      ],
+      button: ['See the balance', 'overview'],
+    }),
+    breaker_tripped: ({ country, sends, unverified, until }, around) => ({
+      subject: `Sends to ${around.country(country)} are stopped`,
+      paragraphs: [
+        `Of the last ${around.number(sends)} codes of ${around.account} to ${around.country(country)}, ${around.number(unverified)} were not verified. That is how pumped traffic looks, so the fraud breaker stops them until ${around.time(until)}.`,
+        'Sends to other countries go on. Check who requests codes on your pages.',
+      ],
+      button: ['See what happened', 'overview'],
+    }),
+    sender_stopped: ({ number, reason, language }) => ({
+      subject: `Meta has stopped the sender ${number}`,
+      paragraphs: [
+        language === null ? 'It sends nothing.' : `It sends nothing in the language ${language}.`,
+        `What Meta says: ${reason}`,
+      ],
+      button: ['See the senders', 'senders'],
+    }),
+    finding: ({ name, subject }) => ({
+      subject: FINDINGS[name].sentence.replace(/\.$/, ''),
+      paragraphs: [
+        `It has lasted for five minutes, and still does. Finding: ${[name, subject].join(' ').trim()}.`,
+        FINDINGS[name].remedy,
+      ],
+      button: ['Open Health', 'health'],
+    }),
+  },
+  'pt-BR': {
+    password_reset: () => ({
+      subject: 'Defina uma nova senha',
+      paragraphs: [
+        'Alguém pediu uma nova senha para este endereço. O link vale por uma hora e funciona uma vez.',
+        'Se não foi você, ignore este e-mail: sua senha continua a mesma.',
+      ],
+      button: ['Definir nova senha', 'link'],
+    }),
+    sign_up: (_, { isKnown }) =>
+      isKnown
+        ? {
+            subject: 'Você já tem cadastro',
+            paragraphs: [
+              'Alguém tentou se cadastrar com este endereço, que já tem um cadastro. Nada mudou.',
+              'Se foi você, entre. Se esqueceu a senha, a página de entrada deixa definir outra.',
+            ],
+            button: ['Entrar', 'sign-in'],
+          }
+        : {
+            subject: 'Confirme seu endereço',
+            paragraphs: [
+              'Abra o link e digite a senha que você escolheu. O link vale por um dia e funciona uma vez.',
+              'Se você não se cadastrou, ignore este e-mail: sem ele, ninguém pode usar seu endereço.',
+            ],
+            button: ['Confirmar o endereço', 'link'],
+          },
+    address_change: () => ({
+      subject: 'Confirme seu novo endereço',
+      paragraphs: [
+        'Abra o link para entrar com este endereço daqui em diante. O link vale por um dia e funciona uma vez.',
+        'Se você não pediu isso, ignore este e-mail.',
+      ],
+      button: ['Confirmar o endereço', 'link'],
+    }),
+    invitation: ({ account, role, by }) => ({
+      subject: `Participe de ${account} no Onecode`,
+      paragraphs: [
+        `${by} convida você para a conta ${account} como ${ROLES['pt-BR'][role] ?? role}. O convite vale por sete dias e funciona uma vez.`,
+      ],
+      button: ['Ver o convite', 'link'],
+    }),
+    password_changed: () => ({
+      subject: 'Sua senha foi trocada',
+      paragraphs: ['Todas as outras sessões foram encerradas.', NOT_YOU['pt-BR']],
+      button: ['Abrir o perfil', 'profile'],
+    }),
+    two_factor_on: () => ({
+      subject: 'A autenticação em dois fatores está ativa',
+      paragraphs: ['A partir de agora, entrar exige também um código do seu aplicativo.', NOT_YOU['pt-BR']],
+      button: ['Abrir o perfil', 'profile'],
+    }),
+    two_factor_off: () => ({
+      subject: 'A autenticação em dois fatores está desativada',
+      paragraphs: ['A partir de agora, sua senha basta para entrar.', NOT_YOU['pt-BR']],
+      button: ['Abrir o perfil', 'profile'],
+    }),
+    backup_codes_replaced: () => ({
+      subject: 'Seus códigos de reserva foram trocados',
+      paragraphs: ['Os anteriores não funcionam mais.', NOT_YOU['pt-BR']],
+      button: ['Abrir o perfil', 'profile'],
+    }),
+    address_changed: ({ to }) => ({
+      subject: 'Seu endereço foi trocado',
+      paragraphs: [`Agora você entra com ${to} e não recebe mais e-mails neste endereço.`, NOT_YOU['pt-BR']],
+    }),
+    key_made: ({ application, hint, by }, { account }) => ({
+      subject: `Nova chave de API para ${application}`,
+      paragraphs: [
+        `${by ?? 'A equipe do serviço'} criou a chave ${hint} para a aplicação ${application} de ${account}.`,
+        'Se ninguém deveria ter feito isso, revogue a chave.',
+      ],
+      button: ['Ver as chaves', 'applications'],
+    }),
+    key_revoked: ({ application, hint, by }, { account }) => ({
+      subject: `Chave de API de ${application} revogada`,
+      paragraphs: [
+        `${by ?? 'A equipe do serviço'} revogou a chave ${hint} da aplicação ${application} de ${account}. Requisições com ela são recusadas.`,
+      ],
+      button: ['Ver as chaves', 'applications'],
+    }),
+    member_joined: ({ name, role }, { account }) => ({
+      subject: `Novo membro em ${account}`,
+      paragraphs: [
+        `${name} agora é membro de ${account}, como ${ROLES['pt-BR'][role] ?? role}.`,
+        'Se ninguém deveria ter entrado, remova a pessoa da equipe.',
+      ],
+      button: ['Ver a equipe', 'team'],
+    }),
+    low_balance: ({ left, below, perDay }, { account, number }) => ({
+      subject: `${account} tem ${number(left)} unidades`,
+      paragraphs: [
+        `O saldo caiu abaixo de ${number(below)}. Sem unidades, envios em produção são recusados, e ninguém recebe códigos.`,
+        ...rate(
+          perDay,
+          left,
+          (days) => `No ritmo do último dia (${number(perDay)} envios em produção), ele acaba em ${days}.`,
+          (days) => (days < 1 ? 'menos de um dia' : days < 2 ? 'um dia' : `${number(Math.floor(days))} dias`),
+        ),
+      ],
+      button: ['Ver o saldo', 'overview'],
+    }),
+    breaker_tripped: ({ country, sends, unverified, until }, around) => ({
+      subject: `Envios para ${around.country(country)} estão interrompidos`,
+      paragraphs: [
+        `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Tráfego inflado tem essa cara, por isso o disjuntor antifraude os interrompe até ${around.time(until)}.`,
+        'Envios para outros países continuam. Verifique quem pede códigos nas suas páginas.',
+      ],
+      button: ['Ver o que houve', 'overview'],
+    }),
+    sender_stopped: ({ number, reason, language }) => ({
+      subject: `A Meta interrompeu o remetente ${number}`,
+      paragraphs: [
+        language === null ? 'Ele não envia nada.' : `Ele não envia nada no idioma ${language}.`,
+        `O que a Meta diz: ${reason}`,
+      ],
+      button: ['Ver os remetentes', 'senders'],
+    }),
+    finding: ({ name, subject }) => ({
+      subject: FINDINGS_PT_BR[name].sentence.replace(/\.$/, ''),
+      paragraphs: [
+        `Já dura cinco minutos e continua. Achado: ${[name, subject].join(' ').trim()}.`,
+        FINDINGS_PT_BR[name].remedy,
+      ],
+      button: ['Abrir Saúde', 'health'],
+    }),
+  },
+};
+
+const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
+  en: { admin: 'admin', developer: 'developer', viewer: 'viewer' },
+  'pt-BR': { admin: 'administrador', developer: 'desenvolvedor', viewer: 'leitor' },
+};
+
+const NOT_YOU: Readonly<Record<Locale, string>> = {
+  en: 'If it was not you, set a new password at once, and tell an operator of this service.',
+  'pt-BR': 'Se não foi você, defina uma nova senha já e avise um operador deste serviço.',
+};
+
+/** What stands before the address of a button, and below a mail that can be switched off or not. */
+export const AROUND: Readonly<Record<Locale, { copy: string; muted: string; fixed: string }>> = {
+  en: {
+    copy: 'If the button does not work, open this address:',
+    muted: 'You choose in your profile which of these mails you get.',
+    fixed:
+      'This mail concerns the security of a sign-in, or somebody asked for it: it cannot be switched off.',
+  },
+  'pt-BR': {
+    copy: 'Se o botão não funcionar, abra este endereço:',
+    muted: 'No seu perfil você escolhe quais destes e-mails recebe.',
+    fixed: 'Este e-mail trata da segurança de um acesso, ou alguém o pediu: ele não pode ser desligado.',
+  },
+};
+
+/** How long the balance lasts; nothing of an account that sends nothing. */
+function rate(
+  perDay: number,
+  left: number,
+  sentence: (days: string) => string,
+  daysText: (days: number) => string,
+): string[] {
+  return perDay === 0 || left <= 0 ? [] : [sentence(daysText(left / perDay))];
+}

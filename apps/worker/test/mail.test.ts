@@ -1,0 +1,356 @@
+import { createLog } from '@onecode/runtime';
+import {
+  createApiKey,
+  createUser,
+  inviteMember,
+  muteMails,
+  noteMailSender,
+  readMailStatistics,
+  recordIncidents,
+  requestPasswordReset,
+  requestSignUp,
+  revokeApiKey,
+  setBalanceAlert,
+  tellFailingFindings,
+  tellLowBalances,
+  tripBreaker,
+  type MemberRole,
+  type StaffRole,
+} from '@onecode/store';
+import {
+  buildAccount,
+  buildCaller,
+  linkOf,
+  Mailbox,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  until,
+} from '@onecode/testing';
+import { openMailer, type Mailer } from '../src/mail/mailer.js';
+import { createMailRound } from '../src/mail/sendMails.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
+import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
+
+const FROM = 'Onecode <codes@onecode.example>';
+const CONSOLE_URL = 'https://console.example.test';
+
+let environment: WorkerEnvironment;
+let mailbox: Mailbox;
+let mailer: Mailer;
+let round: () => Promise<void>;
+let people = 0;
+
+beforeAll(async () => {
+  environment = await WorkerEnvironment.open();
+  mailbox = await Mailbox.start();
+  mailer = (await openMailer({ SMTP_URL: mailbox.url, MAIL_FROM: FROM }))!;
+  round = createMailRound({
+    database: environment.db.database,
+    secretKey: TEST_SECRET_KEY,
+    log: createLog('worker', 'silent'),
+    releaseClaims: new AbortController().signal,
+    mailer,
+    consoleUrl: CONSOLE_URL,
+  });
+  await round();
+});
+afterAll(async () => {
+  mailer.close();
+  await mailbox.close();
+  await environment.close();
+});
+beforeEach(async () => {
+  mailbox.fault = () => null;
+  mailbox.onMail = () => Promise.resolve();
+  mailbox.mails.length = 0;
+  await environment.db.sql('delete from mails');
+  await environment.db.sql('delete from incidents');
+  await environment.db.sql('delete from user_verifications');
+  await environment.db.sql('update users set staff = null');
+});
+
+interface TestUser {
+  id: string;
+  email: string;
+}
+
+/** Somebody with a role, whom no mail tells of it. */
+async function user(
+  role: { accountId: string; role: MemberRole } | { staff: StaffRole } | null,
+  language: 'en' | 'pt-BR' | null = 'en',
+): Promise<TestUser> {
+  people += 1;
+  const made = await createUser(environment.db.database, TEST_ACTOR, {
+    name: `Ana ${people}`,
+    email: `ana${people}@example.com`,
+    language,
+    staff: role !== null && 'staff' in role ? role.staff : null,
+    password: 'correct horse battery',
+    membership: role !== null && 'accountId' in role ? role : null,
+  });
+  if (made.kind !== 'created') throw new Error(made.kind);
+  await environment.db.sql('delete from mails');
+  return made.user;
+}
+
+const link = { language: 'en', network: '198.18.0.1', page: `${CONSOLE_URL}/x` } as const;
+/** The time until the next try, and the lease of a worker that is gone, have passed. */
+const letTimePass = (): Promise<unknown> =>
+  environment.db.sql('update mails set due_at = clock_timestamp() where due_at is not null');
+/** Plain SQL on the database of this file. */
+const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
+const waiting = async (): Promise<number> => (await readMailStatistics(environment.db.database)).waiting;
+
+describe('mails', () => {
+  it(
+    'are all sent once, though the server fails twice and a worker is killed while it sends',
+    async () => {
+      const { database } = environment.db;
+      const admins: (TestUser & { accountId: string })[] = [];
+      while (admins.length < 12) {
+        const accountId = await buildAccount(database, { name: 'Loja Azul' });
+        admins.push({ ...(await user({ accountId, role: 'admin' })), accountId });
+      }
+      mailbox.fault = (nth) => (nth === 2 ? 451 : nth === 5 ? 'hang up' : null);
+      const env = { SMTP_URL: mailbox.url, MAIL_FROM: FROM, CONSOLE_URL };
+      const workers = await Promise.all([
+        startWorkerProcess(environment, env),
+        startWorkerProcess(environment, env),
+      ]);
+      let killed = false;
+      mailbox.onMail = async () => {
+        if (killed || mailbox.mails.length < 3) return;
+        killed = true;
+        // Its mail was taken, and its answer never comes.
+        workers[0].signal('SIGKILL');
+        await workers[0].exited;
+      };
+      for (const { accountId } of admins) {
+        const { id } = await database.prisma.application.create({
+          data: { id: crypto.randomUUID(), accountId, name: 'Loja', mode: 'test' },
+        });
+        await createApiKey(database, TEST_ACTOR, id);
+      }
+      await until('mails to all', async () => {
+        await letTimePass();
+        return (await waiting()) === 0 && killed;
+      });
+      for (const { email } of admins) {
+        const ids = new Set(mailbox.to(email).map(({ messageId }) => messageId));
+        expect([email, ids.size]).toEqual([email, 1]);
+      }
+      const rows = await sql('select facts, sealed_link, outcome, error from mails');
+      expect(rows).toHaveLength(12);
+      for (const row of rows)
+        expect(row).toEqual({ facts: {}, sealed_link: null, outcome: 'sent', error: null });
+      const output = workers.map((worker) => worker.output()).join('');
+      expect(output).not.toMatch(/example\.com|Loja|secret/);
+      await workers[1].stop();
+    },
+    PROCESSES_MS_MAX,
+  );
+
+  it('that no server takes wait longer each time, show on Health, and are given up after a day', async () => {
+    const { database } = environment.db;
+    await user({ staff: 'operator' });
+    const { email } = await user(null);
+    mailbox.fault = () => 550;
+    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
+    const waits: number[] = [];
+    for (let tries = 1; tries <= 3; tries++) {
+      await letTimePass();
+      await round();
+      const [mail] = await sql<{ wait: number; error: string; tries: number }>(
+        'select extract(epoch from due_at - clock_timestamp())::float8 as wait, error, tries from mails',
+      );
+      expect(mail).toMatchObject({ error: 'EMESSAGE 550', tries });
+      waits.push(Math.round(mail!.wait));
+    }
+    expect(waits).toEqual([2, 4, 8]);
+    await sql(
+      `update mails set gives_up_at = clock_timestamp(), created_at = created_at - interval '1 hour'`,
+    );
+    expect(await readMailStatistics(database)).toMatchObject({
+      waiting: 1,
+      givenUp: 0,
+      error: 'EMESSAGE 550',
+    });
+    await letTimePass();
+    await round();
+    expect(await readMailStatistics(database)).toMatchObject({ waiting: 0, givenUp: 1 });
+    expect(await sql('select outcome, sealed_link from mails')).toEqual([
+      { outcome: 'given_up', sealed_link: null },
+    ]);
+  });
+
+  it('are not written while no worker sends any', async () => {
+    const { database } = environment.db;
+    const { accountId, keyId } = await buildCaller(database, 'test');
+    const { email } = await user({ accountId, role: 'admin' });
+    await noteMailSender(database, null);
+    try {
+      expect(await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email })).toBe('not_sent');
+      await revokeApiKey(database, TEST_ACTOR, keyId);
+      expect(await sql('select from mails')).toEqual([]);
+      expect(await sql(`select from user_verifications where identifier like 'password-reset%'`)).toEqual([]);
+    } finally {
+      await noteMailSender(database, FROM);
+    }
+  });
+
+  it('say the same in the language of each person, as text and HTML, and carry no name as a link', async () => {
+    const { database } = environment.db;
+    const accountId = await buildAccount(database, { name: '<b>evil.example</b> http://evil.example' });
+    const english = await user({ accountId, role: 'admin' });
+    const portuguese = await user({ accountId, role: 'admin' }, 'pt-BR');
+    // The account's language is Portuguese.
+    const unset = await user({ accountId, role: 'admin' }, null);
+    const { id } = await database.prisma.application.create({
+      data: { id: crypto.randomUUID(), accountId, name: 'Loja', mode: 'test' },
+    });
+    await createApiKey(database, TEST_ACTOR, id);
+    await round();
+    const [en, pt, own] = [english, portuguese, unset].map(({ email }) => mailbox.to(email)[0]!);
+    expect(en!.subject).toBe('New API key for Loja');
+    for (const mail of [pt!, own!]) expect(mail.subject).toBe('Nova chave de API para Loja');
+    expect(linkOf(en!)).toBe(`${CONSOLE_URL}/accounts/${accountId}/applications`);
+    expect(en!.from).toBe('codes@onecode.example');
+    expect(en!.messageId).toMatch(/^<[0-9a-f-]{36}@onecode\.example>$/);
+    for (const { html, text } of [en!, pt!]) {
+      expect(html).toContain('<html lang=');
+      expect(html).not.toContain('<b>');
+      expect(html + text).not.toMatch(/evil\.example|:\/\/evil/);
+    }
+  });
+
+  it('for nobody are dropped, and a sign-up of somebody known tells only them', async () => {
+    const { database } = environment.db;
+    const { email } = await user(null, 'pt-BR');
+    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'nobody@example.com' });
+    const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
+    await requestSignUp(database, TEST_SECRET_KEY, { ...link, email }, pending);
+    await round();
+    expect(mailbox.to('nobody@example.com')).toEqual([]);
+    expect(await sql(`select from mails where recipient = 'nobody@example.com'`)).toEqual([]);
+    const [mail] = mailbox.to(email);
+    expect(mail!.subject).toBe('Você já tem cadastro');
+    expect(linkOf(mail!)).toBe(`${CONSOLE_URL}/sign-in`);
+  });
+
+  it('invite somebody with the link that the inviter sees too', async () => {
+    const { database } = environment.db;
+    const accountId = await buildAccount(database, { name: 'Padaria' });
+    const { id } = await user({ accountId, role: 'admin' });
+    const made = await inviteMember(
+      database,
+      { kind: 'user', id, name: 'Ana' },
+      { accountId, email: 'new@example.com', role: 'viewer' },
+      { keyring: TEST_SECRET_KEY, page: `${CONSOLE_URL}/invitation` },
+    );
+    await round();
+    const [mail] = mailbox.to('new@example.com');
+    expect(mail!.subject).toBe('Participe de Padaria no Onecode');
+    expect(made).toMatchObject({ token: new URL(linkOf(mail!)).hash.slice(1) });
+  });
+});
+
+describe('a low balance', () => {
+  const setBalance = (accountId: string, credits: number): Promise<unknown> =>
+    environment.db.sql('update accounts set credits = $2 where id = $1', [accountId, credits]);
+
+  it('is told once a crossing, by however many workers, and again after it has risen well above', async () => {
+    const { database } = environment.db;
+    const accountId = await buildAccount(database, { freeQuota: 0, credits: 200, name: 'Loja' });
+    const { email } = await user({ accountId, role: 'admin' });
+    await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
+    const tell = async (): Promise<number> => {
+      await Promise.all(Array.from({ length: 8 }, () => tellLowBalances(database)));
+      await round();
+      return mailbox.to(email).length;
+    };
+    expect(await tell()).toBe(0);
+    await setBalance(accountId, 99);
+    expect(await tell()).toBe(1);
+    expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Loja has 99 units left' });
+    // Units of failed sends come back, and are used again.
+    await setBalance(accountId, 104);
+    expect(await tell()).toBe(1);
+    await setBalance(accountId, 98);
+    expect(await tell()).toBe(1);
+    await setBalance(accountId, 110);
+    expect(await tell()).toBe(1);
+    await setBalance(accountId, 50);
+    expect(await tell()).toBe(2);
+  });
+
+  it('says how long it lasts at the rate of the last day', async () => {
+    const { database } = environment.db;
+    const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
+    const { email } = await user({ accountId, role: 'admin' });
+    await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
+    const facts = { left: 900, below: 5_000, perDay: 290, account: 'Loja', accountId };
+    await tellLowBalances(database);
+    await sql('update mails set facts = $1', [facts]);
+    await round();
+    expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), it is empty in 3 days.');
+  });
+});
+
+it('a breaker that trips tells the admins who want it, once', async () => {
+  const { database } = environment.db;
+  const accountId = await buildAccount(database, { name: 'Loja' });
+  await environment.db.sql(
+    'update accounts set breaker_unverified_percent = 50, breaker_min_sends = 10 where id = $1',
+    [accountId],
+  );
+  const [wants, mutes] = [await user({ accountId, role: 'admin' }), await user({ accountId, role: 'admin' })];
+  await user({ accountId, role: 'viewer' });
+  await muteMails(database, mutes.id, ['breaker_tripped']);
+  const evidence = {
+    accountId,
+    country: 'BR',
+    sends: 1_200,
+    unverified: 1_100,
+    denying: 0,
+    rule: { unverifiedPercent: 50, minSends: 10 },
+    lastOpenUntil: null,
+  };
+  const trips = await Promise.all(Array.from({ length: 4 }, () => tripBreaker(database, evidence, 3_600)));
+  expect(trips.filter(Boolean)).toHaveLength(1);
+  await round();
+  expect(mailbox.mails.map(({ to, subject }) => [to, subject])).toEqual([
+    [wants.email, 'Sends to Brazil are stopped'],
+  ]);
+  expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
+});
+
+it('staff are told of a failing finding that lasts five minutes, and of one that comes and goes once', async () => {
+  const { database } = environment.db;
+  const { email } = await user({ staff: 'on_call' });
+  const findings = [
+    { name: 'no_worker', owner: 'us', severity: 'failing' },
+    { name: 'sends_held', owner: 'held', severity: 'degraded' },
+  ] as const;
+  const tell = async (): Promise<string[]> => {
+    await recordIncidents(database, findings);
+    await Promise.all([tellFailingFindings(database), tellFailingFindings(database)]);
+    await round();
+    return mailbox.to(email).map(({ subject }) => subject);
+  };
+  const age = (interval: string): Promise<unknown> =>
+    sql(
+      `update incidents set began_at = began_at - $1::interval, failing_at = failing_at - $1::interval, seen_at = seen_at - $1::interval`,
+      [interval],
+    );
+  expect(await tell()).toEqual([]);
+  await sql(`update incidents set began_at = began_at - interval '4 minutes 50 seconds',
+    failing_at = failing_at - interval '4 minutes 50 seconds'`);
+  expect(await tell()).toEqual([]);
+  await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
+  expect(await tell()).toEqual(['No worker is running']);
+  // It ends, and comes back for long.
+  await age('2 minutes');
+  await tell();
+  await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
+  expect(await tell()).toEqual(['No worker is running']);
+});

@@ -1,0 +1,52 @@
+import type { FindingName } from './findings.js';
+
+type Nothing = Record<string, never>;
+
+/** A key that somebody made or revoked. */
+interface KeyFacts {
+  application: string;
+  /** The part of the key that may be shown. */
+  hint: string;
+  /** The name of who did it; null for the staff of the service. */
+  by: string | null;
+}
+
+/** What each kind of mail tells, besides the link that some have. None is a secret. */
+export interface MailFacts {
+  password_reset: Nothing;
+  /** To an address that has signed up already, it says so. */
+  sign_up: Nothing;
+  /** To the new address. */
+  address_change: Nothing;
+  invitation: { account: string; role: string; by: string };
+  password_changed: Nothing;
+  two_factor_on: Nothing;
+  two_factor_off: Nothing;
+  backup_codes_replaced: Nothing;
+  /** To the old address. */
+  address_changed: { to: string };
+  key_made: KeyFacts;
+  key_revoked: KeyFacts;
+  member_joined: { name: string; role: string };
+  /** `perDay`: the live sends of the last day. */
+  low_balance: { left: number; below: number; perDay: number };
+  /** `until`: RFC 3339. */
+  breaker_tripped: { country: string; sends: number; unverified: number; until: string };
+  /** `language`: of the template that is stopped; null where the whole sender is. */
+  sender_stopped: { number: string; reason: string; language: string | null };
+  finding: { name: FindingName; subject: string };
+}
+
+export type MailKind = keyof MailFacts;
+
+/** The kinds that a person may do without. All others concern their own security, or were asked for. */
+export const MUTABLE_MAILS = ['low_balance', 'breaker_tripped', 'sender_stopped', 'finding'] as const;
+export type MutableMail = (typeof MUTABLE_MAILS)[number];
+
+/** Of those, the ones that only staff get. */
+export const STAFF_MAILS: readonly MutableMail[] = ['sender_stopped', 'finding'];
+
+/** Seconds from a failed try to the next: they double from two on, up to an hour. @param tries those that were made, 1 at least */
+export function mailRetrySeconds(tries: number): number {
+  return Math.min(2 ** tries, 3_600);
+}

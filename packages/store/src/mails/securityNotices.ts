@@ -1,0 +1,64 @@
+import type { MailKind } from '@onecode/domain';
+import type { Connection } from '../client/database.js';
+import { writeMails } from './writeMails.js';
+
+/** Changes of a person's own security, of which the audit log's subject is told. */
+const OF_PEOPLE: Readonly<Record<string, MailKind>> = {
+  'user.password': 'password_changed',
+  'user.reset_password': 'password_changed',
+  'user.two_factor_turned_on': 'two_factor_on',
+  'user.two_factor_turned_off': 'two_factor_off',
+  'user.two_factor_removed': 'two_factor_off',
+  'user.backup_codes_replaced': 'backup_codes_replaced',
+};
+
+const OF_KEYS: Readonly<Record<string, 'key_made' | 'key_revoked'>> = {
+  'key.create': 'key_made',
+  'key.revoke': 'key_revoked',
+};
+
+/** What the audit log got. */
+interface Entry {
+  action: string;
+  accountId: string | null;
+  subject: string | null;
+  details: Record<string, unknown>;
+}
+
+/**
+ * Tells the people concerned of what the audit log just got, in the same transaction: of their own security, of the keys and the new
+ * members of an account. Nobody can switch these mails off.
+ */
+export async function writeSecurityNotice(
+  connection: Pick<Connection, 'sql' | 'prisma'>,
+  actor: { kind: string; id: string | null; name: string },
+  { action, accountId, subject, details }: Entry,
+  entryId: string,
+): Promise<void> {
+  const event = `audit ${entryId}`;
+  const ofPerson = OF_PEOPLE[action];
+  if (ofPerson !== undefined && subject !== null)
+    return writeMails(connection, { kind: ofPerson, event, facts: {} }, { userId: subject });
+  if (accountId === null) return;
+  const ofKey = OF_KEYS[action];
+  // A key for a visit to the page Try it ends by itself.
+  if (ofKey !== undefined && details['expiresAt'] === undefined) {
+    const { hint, applicationId } = details as { hint: string; applicationId: string };
+    const application = await connection.prisma.application.findUniqueOrThrow({
+      where: { id: applicationId },
+      select: { name: true },
+    });
+    const by = actor.kind === 'user' ? actor.name : null;
+    const facts = { application: application.name, hint, by };
+    return writeMails(connection, { kind: ofKey, event, facts }, { adminsOf: accountId, and: actor.id });
+  }
+  if ((action === 'member.join' || action === 'user.create') && subject !== null) {
+    const { role } = (details['after'] ?? {}) as { role: string };
+    const { name } = await connection.prisma.user.findUniqueOrThrow({
+      where: { id: subject },
+      select: { name: true },
+    });
+    const to = { adminsOf: accountId, without: subject };
+    return writeMails(connection, { kind: 'member_joined', event, facts: { name, role } }, to);
+  }
+}

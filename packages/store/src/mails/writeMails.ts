@@ -1,0 +1,116 @@
+import { seal, type Keyring, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
+
+type Sql = Pick<Connection, 'sql'>;
+
+export interface NewMail<Kind extends MailKind> {
+  kind: Kind;
+  /** What it tells of. Each person gets one mail of it, however often it is written. */
+  event: string;
+  facts: MailFacts[Kind];
+}
+
+/** Who gets a mail: one person, the staff, or an account's admins with one person more and without another. */
+export type Recipients =
+  { userId: string } | 'staff' | { adminsOf: string; and?: string | null; without?: string | null };
+
+/** A person who got a mail of the same subject within so many hours gets no other: what comes and goes is told once. */
+export interface Quiet {
+  /** What the events of the subject begin with. */
+  subject: string;
+  hours: number;
+}
+
+/** Whether workers send mail: without, none is written, and no page offers any. */
+export async function sendsMail({ sql }: Sql): Promise<boolean> {
+  const [row] = await sql.query<[{ is: boolean }]>`select mail_from is not null as is from mail_sender`;
+  return row.is;
+}
+
+/** Notes the sender of the mails that this worker sends; null: it sends none. */
+export async function noteMailSender({ sql }: Sql, from: string | null): Promise<void> {
+  await sql.execute`update mail_sender set mail_from = ${from} where mail_from is distinct from ${from}`;
+}
+
+/**
+ * Writes a mail to each of these people who wants it, in the caller's transaction: it goes out if what it tells of is committed. A mail to
+ * admins tells of their account too.
+ */
+export async function writeMails<Kind extends MailKind>(
+  { sql }: Sql,
+  { kind, event, facts }: NewMail<Kind>,
+  to: Recipients,
+  quiet: Quiet | null = null,
+): Promise<void> {
+  const isQuiet =
+    quiet === null
+      ? Prisma.sql`false`
+      : Prisma.sql`exists (
+          select from mails m where m.event >= ${quiet.subject} and m.event < ${`${quiet.subject}~`} and m.recipient = r.email
+            and m.created_at > clock_timestamp() - make_interval(hours => ${quiet.hours}::integer)
+        )`;
+  await sql.execute`
+    insert into mails (id, event, recipient, language, kind, facts, gives_up_at)
+    select gen_random_uuid(), ${event}, r.email, r.language, ${kind}, ${JSON.stringify(facts)}::jsonb || r.facts,
+      clock_timestamp() + interval '1 day'
+    from mail_sender s cross join (${recipients(to)}) r
+    where s.mail_from is not null and not ${kind} = any(coalesce(r.muted_mails, '{}')) and not ${isQuiet}
+    on conflict (event, recipient) do nothing`;
+}
+
+function recipients(to: Recipients): Prisma.Sql {
+  if (to === 'staff')
+    return Prisma.sql`
+      select email, coalesce(language, 'en') as language, muted_mails, '{}'::jsonb as facts from users where staff is not null`;
+  if ('userId' in to)
+    return Prisma.sql`
+      select email, coalesce(language, 'en') as language, muted_mails, '{}'::jsonb as facts from users where id = ${to.userId}::uuid`;
+  const { adminsOf, and = null, without = null } = to;
+  return Prisma.sql`
+    select u.email, coalesce(u.language, a.language) as language, u.muted_mails,
+      jsonb_build_object('account', a.name, 'accountId', a.id) as facts
+    from accounts a join members m on m.account_id = a.id join users u on u.id = m.user_id
+    where a.id = ${adminsOf}::uuid and (m.role = 'admin' or m.user_id = ${and}::uuid) and m.user_id is distinct from ${without}::uuid`;
+}
+
+/** A mail whose link does what it asks for. */
+export interface LinkMail<Kind extends MailKind> {
+  kind: Kind;
+  facts: MailFacts[Kind];
+  /** Lower case. */
+  recipient: string;
+  /** Of a recipient who has chosen none. */
+  language: Locale;
+  /** With its token. Sealed until the mail is sent, and gone then. */
+  link: string;
+  /** How long the link is valid: later, the mail is not sent any more. */
+  minutes: number;
+}
+
+/** Writes a mail with a link. It does the same for every address, whoever has it: workers drop what is for nobody. */
+export async function writeLinkMail<Kind extends MailKind>(
+  { sql }: Sql,
+  keyring: Keyring,
+  { kind, facts, recipient, language, link, minutes }: LinkMail<Kind>,
+): Promise<void> {
+  const id = newId();
+  await sql.execute`
+    insert into mails (id, event, recipient, language, kind, facts, sealed_link, gives_up_at)
+    select ${id}::uuid, ${`${kind} ${id}`}, ${recipient}, ${language}, ${kind}, ${JSON.stringify(facts)}::jsonb,
+      ${new Uint8Array(seal(keyring, id, link))}::bytea,
+      clock_timestamp() + least(make_interval(mins => ${minutes}::integer), interval '1 day')
+    from mail_sender where mail_from is not null`;
+}
+
+/** The kinds of mails that a person does not want. */
+export async function readMutedMails({ sql }: Sql, userId: string): Promise<string[]> {
+  const [user] = await sql.query<{ muted: string[] }[]>`
+    select muted_mails as muted from users where id = ${userId}::uuid`;
+  return user?.muted ?? [];
+}
+
+export async function muteMails({ sql }: Database, userId: string, kinds: readonly string[]): Promise<void> {
+  await sql.execute`update users set muted_mails = ${[...kinds]}::text[] where id = ${userId}::uuid`;
+}

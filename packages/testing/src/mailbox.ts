@@ -1,0 +1,104 @@
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+/** A mail that the mailbox caught. */
+export interface CaughtMail {
+  messageId: string;
+  from: string;
+  to: string;
+  subject: string;
+  text: string;
+  html: string;
+  at: Date;
+}
+
+/** Says how the server answers a mail: null takes it, an SMTP code refuses it, `hang up` closes the connection. */
+export type MailFault = (nth: number) => number | 'hang up' | null;
+
+/** More are forgotten, the oldest first. */
+const MAILS_MAX = 500;
+
+/** An SMTP server on this machine that catches every mail and keeps it in memory. Who signs in does so with any password. */
+export class Mailbox {
+  /** Oldest first. */
+  readonly mails: CaughtMail[] = [];
+  /** How it answers the nth mail that comes, the first is 1. */
+  fault: MailFault = () => null;
+  /** Called before a mail is answered, when it is kept already. */
+  onMail: () => Promise<void> = () => Promise.resolve();
+  #came = 0;
+  readonly #server: SMTPServer;
+
+  private constructor() {
+    this.#server = new SMTPServer({
+      authOptional: true,
+      allowInsecureAuth: true,
+      disabledCommands: ['STARTTLS'],
+      onAuth: (auth, _session, done) => done(null, { user: auth.username }),
+      onData: (stream, { envelope: { mailFrom, rcptTo } }, done) => {
+        const to = rcptTo.map(({ address }) => address).join(', ');
+        const from = mailFrom === false ? '' : mailFrom.address;
+        void this.#answer(stream, from, to, done);
+      },
+    });
+    // Clients that hang up are no fault of the server.
+    this.#server.on('error', () => {});
+  }
+
+  static async start(port = 0): Promise<Mailbox> {
+    const mailbox = new Mailbox();
+    await new Promise<void>((resolve, reject) => {
+      mailbox.#server.once('error', reject);
+      mailbox.#server.listen(port, '127.0.0.1', resolve);
+    });
+    return mailbox;
+  }
+
+  /** For `SMTP_URL`. */
+  get url(): string {
+    return `smtp://onecode:secret@127.0.0.1:${(this.#server.server.address() as AddressInfo).port}`;
+  }
+
+  async #answer(stream: Readable, from: string, to: string, done: (error?: Error) => void): Promise<void> {
+    let refusal: Error | undefined;
+    try {
+      await this.#take(await buffer(stream), from, to);
+    } catch (error) {
+      refusal = error as Error;
+    }
+    done(refusal);
+  }
+
+  async #take(raw: Buffer, from: string, to: string): Promise<void> {
+    this.#came += 1;
+    const fault = this.fault(this.#came);
+    if (fault === 'hang up')
+      for (const connection of this.#server.connections)
+        (connection as unknown as { _socket: { destroy(): void } })._socket.destroy();
+    if (fault !== null)
+      throw Object.assign(new Error(`refused for ${to}`), { responseCode: Number(fault) || 451 });
+    const { messageId = '', subject = '', text = '', html = '' } = await PostalMime.parse(raw);
+    this.mails.push({ messageId, from, to, subject, text, html, at: new Date() });
+    if (this.mails.length > MAILS_MAX) this.mails.shift();
+    await this.onMail();
+  }
+
+  /** The mails to this address, oldest first. */
+  to(address: string): CaughtMail[] {
+    return this.mails.filter(({ to }) => to === address);
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+/** The address that a mail's button opens: it stands alone on a line of the text. */
+export function linkOf({ text }: Pick<CaughtMail, 'text'>): string {
+  const link = /^https?:\/\/\S+$/m.exec(text)?.[0];
+  if (link === undefined) throw new Error('the mail has no link');
+  return link;
+}
