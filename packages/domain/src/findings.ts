@@ -74,7 +74,7 @@ const KINDS = {
     severities: ['failing'],
     sentence: 'Redis does not respond.',
     remedy:
-      'Sends are accepted, wait in the database, and go out within seconds once Redis is back. Bring it back, empty if need be: nothing in it has to be kept.',
+      'Sends are accepted and go out all the same, a moment later: workers take them from the database. Bring Redis back, empty if need be: nothing in it has to be kept.',
   },
   redis_refuses_writes: {
     check: 'redis',
@@ -83,7 +83,7 @@ const KINDS = {
     severities: ['failing'],
     sentence: 'Redis answers, but refuses writes.',
     remedy:
-      'Sends are accepted and wait in the database. Give Redis memory or disk space, or make it a master again: everything goes on by itself within seconds.',
+      'Sends are accepted and go out all the same, a moment later. Give Redis memory or disk space, or make it a master again: nothing needs a restart.',
   },
   redis_unfit: {
     check: 'redis',
@@ -92,7 +92,7 @@ const KINDS = {
     severities: ['failing'],
     sentence: 'Redis cannot be used as it is configured.',
     remedy:
-      'The processes’ logs name the reason in one line, and the operations page says what to do. Sends are accepted and wait in the database meanwhile.',
+      'The processes’ logs name the reason in one line, and the operations page says what to do. Workers that run deliver all the same, a moment later; none can start.',
   },
   redis_slow: {
     check: 'redis',
