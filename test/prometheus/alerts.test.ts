@@ -209,6 +209,7 @@ describeIf(programs !== null)('promtool', () => {
         { series: `onecode_http_request_seconds_count{${of('500')}}`, values: `0+${failed}x100` },
       ];
     };
+    const postgresqlAway = KNOWN_FINDINGS.find(({ name }) => name === 'postgresql_away')!;
     const rings = (share: string) =>
       ringing(
         'CreationFailing',
@@ -227,6 +228,10 @@ describeIf(programs !== null)('promtool', () => {
       after(requests(0, 0, 0)),
       // None was answered otherwise since the start, so that there is no series of it.
       after(requests(0, 5, 0).slice(2), rings('100%')),
+      // PostgreSQL away rings by itself, and for as long as its errors are in the short window.
+      after([...requests(0, 5, 0), series(postgresqlAway, '0x60 1x40')]),
+      after([...requests(0, 5, 0), series(postgresqlAway, '0x85 1x2 0x40')]),
+      after([...requests(0, 5, 0), series(postgresqlAway, '1x40 0x60')], rings('100%')),
     );
   });
 
