@@ -45,9 +45,9 @@ const KINDS = {
     owners: ['postgresql'],
     holdsUp: 'due',
     severities: ['failing'],
-    sentence: 'PostgreSQL does not respond.',
+    sentence: 'PostgreSQL does not respond, or refuses our password.',
     remedy:
-      'Nothing can be sent or verified until it responds. Check the database server: is it up, is its disk full, is it reachable? Do not restart our processes: they recover by themselves.',
+      'Nothing can be sent or verified until it responds. Check the database server: is it up, is its disk full, is it reachable? The processes’ logs name the reason. Restart them only where DATABASE_URL changes: they recover by themselves.',
   },
   postgresql_slow: {
     check: 'postgresql',
