@@ -41,6 +41,27 @@ describe('deploy/prometheus/alerts.yml', () => {
     expect(example.global.external_labels['onecode_docs']).toMatch(/^https:\/\/.*\/docs$/);
   });
 
+  it('calls whom the runbooks say', () => {
+    const rows = readFileSync('docs/runbooks.md', 'utf8').matchAll(
+      /^\| `(\w+)` +\|[^|]*\|([^|]*)\|([^|]*)\|$/gm,
+    );
+    const namesIn = (cell: string): string[] =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name!).toSorted();
+    const told = [...rows].map(([, owner, pages, tickets]) => [owner, namesIn(pages!), namesIn(tickets!)]);
+    const known = (owner: string, isMeant: (severities: readonly string[]) => boolean): string[] =>
+      Object.entries(FINDINGS)
+        .filter(([, { owners, severities }]) => owners.some((one) => one === owner) && isMeant(severities))
+        .map(([name]) => name)
+        .toSorted();
+    const owners = ['postgresql', 'redis', 'us', 'meta'].map((owner) => [
+      owner,
+      known(owner, (severities) => severities.includes('failing')),
+      known(owner, (severities) => !severities.includes('failing')),
+    ]);
+    expect(told).toEqual([...owners, ['held', known('held', () => true), []]]);
+    for (const { alert, labels } of alerts) if (!OF_FINDINGS.has(alert!)) expect(labels!.owner).toBe('us');
+  });
+
   it('asks only for metrics that the operations page lists', () => {
     const listed = readFileSync('docs/operations.md', 'utf8');
     const own = new Set(rules.map(({ record }) => record));
