@@ -1,4 +1,4 @@
-import { checkDatabase, findRightsFault } from '@onecode/store';
+import { checkDatabase, closeDatabase, findRightsFault, openDatabase } from '@onecode/store';
 import { buildCaller, ProcessStack, STACK_START_MS_MAX, until, type TestDatabase } from '@onecode/testing';
 import { makeDocumentedDatabase } from './documentedDatabase.js';
 
@@ -63,6 +63,17 @@ describe('the roles of docs/deploy.md', () => {
     await expect(checkDatabase(db.database)).resolves.toBeUndefined();
   });
 
+  it('may be followed by a second one, whose address processes change to one after the other', async () => {
+    const url = new URL(db.url);
+    const first = url.username;
+    url.username += '_2';
+    await db.sql(`create role ${url.username} login password '${url.password}' in role ${first}`);
+    const second = openDatabase(url.href, { connectionsMax: 1 });
+    await expect(checkDatabase(second)).resolves.toBeUndefined();
+    await closeDatabase(second);
+    await db.sql(`drop role ${url.username}`);
+  });
+
   it('show in readiness, in doctor and in one line of each process when a right is taken away', async () => {
     const role = new URL(db.url).username;
     const ready = async (n: number): Promise<string> => (await fetch(`${stack.metrics[n]}/readyz`)).text();
@@ -83,5 +94,35 @@ describe('the roles of docs/deploy.md', () => {
     });
     await until('a line of each process', () => lines('"PostgreSQL can be used again"') === 2);
     expect(lines('"a round failed"')).toBeLessThan(10);
+  });
+
+  it('show in readiness, in the health finding and in one line each that new connections are refused for their password', async () => {
+    const { username, password } = new URL(db.url);
+    const { key } = await buildCaller(db.database, 'live', { freeQuota: 100 });
+    const [api] = stack.metrics;
+    const ready = async (): Promise<string> => (await fetch(`${api}/readyz`)).text();
+    const isFound = async (): Promise<boolean> =>
+      (await (await fetch(`${api}/metrics`)).text())
+        .split('\n')
+        .some((line) => /"postgresql_away".* 1$/.test(line));
+    const reason = 'the database refused the user or the password in DATABASE_URL';
+    const lines = (): number => stack.output().split(`"reason":"${reason}"`).length - 1;
+    const ask = () =>
+      Promise.all(
+        Array.from({ length: 20 }, async () =>
+          stack.request('POST', '/v1/send', { key, body: { to: '+5511987654321' } }),
+        ),
+      );
+    await db.sql(`alter role ${username} password 'another'`);
+    // Open connections go on: what needs more of them finds out.
+    await until('an API that is not ready', async () => {
+      await ask();
+      return (await ready()).includes(`not ready: database\ndatabase: ${reason}`);
+    });
+    await until('the finding', isFound);
+    await until('a line of the API', () => lines() >= 1);
+    await db.sql(`alter role ${username} password '${password}'`);
+    await until('an API that is ready', async () => (await ready()) === 'ok\n');
+    await until('the end of the finding', async () => !(await isFound()));
   });
 });

@@ -260,6 +260,7 @@ describeIf(hasPostgres)('a restore from', () => {
       let received: Accepted[] = [];
       const restoreUntil = async (name: string, time: string): Promise<void> => {
         const values = {
+          '/etc/postgresql/15/main': servers.dataFolder(name),
           '/var/lib/postgresql/15/main': servers.dataFolder(name),
           'UNTIL=': `UNTIL='${time}'`,
         };

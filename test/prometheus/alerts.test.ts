@@ -41,6 +41,27 @@ describe('deploy/prometheus/alerts.yml', () => {
     expect(example.global.external_labels['onecode_docs']).toMatch(/^https:\/\/.*\/docs$/);
   });
 
+  it('calls whom the runbooks say', () => {
+    const rows = readFileSync('docs/runbooks.md', 'utf8').matchAll(
+      /^\| `(\w+)` +\|[^|]*\|([^|]*)\|([^|]*)\|$/gm,
+    );
+    const namesIn = (cell: string): string[] =>
+      [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name!).toSorted();
+    const told = [...rows].map(([, owner, pages, tickets]) => [owner, namesIn(pages!), namesIn(tickets!)]);
+    const known = (owner: string, isMeant: (severities: readonly string[]) => boolean): string[] =>
+      Object.entries(FINDINGS)
+        .filter(([, { owners, severities }]) => owners.some((one) => one === owner) && isMeant(severities))
+        .map(([name]) => name)
+        .toSorted();
+    const owners = ['postgresql', 'redis', 'us', 'meta'].map((owner) => [
+      owner,
+      known(owner, (severities) => severities.includes('failing')),
+      known(owner, (severities) => !severities.includes('failing')),
+    ]);
+    expect(told).toEqual([...owners, ['held', known('held', () => true), []]]);
+    for (const { alert, labels } of alerts) if (!OF_FINDINGS.has(alert!)) expect(labels!.owner).toBe('us');
+  });
+
   it('asks only for metrics that the operations page lists', () => {
     const listed = readFileSync('docs/operations.md', 'utf8');
     const own = new Set(rules.map(({ record }) => record));
@@ -209,6 +230,7 @@ describeIf(programs !== null)('promtool', () => {
         { series: `onecode_http_request_seconds_count{${of('500')}}`, values: `0+${failed}x100` },
       ];
     };
+    const postgresqlAway = KNOWN_FINDINGS.find(({ name }) => name === 'postgresql_away')!;
     const rings = (share: string) =>
       ringing(
         'CreationFailing',
@@ -227,6 +249,10 @@ describeIf(programs !== null)('promtool', () => {
       after(requests(0, 0, 0)),
       // None was answered otherwise since the start, so that there is no series of it.
       after(requests(0, 5, 0).slice(2), rings('100%')),
+      // PostgreSQL away rings by itself, and for as long as its errors are in the short window.
+      after([...requests(0, 5, 0), series(postgresqlAway, '0x60 1x40')]),
+      after([...requests(0, 5, 0), series(postgresqlAway, '0x85 1x2 0x40')]),
+      after([...requests(0, 5, 0), series(postgresqlAway, '1x40 0x60')], rings('100%')),
     );
   });
 

@@ -127,6 +127,9 @@ export const templateName = fitting(
   '1 to 512 lower-case letters, digits and underscores',
 );
 
+/** What is shown of an API key. */
+export const keyEnding = fitting(/^[0-9A-Za-z]{4}$/, 'the last four characters of a key');
+
 const ACCESS_TOKEN_FORM = '1 to 4096 letters, digits and . _ ~ + / | - without quotes';
 
 /** A provider's access token, or `-` for the one on standard input. */

@@ -17,6 +17,8 @@ export interface TextForm {
   absent?: string;
   /** A field whose records stand below the result, one in a line. */
   apart?: string;
+  /** Fields stand under their names as a command takes them. */
+  areNamesTyped?: true;
   /** A line below the result. */
   note?: string | undefined;
 }
@@ -30,7 +32,10 @@ export function print(command: Command, result: Row | readonly Row[], form: Text
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : textOf(result, form));
 }
 
-function textOf(result: Row | readonly Row[], { absent = '-', apart, note }: TextForm): string {
+function textOf(
+  result: Row | readonly Row[],
+  { absent = '-', apart, areNamesTyped, note }: TextForm,
+): string {
   const isList = Array.isArray(result);
   const rows = (isList ? result : [result]) as readonly Row[];
   const [first] = rows;
@@ -47,7 +52,7 @@ function textOf(result: Row | readonly Row[], { absent = '-', apart, note }: Tex
         : aligned(
             Object.entries(first)
               .filter(([name]) => name !== apart)
-              .map(([name, value]) => [labelOf(name), cell(value)]),
+              .map(([name, value]) => [areNamesTyped ? name : labelOf(name), cell(value)]),
           );
   const records = ((!isList && apart !== undefined && first?.[apart]) || []) as Row[];
   if (records.length > 0) lines.push('', ...records.map((record) => cell([record])));

@@ -289,6 +289,11 @@ describe('a key', () => {
     expect(header).toMatch(/^id +application id +mode +hint +created at +revoked at +expires at$/);
     expect(lines).toEqual([expect.stringMatching(/Z +-$/), expect.stringMatching(/ - +-$/)]);
     expect(lines.join()).not.toContain(second);
+    // By its end alone, whosever it is: another may end so too.
+    const ending = second.slice(-4);
+    const sameEnding = await json<{ hint: string }[]>(`key list --hint ${ending}`);
+    expect(sameEnding).toContainEqual({ ...row, id: ID, hint: hintOf(second), revoked_at: null });
+    for (const { hint } of sameEnding) expect(hint.slice(-4)).toBe(ending);
 
     await store.sql('delete from api_keys where application_id = $1', [first.applicationId]);
     expect(await json(list)).toEqual([]);

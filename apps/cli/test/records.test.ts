@@ -55,7 +55,7 @@ describe('the settings', () => {
 
   it('turn the guess budget off and on', async () => {
     expect(await json('settings set guess_budget off')).toEqual({ ...DEFAULTS, guess_budget: null });
-    expect(await text('settings get')).toMatch(/^guess budget +off$/m);
+    expect(await text('settings get')).toMatch(/^guess_budget +off$/m);
     expect(await json('settings set guess_budget on')).toEqual(DEFAULTS);
   });
 
@@ -72,7 +72,7 @@ describe('the settings', () => {
 
   it('remind of the template that says how long codes live, in text only', async () => {
     const printed = await text('settings set code_validity_seconds 300');
-    expect(printed).toMatch(/^code validity seconds +300$/m);
+    expect(printed).toMatch(/^code_validity_seconds +300$/m);
     expect(printed).toMatch(/template: it has to fit 300 seconds\.\n$/);
   });
 });

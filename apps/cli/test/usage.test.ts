@@ -56,7 +56,9 @@ describe('a command that was not written right ends with 2 and one line, before 
       /unknown command: one of create, show, credit, rate, weight, senders, countries, breaker, forgive/,
     ],
     [['key', KEY], /unknown command/],
-    [['key', 'list'], /required option '--application <id>' not specified; see onecode key list --help/],
+    [['key', 'list'], /key list needs --application or --hint/],
+    [['key', 'list', '--hint', KEY], /--hint must be the last four characters of a key/],
+    [['key', 'create'], /required option '--application <id>' not specified; see onecode key create --help/],
 
     [CREATE, /required option '--name <text>' not specified/],
     [[...CREATE, '--name'], /option '--name <text>' argument missing/],

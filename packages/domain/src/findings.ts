@@ -46,9 +46,9 @@ const KINDS = {
     owners: ['postgresql'],
     holdsUp: 'due',
     severities: ['failing'],
-    sentence: 'PostgreSQL does not respond.',
+    sentence: 'PostgreSQL does not respond, or refuses our password.',
     remedy:
-      'Nothing can be sent or verified until it responds. Check the database server: is it up, is its disk full, is it reachable? Do not restart our processes: they recover by themselves.',
+      'Nothing can be sent or verified until it responds. Check the database server: is it up, is its disk full, is it reachable? The processes’ logs name the reason. Restart them only where DATABASE_URL changes: they recover by themselves.',
   },
   postgresql_slow: {
     check: 'postgresql',
@@ -75,7 +75,7 @@ const KINDS = {
     severities: ['failing'],
     sentence: 'Redis does not respond.',
     remedy:
-      'Sends are accepted, wait in the database, and go out within seconds once Redis is back. Bring it back, empty if need be: nothing in it has to be kept.',
+      'Sends are accepted and go out all the same, a moment later: workers take them from the database. Bring Redis back, empty if need be: nothing in it has to be kept.',
   },
   redis_refuses_writes: {
     check: 'redis',
@@ -84,7 +84,7 @@ const KINDS = {
     severities: ['failing'],
     sentence: 'Redis answers, but refuses writes.',
     remedy:
-      'Sends are accepted and wait in the database. Give Redis memory or disk space, or make it a master again: everything goes on by itself within seconds.',
+      'Sends are accepted and go out all the same, a moment later. Give Redis memory or disk space, or make it a master again: nothing needs a restart.',
   },
   redis_unfit: {
     check: 'redis',
@@ -93,7 +93,7 @@ const KINDS = {
     severities: ['failing'],
     sentence: 'Redis cannot be used as it is configured.',
     remedy:
-      'The processes’ logs name the reason in one line, and the operations page says what to do. Sends are accepted and wait in the database meanwhile.',
+      'The processes’ logs name the reason in one line, and the operations page says what to do. Workers that run deliver all the same, a moment later; none can start.',
   },
   redis_slow: {
     check: 'redis',

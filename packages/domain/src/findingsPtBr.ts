@@ -3,9 +3,9 @@ import type { FindingName } from './findings.js';
 /** What is wrong and what to do first, in Portuguese; `FINDINGS` has the English. */
 export const FINDINGS_PT_BR: Readonly<Record<FindingName, { sentence: string; remedy: string }>> = {
   postgresql_away: {
-    sentence: 'O PostgreSQL não responde.',
+    sentence: 'O PostgreSQL não responde ou recusa nossa senha.',
     remedy:
-      'Nada é enviado nem verificado até ele responder. Verifique o servidor do banco: está no ar, o disco encheu, a rede chega até ele? Não reinicie nossos processos: eles se recuperam sozinhos.',
+      'Nada é enviado nem verificado até ele responder. Verifique o servidor do banco: está no ar, o disco encheu, a rede chega até ele? Os logs dos processos dão o motivo. Só os reinicie se DATABASE_URL mudar: eles se recuperam sozinhos.',
   },
   postgresql_slow: {
     sentence: 'O PostgreSQL responde devagar.',
@@ -20,17 +20,17 @@ export const FINDINGS_PT_BR: Readonly<Record<FindingName, { sentence: string; re
   redis_away: {
     sentence: 'O Redis não responde.',
     remedy:
-      'Os envios são aceitos, esperam no banco e saem segundos depois que o Redis volta. Traga-o de volta, mesmo vazio: nada nele precisa ser preservado.',
+      'Os envios são aceitos e saem assim mesmo, um instante depois: os workers os pegam no banco. Traga o Redis de volta, mesmo vazio: nada nele precisa ser preservado.',
   },
   redis_refuses_writes: {
     sentence: 'O Redis responde, mas recusa escritas.',
     remedy:
-      'Os envios são aceitos e aguardam no banco de dados. Dê memória ou espaço em disco ao Redis, ou torne-o mestre outra vez: tudo segue sozinho em segundos.',
+      'Os envios são aceitos e saem assim mesmo, um instante depois. Dê memória ou espaço em disco ao Redis, ou torne-o mestre outra vez: nada precisa ser reiniciado.',
   },
   redis_unfit: {
     sentence: 'O Redis não pode ser usado com a configuração atual.',
     remedy:
-      'Os logs dos processos dão o motivo em uma linha, e a página de operações diz o que fazer. Enquanto isso, os envios são aceitos e aguardam no banco de dados.',
+      'Os logs dos processos dão o motivo em uma linha, e a página de operações diz o que fazer. Os workers em execução entregam assim mesmo, um instante depois; nenhum pode ser iniciado.',
   },
   redis_slow: {
     sentence: 'O Redis responde devagar.',

@@ -95,21 +95,23 @@ const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
 /** How long a mail may wait; a server may ask to come back in some minutes. */
 const MAIL_SECONDS = 300;
 
-/** What follows from `no_worker`, and says nothing beside it. deploy/prometheus/alerts.yml keeps it quiet until workers have caught up. */
-const WITHOUT_WORKERS: ReadonlySet<FindingName> = new Set([
-  'sends_late',
-  'senders_busy',
-  'receipts_late',
-  'retention_behind',
-]);
+/** What follows from a finding, and says nothing beside it. deploy/prometheus/alerts.yml keeps what waits quiet until workers have caught up. */
+const CONSEQUENCES: Partial<Record<FindingName, readonly FindingName[]>> = {
+  postgresql_away: ['sends_late'],
+  redis_away: ['sends_late'],
+  redis_refuses_writes: ['sends_late'],
+  redis_unfit: ['sends_late'],
+  no_worker: ['sends_late', 'senders_busy', 'receipts_late', 'retention_behind'],
+  webhooks_rejected: ['receipts_missing'],
+};
 
 type Check = (statistics: HealthStatistics) => Finding | null | Finding[];
 
 /** Returns all findings: failing ones before degraded ones, and causes before their consequences. */
 export function healthFindings(statistics: HealthStatistics): Finding[] {
   const all = CHECKS.flatMap((check) => check(statistics)).filter((found) => found !== null);
-  const isWithoutWorkers = all.some(({ name }) => name === 'no_worker');
-  const findings = isWithoutWorkers ? all.filter(({ name }) => !WITHOUT_WORKERS.has(name)) : all;
+  const consequences = new Set(all.flatMap(({ name }) => CONSEQUENCES[name] ?? []));
+  const findings = all.filter(({ name }) => !consequences.has(name));
   return [
     ...findings.filter(({ severity }) => severity === 'failing'),
     ...findings.filter(({ severity }) => severity === 'degraded'),
@@ -294,7 +296,7 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null 
 }
 
 /**
- * Rejected webhooks are noise, for anybody may post one, but the cause where receipts are missing: then they are named before these.
+ * Rejected webhooks are noise, for anybody may post one, but the cause where receipts are missing: then they are named in place of these.
  * Where few messages go out, one whose receipt is two minutes late is missed as long as no webhook at all comes through.
  */
 const webhooks: Check = ({ traffic }) => {

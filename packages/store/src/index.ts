@@ -12,6 +12,7 @@ export {
   createApiKey,
   findCaller,
   listApiKeys,
+  listKeysEnding,
   listValidKeys,
   readCallersVersion,
   recordKeyUsage,

@@ -1,9 +1,9 @@
-import { createApiKey, listApiKeys, revokeApiKey, type ApiKey } from '@onecode/store';
+import { createApiKey, listApiKeys, listKeysEnding, revokeApiKey, type ApiKey } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id } from '../arguments.js';
+import { id, keyEnding } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { found } from '../errors.js';
+import { found, UsageError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
 
 const rowOf = (key: ApiKey): Row => ({
@@ -52,11 +52,16 @@ export function addKeyCommands(program: Command): void {
 
   key
     .command('list')
-    .description("list an application's keys, oldest first")
-    .requiredOption('--application <id>', 'the application', id('--application'))
+    .description("list an application's keys, or those that end so, oldest first")
+    .option('--application <id>', 'the application', id('--application'))
+    .option('--hint <text>', 'the last four characters of a key, whosever it is', keyEnding('--hint'))
     .addHelpText('after', example('key list --application ID'))
-    .action(async ({ application }: { application: string }, command: Command) => {
-      const keys = found('application', await withDatabase((database) => listApiKeys(database, application)));
-      print(command, keys.map(rowOf));
+    .action(async ({ application, hint }: { application?: string; hint?: string }, command: Command) => {
+      if ((application === undefined) === (hint === undefined))
+        throw new UsageError('key list needs --application or --hint');
+      const keys = await withDatabase((database) =>
+        hint === undefined ? listApiKeys(database, application!) : listKeysEnding(database, hint),
+      );
+      print(command, found('application', keys).map(rowOf));
     });
 }

@@ -79,7 +79,7 @@ export function addSettingsCommands(program: Command): void {
     .description('show the settings')
     .addHelpText('after', example('settings get --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, rowOf(await withDatabase(readSettings)), { absent: 'off' });
+      print(command, rowOf(await withDatabase(readSettings)), { absent: 'off', areNamesTyped: true });
     });
 
   settings
@@ -99,6 +99,7 @@ export function addSettingsCommands(program: Command): void {
       }));
       print(command, rowOf(changed), {
         absent: 'off',
+        areNamesTyped: true,
         note:
           name === 'code_validity_seconds'
             ? `The expiry that WhatsApp shows is fixed in each sender's template: it has to fit ${value} seconds.`

@@ -181,9 +181,18 @@ export async function listValidKeys(database: Connection): Promise<ApiKey[]> {
   return listKeys(database, { revokedAt: null, expiresAt: null });
 }
 
+/** The keys of everybody whose last four characters these are, oldest first. */
+export async function listKeysEnding(database: Connection, ending: string): Promise<ApiKey[]> {
+  return listKeys(database, { hint: { endsWith: `…${ending}` } });
+}
+
 async function listKeys(
   database: Connection,
-  where: { id: string } | { applicationId: string } | { revokedAt: null; expiresAt: null },
+  where:
+    | { id: string }
+    | { applicationId: string }
+    | { revokedAt: null; expiresAt: null }
+    | { hint: { endsWith: string } },
 ): Promise<ApiKey[]> {
   const keys = await database.prisma.apiKey.findMany({
     where,

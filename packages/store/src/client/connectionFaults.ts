@@ -12,7 +12,18 @@ const FAULTS: Readonly<Record<string, string>> = {
   DatabaseDoesNotExist: 'the database that DATABASE_URL names does not exist',
 };
 
+/** The adapter's kinds by SQLSTATE, for the driver's own errors: a wrong password or role, or a line of pg_hba.conf. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  '28P01': 'AuthenticationFailed',
+  '28000': 'DatabaseAccessDenied',
+};
+
+const refusalOf = (error: unknown): string | undefined => REFUSALS[(error as { code?: string }).code ?? ''];
+
+/** Whether the driver was refused a connection for its user or password, which no waiting mends. */
+export const isRefusal = (error: unknown): boolean => refusalOf(error) !== undefined;
+
 /** Why there was no connection to the database, in words without a secret; null for any other error. */
 export function connectionFault(error: unknown): string | null {
-  return FAULTS[refusedBy(error)?.kind ?? ''] ?? null;
+  return FAULTS[refusedBy(error)?.kind ?? refusalOf(error) ?? ''] ?? null;
 }

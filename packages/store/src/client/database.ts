@@ -178,10 +178,11 @@ export async function closeDatabase(database: Database): Promise<void> {
   await Promise.all(database.pools.map((pool) => pool.end()));
 }
 
-/** Succeeds when PostgreSQL answers. @throws Error that says why there is no connection, or the driver's error */
+/** Succeeds when PostgreSQL answers, and refuses no new connection. @throws Error that says why there is no connection, or the driver's error */
 export async function pingDatabase(database: Database): Promise<void> {
   try {
     await database.sql.query`select 1`;
+    await database.servers.retryRefused();
   } catch (error) {
     const fault = connectionFault(error);
     throw fault === null ? error : new Error(fault, { cause: (error as Error).cause });

@@ -1,6 +1,7 @@
 import { callbackify } from 'node:util';
 import pg from 'pg';
 import { closeClient, openClient, SettingsClient, TIME_SETTINGS, type Settings } from './connection.js';
+import { isRefusal } from './connectionFaults.js';
 import { applySettings, findMissing, findPooler, type Pooler } from './poolers.js';
 import { readingTimes } from './times.js';
 
@@ -23,6 +24,8 @@ export class Servers {
   readonly #isWriter: boolean;
   #found: Promise<Server> | null = null;
   #isSearching = false;
+  /** Whether the last new connection was refused for its user or password. */
+  #isRefused = false;
   #pooler: Pooler | null = null;
 
   /**
@@ -46,6 +49,21 @@ export class Servers {
   async findPooler(): Promise<Pooler> {
     await this.#find();
     return this.#pooler as Pooler;
+  }
+
+  /**
+   * Tries a new connection if the last one was refused: those that are open hide it until they end.
+   *
+   * @throws the driver's error when it is refused again
+   */
+  async retryRefused(): Promise<void> {
+    if (!this.#isRefused) return;
+    try {
+      await this.#search();
+      this.#isRefused = false;
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+    }
   }
 
   #find(): Promise<Server> {
@@ -110,6 +128,7 @@ export class Servers {
     const [connectionString] = this.#urls;
     const find = () => this.#find();
     const searchAgain = () => this.#searchAgain();
+    const noteRefusal = (isRefused: boolean) => (this.#isRefused = isRefused);
     const prepare = async (client: pg.Client) => {
       await this.#refuseReader(client);
       if (this.#pooler === 'session') await applySettings(client, this.settings);
@@ -133,8 +152,10 @@ export class Servers {
         try {
           await super.connect();
           await prepare(this);
+          noteRefusal(false);
           return this;
         } catch (error) {
+          if (isRefusal(error)) noteRefusal(true);
           void searchAgain();
           closeClient(this);
           throw error;
