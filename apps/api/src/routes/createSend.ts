@@ -37,6 +37,10 @@ const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, { detail: string; erro
     detail: 'This account does not send to the country of this number.',
     errors: { to: 'Must be a number of a country that this account sends to.' },
   },
+  range: {
+    detail: 'This account does not send to satellite and premium-rate numbers.',
+    errors: { to: 'Must be an ordinary number.' },
+  },
   trial_country: {
     detail:
       'Until it has had credits, this account sends only to the countries that were named at its sign-up.',
@@ -59,6 +63,8 @@ const LIMITS: Readonly<Record<LimitCause, string>> = {
     'This recipient has as many open codes as may be guessed at. One of them has to be verified or to expire before the next.',
   breaker:
     'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is stopped for a while.',
+  day_ceiling: 'This account has used as many units as it may in a day (UTC).',
+  month_ceiling: 'This account has used as many units as it may in a month (UTC).',
   trial_ceiling:
     'Accounts that never had credits share a daily number of live sends, and today’s are used up. Credits end this limit.',
 };

@@ -51,6 +51,9 @@ export type LimitCause =
   /** Too many codes that may still be guessed at. */
   | 'open_codes'
   | 'breaker'
+  /** The account's ceilings of units. */
+  | 'day_ceiling'
+  | 'month_ceiling'
   /** Of all trial accounts together. */
   | 'trial_ceiling';
 
@@ -58,6 +61,8 @@ export type LimitCause =
 export type RecipientCause =
   /** The account sends to listed countries only, and this is none of them. */
   | 'country'
+  /** The account sends to no satellite or premium-rate number. */
+  | 'range'
   /** A trial account sends to the countries named at sign-up only … */
   | 'trial_country'
   /** … and to no satellite or premium range. */
