@@ -10,6 +10,26 @@ const VERIFIED_WITHIN_SECONDS = 120;
 /** A code that was sent later than this is no evidence: the person has requested another one, or left. */
 const SENT_WITHIN_SECONDS = 60;
 
+/** Trips that are listed at the most. */
+const TRIPS_MAX = 100;
+/** Prefixes that are listed of a trip at the most, and how many people must share one: what is left tells no number. */
+const PREFIXES_MAX = 5;
+const PREFIX_PEOPLE_MIN = 5;
+
+/** A time for which the breaker stopped an account's sends to a country. */
+export interface BreakerTrip {
+  /** `NO_COUNTRY` for numbers of no country. */
+  country: string;
+  trippedAt: Date;
+  openUntil: Date;
+  isOpen: boolean;
+  /** The evidence. */
+  sends: number;
+  unverified: number;
+  /** While it is open: how the numbers of these sends began, the most frequent first. */
+  prefixes: { prefix: string; sends: number; verified: number }[];
+}
+
 /** The evidence on one account and country. */
 export interface CountryEvidence extends BreakerEvidence {
   accountId: string;
@@ -110,4 +130,28 @@ export async function tripBreaker(
       sends = excluded.sends, unverified = excluded.unverified
     where t.open_until = ${evidence.lastOpenUntil}::timestamptz`;
   return written === 1;
+}
+
+/** The latest trip of each country of an account, the newest first. */
+export async function listBreakerTrips(database: Database, accountId: string): Promise<BreakerTrip[]> {
+  return database.sql.query<BreakerTrip[]>`
+    select t.country, t.tripped_at as "trippedAt", t.open_until as "openUntil", o.is_open as "isOpen", t.sends, t.unverified, p.prefixes
+    from breaker_trips t cross join lateral (select t.open_until > clock_timestamp() as is_open) o cross join lateral (
+      select coalesce(jsonb_agg(g order by g.sends desc, g.prefix), '[]') as prefixes from (
+        select left(s.recipient, least(8, length(s.recipient) - 4)) as prefix, count(*)::integer as sends,
+          (count(*) filter (where s.verification = 'verified'))::integer as verified
+        from applications a cross join lateral (
+          select s.* from sends s where s.application_id = a.id and s.id < first_id_at(t.tripped_at)
+          order by s.id desc limit ${SENDS_MAX}::integer
+        ) s
+        where o.is_open and a.account_id = t.account_id and a.mode = 'live' and coalesce(s.country, ${NO_COUNTRY}) = t.country
+          and s.created_at > t.tripped_at - interval '1 day' and s.status <> 'failed'
+          -- Not the numbers that are masked by now.
+          and s.recipient ~ '^[+][0-9]+$'
+        group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
+        order by sends desc, prefix limit ${PREFIXES_MAX}::integer
+      ) g
+    ) p
+    where t.account_id = ${accountId}::uuid
+    order by t.tripped_at desc limit ${TRIPS_MAX}::integer`;
 }

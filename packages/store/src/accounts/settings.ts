@@ -30,7 +30,8 @@ export type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 /** The settings that are whole numbers. */
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
 /** The settings that are off where they are null. */
-export type OptionalSetting = 'guessBudget' | 'retainNumbersDays' | 'retainSendsDays' | 'newAccountUnitsPerDay';
+export type OptionalSetting =
+  'guessBudget' | 'retainNumbersDays' | 'retainSendsDays' | 'newAccountUnitsPerDay';
 
 /** The bounds of each number, the same as in the table's checks. */
 export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max: number }>> = {
