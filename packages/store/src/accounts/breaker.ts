@@ -1,6 +1,7 @@
 import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
 import type { Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
 /** The breaker judges an account's latest live sends of a day, this many at the most. */
@@ -9,6 +10,14 @@ const SENDS_MAX = 1_000;
 const VERIFIED_WITHIN_SECONDS = 120;
 /** A code that was sent later than this is no evidence: the person has requested another one, or left. */
 const SENT_WITHIN_SECONDS = 60;
+
+/** Whether a send that had the time to be verified is evidence. @param row the alias of its row */
+const isEvidence = (row: 'l' | 's'): Prisma.Sql => {
+  const send = Prisma.raw(row);
+  return Prisma.sql`${send}.status <> 'failed' and (
+    ${send}.verification = 'verified' or ${send}.sent_at <= ${send}.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS})
+  )`;
+};
 
 /** Trips that are listed at the most. */
 const TRIPS_MAX = 100;
@@ -98,9 +107,7 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
         order by s.id desc limit ${SENDS_MAX}::integer
       ) l
       left join breaker_trips t on t.account_id = a.id and t.country = coalesce(l.country, ${NO_COUNTRY})
-      where l.status <> 'failed'
-        and (l.verification = 'verified' or l.sent_at <= l.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS}))
-        and (t.open_until is null or l.created_at > t.open_until)
+      where ${isEvidence('l')} and (t.open_until is null or l.created_at > t.open_until)
       group by 1, 2
     ) e
     where a.breaker_unverified_percent is not null`;
@@ -145,7 +152,8 @@ export async function listBreakerTrips(database: Database, accountId: string): P
           order by s.id desc limit ${SENDS_MAX}::integer
         ) s
         where o.is_open and a.account_id = t.account_id and a.mode = 'live' and coalesce(s.country, ${NO_COUNTRY}) = t.country
-          and s.created_at > t.tripped_at - interval '1 day' and s.status <> 'failed'
+          and s.created_at > t.tripped_at - interval '1 day'
+          and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= t.tripped_at and ${isEvidence('s')}
           -- Not the numbers that are masked by now.
           and s.recipient ~ '^[+][0-9]+$'
         group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer

@@ -122,6 +122,7 @@ function Ended({ trips }: { trips: readonly Trip[] }) {
   return (
     <DataTable
       label={t('breaker.trips')}
+      minWidth={260}
       rows={trips}
       keyOf={({ country }) => country}
       columns={[

@@ -2,6 +2,7 @@ import { Anchor, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { ProtectionView } from '../../../../src/features/protection/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { DataTable } from '../../components/dataTable.js';
@@ -31,9 +32,14 @@ export function Protection() {
 function Limits({ path }: { path: string }) {
   const { t } = useTranslation('protection');
   const { whole } = useNumbers();
+  const { data } = useData<ProtectionView>(`${path}/protection`);
   const limit = (value: number | null): string => (value === null ? t('limits.off') : whole(value));
   return (
-    <Section id="limits" title={t('limits.title')} description={t('limits.what')}>
+    <Section
+      id="limits"
+      title={t('limits.title')}
+      description={`${t('limits.what')} ${data === undefined ? '' : t('limits.account', { rate: whole(data.ratePerMinute) })}`}
+    >
       <Loaded read={useData<{ applications: ApplicationView[] }>(`${path}/applications`)}>
         {({ applications }) =>
           applications.length === 0 ? (
