@@ -32,9 +32,9 @@ const PICTURES = '.data/pictures';
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
 const THEMES = [
-  { name: 'desktop-light-en', width: 1440, height: 860, colorScheme: 'light', language: 'en' },
+  { name: 'desktop-light-en', width: 1280, height: 860, colorScheme: 'light', language: 'en' },
   { name: 'phone-dark-pt', width: 390, height: 844, colorScheme: 'dark', language: 'pt-BR' },
-  { name: 'desktop-dark-pt', width: 1440, height: 860, colorScheme: 'dark', language: 'pt-BR' },
+  { name: 'desktop-dark-pt', width: 1280, height: 860, colorScheme: 'dark', language: 'pt-BR' },
   { name: 'phone-light-en', width: 390, height: 844, colorScheme: 'light', language: 'en' },
 ] as const;
 type Theme = (typeof THEMES)[number];
