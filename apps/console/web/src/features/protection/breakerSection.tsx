@@ -127,7 +127,7 @@ function Ended({ trips }: { trips: readonly Trip[] }) {
       keyOf={({ country }) => country}
       columns={[
         { title: t('breaker.columns.country'), render: ({ country }) => nameOf(country) },
-        { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} /> },
+        { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} wraps /> },
         {
           title: t('breaker.columns.unverified'),
           ta: 'right',
