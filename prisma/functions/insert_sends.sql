@@ -1,6 +1,8 @@
 -- Writes what `create_sends` has decided: the sends, their units' ledger entries, and what their accounts and applications have left.
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
 language plpgsql as $$
+declare
+  v_today date := p_now at time zone 'UTC';
 begin
   if cardinality(p_sends[1].recipient_keys) > 1 then
     -- Workers, who have no pepper, find who verified before under the key that is written now.
@@ -12,6 +14,9 @@ begin
     from unnest(p_created) c join unnest(p_sends) u using (ordinal)
   ), accounted as (
     update accounts a set sends_created = a.sends_created + c.sends, free_quota = a.free_quota - c.free, credits = a.credits - c.credits,
+      units_on = v_today, units_of_day = c.free + c.credits + case when a.units_on = v_today then a.units_of_day else 0 end,
+      units_of_month = c.free + c.credits
+        + case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', v_today::timestamp) then a.units_of_month else 0 end,
       (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, a.sends_created + c.sends, p_now) m)
     from (
       select account_id, count(*) as sends, count(*) filter (where charged_from = 'free_quota') as free,

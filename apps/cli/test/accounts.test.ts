@@ -132,6 +132,11 @@ describe('abuse controls', () => {
   const TO = '+5511987654321';
   const OPEN = {
     allowed_countries: 'all',
+    allows_costly: true,
+    units_per_day: null,
+    units_per_month: null,
+    units_today: 0,
+    units_this_month: 0,
     breaker_unverified_percent: null,
     breaker_min_sends: null,
     stopped_countries: [],
@@ -154,6 +159,20 @@ describe('abuse controls', () => {
     const printed = await text(`account countries ${id} --allow BR,US`);
     expect(printed).toMatch(/^allowed countries +BR,US\n(?:.*\n)*stopped countries +-$/m);
     expect(await json(`account countries ${id} --allow all`)).toEqual({ id, ...OPEN });
+  });
+
+  it('refuse costly numbers, and have ceilings of which each is set and taken off by itself', async () => {
+    expect(await json(`account costly ${id} off`)).toEqual({ id, ...OPEN, allows_costly: false });
+    expect(await json(`account costly ${id} on`)).toEqual({ id, ...OPEN });
+    expect(await json(`account ceiling ${id} --day 1000 --month 20000`)).toEqual({
+      id,
+      ...OPEN,
+      units_per_day: 1_000,
+      units_per_month: 20_000,
+    });
+    expect(await json(`account ceiling ${id} --day off`)).toEqual({ id, ...OPEN, units_per_month: 20_000 });
+    expect(await json(`account ceiling ${id} --month off`)).toEqual({ id, ...OPEN });
+    expect(await json(`account show ${id}`)).toMatchObject(OPEN);
   });
 
   it('have a breaker that is set with 50 sends unless told, changed, reset, and turned off', async () => {
@@ -360,6 +379,8 @@ it.each([
   'account suspend ID --reason r',
   'account resume ID',
   'account countries ID --allow BR',
+  'account costly ID off',
+  'account ceiling ID --day 1',
   'account breaker ID --off',
   'account breaker ID --reset',
   'account breaker ID --unverified-percent 90',

@@ -20,12 +20,13 @@ describe('the settings', () => {
     staff_two_factor: 'optional',
     retain_numbers_days: 90,
     retain_sends_days: null,
+    new_account_units_per_day: 1_000,
   };
   afterEach(() =>
     store.sql(
       `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
          trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional',
-         retain_numbers_days = 90, retain_sends_days = null`,
+         retain_numbers_days = 90, retain_sends_days = null, new_account_units_per_day = 1000`,
     ),
   );
 
@@ -47,6 +48,7 @@ describe('the settings', () => {
     ['staff_two_factor', 'required', 'staffTwoFactor'],
     ['retain_numbers_days', 1, 'retainNumbersDays'],
     ['retain_sends_days', 30, 'retainSendsDays'],
+    ['new_account_units_per_day', 0, 'newAccountUnitsPerDay'],
   ] as const)('change one at a time: %s to %s', async (name, value, stored) => {
     const before = await readSettings(store.database);
     expect(await json(`settings set ${name} ${value}`)).toEqual({ ...DEFAULTS, [name]: value });

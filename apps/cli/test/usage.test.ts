@@ -28,6 +28,7 @@ const MAKE = ['application', 'create', '--account', UNKNOWN_ID, '--name', 'Shop'
 const LIMITS = ['application', 'limits', UNKNOWN_ID];
 const COUNTRIES = ['account', 'countries', UNKNOWN_ID];
 const BREAKER = ['account', 'breaker', UNKNOWN_ID];
+const CEILING = ['account', 'ceiling', UNKNOWN_ID];
 const ONE_OF = 'exactly one of --unverified-percent, --off and --reset is required';
 const USER = ['user', 'create', '--email', 'x@example.com', '--name', 'Ana'];
 const ADD = ['sender', 'add', '--phone-number-id', '1', '--number', '+15550783881', '--token', TOKEN];
@@ -53,7 +54,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [['account'], /a command is missing: one of create, show, credit, .*see onecode account --help/],
     [
       ['account', 'erase', UNKNOWN_ID],
-      /unknown command: one of create, show, credit, rate, weight, senders, countries, breaker, forgive/,
+      /unknown command: one of create, show, credit, rate, weight, senders, countries, costly, ceiling, breaker, forgive/,
     ],
     [['key', KEY], /unknown command/],
     [['key', 'list'], /key list needs --application or --hint/],
@@ -177,6 +178,9 @@ describe('a command that was not written right ends with 2 and one line, before 
     [[...BREAKER, '--unverified-percent', '0'], '--unverified-percent must be a whole number from 1 to 100'],
     [[...BREAKER, '--unverified-percent', '101'], 'from 1 to 100'],
     [[...BREAKER, '--unverified-percent', '9', '--min-sends', '1001'], '--min-sends must be a whole number'],
+    [CEILING, 'at least one of --day and --month is required'],
+    [[...CEILING, '--day', '-1'], '--day must be a whole number from 0 to 1000000000'],
+    [['account', 'costly', UNKNOWN_ID, 'yes'], 'the value must be on or off'],
     [['account', 'forgive', UNKNOWN_ID], /required option '--to <number>'/],
     [['account', 'forgive', UNKNOWN_ID, '--to', '5511987654321'], '--to must be a phone number with +'],
     ...['0', '101', '1.5', 'many'].map((weight): [string[], string] => [

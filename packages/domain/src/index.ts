@@ -23,6 +23,7 @@ export * from './problems.js';
 export * from './providerFacts.js';
 export * from './receipts.js';
 export * from './recipient.js';
+export * from './refusals.js';
 export * from './releases.js';
 export * from './retry.js';
 export * from './seal.js';

@@ -49,9 +49,9 @@ const TABLE = {
     status: 422,
     meaning: 'The recipient is not a valid phone number.',
     cause:
-      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or the account does not send to its country, or to satellite and premium-rate numbers.',
+      'The field "to" is missing, lacks the + and the country code, or is not a possible number; or the account does not send to its country, or to satellite and premium-rate numbers. The detail says which.',
     remedy:
-      'Give the number in E.164 form, for example +5511961234567. Log the detail: where it names a country or range, the number may be right, and the account does not send there. Then ask for another number, or ask the operator to allow it; credits end the limits of a trial account.',
+      'Give the number in E.164 form, for example +5511961234567. Log the detail: where it names a country or range, the number may be right, and the account does not send there. Then ask for another number; an admin of the account allows countries and ranges in the dashboard, under Protection, and credits end the limits of a trial account.',
   },
   channel_unavailable: {
     status: 422,
@@ -82,9 +82,9 @@ const TABLE = {
     status: 429,
     meaning: 'A limit was reached: no send can be created now.',
     cause:
-      'A creation limit of the account, the application or this recipient was reached; or this recipient has as many open codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or the daily live sends that accounts without credits share are used up. The detail says which.',
+      'A creation limit of the account, the application or this recipient was reached; or this recipient has as many open codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or a ceiling of units of the account is reached for the day or the month; or the daily live sends that accounts without credits share are used up. The detail says which.',
     remedy:
-      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes, a right code for a send that is still open ends the wait, and so does an admin of the account, in the dashboard.',
+      'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes, a right code for a send that is still open ends the wait. An admin of the account sees and changes what refused the request in the dashboard, under Protection, and frees a recipient there.',
   },
   internal_error: {
     status: 500,

@@ -1,4 +1,12 @@
-export { allowCountries, findAbuseControls, type AbuseControls } from './accounts/abuseControls.js';
+export {
+  allowCostly,
+  allowCountries,
+  CEILING_BOUNDS,
+  findAbuseControls,
+  setCeilings,
+  type AbuseControls,
+  type Ceilings,
+} from './accounts/abuseControls.js';
 export * from './accounts/accountChanges.js';
 export {
   createAccount,

@@ -18,7 +18,8 @@ create table settings (
   -- Of all prices in message_prices.
   price_currency text check (price_currency ~ '^[A-Z]{3}$'),
   retain_numbers_days integer default 90 check (retain_numbers_days between 1 and 3650),
-  retain_sends_days integer check (retain_sends_days between 30 and 3650)
+  retain_sends_days integer check (retain_sends_days between 30 and 3650),
+  new_account_units_per_day integer default 1000 check (new_account_units_per_day between 0 and 1000000000)
 );
 insert into settings default values;
 
@@ -49,6 +50,12 @@ create table accounts (
   weight integer not null default 1 check (weight between 1 and 100),
   senders text not null default 'shared' check (senders in ('shared', 'own', 'own-first')),
   delete_at timestamptz(3),
+  allows_costly boolean not null default true,
+  units_per_day integer check (units_per_day between 0 and 1000000000),
+  units_per_month integer check (units_per_month between 0 and 1000000000),
+  units_on date not null default '1970-01-01',
+  units_of_day integer not null default 0 check (units_of_day >= 0),
+  units_of_month integer not null default 0 check (units_of_month >= 0),
   constraint breaker_is_whole check ((breaker_unverified_percent is null) = (breaker_min_sends is null)),
   constraint accounts_suspension_check check ((suspended_at is null) = (suspension_reason is null))
 )
@@ -782,6 +789,8 @@ $$;
 
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
 language plpgsql as $$
+declare
+  v_today date := p_now at time zone 'UTC';
 begin
   if cardinality(p_sends[1].recipient_keys) > 1 then
     -- Workers, who have no pepper, find who verified before under the key that is written now.
@@ -793,6 +802,9 @@ begin
     from unnest(p_created) c join unnest(p_sends) u using (ordinal)
   ), accounted as (
     update accounts a set sends_created = a.sends_created + c.sends, free_quota = a.free_quota - c.free, credits = a.credits - c.credits,
+      units_on = v_today, units_of_day = c.free + c.credits + case when a.units_on = v_today then a.units_of_day else 0 end,
+      units_of_month = c.free + c.credits
+        + case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', v_today::timestamp) then a.units_of_month else 0 end,
       (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, a.sends_created + c.sends, p_now) m)
     from (
       select account_id, count(*) as sends, count(*) filter (where charged_from = 'free_quota') as free,
@@ -1088,6 +1100,7 @@ declare
   v_locked uuid[] := lock_applications(p_sends, p_wait_ms);
   -- After the locks, so that times of one account never go back.
   v_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_today date := v_now at time zone 'UTC';
   v_settings settings;
   -- What this call has created: of the account, of the application, and in all.
   v_account_id uuid;
@@ -1115,6 +1128,8 @@ declare
   v_wrong_at timestamptz;
   v_codes_at timestamptz;
   v_trial_at timestamptz;
+  v_day_at timestamptz;
+  v_month_at timestamptz;
   v_open_at timestamptz;
   v_bucket text;
 begin
@@ -1123,7 +1138,10 @@ begin
   for w in
     -- A statement of its own: it sees what others committed before the locks were ours.
     select u.*, k.id is not null and k.revoked_at is null as key_is_valid, s.id as existing_id, s.body_hash as existing_hash,
-      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.trial_countries, a.sends_created as account_total,
+      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.allows_costly, a.trial_countries,
+      a.units_per_day, a.units_per_month, a.sends_created as account_total,
+      case when a.units_on = v_today then a.units_of_day else 0 end as units_of_day,
+      case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', v_today::timestamp) then a.units_of_month else 0 end as units_of_month,
       a.minute_times as account_times, a.minute_totals as account_totals,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, p.mode, p.sends_created as application_total,
       p.minute_times as application_times, p.minute_totals as application_totals, p.per_minute as application_quota,
@@ -1209,11 +1227,11 @@ begin
     end if;
 
     cause := case
+      when v_is_live and w.trial_countries is not null and w.is_costly then 'trial_range'
       -- A number of no country is on no list.
+      when v_is_live and w.trial_countries is not null and not coalesce(w.country = any (w.trial_countries), false) then 'trial_country'
+      when w.is_costly and not w.allows_costly then 'range'
       when not coalesce(w.country = any (w.allowed_countries), w.allowed_countries is null) then 'country'
-      when not v_is_live or w.trial_countries is null then null
-      when w.is_costly then 'trial_range'
-      when not coalesce(w.country = any (w.trial_countries), false) then 'trial_country'
     end;
     if cause is not null then
       outcome := 'recipient_refused';
@@ -1248,11 +1266,19 @@ begin
       end if;
     end if;
     v_trial_at := case when v_is_live and w.trial_countries is not null then trial_opens_at(v_trial_new, v_now, v_settings) end;
+    v_day_at := case
+      when v_is_live and w.units_of_day + v_free_taken + v_credits_taken >= w.units_per_day
+        then (v_today + interval '1 day') at time zone 'UTC'
+    end;
+    v_month_at := case
+      when v_is_live and w.units_of_month + v_free_taken + v_credits_taken >= w.units_per_month
+        then (date_trunc('month', v_today::timestamp) + interval '1 month') at time zone 'UTC'
+    end;
 
     -- The last one to open is told.
     v_open_at := greatest(
       closed_until(account_window), closed_until(application_window), closed_until(recipient_window),
-      v_wrong_at, v_codes_at, w.breaker_at, v_trial_at
+      v_wrong_at, v_codes_at, w.breaker_at, v_month_at, v_day_at, v_trial_at
     );
     outcome := 'created';
     if v_open_at is not null then
@@ -1264,6 +1290,8 @@ begin
         when v_wrong_at then 'wrong_guesses'
         when v_codes_at then 'open_codes'
         when w.breaker_at then 'breaker'
+        when v_month_at then 'month_ceiling'
+        when v_day_at then 'day_ceiling'
         else 'trial_ceiling'
       end;
       retry_after_seconds := ceil(extract(epoch from v_open_at - v_now));

@@ -5,7 +5,9 @@ import {
   generateCode,
   guessCost,
   hashCode,
+  LIMIT_REFUSALS,
   Problem,
+  RECIPIENT_REFUSALS,
   recipientKeys,
   seal,
   TEST_CODE,
@@ -19,7 +21,7 @@ import {
   traceparentOf,
   type DeliveryQueue,
 } from '@onecode/runtime';
-import { createSend, newId, type LimitCause, type RecipientCause } from '@onecode/store';
+import { createSend, newId } from '@onecode/store';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';
@@ -31,37 +33,6 @@ import { setSendId } from '../requests.js';
 import { sendView } from '../sendView.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;
-
-const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, { detail: string; errors: { to: string } }>> = {
-  country: {
-    detail: 'This account does not send to the country of this number.',
-    errors: { to: 'Must be a number of a country that this account sends to.' },
-  },
-  trial_country: {
-    detail:
-      'Until it has had credits, this account sends only to the countries that were named at its sign-up.',
-    errors: { to: 'Must be a number of a country that was named at sign-up.' },
-  },
-  trial_range: {
-    detail: 'Until it has had credits, this account does not send to satellite and premium-rate numbers.',
-    errors: { to: 'Must be an ordinary number.' },
-  },
-};
-
-/** The detail for each limit; `Retry-After` says how long to wait. */
-const LIMITS: Readonly<Record<LimitCause, string>> = {
-  account_rate: 'This account has created as many sends as it may in a minute.',
-  application_rate: 'This application has created as many sends as it may in a minute.',
-  recipient_rate: 'This application has sent to this recipient as often as it may in an hour.',
-  wrong_guesses:
-    'Too many wrong codes in a row were given for this recipient. A right code for a send that is still open ends this, and so does an admin of the account; a part is forgiven each day.',
-  open_codes:
-    'This recipient has as many open codes as may be guessed at. One of them has to be verified or to expire before the next.',
-  breaker:
-    'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is stopped for a while.',
-  trial_ceiling:
-    'Accounts that never had credits share a daily number of live sends, and today’s are used up. Credits end this limit.',
-};
 
 /** `POST /v1/send`: the checks stand in the order in which they are answered. */
 export function createSendRoute({
@@ -111,11 +82,13 @@ export function createSendRoute({
         throw new Problem('idempotency_key_reused');
       case 'key_refused':
         throw invalidKey(creation.cause);
-      case 'recipient_refused':
-        throw new Problem('invalid_recipient', RECIPIENT_REFUSALS[creation.cause]);
+      case 'recipient_refused': {
+        const { detail, to } = RECIPIENT_REFUSALS[creation.cause];
+        throw new Problem('invalid_recipient', { detail, errors: { to } });
+      }
       case 'rate_limited':
         throw new Problem('rate_limited', {
-          detail: LIMITS[creation.cause],
+          detail: LIMIT_REFUSALS[creation.cause].detail,
           retryAfterSeconds: creation.retryAfterSeconds,
         });
       case 'insufficient_credits':

@@ -1,15 +1,18 @@
 import type { BreakerRule, PhoneRecipient } from '@onecode/domain';
 import {
+  allowCostly,
   allowCountries,
+  CEILING_BOUNDS,
   resetGuessCount,
   resetBreaker,
   setBreaker,
+  setCeilings,
   type Database,
   type AbuseControls,
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { countries, id, phoneNumber, wholeNumber } from '../arguments.js';
+import { countries, id, oneOf, phoneNumber, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { found, UsageError } from '../errors.js';
 import { keysOf } from '../numberPepper.js';
@@ -20,6 +23,11 @@ const MIN_SENDS_INITIAL = 50;
 /** An account's abuse controls as they are printed. */
 export const abuseControlsRow = (controls: AbuseControls): Row => ({
   allowed_countries: controls.allowedCountries ?? 'all',
+  allows_costly: controls.allowsCostly,
+  units_per_day: controls.unitsPerDay,
+  units_per_month: controls.unitsPerMonth,
+  units_today: controls.unitsToday,
+  units_this_month: controls.unitsThisMonth,
   breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
   breaker_min_sends: controls.breaker?.minSends ?? null,
   stopped_countries: controls.stoppedCountries,
@@ -46,7 +54,17 @@ function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
   return (database: Database, accountId: string) => setBreaker(database, actor(), accountId, rule);
 }
 
-/** `account countries`, `breaker` and `forgive`. */
+const ceiling =
+  (option: string) =>
+  (value: string): number | 'off' =>
+    value === 'off' ? value : wholeNumber(option, CEILING_BOUNDS)(value);
+
+interface CeilingOptions {
+  day?: number | 'off';
+  month?: number | 'off';
+}
+
+/** `account countries`, `costly`, `ceiling`, `breaker` and `forgive`. */
 export function addAbuseControlCommands(account: Command): void {
   account
     .command('countries')
@@ -64,6 +82,38 @@ export function addAbuseControlCommands(account: Command): void {
     .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
       const changed = await withDatabase((database) =>
         allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),
+      );
+      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
+    });
+
+  account
+    .command('costly')
+    .description('let an account send to satellite and premium-rate numbers, or refuse them')
+    .argument('<id>', 'the account', id('the account'))
+    .argument('<value>', 'on or off', oneOf('the value', ['on', 'off']))
+    .addHelpText('after', example('account costly ID off'))
+    .action(async (accountId: string, value: 'on' | 'off', _options: object, command: Command) => {
+      const changed = await withDatabase((database) =>
+        allowCostly(database, actor(), accountId, value === 'on'),
+      );
+      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
+    });
+
+  account
+    .command('ceiling')
+    .description('limit how many units an account may use in a day and in a month (UTC)')
+    .argument('<id>', 'the account', id('the account'))
+    .option('--day <number>', 'units a day, or off', ceiling('--day'))
+    .option('--month <number>', 'units a month, or off', ceiling('--month'))
+    .addHelpText('after', example('account ceiling ID --day 1000 --month off'))
+    .action(async (accountId: string, { day, month }: CeilingOptions, command: Command) => {
+      if (day === undefined && month === undefined)
+        throw new UsageError('at least one of --day and --month is required');
+      const changed = await withDatabase((database) =>
+        setCeilings(database, actor(), accountId, {
+          ...(day !== undefined && { unitsPerDay: day === 'off' ? null : day }),
+          ...(month !== undefined && { unitsPerMonth: month === 'off' ? null : month }),
+        }),
       );
       print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });

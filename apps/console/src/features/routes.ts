@@ -8,6 +8,7 @@ import { healthRoutes } from './health/routes.js';
 import { ledgerRoutes } from './ledger/routes.js';
 import { overviewRoutes } from './overview/routes.js';
 import { profileRoutes } from './profile/routes.js';
+import { protectionRoutes } from './protection/routes.js';
 import { refusedRequestRoutes } from './refusedRequests/routes.js';
 import { senderRoutes } from './senders/routes.js';
 import { sendRoutes } from './sends/routes.js';
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ...ledgerRoutes,
   ...overviewRoutes,
   ...profileRoutes,
+  ...protectionRoutes,
   ...refusedRequestRoutes,
   ...sendRoutes,
   ...searchRoutes,

@@ -1,6 +1,6 @@
 import { hashApiKey } from '@onecode/domain';
-import { findCaller, newId } from '@onecode/store';
-import { until } from '@onecode/testing';
+import { changeSetting, createSend, findCaller, grantCredits, newId } from '@onecode/store';
+import { buildCaller, newSend, TEST_ACTOR, until } from '@onecode/testing';
 import { judgePassword } from '../../src/auth/passwords.js';
 import type { NewAccountView } from '../../src/features/auth/view.js';
 import { useConsole } from '../console.js';
@@ -260,6 +260,49 @@ describe('the first account', () => {
         after: { credits: 5, trialCountries: null },
       },
     ]);
+  });
+
+  it('starts safe: with the countries named then, no costly numbers and a daily ceiling, also after its trial', async () => {
+    const ana = await person(server);
+    const { id } = (await ana.post('/accounts', { name: 'Safe', language: 'en', countries: ['PT', 'BR'] }))
+      .body;
+    const safe = {
+      allowedCountries: ['BR', 'PT'],
+      allowsCostly: false,
+      unitsPerDay: 1_000,
+      unitsPerMonth: null,
+    };
+    expect((await ana.get(`/accounts/${id}/protection`)).body).toMatchObject(safe);
+
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { id });
+    const cause = async (country: string, isCostly = false): Promise<unknown> => {
+      const end = await createSend(database, { ...newSend(caller), country, isCostly });
+      return 'cause' in end ? end.cause : end.outcome;
+    };
+    expect([await cause('US'), await cause('BR', true), await cause('BR')]).toEqual([
+      'trial_country',
+      'trial_range',
+      'created',
+    ]);
+    await grantCredits(database, TEST_ACTOR, id, 5, 'invoice 1');
+    expect((await ana.get(`/accounts/${id}/protection`)).body).toMatchObject(safe);
+    expect([await cause('US'), await cause('BR', true), await cause('BR')]).toEqual([
+      'country',
+      'range',
+      'created',
+    ]);
+
+    const { newAccountUnitsPerDay } = await changeSetting(
+      database,
+      TEST_ACTOR,
+      'newAccountUnitsPerDay',
+      null,
+    );
+    expect(newAccountUnitsPerDay).toBeNull();
+    const bia = await person(server);
+    const second = (await bia.post('/accounts', { name: 'Open', language: 'en' })).body;
+    expect((await bia.get(`/accounts/${second.id}/protection`)).body).toMatchObject({ unitsPerDay: null });
   });
 
   it('may send within Brazil when no country was named', async () => {

@@ -115,34 +115,6 @@ describe('operators and accounts', () => {
     expect(await show()).toMatchObject({ ratePerMinute: 600, ownRatePerMinute: null });
   });
 
-  it('allows some countries only, and all again', async () => {
-    await operator.put(at('/countries'), { countries: ['US', 'BR', 'BR'] });
-    expect((await show()).allowedCountries).toEqual(['BR', 'US']);
-
-    await operator.put(at('/countries'), { countries: null });
-    expect((await show()).allowedCountries).toBeNull();
-  });
-
-  it('sets the breaker, shows its trips, and resets it', async () => {
-    await operator.put(at('/breaker'), { rule: { unverifiedPercent: 90, minSends: 50 } });
-    await server.db.sql(
-      `insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified)
-       values ($1, 'US', now(), now() + interval '1 hour', 100, 97)`,
-      [account],
-    );
-    expect(await show()).toMatchObject({
-      breaker: { unverifiedPercent: 90, minSends: 50 },
-      stoppedCountries: ['US'],
-      trips: [{ country: 'US', sends: 100, unverified: 97 }],
-    });
-
-    await operator.post(at('/breaker/reset'));
-    expect(await show()).toMatchObject({ stoppedCountries: [], trips: [{ country: 'US' }] });
-
-    await operator.put(at('/breaker'), { rule: null });
-    expect((await show()).breaker).toBeNull();
-  });
-
   it('suspends an account with a reason, and ends that', async () => {
     await operator.post(at('/suspend'), { reason: 'invoice 41 is open' });
     expect(await show()).toMatchObject({
@@ -163,16 +135,8 @@ describe('operators and accounts', () => {
     ['post', '/credits', { amount: 1 }, { reason: 'required' }],
     ['post', '/credits', { amount: 1, reason: '  ' }, { reason: 'pattern' }],
     ['post', '/suspend', { reason: 'x'.repeat(201) }, { reason: 'maxLength' }],
-    ['put', '/countries', { countries: ['XX'] }, { countries: 'unknown' }],
-    ['put', '/countries', { countries: [] }, { countries: 'minItems' }],
     ['put', '/rate', { ratePerMinute: 0 }, { ratePerMinute: 'minimum' }],
     ['put', '/rate', { ratePerMinute: 60, name: 'Mine' }, { body: 'additionalProperties' }],
-    [
-      'put',
-      '/breaker',
-      { rule: { unverifiedPercent: 101, minSends: 1 } },
-      { 'rule.unverifiedPercent': 'maximum' },
-    ],
   ])('refuses a wrong %s %s, names the field, and changes nothing', async (method, path, body, errors) => {
     const [before, last] = [await show(), await latest()];
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { LIMIT_REFUSALS } from '@onecode/domain';
 import { changeAccount, noteMailSender, pauseSender, setMessagePrice } from '@onecode/store';
 import {
   buildAccount,
@@ -103,12 +104,14 @@ const PAGES: readonly Visit[] = [
     as: 'member',
   },
   { name: 'requests', path: '/accounts/ACCOUNT/requests', as: 'member' },
-  { name: 'requests-of-a-code', path: '/accounts/ACCOUNT/requests?code=invalid_recipient', as: 'member' },
+  { name: 'requests-of-a-code', path: '/accounts/ACCOUNT/requests?code=rate_limited', as: 'member' },
   { name: 'empty-requests', path: '/accounts/EMPTY/requests', as: 'member' },
   { name: 'applications', path: '/accounts/ACCOUNT/applications', as: 'member' },
   { name: 'application', path: '/accounts/ACCOUNT/applications/APPLICATION', as: 'member' },
   { name: 'tryout-test', path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' },
   { name: 'tryout-live', path: '/accounts/ACCOUNT/applications/APPLICATION/tryout', as: 'member' },
+  { name: 'protection', path: '/accounts/ACCOUNT/protection', as: 'member' },
+  { name: 'protection-on-trial', path: '/accounts/EMPTY/protection#ceilings', as: 'member' },
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'statement', path: '/accounts/ACCOUNT/statement', as: 'member' },
@@ -197,6 +200,19 @@ const DIALOGS: readonly DialogVisit[] = [
     opener: 'Invite member',
     confirm: 'Create link',
   },
+  {
+    name: 'dialog-countries',
+    path: '/accounts/ACCOUNT/protection',
+    as: 'member',
+    opener: 'Change allowed countries',
+  },
+  {
+    name: 'dialog-ceilings',
+    path: '/accounts/ACCOUNT/protection',
+    as: 'member',
+    opener: 'Change ceilings',
+  },
+  { name: 'dialog-resume', path: '/accounts/ACCOUNT/protection', as: 'member', opener: 'Resume sends' },
   { name: 'dialog-second-factor', path: '/profile', as: 'member', opener: 'Turn on', confirm: 'Continue' },
   {
     name: 'dialog-credits',
@@ -353,7 +369,7 @@ beforeAll(async () => {
      from (select *, row_number() over (partition by mode order by id)::integer as n from sends where account_id = $1) s where n <= 2`,
     [account],
   );
-  const limit = 'This account has created as many sends as it may in a minute.';
+  const limit = LIMIT_REFUSALS.recipient_rate.detail;
   await refuseRequests(
     database,
     live,
@@ -366,8 +382,22 @@ beforeAll(async () => {
   await refuseRequests(database, live, 'internal_error', [
     { status: 500, detail: 'Something failed inside the service.', ageMs: 90_000_000 },
   ]);
+  await server.db.sql(
+    `update accounts set units_per_day = 500, units_per_month = 20000, units_on = (now() at time zone 'UTC')::date, units_of_day = 500,
+       units_of_month = 12345, allowed_countries = '{BR,PT,US}', allows_costly = false, breaker_unverified_percent = 90,
+       breaker_min_sends = 50 where id = $1`,
+    [account],
+  );
+  await server.db.sql(
+    `insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified)
+     values ($1, 'BR', now(), now() + interval '40 minutes', 87, 85), ($1, 'US', now() - interval '2 days', now() - interval '47 hours', 60, 57)`,
+    [account],
+  );
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
-  await server.db.sql(`update accounts set trial_countries = '{BR,PT}' where id = $1`, [empty]);
+  await server.db.sql(
+    `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_costly = false, units_per_day = 1000 where id = $1`,
+    [empty],
+  );
   const first = async (where: string): Promise<string> =>
     String((await server.db.sql(`select id from sends where ${where} order by id desc limit 1`))[0]?.['id']);
   Object.assign(ids, {

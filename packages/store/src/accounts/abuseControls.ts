@@ -3,10 +3,24 @@ import { type Actor, audited, changedFields } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 
-/** The limits on an account's abuse, as operators see them. */
-export interface AbuseControls {
+/** The most units that an account's sends may take, each null for no ceiling; days and months are of UTC. */
+export interface Ceilings {
+  unitsPerDay: number | null;
+  unitsPerMonth: number | null;
+}
+
+/** The bounds of a ceiling, the same as in the table's checks. */
+export const CEILING_BOUNDS = { min: 0, max: 1_000_000_000 } as const;
+
+/** The limits on an account's abuse, as its admins and operators see and set them. */
+export interface AbuseControls extends Ceilings {
   /** ISO 3166 codes; null: every country, and numbers of no country. */
   allowedCountries: string[] | null;
+  /** Whether it may send to satellite and premium-rate numbers. */
+  allowsCostly: boolean;
+  /** What its sends took today and this month (UTC), whether or not it came back since. */
+  unitsToday: number;
+  unitsThisMonth: number;
   /** Null is off. */
   breaker: BreakerRule | null;
   /** Countries that the fraud breaker stops for now (`NO_COUNTRY`: numbers of no country), and when the last stop ends. */
@@ -16,8 +30,11 @@ export interface AbuseControls {
   refusedRecipients: number;
 }
 
-interface AbuseControlsRow {
+interface AbuseControlsRow extends Ceilings {
   allowed_countries: string[] | null;
+  allowsCostly: boolean;
+  unitsToday: number;
+  unitsThisMonth: number;
   breaker_unverified_percent: number | null;
   breaker_min_sends: number | null;
   stopped_countries: string[];
@@ -31,9 +48,12 @@ export async function findAbuseControls(
   accountId: string,
 ): Promise<AbuseControls | null> {
   const [row] = await database.sql.query<AbuseControlsRow[]>`
-    select a.allowed_countries, a.breaker_unverified_percent, a.breaker_min_sends,
+    select a.allowed_countries, a.allows_costly as "allowsCostly", a.units_per_day as "unitsPerDay",
+      a.units_per_month as "unitsPerMonth", case when a.units_on = n.today then a.units_of_day else 0 end as "unitsToday",
+      case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', n.today::timestamp) then a.units_of_month else 0
+      end as "unitsThisMonth", a.breaker_unverified_percent, a.breaker_min_sends,
       t.countries as stopped_countries, t.until as stopped_until, ${EXHAUSTED_RECIPIENTS} as refused_recipients
-    from accounts a, lateral (
+    from accounts a, (select (clock_timestamp() at time zone 'UTC')::date as today) n, lateral (
       select coalesce(array_agg(country order by country), '{}') as countries, max(open_until) as until
       from breaker_trips
       where account_id = a.id and a.breaker_unverified_percent is not null and open_until > clock_timestamp()
@@ -43,6 +63,11 @@ export async function findAbuseControls(
   const { breaker_unverified_percent: unverifiedPercent, breaker_min_sends: minSends } = row;
   return {
     allowedCountries: row.allowed_countries,
+    allowsCostly: row.allowsCostly,
+    unitsPerDay: row.unitsPerDay,
+    unitsPerMonth: row.unitsPerMonth,
+    unitsToday: row.unitsToday,
+    unitsThisMonth: row.unitsThisMonth,
     breaker: unverifiedPercent === null || minSends === null ? null : { unverifiedPercent, minSends },
     stoppedCountries: row.stopped_countries,
     stoppedUntil: row.stopped_until,
@@ -84,5 +109,42 @@ export async function allowCountries(
   return changeAbuseControls(database, actor, 'account.allow_countries', accountId, async (connection) => {
     await connection.sql.execute`
       update accounts set allowed_countries = ${countries}::text[] where id = ${accountId}::uuid`;
+  });
+}
+
+/**
+ * Lets an account send to satellite and premium-rate numbers, or refuses them.
+ *
+ * @returns its abuse controls afterwards, or null when there is no such account
+ */
+export async function allowCostly(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  isAllowed: boolean,
+): Promise<AbuseControls | null> {
+  return changeAbuseControls(database, actor, 'account.allow_costly', accountId, async (connection) => {
+    await connection.sql.execute`
+      update accounts set allows_costly = ${isAllowed}::boolean where id = ${accountId}::uuid`;
+  });
+}
+
+/**
+ * Changes the ceilings that are given; null is none. What was taken before in the day or month counts.
+ *
+ * @returns its abuse controls afterwards, or null when there is no such account
+ */
+export async function setCeilings(
+  database: Database,
+  actor: Actor,
+  accountId: string,
+  { unitsPerDay, unitsPerMonth }: Partial<Ceilings>,
+): Promise<AbuseControls | null> {
+  const data = {
+    ...(unitsPerDay !== undefined && { unitsPerDay }),
+    ...(unitsPerMonth !== undefined && { unitsPerMonth }),
+  };
+  return changeAbuseControls(database, actor, 'account.set_ceilings', accountId, async (connection) => {
+    await connection.prisma.account.update({ where: { id: accountId }, data, select: { id: true } });
   });
 }

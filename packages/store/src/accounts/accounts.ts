@@ -70,7 +70,8 @@ export const accountColumns = (alias: string): Prisma.Sql => {
 /**
  * Creates an account, with ledger entries for the units it starts with.
  *
- * @param trialCountries where it may send while on trial; null when it is not on trial
+ * @param trialCountries where it may send while on trial; null when it is not on trial. Who tries starts safe: sends go to these
+ *   countries and to no satellite or premium-rate number, and have a daily ceiling, until an admin of the account changes that
  */
 export async function insertAccount(
   connection: Connection,
@@ -80,10 +81,12 @@ export async function insertAccount(
   const id = newId();
   const [row] = await connection.sql.query<[Account]>`
     with created as (
-      insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries)
+      insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries, allowed_countries, allows_costly,
+        units_per_day)
       select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
-        ${account.credits}::integer, ${account.ratePerMinute}::integer, ${trialCountries}::text[]
-      from settings
+        ${account.credits}::integer, ${account.ratePerMinute}::integer, t.countries, t.countries, t.countries is null,
+        case when t.countries is not null then new_account_units_per_day end
+      from settings, (select ${trialCountries}::text[] as countries) t
       returning *
     ), granted as (
       insert into ledger_entries (account_id, kind, bucket, units, reason)

@@ -1,6 +1,7 @@
 import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
 import type { Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { writeMails } from '../mails/writeMails.js';
 import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
@@ -10,6 +11,34 @@ const SENDS_MAX = 1_000;
 const VERIFIED_WITHIN_SECONDS = 120;
 /** A code that was sent later than this is no evidence: the person has requested another one, or left. */
 const SENT_WITHIN_SECONDS = 60;
+
+/** Whether a send that had the time to be verified is evidence. @param row the alias of its row */
+const isEvidence = (row: 'l' | 's'): Prisma.Sql => {
+  const send = Prisma.raw(row);
+  return Prisma.sql`${send}.status <> 'failed' and (
+    ${send}.verification = 'verified' or ${send}.sent_at <= ${send}.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS})
+  )`;
+};
+
+/** Trips that are listed at the most. */
+const TRIPS_MAX = 100;
+/** Prefixes that are listed of a trip at the most, and how many people must share one: what is left tells no number. */
+const PREFIXES_MAX = 5;
+const PREFIX_PEOPLE_MIN = 5;
+
+/** A time for which the breaker stopped an account's sends to a country. */
+export interface BreakerTrip {
+  /** `NO_COUNTRY` for numbers of no country. */
+  country: string;
+  trippedAt: Date;
+  openUntil: Date;
+  isOpen: boolean;
+  /** The evidence. */
+  sends: number;
+  unverified: number;
+  /** While it is open: how the numbers of these sends began, the most frequent first. */
+  prefixes: { prefix: string; sends: number; verified: number }[];
+}
 
 /** The evidence on one account and country. */
 export interface CountryEvidence extends BreakerEvidence {
@@ -79,9 +108,7 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
         order by s.id desc limit ${SENDS_MAX}::integer
       ) l
       left join breaker_trips t on t.account_id = a.id and t.country = coalesce(l.country, ${NO_COUNTRY})
-      where l.status <> 'failed'
-        and (l.verification = 'verified' or l.sent_at <= l.created_at + make_interval(secs => ${SENT_WITHIN_SECONDS}))
-        and (t.open_until is null or l.created_at > t.open_until)
+      where ${isEvidence('l')} and (t.open_until is null or l.created_at > t.open_until)
       group by 1, 2
     ) e
     where a.breaker_unverified_percent is not null`;
@@ -120,4 +147,29 @@ export async function tripBreaker(
     await writeMails(connection, { kind: 'breaker_tripped', event, facts }, { adminsOf: accountId });
     return true;
   });
+}
+
+/** The latest trip of each country of an account, the newest first. */
+export async function listBreakerTrips(database: Database, accountId: string): Promise<BreakerTrip[]> {
+  return database.sql.query<BreakerTrip[]>`
+    select t.country, t.tripped_at as "trippedAt", t.open_until as "openUntil", o.is_open as "isOpen", t.sends, t.unverified, p.prefixes
+    from breaker_trips t cross join lateral (select t.open_until > clock_timestamp() as is_open) o cross join lateral (
+      select coalesce(jsonb_agg(g order by g.sends desc, g.prefix), '[]') as prefixes from (
+        select left(s.recipient, least(8, length(s.recipient) - 4)) as prefix, count(*)::integer as sends,
+          (count(*) filter (where s.verification = 'verified'))::integer as verified
+        from applications a cross join lateral (
+          select s.* from sends s where s.application_id = a.id and s.id < first_id_at(t.tripped_at)
+          order by s.id desc limit ${SENDS_MAX}::integer
+        ) s
+        where o.is_open and a.account_id = t.account_id and a.mode = 'live' and coalesce(s.country, ${NO_COUNTRY}) = t.country
+          and s.created_at > t.tripped_at - interval '1 day'
+          and least(s.created_at + make_interval(secs => ${VERIFIED_WITHIN_SECONDS}), s.expires_at) <= t.tripped_at and ${isEvidence('s')}
+          -- Not the numbers that are masked by now.
+          and s.recipient ~ '^[+][0-9]+$'
+        group by 1 having count(distinct s.recipient_key) >= ${PREFIX_PEOPLE_MIN}::integer
+        order by sends desc, prefix limit ${PREFIXES_MAX}::integer
+      ) g
+    ) p
+    where t.account_id = ${accountId}::uuid
+    order by t.tripped_at desc limit ${TRIPS_MAX}::integer`;
 }

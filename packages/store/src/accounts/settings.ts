@@ -20,6 +20,8 @@ export interface Settings {
   retainNumbersDays: number | null;
   /** So long after its creation a send is deleted; null: never, and 30 days for test sends. */
   retainSendsDays: number | null;
+  /** The most units a day (UTC) of an account that is made at sign-up, until its admins change it; null: no ceiling. */
+  newAccountUnitsPerDay: number | null;
 }
 
 export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
@@ -28,7 +30,8 @@ export type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 /** The settings that are whole numbers. */
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
 /** The settings that are off where they are null. */
-export type OptionalSetting = 'guessBudget' | 'retainNumbersDays' | 'retainSendsDays';
+export type OptionalSetting =
+  'guessBudget' | 'retainNumbersDays' | 'retainSendsDays' | 'newAccountUnitsPerDay';
 
 /** The bounds of each number, the same as in the table's checks. */
 export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max: number }>> = {
@@ -41,6 +44,7 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   signUpsPerDomainDay: { min: 1, max: 1_000_000 },
   retainNumbersDays: { min: 1, max: 3650 },
   retainSendsDays: { min: 30, max: 3650 },
+  newAccountUnitsPerDay: { min: 0, max: 1_000_000_000 },
 };
 
 const SELECTED = {
@@ -54,6 +58,7 @@ const SELECTED = {
   staffTwoFactor: true,
   retainNumbersDays: true,
   retainSendsDays: true,
+  newAccountUnitsPerDay: true,
 } as const;
 
 /** The settings in force. */
@@ -62,7 +67,8 @@ export async function readSettings(database: Connection): Promise<Settings> {
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
       account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
       sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",
-      staff_two_factor as "staffTwoFactor", retain_numbers_days as "retainNumbersDays", retain_sends_days as "retainSendsDays"
+      staff_two_factor as "staffTwoFactor", retain_numbers_days as "retainNumbersDays", retain_sends_days as "retainSendsDays",
+      new_account_units_per_day as "newAccountUnitsPerDay"
     from settings`;
   return settings;
 }

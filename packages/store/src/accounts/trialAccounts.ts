@@ -10,7 +10,7 @@ import { insertApplication } from './applications.js';
 export interface NewOwnAccount {
   name: string;
   language: Locale;
-  /** Where it may send while on trial: ISO 3166 codes, in order and each once. */
+  /** Where it may send: ISO 3166 codes, in order and each once. Its admins change that once it is on trial no longer. */
   countries: readonly string[];
   /** What the test application is called that it begins with, and the key of that. */
   names: { application: string; key: string };
@@ -87,8 +87,8 @@ export async function readTrialSends(database: Connection): Promise<TrialSends> 
 export interface LiveCountries {
   /** ISO 3166 codes; null: every country. */
   countries: string[] | null;
-  /** On trial, numbers that cost far more than others are refused too. */
-  isOnTrial: boolean;
+  /** Whether numbers that cost far more than others are refused. On trial they always are. */
+  refusesCostly: boolean;
 }
 
 /** Where an account's live sends may go, or null when there is no such account. */
@@ -97,7 +97,7 @@ export async function readLiveCountries(
   accountId: string,
 ): Promise<LiveCountries | null> {
   const [row] = await database.sql.query<LiveCountries[]>`
-    select trial_countries is not null as "isOnTrial", case
+    select trial_countries is not null or not allows_costly as "refusesCostly", case
       when trial_countries is null then allowed_countries
       when allowed_countries is null then trial_countries
       else array(select unnest(trial_countries) intersect select unnest(allowed_countries) order by 1)

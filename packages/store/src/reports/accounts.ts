@@ -46,17 +46,6 @@ function matching(text: string): Prisma.Sql {
   ))`;
 }
 
-/** A time for which the breaker stopped an account's sends to a country. */
-export interface BreakerTripDetails {
-  /** `NO_COUNTRY` for numbers of no country. */
-  country: string;
-  trippedAt: Date;
-  openUntil: Date;
-  /** The evidence. */
-  sends: number;
-  unverified: number;
-}
-
 /** An account and what belongs to it, for operators: never its sends or their recipients. */
 export interface AccountDetails extends FoundAccount {
   /** Null: the setting. */
@@ -64,11 +53,9 @@ export interface AccountDetails extends FoundAccount {
   /** Oldest first, like the members. */
   applications: ApplicationSummary[];
   members: { id: string; name: string; role: MemberRole }[];
-  /** Latest first. */
-  trips: BreakerTripDetails[];
 }
 
-/** Members, and trips, at the most. */
+/** Members at the most. */
 const LIST_LENGTH_MAX = 100;
 
 /** An account's details, or null when there is no such account. */
@@ -79,13 +66,12 @@ export async function findAccountDetails(database: Database, id: string): Promis
     listApplications(database, id),
   ]);
   if (found === undefined || own === null) return null;
-  const { ratePerMinute, members, breakerTrips } = own;
+  const { ratePerMinute, members } = own;
   return {
     ...found,
     ownRatePerMinute: ratePerMinute,
     applications,
     members: members.map(({ user, role }) => ({ ...user, role: role as MemberRole })),
-    trips: breakerTrips,
   };
 }
 
@@ -98,11 +84,6 @@ function readOwn(database: Database, id: string) {
         orderBy: { createdAt: 'asc' },
         take: LIST_LENGTH_MAX,
         select: { role: true, user: { select: { id: true, name: true } } },
-      },
-      breakerTrips: {
-        orderBy: { trippedAt: 'desc' },
-        take: LIST_LENGTH_MAX,
-        select: { country: true, trippedAt: true, openUntil: true, sends: true, unverified: true },
       },
     },
   });

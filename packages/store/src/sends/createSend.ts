@@ -1,4 +1,4 @@
-import type { Locale, Mode, Send, UnitBucket } from '@onecode/domain';
+import type { LimitCause, Locale, Mode, RecipientCause, Send, UnitBucket } from '@onecode/domain';
 import {
   byOrdinal,
   createBatcher,
@@ -40,28 +40,6 @@ export interface NewSend {
   /** The trace that the creation belongs to, as W3C's `traceparent`. */
   traceparent: string | null;
 }
-
-/** Why a send may not be created now. */
-export type LimitCause =
-  | 'account_rate'
-  | 'application_rate'
-  | 'recipient_rate'
-  /** Too many wrong codes in a row. */
-  | 'wrong_guesses'
-  /** Too many codes that may still be guessed at. */
-  | 'open_codes'
-  | 'breaker'
-  /** Of all trial accounts together. */
-  | 'trial_ceiling';
-
-/** Why an account may not send to a recipient. */
-export type RecipientCause =
-  /** The account sends to listed countries only, and this is none of them. */
-  | 'country'
-  /** A trial account sends to the countries named at sign-up only … */
-  | 'trial_country'
-  /** … and to no satellite or premium range. */
-  | 'trial_range';
 
 /** What a limit leaves after a request. */
 export interface RateWindow {

@@ -4,6 +4,7 @@ import {
   createSend,
   deleteOldRefusedRequests,
   findAbuseControls,
+  listBreakerTrips,
   listRefusedRequests,
   readBreakerEvidence,
   resetBreaker,
@@ -216,6 +217,24 @@ describe('the breaker', () => {
       expect((await to(known)).outcome).toBe('created');
       for (const recipient of [foreign, new_])
         expect(await to(recipient)).toMatchObject({ outcome: 'rate_limited', cause: 'breaker' });
+    });
+
+    it('shows while it is open how the numbers of its evidence began, of five people or more', async () => {
+      await past({ count: 10, verified: 1 });
+      const few = await past({ count: 4 });
+      await past({ count: 6, country: 'BR' });
+      await past({ count: 5, sentAfterSeconds: 61 });
+      for (const [index, id] of few.entries())
+        await store.sql('update sends set recipient = $1 where id = $2', [`+23480312345${index}`, id]);
+      expect(await trip('NG')).toBe(true);
+
+      const list = () => listBreakerTrips(store.database, caller.accountId);
+      const trips = await list();
+      expect(trips).toMatchObject([{ country: 'NG', isOpen: true, sends: 14, unverified: 13 }]);
+      expect(trips[0]!.prefixes).toEqual([{ prefix: '+5511980', sends: 10, verified: 1 }]);
+
+      await resetBreaker(store.database, TEST_ACTOR, caller.accountId);
+      expect(await list()).toMatchObject([{ country: 'NG', isOpen: false, prefixes: [] }]);
     });
 
     it('is tripped once by many that judge the same evidence', async () => {

@@ -143,6 +143,16 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     of: accountOf,
     change: ({ database }, id) => store.allowCountries(database, ACTOR, id, ['BR']),
   },
+  allowCostly: {
+    action: 'account.allow_costly',
+    of: accountOf,
+    change: ({ database }, id) => store.allowCostly(database, ACTOR, id, false),
+  },
+  setCeilings: {
+    action: 'account.set_ceilings',
+    of: accountOf,
+    change: ({ database }, id) => store.setCeilings(database, ACTOR, id, { unitsPerDay: 100 }),
+  },
   setBreaker: {
     action: 'account.set_breaker',
     of: accountOf,

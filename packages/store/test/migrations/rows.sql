@@ -64,6 +64,7 @@ update settings set sign_ups_per_network_day = 0; -- settings_sign_ups_per_netwo
 update settings set sign_ups_per_domain_day = 0; -- settings_sign_ups_per_domain_day_check
 update settings set staff_two_factor = 'on'; -- settings_staff_two_factor_check
 update settings set retain_numbers_days = 0; -- settings_retain_numbers_days_check
+update settings set new_account_units_per_day = -1; -- settings_new_account_units_per_day_check
 update settings set retain_sends_days = 29; -- settings_retain_sends_days_check
 update settings set free_sends = 0, code_validity_seconds = 5400, account_rate_per_minute = 1000000, guess_budget = null;
 
@@ -81,6 +82,10 @@ update accounts set allowed_countries = '{BR,Brazil}'; -- accounts_allowed_count
 update accounts set allowed_countries = '{BR,null}'; -- accounts_allowed_countries_check
 update accounts set trial_countries = '{}'; -- accounts_trial_countries_check
 update accounts set trial_countries = '{Brazil}'; -- accounts_trial_countries_check
+update accounts set units_per_day = -1; -- accounts_units_per_day_check
+update accounts set units_per_month = -1; -- accounts_units_per_month_check
+update accounts set units_of_day = -1; -- accounts_units_of_day_check
+update accounts set units_of_month = -1; -- accounts_units_of_month_check
 update accounts set breaker_unverified_percent = 0, breaker_min_sends = 50; -- accounts_breaker_unverified_percent_check
 update accounts set breaker_unverified_percent = 101, breaker_min_sends = 50; -- accounts_breaker_unverified_percent_check
 update accounts set breaker_unverified_percent = 90, breaker_min_sends = 0; -- accounts_breaker_min_sends_check

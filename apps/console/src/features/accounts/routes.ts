@@ -1,22 +1,18 @@
 import {
-  allowCountries,
   cancelDeletion,
   changeAccount,
   findAccountDetails,
-  findAbuseControls,
   grantCredits,
   GrantRefused,
   readDeletion,
-  resetBreaker,
   resumeAccount,
   scheduleDeletion,
   searchAccounts,
-  setBreaker,
   SETTING_BOUNDS,
   suspendAccount,
 } from '@onecode/store';
 import { Type } from 'typebox';
-import { countriesField, idField, nameField, readCountries } from '../../http/fields.js';
+import { idField, nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { deletionView, staffAccountDetailsView, staffAccountView, type DeletionView } from './view.js';
@@ -76,12 +72,9 @@ export const accountRoutes: readonly Route[] = [
     path: '/staff/accounts/:target',
     access: 'on_call',
     async handle(call) {
-      const { database } = call.context;
-      const [account, abuseControls] = await Promise.all([
-        findAccountDetails(database, targetOf(call)),
-        findAbuseControls(database, targetOf(call)),
-      ]);
-      return staffAccountDetailsView(orNotFound(account), orNotFound(abuseControls));
+      return staffAccountDetailsView(
+        orNotFound(await findAccountDetails(call.context.database, targetOf(call))),
+      );
     },
   }),
   route({
@@ -122,55 +115,6 @@ export const accountRoutes: readonly Route[] = [
     async handle(call) {
       const { context, actor, body } = call;
       orNotFound(await changeAccount(context.database, actor, targetOf(call), body));
-    },
-  }),
-  route({
-    method: 'put',
-    path: '/staff/accounts/:target/countries',
-    access: 'operator',
-    body: Type.Object(
-      {
-        // Null is every country.
-        countries: Type.Union([countriesField(300), Type.Null()]),
-      },
-      STRICT,
-    ),
-    async handle(call) {
-      const { countries } = call.body;
-      const allowed = countries && readCountries(countries);
-      orNotFound(await allowCountries(call.context.database, call.actor, targetOf(call), allowed));
-    },
-  }),
-  route({
-    method: 'put',
-    path: '/staff/accounts/:target/breaker',
-    access: 'operator',
-    body: Type.Object(
-      {
-        // Null is off.
-        rule: Type.Union([
-          Type.Object(
-            {
-              unverifiedPercent: Type.Integer({ minimum: 1, maximum: 100 }),
-              minSends: Type.Integer({ minimum: 1, maximum: 1_000 }),
-            },
-            STRICT,
-          ),
-          Type.Null(),
-        ]),
-      },
-      STRICT,
-    ),
-    async handle(call) {
-      orNotFound(await setBreaker(call.context.database, call.actor, targetOf(call), call.body.rule));
-    },
-  }),
-  route({
-    method: 'post',
-    path: '/staff/accounts/:target/breaker/reset',
-    access: 'operator',
-    async handle(call) {
-      orNotFound(await resetBreaker(call.context.database, call.actor, targetOf(call)));
     },
   }),
   route({

@@ -1,4 +1,4 @@
-import type { AccountDetails, AbuseControls, FoundAccount } from '@onecode/store';
+import type { AccountDetails, FoundAccount } from '@onecode/store';
 import type { Json } from '../../http/json.js';
 import { applicationView } from '../applications/view.js';
 
@@ -11,7 +11,7 @@ export interface StaffAccountsView {
   next: string | null;
 }
 
-/** An account and everything that operators decide about it. */
+/** An account and what belongs to it; what protects it has a view of its own. */
 export type StaffAccountDetailsView = Json<ReturnType<typeof staffAccountDetailsView>>;
 
 export const staffAccountView = ({
@@ -25,9 +25,8 @@ export const staffAccountView = ({
   held,
 }: FoundAccount) => ({ id, name, freeQuota, credits, sendsCreated, createdAt, suspendedAt, held });
 
-export const staffAccountDetailsView = (account: AccountDetails, controls: AbuseControls) => ({
+export const staffAccountDetailsView = (account: AccountDetails) => ({
   ...account,
-  ...controls,
   applications: account.applications.map(applicationView),
 });
 

@@ -12,7 +12,7 @@ import { accountReading } from '../../http/accountReading.js';
 import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
 import { idField } from '../../http/fields.js';
 import type { Route } from '../../http/route.js';
-import { REFUSED_REQUEST_COLUMNS, refusedRequestRow, refusedRequestView } from './view.js';
+import { REFUSED_REQUEST_COLUMNS, refusalReasonView, refusedRequestRow, refusedRequestView } from './view.js';
 
 const PAGE_LIMIT = 50;
 
@@ -78,7 +78,7 @@ async function read(
     listRefusedRequests(database, accountId, { ...filter, ...reason, search }, page),
     before === undefined ? countRefusedRequests(database, accountId, filter) : [],
   ]);
-  return { reasons, requests: requests.map(refusedRequestView), next };
+  return { reasons: reasons.map(refusalReasonView), requests: requests.map(refusedRequestView), next };
 }
 
 /**

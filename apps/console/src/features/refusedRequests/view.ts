@@ -1,8 +1,14 @@
+import { defenceOf } from '@onecode/domain';
 import type { ListedRefusedRequest, RefusalReason } from '@onecode/store';
 import type { Json } from '../../http/json.js';
 
 /** What the API said when it refused requests, and how often. */
-export type RefusalReasonView = Json<RefusalReason>;
+export type RefusalReasonView = Json<ReturnType<typeof refusalReasonView>>;
+
+export const refusalReasonView = (reason: RefusalReason) => ({
+  ...reason,
+  defence: defenceOf(reason.detail),
+});
 
 /** A refused request: nothing of it is what the client sent. */
 export type RefusedRequestView = Json<ReturnType<typeof refusedRequestView>>;
@@ -25,6 +31,8 @@ export const refusedRequestView = ({
   ...request
 }: ListedRefusedRequest) => ({
   ...request,
+  /** What of the account's protection refused it; null for other refusals. */
+  defence: defenceOf(request.detail),
   at: refusedAt,
   route: route.replaceAll(/:(\w+)/g, '{$1}'),
   application: { id: applicationId, name: applicationName },

@@ -45,6 +45,7 @@ export const settingsRoutes: readonly Route[] = [
         signUpsPerDomainDay: within('signUpsPerDomainDay'),
         retainNumbersDays: orOff(within('retainNumbersDays')),
         retainSendsDays: orOff(within('retainSendsDays')),
+        newAccountUnitsPerDay: orOff(within('newAccountUnitsPerDay')),
       }),
       { additionalProperties: false },
     ),

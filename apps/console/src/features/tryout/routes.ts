@@ -57,11 +57,11 @@ export const tryoutRoutes: readonly Route[] = [
     async handle({ context, accountId, body }) {
       const recipient = parseRecipient(pastedNumber(body.to));
       if (recipient.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { to: 'number' } });
-      const { countries, isOnTrial } = orNotFound(await readLiveCountries(context.database, accountId));
+      const { countries, refusesCostly } = orNotFound(await readLiveCountries(context.database, accountId));
       const { country, isCostly } = recipient;
       if (
         (countries !== null && (country === null || !countries.includes(country))) ||
-        (isOnTrial && isCostly)
+        (refusesCostly && isCostly)
       )
         throw new ConsoleProblem('invalid_input', { errors: { to: 'country' } });
     },

@@ -12,6 +12,7 @@ import {
   IconReceipt,
   IconSend,
   IconSettings,
+  IconShieldCheck,
   IconUserOff,
   IconUsers,
 } from '@tabler/icons-react';
@@ -24,6 +25,7 @@ const ACCOUNT_PAGES = [
   ['sends', IconSend],
   ['requests', IconCircleX],
   ['applications', IconApps],
+  ['protection', IconShieldCheck],
   ['recipients', IconUserOff],
   ['ledger', IconReceipt],
   ['team', IconUsers],

@@ -68,6 +68,7 @@ export const router = createBrowserRouter([
                 () => import('../features/tryout/tryout.js'),
                 'Tryout',
               ),
+              page('protection', () => import('../features/protection/protection.js'), 'Protection'),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
               page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
               page('statement', () => import('../features/ledger/statement.js'), 'Statement'),

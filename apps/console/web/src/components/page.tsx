@@ -53,20 +53,22 @@ export function Page({
   );
 }
 
-/** A section of a page: heading, description, actions and content. */
+/** A section of a page: heading, description, actions and content. An address can name the one with an id. */
 export function Section({
   title,
+  id,
   description,
   actions,
   children,
 }: {
   title: string;
+  id?: string;
   description?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
 }) {
   return (
-    <Paper withBorder p="md" component="section" aria-label={title}>
+    <Paper id={id} className="anchored" withBorder p="md" component="section" aria-label={title}>
       <Stack gap="sm">
         <Group justify="space-between" align="flex-start" gap="xs">
           <Box maw={680}>

@@ -24,15 +24,14 @@ export function useStaffChange(stale: readonly string[], onDone: () => void) {
   };
 }
 
-/** A change of an account made by staff. */
-export function useAccountChange(id: string, onDone: () => void) {
+/** A change of an account. @param account its path below `/api` */
+export function useAccountChange(account: string, onDone: () => void) {
   const { t } = useTranslation();
-  const { send, ...change } = useStaffChange(['/staff/accounts', '/staff/holds'], onDone);
+  const { send, ...change } = useStaffChange([account, '/staff/accounts', '/staff/holds'], onDone);
   return {
     ...change,
     /** `path` is below that of the account. */
-    send: ({ path, ...rest }: Change): void =>
-      send({ ...rest, path: `/staff/accounts/${id}${path}` }, t('saved')),
+    send: ({ path, ...rest }: Change): void => send({ ...rest, path: `${account}${path}` }, t('saved')),
   };
 }
 

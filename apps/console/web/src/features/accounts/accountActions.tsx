@@ -16,7 +16,7 @@ export function AccountActions({ account }: { account: StaffAccountDetailsView }
   const { t } = useTranslation(['accounts', 'holds', 'common']);
   const [open, setOpen] = useState<DialogName | null>(null);
   const close = (): void => setOpen(null);
-  const change = useAccountChange(account.id, close);
+  const change = useAccountChange(`/staff/accounts/${account.id}`, close);
   const holds = useHoldChange(close);
   if (!useMayOperate()) return null;
 

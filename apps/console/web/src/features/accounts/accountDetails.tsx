@@ -5,6 +5,7 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
+import { ProtectionSections } from '../protection/protectionSections.js';
 import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
 import { RecipientRequests } from '../recipients/recipientRequests.js';
 import { Statistic } from '../../components/facts.js';
@@ -16,8 +17,6 @@ import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
 import { ApplicationsSection, MembersSection } from './accountSections.js';
-import { BreakerSection } from './breakerSection.js';
-import { CountriesSection } from './countriesSection.js';
 import { RateSection } from './rateSection.js';
 
 /** An account for staff: balance, limits, team, applications, blocked recipients (their last digits only) and audit log. */
@@ -95,12 +94,11 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <RateSection account={account} />
-        <CountriesSection account={account} />
-        <BreakerSection account={account} />
         <MembersSection account={account} />
       </SimpleGrid>
+      <ProtectionSections path={`/staff/accounts/${account.id}`} mayChange={mayOperate} />
       <ApplicationsSection account={account} />
-      <Section title={t('recipients:title')} description={t('recipients:description')}>
+      <Section id="recipients" title={t('recipients:title')} description={t('recipients:description')}>
         <ExhaustedRecipients
           account={`/staff/accounts/${account.id}`}
           mayReset={mayOperate}

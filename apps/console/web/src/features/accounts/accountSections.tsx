@@ -40,7 +40,7 @@ export function ApplicationsSection({ account: { applications } }: Props) {
   const { whole } = useNumbers();
   const limit = (value: number | null): string => (value === null ? t('applications.off') : whole(value));
   return (
-    <Section title={t('applications.title')}>
+    <Section id="limits" title={t('applications.title')}>
       {applications.length === 0 ? (
         <Text size="sm" c="dimmed">
           {t('applications.none')}

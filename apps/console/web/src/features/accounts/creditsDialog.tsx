@@ -32,7 +32,7 @@ function CreditsForm({ account, onClose }: Props) {
   const { t } = useTranslation(['accounts', 'common']);
   const { whole } = useNumbers();
   const reasonRule = useReasonRule();
-  const change = useAccountChange(account.id, onClose);
+  const change = useAccountChange(`/staff/accounts/${account.id}`, onClose);
   // One id per form: a retry after a lost answer grants nothing twice.
   const [grantId] = useState(() => crypto.randomUUID());
   const form = useForm<{ amount: number | ''; reason: string }>({

@@ -4,11 +4,12 @@ import { useTranslation } from 'react-i18next';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
 import { DialogForm } from '../../components/dialog.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
-import { EditableSection } from './editableSection.js';
+import { EditableSection } from '../protection/editableSection.js';
 
 interface Props {
   account: StaffAccountDetailsView;
@@ -18,8 +19,11 @@ interface Props {
 export function RateSection({ account }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
+  const mayOperate = useMayOperate();
   return (
     <EditableSection
+      id="rate"
+      mayChange={mayOperate}
       title={t('rate.title')}
       edit={t('rate.edit')}
       now={
@@ -42,7 +46,7 @@ function RateForm({ account, onClose }: Props & { onClose: () => void }) {
   const { whole } = useNumbers();
   const { data } = useData<SettingsView>('/staff/settings');
   const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
-  const change = useAccountChange(account.id, onClose);
+  const change = useAccountChange(`/staff/accounts/${account.id}`, onClose);
   const rangeRule = useRangeRule();
   const form = useForm({
     initialValues: { isOwn: account.ownRatePerMinute !== null, rate: account.ratePerMinute },

@@ -1,12 +1,13 @@
 import { Accordion, Anchor, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
 import type {
   RefusalReasonView,
   RefusedRequestsView,
 } from '../../../../src/features/refusedRequests/view.js';
 import { usePages } from '../../api/queries.js';
-import { useSession } from '../../app/session.js';
+import { useAccount, useSession } from '../../app/session.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { Ago } from '../../components/times.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -106,14 +107,28 @@ function OpenGroup({
   });
   return (
     <Stack gap="xs">
-      <Anchor href={useErrorPage()(reason.code)} target="_blank" rel="noreferrer" size="sm">
-        {t('remedy', { code: reason.code })}
-      </Anchor>
+      <Group gap="md">
+        {reason.defence !== null && <DefenceLink defence={reason.defence} />}
+        <Anchor href={useErrorPage()(reason.code)} target="_blank" rel="noreferrer" size="sm">
+          {t('remedy', { code: reason.code })}
+        </Anchor>
+      </Group>
       <Loaded read={found}>
         {(pages) => <RefusedRequestTable requests={pages.flatMap(({ requests }) => requests)} />}
       </Loaded>
       <LoadMore list={found} />
     </Stack>
+  );
+}
+
+/** Names what of the account's protection refused a request, and links to where it is set. */
+export function DefenceLink({ defence }: { defence: NonNullable<RefusalReasonView['defence']> }) {
+  const { t } = useTranslation('refusedRequests');
+  const { path, isForStaff } = useAccount();
+  return (
+    <Anchor component={Link} to={`${isForStaff ? path : `${path}/protection`}#${defence}`} size="sm" fw={600}>
+      {t(`defences.${defence}`)}
+    </Anchor>
   );
 }
 

@@ -5,7 +5,7 @@ import { Id } from '../../components/copy.js';
 import { ScrollingTable } from '../../components/scrollingTable.js';
 import { Time } from '../../components/times.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { useErrorPage } from './refusalGroups.js';
+import { DefenceLink, useErrorPage } from './refusalGroups.js';
 
 /**
  * Refused requests, newest first. On a phone, everything about one stands in a column.
@@ -79,7 +79,7 @@ function Row({ request, withReason }: { request: RefusedRequestView; withReason:
   );
 }
 
-function Reason({ request: { status, code, detail, fields } }: { request: RefusedRequestView }) {
+function Reason({ request: { status, code, detail, fields, defence } }: { request: RefusedRequestView }) {
   const { t } = useTranslation('refusedRequests');
   return (
     <>
@@ -91,6 +91,7 @@ function Reason({ request: { status, code, detail, fields } }: { request: Refuse
           {detail}
         </Text>
       </Group>
+      {defence !== null && <DefenceLink defence={defence} />}
       {fields.length > 0 && (
         <Text size="sm">{t('fields', { count: fields.length, fields: fields.join(', ') })}</Text>
       )}

@@ -18,7 +18,12 @@ import { StaffTwoFactor } from './staffTwoFactor.js';
 type Settings = Omit<SettingsView['settings'], 'staffTwoFactor'>;
 
 /** The value of a field when it is switched on. Of the guess budget: NIST SP 800-63B-4, 3.2.2. */
-const INITIAL = { guessBudget: 100, retainNumbersDays: 90, retainSendsDays: 365 } as const;
+const INITIAL = {
+  guessBudget: 100,
+  retainNumbersDays: 90,
+  retainSendsDays: 365,
+  newAccountUnitsPerDay: 1_000,
+} as const;
 type Optional = keyof typeof INITIAL;
 
 /** The settings of the service, and their history. */
@@ -71,6 +76,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
       signUpsPerDomainDay: rule('signUpsPerDomainDay'),
       retainNumbersDays: rule('retainNumbersDays'),
       retainSendsDays: rule('retainSendsDays'),
+      newAccountUnitsPerDay: rule('newAccountUnitsPerDay'),
     },
   });
 
@@ -143,6 +149,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         />
         <NumberInput {...field('signUpsPerNetworkDay')} />
         <NumberInput {...field('signUpsPerDomainDay')} />
+        {optional('newAccountUnitsPerDay')}
         {change.error !== null && <Failure problem={change.error} />}
         {mayOperate && (
           <Group>

@@ -7,6 +7,7 @@ import holds from './holds.json';
 import ledger from './ledger.json';
 import overview from './overview.json';
 import profile from './profile.json';
+import protection from './protection.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
 import search from './search.json';
@@ -28,6 +29,7 @@ export const en = {
   ledger,
   overview,
   profile,
+  protection,
   recipients,
   refusedRequests,
   search,

@@ -10,6 +10,7 @@ import overview from './overview.json';
 import preflight from './preflight.json';
 import profile from './profile.json';
 import providerErrors from './providerErrors.json';
+import protection from './protection.json';
 import recipients from './recipients.json';
 import refusedRequests from './refusedRequests.json';
 import search from './search.json';
@@ -33,6 +34,7 @@ export const ptBR = {
   overview,
   preflight,
   profile,
+  protection,
   providerErrors,
   recipients,
   refusedRequests,

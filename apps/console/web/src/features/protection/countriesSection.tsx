@@ -1,55 +1,54 @@
 import { MultiSelect, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
-import type { CountriesView } from '../../../../src/features/holds/view.js';
-import { useData } from '../../api/queries.js';
 import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { DialogForm } from '../../components/dialog.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
-
-interface Props {
-  account: StaffAccountDetailsView;
-}
+import type { ProtectionProps } from './protectionSections.js';
 
 /** The countries that the account may send to. */
-export function CountriesSection({ account }: Props) {
-  const { t, i18n } = useTranslation('accounts');
+export function CountriesSection({ path, protection, mayChange }: ProtectionProps) {
+  const { t, i18n } = useTranslation('protection');
   const nameOf = useCountryName();
   const named = (codes: readonly string[]): string =>
     new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(codes.map(nameOf));
   return (
     <EditableSection
+      id="countries"
+      mayChange={mayChange}
       title={t('countries.title')}
       edit={t('countries.edit')}
       now={
         <>
           <Text size="sm">
-            {account.allowedCountries === null ? t('countries.all') : named(account.allowedCountries)}
+            {protection.allowedCountries === null ? t('countries.all') : named(protection.allowedCountries)}
           </Text>
-          {account.trialCountries !== null && (
+          {protection.trialCountries !== null && (
             <Text size="sm" c="dimmed" mt={4}>
-              {t('countries.trial', { countries: named(account.trialCountries) })}
+              {t('countries.trial', { countries: named(protection.trialCountries) })}
             </Text>
           )}
         </>
       }
     >
-      {(close) => <CountriesForm account={account} onClose={close} />}
+      {(close) => <CountriesForm path={path} protection={protection} onClose={close} />}
     </EditableSection>
   );
 }
 
-function CountriesForm({ account, onClose }: Props & { onClose: () => void }) {
-  const { t } = useTranslation(['accounts', 'common']);
-  const { data } = useData<CountriesView>('/staff/countries');
-  const choices = useCountryChoices(data?.countries ?? []);
-  const change = useAccountChange(account.id, onClose);
+function CountriesForm({
+  path,
+  protection,
+  onClose,
+}: Omit<ProtectionProps, 'mayChange'> & { onClose: () => void }) {
+  const { t } = useTranslation(['protection', 'common']);
+  const choices = useCountryChoices(protection.countryChoices);
+  const change = useAccountChange(path, onClose);
   const form = useForm({
     initialValues: {
-      isLimited: account.allowedCountries !== null,
-      countries: account.allowedCountries ?? [],
+      isLimited: protection.allowedCountries !== null,
+      countries: protection.allowedCountries ?? [],
     },
     validate: {
       countries: (countries, { isLimited }) =>
@@ -59,7 +58,11 @@ function CountriesForm({ account, onClose }: Props & { onClose: () => void }) {
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isLimited, countries }) =>
-        change.send({ method: 'PUT', path: '/countries', body: { countries: isLimited ? countries : null } }),
+        change.send({
+          method: 'PUT',
+          path: '/protection/countries',
+          body: { countries: isLimited ? countries : null },
+        }),
       )}
       action={t('common:save')}
       onClose={onClose}

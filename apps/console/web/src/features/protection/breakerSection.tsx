@@ -1,9 +1,7 @@
-import { Alert, Button, Group, NumberInput, Switch, Text } from '@mantine/core';
+import { Alert, Button, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
-import { useMayOperate } from '../../app/session.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { ConfirmChange } from '../../components/confirmChange.js';
 import { DataTable } from '../../components/dataTable.js';
@@ -13,22 +11,24 @@ import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
+import type { ProtectionProps } from './protectionSections.js';
 
-interface Props {
-  account: StaffAccountDetailsView;
-}
+type Trip = ProtectionProps['protection']['trips'][number];
 
 /** The values of the fields when the breaker is switched on. */
 const INITIAL = { unverifiedPercent: 90, minSends: 50 };
 const BOUNDS = { unverifiedPercent: { min: 1, max: 100 }, minSends: { min: 1, max: 1_000 } };
 
 /** The fraud breaker of the account: its rule, and the countries that it stopped. */
-export function BreakerSection({ account }: Props) {
-  const { t } = useTranslation('accounts');
+export function BreakerSection({ path, protection, mayChange }: ProtectionProps) {
+  const { t } = useTranslation('protection');
   const { whole } = useNumbers();
-  const { breaker, trips } = account;
+  const { breaker, trips } = protection;
+  const ended = trips.filter(({ isOpen }) => !isOpen);
   return (
     <EditableSection
+      id="breaker"
+      mayChange={mayChange}
       title={t('breaker.title')}
       edit={t('breaker.edit')}
       now={
@@ -41,43 +41,44 @@ export function BreakerSection({ account }: Props) {
                   sends: whole(breaker.minSends),
                 })}
           </Text>
-          {account.stoppedCountries.length > 0 && <Stopped account={account} />}
-          {trips.length > 0 && <Trips trips={trips} />}
+          {protection.stoppedCountries.length > 0 && (
+            <Stopped path={path} protection={protection} mayChange={mayChange} />
+          )}
+          {ended.length > 0 && <Ended trips={ended} />}
         </>
       }
     >
-      {(close) => <BreakerForm account={account} onClose={close} />}
+      {(close) => <BreakerForm path={path} protection={protection} onClose={close} />}
     </EditableSection>
   );
 }
 
-function Stopped({ account }: Props) {
-  const { t, i18n } = useTranslation(['accounts', 'common']);
-  const nameOf = useCountryName();
-  const mayOperate = useMayOperate();
+/** The countries that are stopped now, each with what it was judged by. */
+function Stopped({ path, protection: { trips }, mayChange }: ProtectionProps) {
+  const { t } = useTranslation(['protection', 'common']);
   const [confirming, setConfirming] = useState(false);
-  const names = new Intl.ListFormat(i18n.language, { type: 'conjunction' });
   return (
-    <Alert color="orange" variant="light">
-      <Group justify="space-between">
-        <Text size="sm">
-          {t('breaker.stopped', { countries: names.format(account.stoppedCountries.map(nameOf)) })}{' '}
-          {account.stoppedUntil !== null && <Time at={account.stoppedUntil} />}
-        </Text>
-        {mayOperate && (
-          <Button size="xs" variant="default" onClick={() => setConfirming(true)}>
+    <Alert color="orange" variant="light" title={t('breaker.stopped')}>
+      <Stack gap="sm">
+        {trips
+          .filter(({ isOpen }) => isOpen)
+          .map((trip) => (
+            <Evidence key={trip.country} trip={trip} />
+          ))}
+        {mayChange && (
+          <Button size="xs" variant="default" w="fit-content" onClick={() => setConfirming(true)}>
             {t('breaker.reset')}
           </Button>
         )}
-      </Group>
+      </Stack>
       <ConfirmChange
         opened={confirming}
         onClose={() => setConfirming(false)}
         title={t('breaker.reset')}
         color="brand"
         action={t('breaker.reset')}
-        change={{ method: 'POST', path: `/staff/accounts/${account.id}/breaker/reset` }}
-        stale={['/staff/accounts', '/staff/audit']}
+        change={{ method: 'POST', path: `${path}/protection/breaker/reset` }}
+        stale={[path, '/staff/accounts', '/staff/audit']}
         done={t('common:saved')}
       >
         {t('breaker.resetWhat')}
@@ -86,18 +87,47 @@ function Stopped({ account }: Props) {
   );
 }
 
-function Trips({ trips }: { trips: StaffAccountDetailsView['trips'] }) {
-  const { t } = useTranslation('accounts');
+function Evidence({ trip }: { trip: Trip }) {
+  const { t } = useTranslation('protection');
+  const { whole } = useNumbers();
+  const nameOf = useCountryName();
+  const { country, openUntil, sends, unverified, prefixes } = trip;
+  return (
+    <Stack gap={2}>
+      <Text size="sm" fw={600} component="div">
+        {nameOf(country)} · {t('breaker.until')} <Time at={openUntil} />
+      </Text>
+      <Text size="sm">
+        {t('breaker.verified', { verified: whole(sends - unverified), sends: whole(sends) })}
+      </Text>
+      {prefixes.length > 0 && (
+        <Text size="sm" component="div">
+          {t('breaker.prefixes')}
+          {prefixes.map(({ prefix, ...counts }) => (
+            <div key={prefix} className="tabular">
+              {prefix}… ·{' '}
+              {t('breaker.verified', { verified: whole(counts.verified), sends: whole(counts.sends) })}
+            </div>
+          ))}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+function Ended({ trips }: { trips: readonly Trip[] }) {
+  const { t } = useTranslation('protection');
   const { whole } = useNumbers();
   const nameOf = useCountryName();
   return (
     <DataTable
       label={t('breaker.trips')}
+      minWidth={260}
       rows={trips}
       keyOf={({ country }) => country}
       columns={[
         { title: t('breaker.columns.country'), render: ({ country }) => nameOf(country) },
-        { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} /> },
+        { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} wraps /> },
         {
           title: t('breaker.columns.unverified'),
           ta: 'right',
@@ -109,22 +139,26 @@ function Trips({ trips }: { trips: StaffAccountDetailsView['trips'] }) {
   );
 }
 
-function BreakerForm({ account, onClose }: Props & { onClose: () => void }) {
-  const { t } = useTranslation(['accounts', 'common']);
-  const change = useAccountChange(account.id, onClose);
+function BreakerForm({
+  path,
+  protection,
+  onClose,
+}: Omit<ProtectionProps, 'mayChange'> & { onClose: () => void }) {
+  const { t } = useTranslation(['protection', 'common']);
+  const change = useAccountChange(path, onClose);
   const rangeRule = useRangeRule();
   const rule =
     (name: keyof typeof BOUNDS) =>
     (value: number, { isOn }: { isOn: boolean }) =>
       isOn ? rangeRule(BOUNDS[name].min, BOUNDS[name].max)(value) : null;
   const form = useForm({
-    initialValues: { isOn: account.breaker !== null, ...(account.breaker ?? INITIAL) },
+    initialValues: { isOn: protection.breaker !== null, ...(protection.breaker ?? INITIAL) },
     validate: { unverifiedPercent: rule('unverifiedPercent'), minSends: rule('minSends') },
   });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isOn, ...rule }) =>
-        change.send({ method: 'PUT', path: '/breaker', body: { rule: isOn ? rule : null } }),
+        change.send({ method: 'PUT', path: '/protection/breaker', body: { rule: isOn ? rule : null } }),
       )}
       action={t('common:save')}
       onClose={onClose}

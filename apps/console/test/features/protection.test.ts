@@ -1,0 +1,157 @@
+import { createSend, listAuditEntries, setBreaker, tripBreaker } from '@onecode/store';
+import {
+  buildAccount,
+  buildCaller,
+  newSend,
+  refuseRequests,
+  TEST_ACTOR,
+  type TestCaller,
+} from '@onecode/testing';
+import { LIMIT_REFUSALS, RECIPIENT_REFUSALS } from '@onecode/domain';
+import type { ProtectionView } from '../../src/features/protection/view.js';
+import type { RefusedRequestsView } from '../../src/features/refusedRequests/view.js';
+import { useConsole } from '../console.js';
+import { person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+let caller: TestCaller;
+let account: string;
+let people: Record<'admin' | 'developer' | 'viewer' | 'stranger' | 'operator' | 'onCall', TestPerson>;
+beforeAll(async () => {
+  const { database } = server.db;
+  account = await buildAccount(database, { name: 'Loja Azul', credits: 1_000, ratePerMinute: 10_000 });
+  caller = await buildCaller(database, 'live', { id: account });
+  const other = await buildAccount(database);
+  people = {
+    admin: await person(server, { accounts: { [account]: 'admin' } }),
+    developer: await person(server, { accounts: { [account]: 'developer' } }),
+    viewer: await person(server, { accounts: { [account]: 'viewer' } }),
+    stranger: await person(server, { accounts: { [other]: 'admin' } }),
+    operator: await person(server, { staff: 'operator' }),
+    onCall: await person(server, { staff: 'on_call' }),
+  };
+});
+
+const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
+
+describe.each([
+  { changes: 'admin', sees: 'viewer', mayNot: ['developer', 'viewer', 'stranger'], path: '/accounts' },
+  { changes: 'operator', sees: 'onCall', mayNot: ['onCall', 'admin'], path: '/staff/accounts' },
+] as const)('protection below $path', ({ changes, sees, mayNot, path }) => {
+  const at = (rest = ''): string => `${path}/${account}/protection${rest}`;
+  const show = async (): Promise<ProtectionView> => (await people[sees].get<ProtectionView>(at())).body;
+  const put = (rest: string, body: object) => people[changes].put(at(rest), body);
+
+  it('has countries and ranges, of which each change is in the audit log', async () => {
+    await put('/countries', { countries: ['US', 'BR', 'BR'] });
+    await put('/costly', { isAllowed: false });
+    expect(await show()).toMatchObject({
+      allowedCountries: ['BR', 'US'],
+      allowsCostly: false,
+      trialCountries: null,
+      ratePerMinute: 10_000,
+    });
+    expect(await latest()).toMatchObject({
+      action: 'account.allow_costly',
+      accountId: account,
+      actor: { kind: changes === 'admin' ? 'user' : 'staff', id: people[changes].id },
+      details: { before: { allowsCostly: true }, after: { allowsCostly: false } },
+    });
+    await put('/countries', { countries: null });
+    await put('/costly', { isAllowed: true });
+    expect(await show()).toMatchObject({ allowedCountries: null, allowsCostly: true });
+  });
+
+  it('has ceilings, which refuse the next send, with what is used', async () => {
+    await put('/ceilings', { unitsPerDay: 0, unitsPerMonth: 500 });
+    const before = await show();
+    expect(before).toMatchObject({ unitsPerDay: 0, unitsPerMonth: 500 });
+    const create = () => createSend(server.db.database, newSend(caller));
+    expect(await create()).toMatchObject({ outcome: 'rate_limited', cause: 'day_ceiling' });
+
+    await put('/ceilings', { unitsPerDay: null, unitsPerMonth: null });
+    expect(await create()).toMatchObject({ outcome: 'created' });
+    expect(await show()).toMatchObject({
+      unitsPerDay: null,
+      unitsPerMonth: null,
+      unitsToday: before.unitsToday + 1,
+      unitsThisMonth: before.unitsThisMonth + 1,
+    });
+  });
+
+  it('has a breaker, its trips, and their end', async () => {
+    const rule = { unverifiedPercent: 90, minSends: 50 };
+    await put('/breaker', { rule });
+    await setBreaker(server.db.database, TEST_ACTOR, account, rule);
+    const lastOpenUntil = (await show()).trips[0]?.openUntil;
+    await tripBreaker(
+      server.db.database,
+      {
+        accountId: account,
+        country: 'US',
+        rule,
+        sends: 100,
+        unverified: 97,
+        denying: 0,
+        lastOpenUntil: lastOpenUntil === undefined ? null : new Date(lastOpenUntil),
+      },
+      3_600,
+    );
+    expect(await show()).toMatchObject({
+      breaker: rule,
+      stoppedCountries: ['US'],
+      trips: [{ country: 'US', isOpen: true, sends: 100, unverified: 97, prefixes: [] }],
+    });
+
+    expect(await people[changes].post(at('/breaker/reset'))).toMatchObject({ status: 204 });
+    expect(await show()).toMatchObject({ stoppedCountries: [], trips: [{ country: 'US', isOpen: false }] });
+    await put('/breaker', { rule: null });
+    expect((await show()).breaker).toBeNull();
+  });
+
+  it.each(mayNot)('is changed by no %s', async (who) => {
+    const before = await show();
+    for (const [rest, body] of [
+      ['/countries', { countries: ['BR'] }],
+      ['/costly', { isAllowed: false }],
+      ['/ceilings', { unitsPerDay: 1, unitsPerMonth: 1 }],
+      ['/breaker', { rule: { unverifiedPercent: 1, minSends: 1 } }],
+    ] as const)
+      expect([403, 404]).toContain((await people[who].put(at(rest), body)).status);
+    expect([403, 404]).toContain((await people[who].post(at('/breaker/reset'))).status);
+    expect(await show()).toEqual(before);
+  });
+
+  it.each<[string, object, Record<string, string>]>([
+    ['/countries', { countries: ['XX'] }, { countries: 'unknown' }],
+    ['/countries', { countries: [] }, { countries: 'minItems' }],
+    ['/costly', { isAllowed: 1 }, { isAllowed: 'type' }],
+    ['/ceilings', { unitsPerDay: -1, unitsPerMonth: null }, { unitsPerDay: 'minimum' }],
+    ['/ceilings', { unitsPerDay: 1 }, { unitsPerMonth: 'required' }],
+    ['/breaker', { rule: { unverifiedPercent: 101, minSends: 1 } }, { 'rule.unverifiedPercent': 'maximum' }],
+  ])('refuses a wrong %s %j, names the field, and changes nothing', async (rest, body, errors) => {
+    const before = await show();
+    expect(await put(rest, body)).toMatchObject({ status: 422, body: { code: 'invalid_input', errors } });
+    expect(await show()).toEqual(before);
+  });
+});
+
+it('names the defence with each request that it refused', async () => {
+  const refusals = [LIMIT_REFUSALS.day_ceiling, RECIPIENT_REFUSALS.country, LIMIT_REFUSALS.account_rate];
+  await refuseRequests(
+    server.db.database,
+    caller,
+    'rate_limited',
+    refusals.map(({ detail }) => ({ status: 429, detail })),
+  );
+  const { body } = await people.viewer.post<RefusedRequestsView>(
+    `/accounts/${account}/refused-requests/search`,
+    {},
+  );
+  const defences = [...body.reasons, ...body.requests].map(({ detail, defence }) => [detail, defence]);
+  for (const { detail, defence } of refusals)
+    expect(defences.filter(([said]) => said === detail)).toEqual([
+      [detail, defence],
+      [detail, defence],
+    ]);
+});

@@ -1,0 +1,76 @@
+import { Anchor, Text } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
+import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { ProtectionView } from '../../../../src/features/protection/view.js';
+import { useData } from '../../api/queries.js';
+import { useAccount } from '../../app/session.js';
+import { DataTable } from '../../components/dataTable.js';
+import { Page, Section } from '../../components/page.js';
+import { Loaded } from '../../components/states.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { ProtectionSections } from './protectionSections.js';
+
+/** Everything that protects an account from abuse: its people see it, and its admins set it. */
+export function Protection() {
+  const { t } = useTranslation(['protection', 'recipients', 'common']);
+  const { path, mayManage } = useAccount();
+  return (
+    <Page title={t('common:nav.protection')} description={t(mayManage ? 'description' : 'readOnly')}>
+      <ProtectionSections path={path} mayChange={mayManage} />
+      <Limits path={path} />
+      <Section id="recipients" title={t('recipients:title')} description={t('recipients.what')}>
+        <Anchor component={Link} to={`${path}/recipients`} size="sm">
+          {t('recipients.open')}
+        </Anchor>
+      </Section>
+    </Page>
+  );
+}
+
+/** The limits of each application, which its page changes. */
+function Limits({ path }: { path: string }) {
+  const { t } = useTranslation('protection');
+  const { whole } = useNumbers();
+  const { data } = useData<ProtectionView>(`${path}/protection`);
+  const limit = (value: number | null): string => (value === null ? t('limits.off') : whole(value));
+  return (
+    <Section
+      id="limits"
+      title={t('limits.title')}
+      description={`${t('limits.what')} ${data === undefined ? '' : t('limits.account', { rate: whole(data.ratePerMinute) })}`}
+    >
+      <Loaded read={useData<{ applications: ApplicationView[] }>(`${path}/applications`)}>
+        {({ applications }) =>
+          applications.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              {t('limits.none')}
+            </Text>
+          ) : (
+            <DataTable
+              label={t('limits.title')}
+              minWidth={300}
+              rows={applications}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: t('limits.columns.name'),
+                  render: ({ id, name }) => (
+                    <Anchor component={Link} to={`${path}/applications/${id}`} size="sm">
+                      {name}
+                    </Anchor>
+                  ),
+                },
+                ...(['perMinute', 'perRecipientHour'] as const).map((name) => ({
+                  title: t(`limits.columns.${name}`),
+                  ta: 'right' as const,
+                  render: ({ limits }: ApplicationView) => limit(limits[name]),
+                })),
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}

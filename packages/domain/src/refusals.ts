@@ -1,0 +1,114 @@
+/** Why a send may not be created now. */
+export type LimitCause =
+  | 'account_rate'
+  | 'application_rate'
+  | 'recipient_rate'
+  /** Too many wrong codes in a row. */
+  | 'wrong_guesses'
+  /** Too many codes that may still be guessed at. */
+  | 'open_codes'
+  | 'breaker'
+  /** The account's ceilings of units. */
+  | 'day_ceiling'
+  | 'month_ceiling'
+  /** Of all trial accounts together. */
+  | 'trial_ceiling';
+
+/** Why an account may not send to a recipient. */
+export type RecipientCause =
+  /** The account sends to listed countries only, and this is none of them. */
+  | 'country'
+  /** The account sends to no satellite or premium-rate number. */
+  | 'range'
+  /** A trial account sends to the countries named at sign-up only … */
+  | 'trial_country'
+  /** … and to no satellite or premium-rate number. */
+  | 'trial_range';
+
+/** What protects an account, as the console's page of it names its parts. */
+export type Defence = 'countries' | 'costly' | 'breaker' | 'ceilings' | 'limits' | 'recipients';
+
+/** What the API says of a refusal, and the defence of the account that it names; null where nobody of the account can change it. */
+interface Refusal {
+  detail: string;
+  defence: Defence | null;
+}
+
+/** The refusals of `rate_limited`; `Retry-After` says how long to wait. */
+export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
+  account_rate: {
+    detail: 'This account has created as many sends as it may in a minute.',
+    defence: null,
+  },
+  application_rate: {
+    detail: 'This application has created as many sends as it may in a minute.',
+    defence: 'limits',
+  },
+  recipient_rate: {
+    detail: 'This application has sent to this recipient as often as it may in an hour.',
+    defence: 'limits',
+  },
+  wrong_guesses: {
+    detail:
+      'Too many wrong codes in a row were given for this recipient. A right code for a send that is still open ends this, and so does an admin of the account; a part is forgiven each day.',
+    defence: 'recipients',
+  },
+  open_codes: {
+    detail:
+      'This recipient has as many open codes as may be guessed at. One of them has to be verified or to expire before the next.',
+    defence: null,
+  },
+  breaker: {
+    detail:
+      'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is stopped for a while.',
+    defence: 'breaker',
+  },
+  day_ceiling: {
+    detail: 'This account has reached its ceiling of units for today (UTC).',
+    defence: 'ceilings',
+  },
+  month_ceiling: {
+    detail: 'This account has reached its ceiling of units for this month (UTC).',
+    defence: 'ceilings',
+  },
+  trial_ceiling: {
+    detail:
+      'Accounts that never had credits share a daily number of live sends, and today’s are used up. Credits end this limit.',
+    defence: null,
+  },
+};
+
+/** The refusals of `invalid_recipient` for numbers that the account does not send to, with what is wrong with the field `to`. */
+export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to: string }>> = {
+  country: {
+    detail: 'This account does not send to the country of this number.',
+    to: 'Must be a number of a country that this account sends to.',
+    defence: 'countries',
+  },
+  range: {
+    detail: 'This account does not send to satellite and premium-rate numbers.',
+    to: 'Must be an ordinary number.',
+    defence: 'costly',
+  },
+  trial_country: {
+    detail:
+      'Until it has had credits, this account sends only to the countries that were named at its sign-up.',
+    to: 'Must be a number of a country that was named at sign-up.',
+    defence: 'countries',
+  },
+  trial_range: {
+    detail: 'Until it has had credits, this account does not send to satellite and premium-rate numbers.',
+    to: 'Must be an ordinary number.',
+    defence: 'costly',
+  },
+};
+
+const DEFENCES: ReadonlyMap<string, Defence | null> = new Map(
+  [...Object.values(LIMIT_REFUSALS), ...Object.values(RECIPIENT_REFUSALS)].map(({ detail, defence }) => [
+    detail,
+    defence,
+  ]),
+);
+
+/** The defence of the account that refused a request, by the `detail` of the answer; null for other refusals. */
+export const defenceOf = (detail: string): Defence | null => DEFENCES.get(detail) ?? null;
