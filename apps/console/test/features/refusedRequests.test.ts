@@ -52,8 +52,16 @@ describe('refused requests in the console', () => {
       detail: 'A sentence.',
       fields: ['to'],
       count: 30,
+      defence: null,
     };
-    const mine = { status: 429, code: 'rate_limited', detail: 'A limit.', fields: [], count: 1 };
+    const mine = {
+      status: 429,
+      code: 'rate_limited',
+      detail: 'A limit.',
+      fields: [],
+      count: 1,
+      defence: null,
+    };
     expect(body.reasons).toEqual([
       { ...recent, ...keyed },
       { ...recent, ...mine },
