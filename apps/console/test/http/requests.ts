@@ -79,10 +79,16 @@ const OVERVIEW = {
   timeZone: 'America/Sao_Paulo',
 };
 
+const MONTH = { month: '2026-11' };
+
 /** Query parameters of the routes that cannot do without. */
 export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
   'get /accounts/:account/overview': OVERVIEW,
   'get /accounts/:account/overview.csv': OVERVIEW,
   'get /staff/accounts/:target/overview': OVERVIEW,
   'get /staff/accounts/:target/overview.csv': OVERVIEW,
+  'get /accounts/:account/statement': MONTH,
+  'get /accounts/:account/statement.csv': MONTH,
+  'get /staff/accounts/:target/statement': MONTH,
+  'get /staff/accounts/:target/statement.csv': MONTH,
 };
