@@ -66,8 +66,9 @@ const DRAW_SENDS = `
     select date_trunc('milliseconds', now() - interval '5 minutes' - ($5::float8 + random() * $2::float8) * interval '1 day') as at
     from generate_series(1, 3 * $1::integer)
   ), kept as (
+    -- As many as were asked for, whatever hours they fall into: a weighted sample (Efraimidis, Spirakis 2006).
     select at from candidates
-    where random() < (1.1 + sin((extract(hour from at) - 9) * pi() / 12)) / 2.1 * case when extract(isodow from at) > 5 then 0.6 else 1 end
+    order by ln(random()) / ((1.1 + sin((extract(hour from at) - 9) * pi() / 12)) * case when extract(isodow from at) > 5 then 0.6 else 1 end) desc
     limit $1::integer
   ), lots as (
     select at, row_number() over (order by at) as number, random() as fate, random() as verdict, random() as place,
