@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { changeSetting, grantCredits, suspendAccount } from '@onecode/store';
+import { allowCostly, allowCountries, changeSetting, grantCredits, suspendAccount } from '@onecode/store';
 import {
   buildCaller,
   closedPort,
@@ -463,7 +463,12 @@ describe('under attack', () => {
       const { accountId, key } = people[0]!;
       await grantCredits(database, TEST_ACTOR, accountId, 5, 'paid');
       const paid = await Promise.all(['+881631019999', '+4915112345999'].map((to) => send(key, { to })));
-      expect(paid.map(({ status }) => status)).toEqual([202, 202]);
+      expect(paid.map(({ status }) => status)).toEqual([422, 422]);
+      // Credits end the trial; what protects a new account stays until its people open it.
+      await allowCountries(database, TEST_ACTOR, accountId, null);
+      await allowCostly(database, TEST_ACTOR, accountId, true);
+      const opened = await Promise.all(['+881631019999', '+4915112345999'].map((to) => send(key, { to })));
+      expect(opened.map(({ status }) => status)).toEqual([202, 202]);
     });
   });
 });

@@ -285,13 +285,17 @@ describe('openapi.yaml', () => {
     }
   });
 
+  /** The service says what exactly is wrong, and so do the examples. */
+  const SAYS_WHICH = new Set(['bad_request', 'invalid_json', 'invalid_idempotency_key']);
+
   it('gives each problem example the title of its status, and a type under the documentation address', () => {
     const problems = contents().filter(({ name }) => name.endsWith('problem+json'));
     for (const { node } of problems)
       for (const { value } of Object.values<any>(node.examples)) {
         expect(value.title).toBe(STATUS_CODES[value.status]);
         expect(value.type).toBe(`https://codes.test/docs/errors#${value.code}`);
-        expect(value.detail).toBe(PROBLEMS[value.code as ProblemCode].meaning);
+        if (!SAYS_WHICH.has(value.code))
+          expect(value.detail).toBe(PROBLEMS[value.code as ProblemCode].meaning);
       }
     expect(JSON.stringify(document)).not.toContain('api.example.com');
   });

@@ -114,17 +114,16 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       const { context, person, body, callBetterAuth } = call;
       const { password, language, invitation } = body;
       const wanted = { name: body.name.trim(), email: body.email.toLowerCase() };
-      const isMailed = await sendsMail(context.database);
-      const { cookies } = await countSignUp(call, wanted.email, async () => {
+      const { body: answer, cookies } = await countSignUp(call, wanted.email, async () => {
         await requireGoodPassword('password', password, wanted);
-        return limitSignUps(() =>
-          isMailed
+        return limitSignUps(async () =>
+          (await sendsMail(context.database))
             ? mailSignUp(call, { ...wanted, language, password }, invitation)
             : callBetterAuth({ ...wanted, password, language }),
         );
       });
       // Whether somebody has the address, only its mails tell.
-      if (isMailed) return { body: { mailed: true }, cookies: [] };
+      if ('mailed' in answer) return { body: answer, cookies };
       await recordSignIn(call, cookies, 'password');
       await endPreviousSession(context, person);
       return { cookies };
@@ -346,7 +345,7 @@ async function mailSignUp(
   };
   const requested = await requestSignUp(database, config.SECRET_KEY, request, { ...person, passwordHash });
   if (requested === 'too_many') throw new ConsoleProblem('rate_limited');
-  return { body: {}, cookies: [] };
+  return { body: { mailed: true }, cookies: [] };
 }
 
 /** The registered domain of an e-mail address: its owner has every name below it. */

@@ -240,8 +240,6 @@ describe('signing in', () => {
       ['POST', '/change-email'],
       ['POST', '/delete-user'],
       ['POST', '/set-password'],
-      ['POST', '/request-password-reset'],
-      ['POST', '/reset-password'],
       ['POST', '/send-verification-email'],
       ['POST', '/sign-in/social'],
       ['POST', '/two-factor/get-totp-uri'],
