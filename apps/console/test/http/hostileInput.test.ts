@@ -91,6 +91,12 @@ const addressOf = ({ path }: Route, given: Readonly<Record<string, string>> = id
 const fieldsOf = (schema: Route['body']): string[] =>
   Object.keys(schema !== undefined && 'properties' in schema ? (schema.properties as object) : {});
 
+/** A third of the values, another one for each route, so that all are met; `npm run test:all` gives each route all of them. */
+const someFor = <T>(route: Route, values: readonly T[]): readonly T[] =>
+  process.env['ALL_TESTS'] === '1'
+    ? values
+    : values.filter((_, place) => (place + ROUTES.indexOf(route)) % 3 === 0);
+
 /** No fault of ours, and nothing of what was sent in it. */
 function expectHandled(sent: unknown, { status, body }: Answer): void {
   const text = JSON.stringify(body ?? null);
@@ -106,9 +112,9 @@ describe('whatever is sent, no route fails', () => {
   it.each(named(ROUTES.filter(({ body }) => body !== undefined)))('$name: in its body', async ({ route }) => {
     const good = BODIES[keyOf(route)] ?? {};
     const bodies = [
-      ...OTHERS,
+      ...someFor(route, OTHERS),
       ...fieldsOf(route.body).flatMap((field) =>
-        [...TEXTS, ...OTHERS].map((value) => ({ ...good, [field]: value })),
+        someFor(route, [...TEXTS, ...OTHERS]).map((value) => ({ ...good, [field]: value })),
       ),
       { ...good, [CANARY]: CANARY },
     ];
@@ -122,9 +128,10 @@ describe('whatever is sent, no route fails', () => {
     async ({ route }) => {
       const good = QUERIES[keyOf(route)] ?? {};
       const queries = fieldsOf(route.query).flatMap((field) => [
-        ...TEXTS.filter(({ length }) => length < 10_000).map((value) =>
-          new URLSearchParams({ ...good, [field]: value }).toString(),
-        ),
+        ...someFor(
+          route,
+          TEXTS.filter(({ length }) => length < 10_000),
+        ).map((value) => new URLSearchParams({ ...good, [field]: value }).toString()),
         ...['[]=a', '=a&__proto__=b', '=%ff', '=%'].map(
           (rest) => `${new URLSearchParams(good).toString()}&${field}${rest}`,
         ),
