@@ -69,7 +69,6 @@ async function sendOne(
     log.warn({ mail_id: id, kind, tries: mail.tries, code }, 'a mail was not sent yet');
     return;
   }
-  // crash point: worker after mail
   await endMail(database, id, 'sent');
 }
 
