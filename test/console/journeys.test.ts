@@ -90,11 +90,15 @@ describeInBrowser('the console with the processes behind it', () => {
 
       await page.getByRole('link', { name: 'Overview', exact: true }).click();
       await page.getByText('9 free sends').first().waitFor();
-      // The balance and the statistics come from two requests.
-      await until('the send in the statistics', async () => {
-        const statistics = await page.getByRole('main').innerText();
-        return /Sends\s+1\b/.test(statistics) && /Verified\s+100\.0%/.test(statistics);
-      });
+      // The balance and the statistics come from two requests, and are asked for again every 15 seconds.
+      await until(
+        'the send in the statistics',
+        async () => {
+          const statistics = await page.getByRole('main').innerText();
+          return /Sends\s+1\b/.test(statistics) && /Verified\s+100\.0%/.test(statistics);
+        },
+        40_000,
+      );
 
       await page.getByRole('navigation').getByRole('link', { name: 'Ledger', exact: true }).click();
       await page.getByRole('row', { name: /Reserved/ }).waitFor();

@@ -26,7 +26,7 @@ const store = useTestDatabase();
 
 describe('connections', () => {
   /** With reserve for a busy machine. A statement that nobody answers fails after six seconds. */
-  const HEDGED_MS_MAX = 5_500;
+  const HEDGED_MS_MAX = 5_900;
 
   async function withDatabase<T>(
     url: string,
