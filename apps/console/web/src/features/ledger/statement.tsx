@@ -14,7 +14,7 @@ import { useMonths, useNumbers } from '../../hooks/formats.js';
 import { reasonText } from './ledgerTable.js';
 
 /** This month in UTC, `2026-11`. */
-export const currentMonth = (): string => new Date().toISOString().slice(0, 7);
+const currentMonth = (): string => new Date().toISOString().slice(0, 7);
 
 function monthBeside(month: string, by: 1 | -1): string {
   const date = new Date(`${month}-01T00:00:00Z`);
