@@ -246,6 +246,17 @@ create table erasures (
   constraint erasures_step_check CHECK (step = ANY (ARRAY['codes'::text, 'statistics'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
 );
 
+create table event_webhooks (
+  account_id uuid not null,
+  url text not null,
+  sealed_secret bytea not null,
+  created_at timestamp(3) with time zone default clock_timestamp() not null,
+  gone_at timestamp(3) with time zone,
+  constraint event_webhooks_pkey PRIMARY KEY (account_id),
+  constraint event_webhooks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint event_webhooks_url_check CHECK (length(url) <= 2000)
+);
+
 create table guess_budgets (
   account_id uuid not null,
   mode text not null,
@@ -336,35 +347,6 @@ create table mail_sender (
   constraint mail_sender_id_check CHECK (id)
 );
 
-create table mails (
-  id uuid not null,
-  event text collate "C" not null,
-  recipient text not null,
-  language text not null,
-  kind text not null,
-  facts jsonb default '{}'::jsonb not null,
-  sealed_link bytea,
-  created_at timestamp(3) with time zone default clock_timestamp() not null,
-  due_at timestamp(3) with time zone default clock_timestamp(),
-  gives_up_at timestamp(3) with time zone not null,
-  tries integer default 0 not null,
-  error text,
-  ended_at timestamp(3) with time zone,
-  outcome text,
-  constraint mails_pkey PRIMARY KEY (id),
-  constraint mails_event_recipient_key UNIQUE (event, recipient),
-  constraint mails_end_check CHECK (
-CASE
-    WHEN outcome IS NULL THEN due_at IS NOT NULL AND ended_at IS NULL
-    ELSE due_at IS NULL AND ended_at IS NOT NULL AND sealed_link IS NULL AND facts = '{}'::jsonb
-END),
-  constraint mails_language_check CHECK (language = ANY (ARRAY['pt-BR'::text, 'en'::text])),
-  constraint mails_outcome_check CHECK (outcome = ANY (ARRAY['sent'::text, 'given_up'::text])),
-  constraint mails_recipient_check CHECK (recipient = lower(recipient))
-);
-CREATE INDEX mails_due ON public.mails USING btree (due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX mails_ended ON public.mails USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-
 create table members (
   account_id uuid not null,
   user_id uuid not null,
@@ -399,6 +381,44 @@ create table message_prices (
   constraint message_prices_price_check CHECK (price >= 0::numeric),
   constraint message_prices_since_check CHECK (EXTRACT(day FROM since) = 1::numeric)
 );
+
+create table outbox (
+  id uuid not null,
+  event text collate "C" not null,
+  recipient text not null,
+  account_id uuid,
+  language text,
+  kind text not null,
+  facts jsonb default '{}'::jsonb not null,
+  sealed_link bytea,
+  created_at timestamp(3) with time zone default clock_timestamp() not null,
+  due_at timestamp(3) with time zone default clock_timestamp(),
+  gives_up_at timestamp(3) with time zone not null,
+  tries integer default 0 not null,
+  error text,
+  answer smallint,
+  ended_at timestamp(3) with time zone,
+  outcome text,
+  constraint outbox_pkey PRIMARY KEY (id),
+  constraint outbox_event_recipient_key UNIQUE (event, recipient),
+  constraint outbox_account_id_fkey FOREIGN KEY (account_id) REFERENCES event_webhooks(account_id) ON DELETE CASCADE,
+  constraint outbox_end_check CHECK (
+CASE
+    WHEN outcome IS NULL THEN due_at IS NOT NULL AND ended_at IS NULL
+    ELSE due_at IS NULL AND ended_at IS NOT NULL AND sealed_link IS NULL AND (facts = '{}'::jsonb OR account_id IS NOT NULL)
+END),
+  constraint outbox_is_mail_or_event CHECK (
+CASE
+    WHEN account_id IS NULL THEN language IS NOT NULL
+    ELSE recipient = account_id::text AND language IS NULL AND sealed_link IS NULL
+END),
+  constraint outbox_language_check CHECK (language = ANY (ARRAY['pt-BR'::text, 'en'::text])),
+  constraint outbox_outcome_check CHECK (outcome = ANY (ARRAY['sent'::text, 'given_up'::text])),
+  constraint outbox_recipient_check CHECK (recipient = lower(recipient))
+);
+CREATE INDEX outbox_account ON public.outbox USING btree (account_id, created_at) WHERE (account_id IS NOT NULL);
+CREATE INDEX outbox_due ON public.outbox USING btree (due_at) WHERE (due_at IS NOT NULL);
+CREATE INDEX outbox_ended ON public.outbox USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 create table processes (
   id uuid not null,
@@ -518,6 +538,7 @@ create table senders (
   number text not null,
   business_account_id text,
   sealed_token bytea not null,
+  sealed_app_secret bytea,
   template text not null,
   english_template_language text not null,
   throughput integer default 80 not null,
@@ -693,6 +714,25 @@ create table user_credentials (
 );
 CREATE INDEX user_credentials_user_id_idx ON public.user_credentials USING btree (user_id);
 
+create table user_passkeys (
+  id uuid not null,
+  user_id uuid not null,
+  name text,
+  credential_id text not null,
+  public_key text not null,
+  counter integer not null,
+  device_type text not null,
+  backed_up boolean not null,
+  transports text,
+  aaguid text,
+  created_at timestamp(3) with time zone default now(),
+  constraint user_passkeys_pkey PRIMARY KEY (id),
+  constraint user_passkeys_credential_id_key UNIQUE (credential_id),
+  constraint user_passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  constraint user_passkeys_name_check CHECK (length(name) >= 1 AND length(name) <= 100)
+);
+CREATE INDEX user_passkeys_user_id_idx ON public.user_passkeys USING btree (user_id);
+
 create table user_sessions (
   id uuid not null,
   user_id uuid not null,
@@ -703,6 +743,7 @@ create table user_sessions (
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone not null,
   confirmed_at timestamp(3) with time zone,
+  both_factors boolean default false not null,
   constraint user_sessions_pkey PRIMARY KEY (id),
   constraint user_sessions_token_key UNIQUE (token),
   constraint user_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE

@@ -6,6 +6,7 @@ export * from './code.js';
 export * from './delivery.js';
 export * from './denials.js';
 export * from './deploymentChecks.js';
+export * from './events.js';
 export * from './exampleNumber.js';
 export * from './findings.js';
 export * from './findingsPtBr.js';

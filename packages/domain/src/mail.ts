@@ -23,17 +23,27 @@ export interface MailFacts {
   two_factor_on: Nothing;
   two_factor_off: Nothing;
   backup_codes_replaced: Nothing;
+  passkey_added: Nothing;
+  passkey_removed: Nothing;
   /** To the old address. */
   address_changed: { to: string };
   key_made: KeyFacts;
   key_revoked: KeyFacts;
+  /** `host`: where events go from now on; null for nowhere. `isSecretNew`: only the secret changed. */
+  webhook_changed: { host: string | null; isSecretNew: boolean; by: string | null };
   member_joined: { name: string; role: string };
   /** `perDay`: the live sends of the last day. */
   low_balance: { left: number; below: number; perDay: number };
   /** `until`: RFC 3339. */
   breaker_tripped: { country: string; sends: number; unverified: number; until: string };
-  /** `language`: of the template that is stopped; null where the whole sender is. */
-  sender_stopped: { number: string; reason: string; language: string | null };
+  /** `language`, `country`: of the messages that it does not send; both null where it sends none. */
+  sender_stopped: {
+    senderId: string;
+    number: string;
+    reason: string;
+    language: string | null;
+    country: string | null;
+  };
   finding: { name: FindingName; subject: string };
 }
 
@@ -44,9 +54,14 @@ export const MUTABLE_MAILS = ['low_balance', 'breaker_tripped', 'sender_stopped'
 export type MutableMail = (typeof MUTABLE_MAILS)[number];
 
 /** Of those, the ones that only staff get. */
-export const STAFF_MAILS: readonly MutableMail[] = ['sender_stopped', 'finding'];
+export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
 
-/** Seconds from a failed try to the next: they double from two on, up to an hour. @param tries those that were made, 1 at least */
-export function mailRetrySeconds(tries: number): number {
-  return Math.min(2 ** tries, 3_600);
+/**
+ * Seconds from a failed try to the next: they double from two on, up to an hour, with a tenth as jitter.
+ *
+ * @param tries those that were made, 1 at least
+ * @param random a number from 0 up to, not including, 1
+ */
+export function outboxRetrySeconds(tries: number, random: number): number {
+  return Math.min(2 ** tries, 3_600) * (1 + random / 10);
 }

@@ -26,4 +26,6 @@ export const SENDER_PATTERNS = {
   phoneNumberId: /^[0-9]{1,32}$/,
   businessAccountId: /^[0-9]{1,32}$/,
   template: /^[a-z0-9_]{1,512}$/,
+  /** Of a Meta app, as its settings show it. */
+  appSecret: /^[0-9a-f]{32}$/,
 } as const;

@@ -168,6 +168,9 @@ export function host(fallback?: string): RequiredValidatorSpec<string> {
   }, fallback);
 }
 
+/** Where accounts' events may be posted: to public addresses by https, or, for development, to any address, by http too. */
+export const EVENT_ADDRESSES = ['public', 'any'] as const;
+
 /** One of some words. */
 export function oneOf<const W extends string>(words: readonly W[], fallback?: W): RequiredValidatorSpec<W> {
   return variable((value) => {

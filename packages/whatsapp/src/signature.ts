@@ -37,6 +37,12 @@ export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): s
   return timingSafeEqual(sha256(verifyToken), sha256(expectedToken)) ? challenge : null;
 }
 
+/**
+ * The verify token for an address that the app of this secret posts to: it can be told again from the secret, so it is stored nowhere.
+ */
+export const verifyTokenOf = (appSecret: string, senderId: string): string =>
+  createHmac('sha256', appSecret).update(`verify token of ${senderId}`).digest('base64url');
+
 /** Digests have one length, so that comparing them does not reveal the length of the token. */
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();

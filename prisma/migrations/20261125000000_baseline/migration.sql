@@ -152,6 +152,7 @@ create table senders (
   number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
   business_account_id text check (business_account_id ~ '^[0-9]{1,32}$'),
   sealed_token bytea not null,
+  sealed_app_secret bytea,
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
   throughput integer not null default 80 check (throughput between 1 and 1000),
@@ -1493,7 +1494,7 @@ create table processes (
 
 -- ── The users of the console ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- The tables from users to user_two_factors are better-auth's, under names of ours: its `account`, a way to sign in, is our
+-- The tables from users to user_passkeys are better-auth's, under names of ours: its `account`, a way to sign in, is our
 -- user_credentials.
 create table users (
   id uuid primary key,
@@ -1521,7 +1522,8 @@ create table user_sessions (
   expires_at timestamptz(3) not null,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null,
-  confirmed_at timestamptz(3)
+  confirmed_at timestamptz(3),
+  both_factors boolean not null default false
 );
 create index user_sessions_user_id_idx on user_sessions (user_id);
 
@@ -1564,6 +1566,21 @@ create table user_two_factors (
 create index user_two_factors_user_id_idx on user_two_factors (user_id);
 create index user_two_factors_secret_idx on user_two_factors (secret);
 
+create table user_passkeys (
+  id uuid primary key,
+  user_id uuid not null references users on delete cascade,
+  name text check (length(name) between 1 and 100),
+  credential_id text not null unique,
+  public_key text not null,
+  counter integer not null,
+  device_type text not null,
+  backed_up boolean not null,
+  transports text,
+  aaguid text,
+  created_at timestamptz(3) default now()
+);
+create index user_passkeys_user_id_idx on user_passkeys (user_id);
+
 create table members (
   account_id uuid not null references accounts,
   user_id uuid not null references users on delete cascade,
@@ -1593,13 +1610,22 @@ create table mail_sender (
 );
 insert into mail_sender default values;
 
--- The outbox: a mail is written with what it tells of.
-create table mails (
+create table event_webhooks (
+  account_id uuid primary key references accounts,
+  url text not null check (length(url) <= 2000),
+  sealed_secret bytea not null,
+  created_at timestamptz(3) not null default clock_timestamp(),
+  gone_at timestamptz(3)
+);
+
+-- The outbox of mails and of events for webhooks: a row is written with what it tells of.
+create table outbox (
   id uuid primary key,
   -- Compared byte by byte, so that its index finds prefixes.
   event text collate "C" not null,
   recipient text not null check (recipient = lower(recipient)),
-  language text not null check (language in ('pt-BR', 'en')),
+  account_id uuid references event_webhooks on delete cascade,
+  language text check (language in ('pt-BR', 'en')),
   kind text not null,
   facts jsonb not null default '{}',
   sealed_link bytea,
@@ -1608,15 +1634,19 @@ create table mails (
   gives_up_at timestamptz(3) not null,
   tries integer not null default 0,
   error text,
+  answer smallint,
   ended_at timestamptz(3),
   outcome text check (outcome in ('sent', 'given_up')),
   unique (event, recipient),
-  -- What a mail said is gone with it.
-  constraint mails_end_check check (case when outcome is null then due_at is not null and ended_at is null
-    else due_at is null and ended_at is not null and sealed_link is null and facts = '{}' end)
+  constraint outbox_is_mail_or_event check (case when account_id is null then language is not null
+    else recipient = account_id::text and language is null and sealed_link is null end),
+  -- What a mail said is gone with it. An event may be sent again.
+  constraint outbox_end_check check (case when outcome is null then due_at is not null and ended_at is null
+    else due_at is null and ended_at is not null and sealed_link is null and (facts = '{}' or account_id is not null) end)
 );
-create index mails_due on mails (due_at) where due_at is not null;
-create index mails_ended on mails (ended_at) where ended_at is not null;
+create index outbox_due on outbox (due_at) where due_at is not null;
+create index outbox_ended on outbox (ended_at) where ended_at is not null;
+create index outbox_account on outbox (account_id, created_at) where account_id is not null;
 
 create table balance_alerts (
   account_id uuid primary key references accounts,

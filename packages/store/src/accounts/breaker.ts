@@ -1,8 +1,8 @@
-import { NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
+import { breakerResumed, NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
 import type { Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { writeMails } from '../mails/writeMails.js';
+import { writeEvent, writeMails } from '../mails/writeMails.js';
 import { changeAbuseControls, type AbuseControls } from './abuseControls.js';
 
 /** The breaker judges an account's latest live sends of a day, this many at the most. */
@@ -78,9 +78,17 @@ export async function resetBreaker(
 }
 
 async function endTrips(connection: Connection, accountId: string): Promise<void> {
-  await connection.sql.execute`
+  const ended = await connection.sql.query<{ country: string; at: string }[]>`
     update breaker_trips set open_until = clock_timestamp()
-    where account_id = ${accountId}::uuid and open_until > clock_timestamp()`;
+    where account_id = ${accountId}::uuid and open_until > clock_timestamp()
+    returning country, extract(epoch from tripped_at)::text as at`;
+  for (const { country, at } of ended)
+    await writeEvent(
+      connection,
+      accountId,
+      breakerResumed(country),
+      `breaker_resumed ${accountId} ${country} ${at}`,
+    );
 }
 
 /**

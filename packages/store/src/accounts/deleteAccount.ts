@@ -20,7 +20,7 @@ const PAGE = 200;
 const DELETION_DAYS = 30;
 
 /**
- * Deletes what an account holds of people: its members, invitations and keys at once, and its own senders with their tokens, then its
+ * Deletes what an account holds of people: its members, invitations, webhook and keys at once, and its own senders with their tokens, then its
  * sends, page by page, with all that belongs to them, and their statistics; what waits fails before, with its unit back. The account stays, suspended, with its applications, grants and ledger:
  * what bookkeeping needs. Repeated, it goes on where it was cut off.
  *
@@ -45,10 +45,11 @@ export async function deleteAccount(
       where id = ${accountId}::uuid and suspended_at is null`;
     await sql.execute`
       with gone as (
-        update senders set removed_at = clock_timestamp(), sealed_token = ''
+        update senders set removed_at = clock_timestamp(), sealed_token = '', sealed_app_secret = null
         where account_id = ${accountId}::uuid and removed_at is null returning id::text
       )
       delete from stops where scope = 'sender' and subject in (select id from gone)`;
+    await sql.execute`delete from event_webhooks where account_id = ${accountId}::uuid`;
     const keysDeleted = await sql.execute`
       delete from api_keys k using applications p where p.id = k.application_id and p.account_id = ${accountId}::uuid`;
     const peopleDeleted = await deletePeople(connection, accountId);

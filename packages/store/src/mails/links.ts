@@ -45,8 +45,7 @@ export async function endLinks({ sql }: Sql, purpose: LinkPurpose, value: string
     delete from user_verifications where starts_with(identifier, ${`${purpose}:`}) and value = ${value}`;
 }
 
-/** Deletes the links that have expired. */
-export async function deleteExpiredLinks({ sql }: Sql): Promise<void> {
-  await sql.execute`
-    delete from user_verifications where identifier ~ '^(password-reset|sign-up|address-change):' and expires_at < clock_timestamp()`;
+/** Deletes the links and the begun sign-ins that have expired: anybody begins as many as they like, and better-auth leaves them. */
+export async function deleteExpiredVerifications({ sql }: Sql): Promise<void> {
+  await sql.execute`delete from user_verifications where expires_at < clock_timestamp()`;
 }

@@ -1,9 +1,9 @@
-import { mailRetrySeconds, type Locale, type MailKind } from '@onecode/domain';
+import { outboxRetrySeconds, type Locale, type MailKind } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
 /** How long a worker may take to send what it took: then another one takes it, and sends it again with the same Message-ID. */
 const LEASE_SECONDS = 120;
-/** How long a mail is remembered after its end: by whom, of what kind and when, never what it said. */
+/** How long an entry is remembered after its end: of a mail for whom, of what kind and when, never what it said. */
 const KEPT_DAYS = 7;
 
 /** A mail that this worker is to send. */
@@ -26,44 +26,93 @@ export interface DueMail {
 export async function takeDueMails({ sql }: Database, limit: number): Promise<DueMail[]> {
   return sql.query<DueMail[]>`
     with due as materialized (
-      select id from mails where due_at <= clock_timestamp() order by due_at limit ${limit}::integer for update skip locked
+      select id from outbox where account_id is null and due_at <= clock_timestamp() order by due_at limit ${limit}::integer for update skip locked
     )
-    update mails m set tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    update outbox m set tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from due where m.id = due.id
     returning m.id, m.kind, m.recipient, coalesce((select language from users where email = m.recipient), m.language) as language,
       m.facts, m.sealed_link as "sealedLink", m.tries, exists (select from users where email = m.recipient) as "isKnown",
       m.gives_up_at <= clock_timestamp() as "isOver"`;
 }
 
-/** Ends a mail, and forgets what it said. */
-export async function endMail({ sql }: Database, id: string, outcome: 'sent' | 'given_up'): Promise<void> {
+/** An event that this worker is to post to an account's webhook. */
+export interface DueEvent {
+  id: string;
+  accountId: string;
+  /** The same bytes at each try. */
+  body: string;
+  url: string;
+  sealedSecret: Uint8Array;
+  /** With this one. */
+  tries: number;
+  /** Whether its time is over: it is not posted any more. */
+  isOver: boolean;
+}
+
+/** Takes events as `takeDueMails` does, one of each account. @param busy accounts whose receivers this worker waits for: none of theirs */
+export async function takeDueEvents(
+  { sql }: Database,
+  limit: number,
+  busy: readonly string[],
+): Promise<DueEvent[]> {
+  return sql.query<DueEvent[]>`
+    with due as materialized (
+      select o.id from outbox o
+      where o.account_id is not null and o.account_id <> all(${[...busy]}::uuid[]) and o.due_at <= clock_timestamp() and not exists (
+        select from outbox e where e.account_id = o.account_id and e.due_at <= clock_timestamp() and (e.due_at, e.id) < (o.due_at, o.id)
+      )
+      order by o.due_at limit ${limit}::integer for update of o skip locked
+    )
+    update outbox o set tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    from due, event_webhooks w where o.id = due.id and w.account_id = o.account_id
+    returning o.id, o.account_id as "accountId", o.facts::text as body, w.url, w.sealed_secret as "sealedSecret", o.tries,
+      o.gives_up_at <= clock_timestamp() as "isOver"`;
+}
+
+/** Ends an entry; what a mail said is forgotten. @param answer the status of the answer to an event */
+export async function endEntry(
+  { sql }: Pick<Connection, 'sql'>,
+  { id, tries }: Pick<DueMail, 'id' | 'tries'>,
+  outcome: 'sent' | 'given_up',
+  answer: number | null = null,
+): Promise<void> {
+  // An event may have been sent again meanwhile.
   await sql.execute`
-    update mails set outcome = ${outcome}, ended_at = clock_timestamp(), due_at = null, facts = '{}', sealed_link = null,
-      error = case when ${outcome} = 'given_up' then error end
-    where id = ${id}::uuid and outcome is null`;
+    update outbox set outcome = ${outcome}, ended_at = clock_timestamp(), due_at = null, sealed_link = null,
+      facts = case when account_id is null then '{}' else facts end,
+      error = case when ${outcome} = 'given_up' then error end, answer = coalesce(${answer}::smallint, answer)
+    where id = ${id}::uuid and outcome is null and (account_id is null or tries = ${tries}::integer)`;
 }
 
 /** Deletes a mail that is for nobody. */
 export async function dropMail({ sql }: Database, id: string): Promise<void> {
-  await sql.execute`delete from mails where id = ${id}::uuid`;
+  await sql.execute`delete from outbox where id = ${id}::uuid`;
 }
 
-/** Lets a mail wait after a try that failed. The last try is as late as the mail is worth. @param error a code */
-export async function postponeMail(
+/**
+ * Lets an entry wait after a try that failed. The last try is as late as it is worth.
+ *
+ * @param error a code
+ * @param answer the status of the answer to an event
+ */
+export async function postponeEntry(
   { sql }: Database,
   { id, tries }: Pick<DueMail, 'id' | 'tries'>,
   error: string,
+  answer: number | null = null,
 ): Promise<void> {
+  const seconds = outboxRetrySeconds(tries, Math.random());
   // Another worker may have taken it meanwhile.
   await sql.execute`
-    update mails set due_at = least(clock_timestamp() + make_interval(secs => ${mailRetrySeconds(tries)}::integer), gives_up_at), error = ${error}
+    update outbox set due_at = least(clock_timestamp() + make_interval(secs => ${seconds}::float8), gives_up_at), error = ${error},
+      answer = ${answer}::smallint
     where id = ${id}::uuid and tries = ${tries}::integer and outcome is null`;
 }
 
-/** Deletes the mails that ended some days ago. */
-export async function deleteOldMails({ sql }: Database): Promise<void> {
+/** Deletes the entries that ended some days ago. */
+export async function deleteOldEntries({ sql }: Database): Promise<void> {
   await sql.execute`
-    delete from mails where ended_at < clock_timestamp() - make_interval(days => ${KEPT_DAYS}::integer)`;
+    delete from outbox where ended_at < clock_timestamp() - make_interval(days => ${KEPT_DAYS}::integer)`;
 }
 
 /** The mails that wait, and those that were given up within a day. */
@@ -84,6 +133,6 @@ export async function readMailStatistics({ sql }: Connection): Promise<MailStati
       extract(epoch from clock_timestamp() - min(created_at) filter (where due_at is not null))::float8 as "oldestSeconds",
       count(*) filter (where outcome = 'given_up' and ended_at > clock_timestamp() - interval '1 day')::integer as "givenUp",
       max(error) filter (where due_at is not null or ended_at > clock_timestamp() - interval '1 day') as error
-    from mails where due_at is not null or ended_at > clock_timestamp() - interval '1 day'`;
+    from outbox where account_id is null and (due_at is not null or ended_at > clock_timestamp() - interval '1 day')`;
   return row;
 }

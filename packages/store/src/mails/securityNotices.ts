@@ -10,12 +10,16 @@ const OF_PEOPLE: Readonly<Record<string, MailKind>> = {
   'user.two_factor_turned_off': 'two_factor_off',
   'user.two_factor_removed': 'two_factor_off',
   'user.backup_codes_replaced': 'backup_codes_replaced',
+  'user.passkey_added': 'passkey_added',
+  'user.passkey_removed': 'passkey_removed',
 };
 
 const OF_KEYS: Readonly<Record<string, 'key_made' | 'key_revoked'>> = {
   'key.create': 'key_made',
   'key.revoke': 'key_revoked',
 };
+
+const OF_WEBHOOKS: ReadonlySet<string> = new Set(['webhook.set', 'webhook.rotate_secret', 'webhook.remove']);
 
 /** What the audit log got. */
 interface Entry {
@@ -26,8 +30,8 @@ interface Entry {
 }
 
 /**
- * Tells the people concerned of what the audit log just got, in the same transaction: of their own security, of the keys and the new
- * members of an account. Nobody can switch these mails off.
+ * Tells the people concerned of what the audit log just got, in the same transaction: of their own security, of the keys, the
+ * webhook and the new members of an account. Nobody can switch these mails off.
  */
 export async function writeSecurityNotice(
   connection: Pick<Connection, 'sql' | 'prisma'>,
@@ -40,6 +44,13 @@ export async function writeSecurityNotice(
   if (ofPerson !== undefined && subject !== null)
     return writeMails(connection, { kind: ofPerson, event, facts: {} }, { userId: subject });
   if (accountId === null) return;
+  const by = actor.kind === 'user' ? actor.name : null;
+  const toAll = { adminsOf: accountId, and: actor.id };
+  if (OF_WEBHOOKS.has(action)) {
+    const { host = null } = (details['after'] ?? {}) as { host?: string };
+    const facts = { host, isSecretNew: action === 'webhook.rotate_secret', by };
+    return writeMails(connection, { kind: 'webhook_changed', event, facts }, toAll);
+  }
   const ofKey = OF_KEYS[action];
   // A key for a visit to the page Try it ends by itself.
   if (ofKey !== undefined && details['expiresAt'] === undefined) {
@@ -48,9 +59,8 @@ export async function writeSecurityNotice(
       where: { id: applicationId },
       select: { name: true },
     });
-    const by = actor.kind === 'user' ? actor.name : null;
     const facts = { application: application.name, hint, by };
-    return writeMails(connection, { kind: ofKey, event, facts }, { adminsOf: accountId, and: actor.id });
+    return writeMails(connection, { kind: ofKey, event, facts }, toAll);
   }
   if ((action === 'member.join' || action === 'user.create') && subject !== null) {
     const { role } = (details['after'] ?? {}) as { role: string };

@@ -1,4 +1,12 @@
-import { seal, type Keyring, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import {
+  EVENTS,
+  seal,
+  type AccountEvent,
+  type Keyring,
+  type Locale,
+  type MailFacts,
+  type MailKind,
+} from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -36,7 +44,7 @@ export async function noteMailSender({ sql }: Sql, from: string | null): Promise
 
 /**
  * Writes a mail to each of these people who wants it, in the caller's transaction: it goes out if what it tells of is committed. A mail to
- * admins tells of their account too.
+ * admins tells of their account too, and so does the event for its webhook.
  */
 export async function writeMails<Kind extends MailKind>(
   { sql }: Sql,
@@ -44,21 +52,43 @@ export async function writeMails<Kind extends MailKind>(
   to: Recipients,
   quiet: Quiet | null = null,
 ): Promise<void> {
-  const isQuiet =
-    quiet === null
-      ? Prisma.sql`false`
-      : Prisma.sql`exists (
-          select from mails m where m.event >= ${quiet.subject} and m.event < ${`${quiet.subject}~`} and m.recipient = r.email
-            and m.created_at > clock_timestamp() - make_interval(hours => ${quiet.hours}::integer)
-        )`;
   await sql.execute`
-    insert into mails (id, event, recipient, language, kind, facts, gives_up_at)
+    insert into outbox (id, event, recipient, language, kind, facts, gives_up_at)
     select gen_random_uuid(), ${event}, r.email, r.language, ${kind}, ${JSON.stringify(facts)}::jsonb || r.facts,
       clock_timestamp() + interval '1 day'
     from mail_sender s cross join (${recipients(to)}) r
-    where s.mail_from is not null and not ${kind} = any(coalesce(r.muted_mails, '{}')) and not ${isQuiet}
+    where s.mail_from is not null and not ${kind} = any(coalesce(r.muted_mails, '{}')) and not ${isQuiet(quiet, Prisma.sql`r.email`)}
+    on conflict (event, recipient) do nothing`;
+  const told = typeof to === 'object' && 'adminsOf' in to ? EVENTS[kind]?.(facts) : undefined;
+  if (told !== undefined)
+    await writeEvent({ sql }, (to as { adminsOf: string }).adminsOf, told, event, quiet);
+}
+
+/** Writes an event for the webhook of an account that has one, in the caller's transaction. @param event as that of a mail */
+export async function writeEvent(
+  { sql }: Sql,
+  accountId: string,
+  { type, data }: AccountEvent,
+  event: string,
+  quiet: Quiet | null = null,
+): Promise<number> {
+  return sql.execute`
+    insert into outbox (id, event, recipient, account_id, kind, facts, gives_up_at)
+    select gen_random_uuid(), ${event}, w.account_id::text, w.account_id, ${type}, jsonb_build_object('type', ${type}::text, 'timestamp',
+      to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'data', jsonb_build_object('account_id', w.account_id) || ${JSON.stringify(data)}::jsonb), clock_timestamp() + interval '1 day'
+    from event_webhooks w where w.account_id = ${accountId}::uuid and w.gone_at is null and not ${isQuiet(quiet, Prisma.sql`w.account_id::text`)}
     on conflict (event, recipient) do nothing`;
 }
+
+/** Whether a recipient was told of the subject within its hours. */
+const isQuiet = (quiet: Quiet | null, recipient: Prisma.Sql): Prisma.Sql =>
+  quiet === null
+    ? Prisma.sql`false`
+    : Prisma.sql`exists (
+        select from outbox o where o.event >= ${quiet.subject} and o.event < ${`${quiet.subject}~`} and o.recipient = ${recipient}
+          and o.created_at > clock_timestamp() - make_interval(hours => ${quiet.hours}::integer)
+      )`;
 
 function recipients(to: Recipients): Prisma.Sql {
   if (to === 'staff')
@@ -97,7 +127,7 @@ export async function writeLinkMail<Kind extends MailKind>(
 ): Promise<void> {
   const id = newId();
   await sql.execute`
-    insert into mails (id, event, recipient, language, kind, facts, sealed_link, gives_up_at)
+    insert into outbox (id, event, recipient, language, kind, facts, sealed_link, gives_up_at)
     select ${id}::uuid, ${`${kind} ${id}`}, ${recipient}, ${language}, ${kind}, ${JSON.stringify(facts)}::jsonb,
       ${new Uint8Array(seal(keyring, id, link))}::bytea,
       clock_timestamp() + least(make_interval(mins => ${minutes}::integer), interval '1 day')

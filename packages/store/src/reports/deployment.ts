@@ -75,10 +75,12 @@ export async function findLatestRecipient({
   return latest ?? null;
 }
 
-/** The versions of the keys that sealed senders' tokens, and codes of sends that are not over. */
+/** The versions of the keys that sealed senders' tokens, secrets of their own apps and of webhooks, and codes of sends that are not over. */
 async function readKeyVersions({ sql }: Database): Promise<number[]> {
   const rows = await sql.query<{ version: number }[]>`
     select get_byte(sealed_token, 0) as version from senders where removed_at is null
+    union select get_byte(sealed_app_secret, 0) from senders where sealed_app_secret is not null
+    union select get_byte(sealed_secret, 0) from event_webhooks
     union select get_byte(sealed_code, 0) from sends where due_at is not null and sealed_code is not null
     order by version`;
   return rows.map(({ version }) => version);

@@ -243,7 +243,8 @@ function overviewOf(read: OpenSends, counted: readonly CountedDays[]): Overview 
       found.set(by(cell), counts);
       addCounts(counts, cell.counts);
     }
-    return [...found].toSorted(([, [a]], [, [b]]) => b! - a!);
+    // Of equal ones, the order must not follow which day was counted when.
+    return [...found].toSorted(([one, [a]], [other, [b]]) => b! - a! || (one < other ? -1 : 1));
   };
   const total = groups(() => '')[0]?.[1] ?? [];
   return {

@@ -14,6 +14,8 @@ export interface AttemptDetails {
   errorCode: number | null;
   /** E.164; null when the attempt's sender is not known. */
   senderNumber: string | null;
+  /** Whether the sender is the account's own. */
+  isOwnSender: boolean;
 }
 
 /** What the provider reported of a message after its answer. */
@@ -102,7 +104,8 @@ export async function findSendDetails(
       s.sent_at, s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses, s.request_id, s.traceparent,
       jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
-          'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number, 'reportedAt', c.reported_at,
+          'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number,
+          'isOwnSender', senders.account_id is not null, 'reportedAt', c.reported_at,
           'reportedCode', c.reported_code) order by c.number), '[]')
         from (
           select number, sender_id, started_at, finished_at, outcome, error_code, reported_at, reported_code from attempts

@@ -9,6 +9,8 @@ type Event =
       /** 1 for the first. */
       number: number;
       sender: string | null;
+      /** Whether the sender is the account's own. */
+      isOwnSender: boolean;
       /** Null, like the outcome, while the call is under way. */
       seconds: number | null;
       outcome: AttemptOutcome | null;
@@ -92,6 +94,7 @@ function attemptEvent(send: SendDetails, attempt: AttemptDetails): Dated {
     time: startedAt,
     number,
     sender: attempt.senderNumber,
+    isOwnSender: attempt.isOwnSender,
     seconds: finishedAt === null ? null : (finishedAt.getTime() - startedAt.getTime()) / 1000,
     outcome,
     errorCode,

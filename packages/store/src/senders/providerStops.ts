@@ -12,7 +12,7 @@ import {
   type TemplateValues,
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
-import { writeMails } from '../mails/writeMails.js';
+import { tellSenderStopped } from '../mails/senderStops.js';
 
 /** A stop that the provider's word began. */
 export interface BegunStop extends ProviderStop {
@@ -59,7 +59,7 @@ export async function syncProviderStops(
         : await begin(connection, senderId, locale, stop);
     if (stop === null || !isNew) return;
     begun.push({ ...stop, senderId, locale });
-    await tellStaff(connection, senderId, locale, stop);
+    await tellSenderStopped(connection, senderId, locale ?? '', stop.reason);
   };
   for (const sender of senders) {
     await sync(sender.id, null, senderStop(sender.number, sender.account, new Date()));
@@ -74,22 +74,6 @@ export async function syncProviderStops(
     }
   }
   return begun;
-}
-
-/** A stop that comes and goes is told once within so many hours. */
-const QUIET_HOURS = 6;
-
-async function tellStaff(
-  connection: Connection,
-  senderId: string,
-  language: Locale | null,
-  { reason }: ProviderStop,
-): Promise<void> {
-  const [{ number, at }] = await connection.sql.query<[{ number: string; at: string }]>`
-    select number, extract(epoch from clock_timestamp())::text as at from senders where id = ${senderId}::uuid`;
-  const of = `sender_stopped ${senderId} ${language ?? ''} `;
-  const mail = { kind: 'sender_stopped', event: of + at, facts: { number, reason, language } } as const;
-  await writeMails(connection, mail, 'staff', { subject: of, hours: QUIET_HOURS });
 }
 
 async function begin(

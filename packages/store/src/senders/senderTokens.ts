@@ -2,6 +2,8 @@ import { sealedVersion, seal, unseal, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { requestReading } from './readings.js';
+import { resealEventSecrets } from '../webhooks/eventWebhooks.js';
+import { resealAppSecrets } from './ownApps.js';
 import { keyOf, type SenderKey } from './senders.js';
 
 /**
@@ -15,7 +17,11 @@ export interface ResealedToken {
   token: 'resealed' | 'current' | 'unreadable';
 }
 
-/** Seals every sender's token with the keyring's current key, so that older keys can leave the keyring. Oldest sender first. */
+/**
+ * Seals every sender's token, the secrets of their own apps and those of webhooks, with the keyring's current key, so that older keys can leave the keyring.
+ *
+ * @returns the senders, oldest first
+ */
 export async function resealTokens(
   database: Database,
   actor: Actor,
@@ -36,6 +42,8 @@ export async function resealTokens(
         ...rest,
         token: await resealToken(connection, keyring, id, sealedToken),
       });
+    await resealAppSecrets(connection, keyring);
+    await resealEventSecrets(connection, keyring);
     const count = resealed.filter(({ token }) => token === 'resealed').length;
     if (count > 0) await log({ action: 'sender.reseal', subject: null, details: { senders: count } });
     return resealed;

@@ -114,19 +114,23 @@ export async function addSender(
 const isTaken = (error: unknown): boolean =>
   error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
 
-/** A sender with the name of the account that it belongs to; null for one that all share. */
-export type ListedSender = Sender & { accountName: string | null };
+/** A sender with the name of the account that it belongs to, null for one that all share, and whether its own Meta app reports of it. */
+export type ListedSender = Sender & { accountName: string | null; hasOwnApp: boolean };
 
 /** All senders that are not removed, oldest first. @param accountId only those of this account's own */
 export async function listSenders(database: Connection, accountId?: string): Promise<ListedSender[]> {
   const rows = await database.prisma.sender.findMany({
     where: { removedAt: null, ...(accountId !== undefined && { accountId }) },
     orderBy: { id: 'asc' },
-    select: { ...SELECTED, account: { select: { name: true } } },
+    select: { ...SELECTED, sealedAppSecret: true, account: { select: { name: true } } },
   });
   return withStops(
     database,
-    rows.map(({ account, ...row }) => ({ ...row, accountName: account?.name ?? null })),
+    rows.map(({ account, sealedAppSecret, ...row }) => ({
+      ...row,
+      accountName: account?.name ?? null,
+      hasOwnApp: sealedAppSecret !== null,
+    })),
   );
 }
 
@@ -229,7 +233,8 @@ export async function resumeSender(
 }
 
 /**
- * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second.
+ * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second. An app of the former
+ * owner speaks for it no more.
  *
  * @returns null when there is no such sender
  * @throws AssignmentRefused
@@ -243,7 +248,8 @@ export async function assignSender(
   return changeSender(database, actor, 'sender.assign', id, async (connection) => {
     const { accountId, applicationIds } = await ownerOf(connection, owner);
     await connection.sql.execute`
-      update senders set account_id = ${accountId}::uuid, application_ids = ${applicationIds}::uuid[]
+      update senders set account_id = ${accountId}::uuid, application_ids = ${applicationIds}::uuid[],
+        sealed_app_secret = case when account_id is not distinct from ${accountId}::uuid then sealed_app_secret end
       where id = ${id}::uuid`;
     return {};
   });
@@ -312,7 +318,7 @@ export async function editSender(
 }
 
 /**
- * Removes a sender: it carries no traffic from now on, and its token is erased. Its past sends keep its name.
+ * Removes a sender: it carries no traffic from now on, and its token and app secret are erased. Its past sends keep its name.
  *
  * @returns null when there is no such sender
  */
@@ -324,7 +330,7 @@ export async function removeSender(database: Database, actor: Actor, key: Sender
     key,
     async ({ sql }, { id, phoneNumberId, number }) => {
       await sql.execute`
-      update senders set removed_at = clock_timestamp(), sealed_token = '' where id = ${id}::uuid`;
+      update senders set removed_at = clock_timestamp(), sealed_token = '', sealed_app_secret = null where id = ${id}::uuid`;
       await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
       return { phoneNumberId, number };
     },

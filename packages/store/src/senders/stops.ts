@@ -1,5 +1,6 @@
 import type { Evidence, Stop, StopScope, StopSource, StopSubject } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
+import { tellSenderStopped } from '../mails/senderStops.js';
 
 interface StopRow {
   cause: Stop['cause'];
@@ -34,7 +35,8 @@ export async function listStops({ sql }: Connection): Promise<Stop[]> {
 }
 
 /**
- * Changes a stop by a rule, one caller after the other, so that faults which arrive together count once.
+ * Changes a stop by a rule, one caller after the other, so that faults which arrive together count once. Whoever a sender belongs to is told
+ * of the first of a row of faults that only a person can end.
  *
  * @param rule is given the stop as it is, null where there is none, and the database's time; null changes nothing
  * @returns the stop as it was written, or null
@@ -44,7 +46,8 @@ export async function changeStop(
   { cause, scope, subject, onlyFor }: StopSubject,
   rule: (last: Stop | null, now: Date) => Stop | null,
 ): Promise<Stop | null> {
-  return database.transaction(async ({ sql }) => {
+  return database.transaction(async (connection) => {
+    const { sql } = connection;
     // There may be no row to lock.
     await sql.execute`select pg_advisory_xact_lock(hashtextextended(${`stop ${cause} ${scope} ${subject} ${onlyFor}`}, 0))`;
     const [row] = await sql.query<(StopRow & { now: Date })[]>`
@@ -54,7 +57,8 @@ export async function changeStop(
       ) t on true`;
     if (row === undefined) throw new Error('the database has no time');
     const { now, ...last } = row;
-    const next = rule((last.cause as unknown) === null ? null : fromRow(last), now);
+    const before = (last.cause as unknown) === null ? null : fromRow(last);
+    const next = rule(before, now);
     if (next !== null)
       await sql.execute`
         insert into stops (cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, proven_at, rate)
@@ -63,6 +67,10 @@ export async function changeStop(
         on conflict (cause, scope, subject, only_for) do update set source = excluded.source, error_code = excluded.error_code,
           reason = excluded.reason, is_configuration = excluded.is_configuration, failures = excluded.failures, since = excluded.since, until = excluded.until,
           proven_at = excluded.proven_at, rate = excluded.rate`;
+    const needsPerson = (stop: Stop | null): boolean =>
+      stop !== null && stop.failures > 0 && stop.isConfiguration;
+    if (next !== null && needsPerson(next) && !needsPerson(before) && scope === 'sender')
+      await tellSenderStopped(connection, subject, onlyFor, next.reason);
     return next;
   });
 }

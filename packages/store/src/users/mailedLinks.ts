@@ -2,6 +2,7 @@ import type { Keyring, Locale } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { makeLink, readLink, useLink, type LinkPurpose } from '../mails/links.js';
 import { sendsMail, writeLinkMail, writeMails } from '../mails/writeMails.js';
 import { takeTry } from './countedTries.js';
@@ -139,6 +140,16 @@ export const requestAddressChange = (
 
 /** Gives a person the address that a link confirms. The old one is told. @returns false where nothing was changed */
 export async function confirmAddressChange(database: Database, token: string): Promise<boolean> {
+  try {
+    return await changeAddress(database, token);
+  } catch (error) {
+    // Somebody else has confirmed the same address at this moment.
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return false;
+    throw error;
+  }
+}
+
+async function changeAddress(database: Database, token: string): Promise<boolean> {
   const value = await readLink(database, 'address-change', token);
   if (value === null) return false;
   const { userId, email } = JSON.parse(value) as { userId: string; email: string };

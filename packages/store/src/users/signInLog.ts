@@ -3,7 +3,7 @@ import type { Database } from '../client/database.js';
 import { markConfirmed } from './userSessions.js';
 
 /** What a person proves their identity with. */
-export type Proof = 'password' | 'code' | 'backup_code';
+export type Proof = 'password' | 'code' | 'backup_code' | 'passkey' | 'oidc';
 
 /** How, and from where, a person tried to prove their identity. */
 export interface ProofGiven {
@@ -47,7 +47,7 @@ async function confirmWith(
   given: ProofGiven,
 ): Promise<void> {
   await audited(database, actor, async (connection, log) => {
-    await markConfirmed(connection, sessionId);
+    await markConfirmed(connection, sessionId, { bothFactors: given.proof !== 'password' });
     await log({ action, subject: actor.id, details: { ...given } });
   });
 }

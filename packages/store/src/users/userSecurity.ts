@@ -68,13 +68,14 @@ export async function resetPassword(database: Database, token: string, password:
 }
 
 /**
- * Removes the second factor of a person who lost it and the backup codes, and ends all their sessions.
+ * Removes the second factor of a person who lost it and the backup codes, with their passkeys, and ends all their sessions.
  *
  * @returns false when nobody has this e-mail
  */
 export async function removeTwoFactor(database: Database, actor: Actor, email: string): Promise<boolean> {
   return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
     await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
+    await connection.prisma.userPasskey.deleteMany({ where: { userId } });
     await connection.prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
     return true;
   });
@@ -102,19 +103,24 @@ async function changeSecurity(
 
 /** Changes that people make to their own security through better-auth. */
 export type OwnSecurityChange =
-  'user.password' | 'user.two_factor_turned_on' | 'user.two_factor_turned_off' | 'user.backup_codes_replaced';
+  | 'user.password'
+  | 'user.two_factor_turned_on'
+  | 'user.two_factor_turned_off'
+  | 'user.backup_codes_replaced'
+  | 'user.passkey_added';
 
-/** Logs a change that a person made to their own security. */
+/** Logs a change that a person made to their own security. `details` may be read by whoever reads the audit log. */
 export async function logOwnSecurityChange(
   database: Database,
   actor: Actor & { id: string },
   action: OwnSecurityChange,
+  details: Record<string, unknown> = {},
 ): Promise<void> {
   await audited(database, actor, async (connection, log) => {
     if (action === 'user.password') {
       const { email } = await connection.prisma.user.findUniqueOrThrow({ where: { id: actor.id } });
       await endLinks(connection, 'password-reset', email);
     }
-    await log({ action, subject: actor.id });
+    await log({ action, subject: actor.id, details });
   });
 }

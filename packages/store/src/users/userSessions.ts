@@ -77,10 +77,16 @@ export async function isSessionConfirmed(database: Database, id: string): Promis
   return session?.isConfirmed ?? false;
 }
 
-/** Marks a session as confirmed: its person has just proved their identity. */
-export async function markConfirmed(connection: Connection, id: string): Promise<void> {
-  await connection.sql
-    .execute`update user_sessions set confirmed_at = clock_timestamp() where id = ${id}::uuid`;
+/** Marks a session as confirmed: its person has just proved their identity. `bothFactors`: with more than a password. */
+export async function markConfirmed(
+  connection: Connection,
+  id: string,
+  { bothFactors }: { bothFactors: boolean },
+): Promise<void> {
+  await connection.sql.execute`
+    update user_sessions
+    set confirmed_at = clock_timestamp(), both_factors = both_factors or ${bothFactors}::boolean
+    where id = ${id}::uuid`;
 }
 
 /** Ends all sessions of a person but one. @returns how many */

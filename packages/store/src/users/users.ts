@@ -101,6 +101,11 @@ async function isAccount(connection: Connection, id: string): Promise<boolean> {
   return (await connection.prisma.account.count({ where: { id } })) > 0;
 }
 
+/** Whether a person is on the staff now. */
+export async function isStaff(database: Connection, id: string): Promise<boolean> {
+  return (await database.prisma.user.count({ where: { id, staff: { not: null } } })) > 0;
+}
+
 /** All people who can sign in, by e-mail address. */
 export async function listUsers(database: Database): Promise<User[]> {
   const rows = await database.prisma.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });

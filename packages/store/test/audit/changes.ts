@@ -96,6 +96,9 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
 const visit = (database: store.Database, { applicationId }: { applicationId: string }) =>
   store.keyOfVisit(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
 
+const WEBHOOK = 'https://hooks.example.com/planted-path';
+const webhookOf = ({ database, caller }: Fixture) =>
+  store.setEventWebhook(database, ACTOR, TEST_SECRET_KEY, caller.accountId, WEBHOOK);
 const accountOf = ({ caller }: Fixture): string => caller.accountId;
 const applicationOf = ({ caller }: Fixture): string => caller.applicationId;
 let removed = '';
@@ -212,6 +215,27 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
         values (${sendId}::uuid, ${caller.applicationId}::uuid, ${RECIPIENT_KEYS[0]}, 'DF2lS5v2W6x=', false)`;
     },
     change: ({ database }, id) => store.forgetIdentity(database, ACTOR, id, RECIPIENT_KEYS),
+  },
+  setEventWebhook: {
+    action: 'webhook.set',
+    of: accountOf,
+    change: async ({ database }, id) => {
+      const set = await store.setEventWebhook(database, ACTOR, TEST_SECRET_KEY, id, WEBHOOK);
+      return set === 'unknown' ? null : set;
+    },
+  },
+  rotateEventSecret: {
+    action: 'webhook.rotate_secret',
+    of: accountOf,
+    isRepeatable: true,
+    given: webhookOf,
+    change: ({ database }, id) => store.rotateEventSecret(database, ACTOR, TEST_SECRET_KEY, id),
+  },
+  removeEventWebhook: {
+    action: 'webhook.remove',
+    of: accountOf,
+    given: webhookOf,
+    change: ({ database }, id) => store.removeEventWebhook(database, ACTOR, id),
   },
   deleteAccount: {
     action: 'account.delete',
@@ -336,6 +360,12 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     isRepeatable: true,
     change: ({ database }, id) => store.setSenderToken(database, ACTOR, TEST_SECRET_KEY, id, TOKEN),
   },
+  setAppSecret: {
+    action: 'sender.set_app_secret',
+    of: senderOf,
+    isRepeatable: true,
+    change: ({ database }, id) => store.setAppSecret(database, ACTOR, TEST_SECRET_KEY, id, 'a'.repeat(32)),
+  },
   resealTokens: {
     action: 'sender.reseal',
     change: ({ database }) => store.resealTokens(database, ACTOR, otherKey),
@@ -392,6 +422,23 @@ async function revoke({ database, caller: { accountId } }: Fixture): Promise<unk
 const guestOf = ({ guest }: Fixture): string => guest.id;
 const emailOf = ({ guest }: Fixture): string => guest.email;
 
+const PASSKEY = store.newId();
+const givenPasskey = ({ database }: Fixture): Promise<unknown> => {
+  const key = {
+    id: PASSKEY,
+    userId: ACTOR.id,
+    name: 'Key',
+    credentialID: 'id',
+    publicKey: 'key',
+    counter: 0,
+  };
+  return database.prisma.userPasskey.upsert({
+    where: { id: PASSKEY },
+    create: { ...key, deviceType: 'singleDevice', backedUp: false },
+    update: key,
+  });
+};
+
 /** The changes of people, teams and what they sign in with, by the names of their functions. */
 const USER_CHANGES: Record<string, AuditedChange> = {
   createUser: {
@@ -420,6 +467,18 @@ const USER_CHANGES: Record<string, AuditedChange> = {
     of: emailOf,
     isRepeatable: true,
     change: ({ database }, email) => store.removeTwoFactor(database, ACTOR, email),
+  },
+  renamePasskey: {
+    action: 'user.passkey_renamed',
+    of: () => PASSKEY,
+    given: givenPasskey,
+    change: ({ database }, id) => store.renamePasskey(database, ACTOR, id, 'Phone'),
+  },
+  removePasskey: {
+    action: 'user.passkey_removed',
+    of: () => PASSKEY,
+    given: givenPasskey,
+    change: ({ database }, id) => store.removePasskey(database, ACTOR, id, none),
   },
   logOwnSecurityChange: {
     action: 'user.password',

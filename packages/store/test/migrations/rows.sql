@@ -26,6 +26,7 @@ insert into users (id, name, email, language, staff) values (:user, repeat('n', 
 insert into user_sessions (id, user_id, token, expires_at, updated_at) values (gen_random_uuid(), :user, 'token', now(), now());
 insert into counted_tries (key_hash, tries, ends_at) values (sha256('r'), 0, now());
 insert into members (account_id, user_id, role) values (:account, :user, 'viewer');
+insert into user_passkeys (id, user_id, credential_id, public_key, counter, device_type, backed_up) values (gen_random_uuid(), :user, 'taken', 'key', 0, 'multiDevice', true);
 insert into invitations (id, account_id, email, role, token_hash, expires_at)
   values (gen_random_uuid(), :account, 'right@example.com', 'admin', sha256('r'), now());
 insert into processes (id, kind, release, last_migration, clock_ahead_ms) values (gen_random_uuid(), 'api', '0.9.0', '', 0);
@@ -33,21 +34,29 @@ insert into traffic_counts values (now(), 'accepted', 'BR', '', '', '', 1);
 insert into refused_requests (request_id, account_id, application_id, key_id, refused_at, route, status, code, detail, count)
   values (gen_random_uuid(), :account, :application, :nothing, now(), 'POST /v1/send', 422, 'invalid_json', 'why', 1);
 insert into incidents (name, subject, finding) values ('no_worker', '', '{}');
-insert into mails (id, event, recipient, language, kind, gives_up_at) values (:user, 'e', 'right@example.com', 'en', 'finding', now());
-insert into mails (id, event, recipient, language, kind, gives_up_at, due_at, ended_at, outcome)
+insert into outbox (id, event, recipient, language, kind, gives_up_at) values (:user, 'e', 'right@example.com', 'en', 'finding', now());
+insert into outbox (id, event, recipient, language, kind, gives_up_at, due_at, ended_at, outcome)
   values (gen_random_uuid(), 'sent', 'right@example.com', 'en', 'finding', now(), null, now(), 'sent');
+insert into event_webhooks (account_id, url, sealed_secret) values (:account, repeat('u', 2000), '\x00');
+insert into outbox (id, event, recipient, account_id, kind, gives_up_at) values (gen_random_uuid(), 'e', :account, :account, 'webhook.test', now());
 insert into balance_alerts (account_id, below) values (:account, 1);
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
 
 insert into mail_sender (id) values (false); -- mail_sender_id_check
-insert into mails (id, event, recipient, language, kind, gives_up_at)
-  values (gen_random_uuid(), 'e', 'right@example.com', 'en', 'finding', now()); -- mails_event_recipient_key
-update mails set recipient = 'Right@example.com'; -- mails_recipient_check
-update mails set language = 'fr'; -- mails_language_check
-update mails set outcome = 'lost', due_at = null, ended_at = now(); -- mails_outcome_check
-update mails set outcome = 'sent'; -- mails_end_check
-update mails set sealed_link = '\x00' where outcome = 'sent'; -- mails_end_check
+insert into outbox (id, event, recipient, language, kind, gives_up_at)
+  values (gen_random_uuid(), 'e', 'right@example.com', 'en', 'finding', now()); -- outbox_event_recipient_key
+update outbox set recipient = 'Right@example.com'; -- outbox_recipient_check
+update outbox set language = 'fr'; -- outbox_language_check
+update outbox set outcome = 'lost', due_at = null, ended_at = now(); -- outbox_outcome_check
+update outbox set outcome = 'sent'; -- outbox_end_check
+update outbox set sealed_link = '\x00' where outcome = 'sent'; -- outbox_end_check
+update outbox set language = null where account_id is null; -- outbox_is_mail_or_event
+update outbox set language = 'en' where account_id is not null; -- outbox_is_mail_or_event
+update outbox set recipient = 'right@example.com' where account_id is not null; -- outbox_is_mail_or_event
+update outbox set sealed_link = '\x00' where account_id is not null; -- outbox_is_mail_or_event
+update outbox set facts = '{"a": 1}' where outcome = 'sent' and account_id is null; -- outbox_end_check
+update event_webhooks set url = repeat('u', 2001); -- event_webhooks_url_check
 update balance_alerts set below = 0; -- balance_alerts_below_check
 
 insert into settings (id) values (false); -- settings_id_check
@@ -63,6 +72,8 @@ update settings set trial_sends_per_day = -1; -- settings_trial_sends_per_day_ch
 update settings set sign_ups_per_network_day = 0; -- settings_sign_ups_per_network_day_check
 update settings set sign_ups_per_domain_day = 0; -- settings_sign_ups_per_domain_day_check
 update settings set staff_two_factor = 'on'; -- settings_staff_two_factor_check
+insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up) values (gen_random_uuid(), :user, '', 'id', 'key', 0, 'multiDevice', true); -- user_passkeys_name_check
+insert into user_passkeys (id, user_id, credential_id, public_key, counter, device_type, backed_up) values (gen_random_uuid(), :user, 'taken', 'key', 0, 'multiDevice', true); -- user_passkeys_credential_id_key
 update settings set retain_numbers_days = 0; -- settings_retain_numbers_days_check
 update settings set new_account_units_per_day = -1; -- settings_new_account_units_per_day_check
 update settings set retain_sends_days = 29; -- settings_retain_sends_days_check

@@ -375,7 +375,15 @@ describe('the details of a send', () => {
     await claimSend(id);
     const startedAt = expect.any(Date);
     expect((await details()).attempts).toEqual([
-      { number: 1, startedAt, finishedAt: null, outcome: null, errorCode: null, senderNumber: sender.number },
+      {
+        number: 1,
+        startedAt,
+        finishedAt: null,
+        outcome: null,
+        errorCode: null,
+        senderNumber: sender.number,
+        isOwnSender: false,
+      },
     ]);
     await settleSend(id, 1, accepted('wamid.details.own'));
     const report = { at: new Date(Date.now() + 1_000), errorCode: 131026 };

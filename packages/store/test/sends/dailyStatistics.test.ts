@@ -116,6 +116,20 @@ it('counts of any sends are those of every row, before and after they are folded
   );
 });
 
+it('of equally many sends, those counted lately do not come before the others', async () => {
+  const [one, other] = history(1)
+    .filter(({ caller }) => caller === live)
+    .slice(0, 2);
+  await insertSends(store, [
+    { ...one!, locale: 'en', at: new Date(now - 20 * DAY_MS) },
+    { ...other!, locale: 'pt-BR', at: new Date(now - 3_600_000) },
+  ]);
+  const order = async (): Promise<string[]> => (await chart()).locales.map(({ locale }) => locale);
+  expect(await order()).toEqual(['en', 'pt-BR']);
+  await fold();
+  expect(await order()).toEqual(['en', 'pt-BR']);
+});
+
 it('each time counts in its bucket, and shares of them are told to within 9%', async () => {
   const sends = history(1);
   await insertSends(store, sends);

@@ -1,0 +1,44 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { MailFacts, MailKind } from './mail.js';
+
+/** What a webhook is told: its kind, and what it tells besides the account. No send, number, code or key. */
+export interface AccountEvent {
+  type: 'balance.low' | 'breaker.tripped' | 'breaker.resumed' | 'sender.stopped' | 'webhook.test';
+  data: Readonly<Record<string, string | number | null>>;
+}
+
+/** The events of what an account's admins get mails of. */
+export const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) => AccountEvent } = {
+  low_balance: ({ left, below, perDay }) => ({
+    type: 'balance.low',
+    data: { units_left: left, below, live_sends_last_day: perDay },
+  }),
+  breaker_tripped: ({ country, sends, unverified, until }) => ({
+    type: 'breaker.tripped',
+    data: { country, sends, unverified, until },
+  }),
+  sender_stopped: ({ senderId, language, country, reason }) => ({
+    type: 'sender.stopped',
+    data: { sender_id: senderId, language, country, reason },
+  }),
+};
+
+/** The event of somebody who lets sends to a country go on before the breaker does. */
+export const breakerResumed = (country: string): AccountEvent => ({
+  type: 'breaker.resumed',
+  data: { country },
+});
+
+/** The event that tells of nothing. */
+export const TEST_EVENT: AccountEvent = { type: 'webhook.test', data: {} };
+
+const SECRET_PREFIX = 'whsec_';
+
+/** Signs an event by Standard Webhooks (symmetric, v1). @param timestamp in seconds */
+export function signEvent(secret: string, id: string, timestamp: number, body: string): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}
+
+/** A new secret of a webhook, as Standard Webhooks writes it. */
+export const newEventSecret = (): string => SECRET_PREFIX + randomBytes(32).toString('base64');

@@ -1,0 +1,33 @@
+import type { Connection } from '../client/database.js';
+import { writeMails } from './writeMails.js';
+
+/** A stop that comes and goes is told once within so many hours. */
+const QUIET_HOURS = 6;
+
+/**
+ * Tells whoever a sender belongs to that it is stopped: the admins of its account, or the staff for one that all share.
+ *
+ * @param onlyFor the language or the country of the messages that it does not send; empty: it sends none
+ */
+export async function tellSenderStopped(
+  connection: Pick<Connection, 'sql'>,
+  senderId: string,
+  onlyFor: string,
+  reason: string,
+): Promise<void> {
+  const [sender] = await connection.sql.query<{ number: string; account_id: string | null; at: string }[]>`
+    select number, account_id, extract(epoch from clock_timestamp())::text as at from senders
+    where id = ${senderId}::uuid and removed_at is null`;
+  if (sender === undefined) return;
+  const { number, account_id: accountId, at } = sender;
+  const isCountry = /^[A-Z]{2}$/.test(onlyFor);
+  const [language, country] = [isCountry ? null : onlyFor || null, isCountry ? onlyFor : null];
+  const of = `sender_stopped ${senderId} ${onlyFor} `;
+  const facts = { senderId, number, reason, language, country };
+  await writeMails(
+    connection,
+    { kind: 'sender_stopped', event: of + at, facts },
+    accountId === null ? 'staff' : { adminsOf: accountId },
+    { subject: of, hours: QUIET_HOURS },
+  );
+}

@@ -1,0 +1,118 @@
+import { seal, sealedVersion, unseal, type Denial, type Keyring, type Receipt } from '@onecode/domain';
+import { audited, type Actor } from '../audit/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import type { NewProviderChange } from './providerChanges.js';
+import { keyOf, type SenderKey } from './senders.js';
+
+/** Bound to another name than the token, so that neither opens as the other. */
+const ownerOf = (senderId: string): string => `app of ${senderId}`;
+
+/**
+ * Gives a sender the secret of its business's own Meta app, sealed, or takes it away. From then on that app's webhooks are taken at the
+ * sender's own address.
+ *
+ * @returns false when there is no such sender
+ */
+export async function setAppSecret(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+  key: SenderKey,
+  appSecret: string | null,
+): Promise<boolean> {
+  return audited(database, actor, async ({ prisma }, log) => {
+    const { id } = keyOf(key);
+    const sealedAppSecret = appSecret === null ? null : new Uint8Array(seal(keyring, ownerOf(id), appSecret));
+    const [changed] = await prisma.sender.updateManyAndReturn({
+      where: { ...keyOf(key), removedAt: null },
+      data: { sealedAppSecret },
+      select: { accountId: true },
+    });
+    if (changed === undefined) return false;
+    const details = { after: { hasOwnApp: appSecret !== null } };
+    await log({ action: 'sender.set_app_secret', accountId: changed.accountId, subject: id, details });
+    return true;
+  });
+}
+
+/** Seals the secrets with the keyring's current key, as `resealTokens` does; those that cannot be read stay. */
+export async function resealAppSecrets({ prisma }: Connection, keyring: Keyring): Promise<void> {
+  const senders = await prisma.sender.findMany({
+    where: { sealedAppSecret: { not: null } },
+    orderBy: { id: 'asc' },
+    select: { id: true, sealedAppSecret: true },
+  });
+  for (const { id, sealedAppSecret: old } of senders) {
+    if (old === null || sealedVersion(old) === keyring.current || !keyring.keys.has(sealedVersion(old)))
+      continue;
+    const sealedAppSecret = new Uint8Array(seal(keyring, ownerOf(id), unseal(keyring, ownerOf(id), old)));
+    await prisma.sender.update({ where: { id }, data: { sealedAppSecret } });
+  }
+}
+
+/** The Meta app of a sender's own business. */
+export interface OwnApp {
+  /** The account that it speaks for; null for the operator's own further app. */
+  accountId: string | null;
+  secret: string;
+}
+
+/** @returns null without such a sender, and for one that has no app of its own */
+export async function findOwnApp(
+  { prisma }: Connection,
+  keyring: Keyring,
+  senderId: string,
+): Promise<OwnApp | null> {
+  const sender = await prisma.sender.findUnique({
+    where: { id: senderId, removedAt: null },
+    select: { accountId: true, sealedAppSecret: true },
+  });
+  if (sender === null || sender.sealedAppSecret === null) return null;
+  return {
+    accountId: sender.accountId,
+    secret: unseal(keyring, ownerOf(senderId), sender.sealedAppSecret),
+  };
+}
+
+interface Reports {
+  receipts: Receipt[];
+  denials: Denial[];
+  changes: NewProviderChange[];
+}
+
+/**
+ * What of the reports an app may say: whoever holds its secret can write any. Receipts and denials count for its account's messages that
+ * left by that account's senders, which may have been somebody else's before; changes for business accounts in which nobody else has a
+ * sender. A message's sender stands in its send before the message leaves, so no report is too early to be judged.
+ */
+export async function reportsOfApp(
+  { sql }: Connection,
+  { accountId }: OwnApp,
+  { receipts, denials, changes }: Reports,
+): Promise<Reports> {
+  const [own] = await sql.query<{ receipts: number[]; denials: number[]; accounts: string[] }[]>`
+    with own as materialized (
+      select id, business_account_id from senders where account_id is not distinct from ${accountId}::uuid
+    )
+    select array(
+      select r.n::integer from unnest(${receipts.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
+        ${receipts.map(({ attempt }) => attempt?.number ?? null)}::integer[]) with ordinality as r (send_id, number, n)
+      join sends s on s.id = r.send_id and s.account_id = coalesce(${accountId}::uuid, s.account_id)
+      where coalesce((select sender_id from attempts where send_id = s.id and number = r.number),
+        case when s.attempt_number = r.number then s.sender_id end) in (select id from own)
+    ) as receipts, array(
+      select d.n::integer from unnest(${denials.map(({ messageId }) => messageId)}::text[]) with ordinality as d (message_id, n)
+      cross join lateral (select * from attempts where message_id = d.message_id order by started_at limit 1) a
+      join sends s on s.id = a.send_id and s.account_id = coalesce(${accountId}::uuid, s.account_id)
+      where a.sender_id in (select id from own)
+    ) as denials, array(
+      select business_account_id from own where business_account_id is not null
+      except select business_account_id from senders where account_id is distinct from ${accountId}::uuid and removed_at is null
+    ) as accounts`;
+  const { receipts: ownReceipts = [], denials: ownDenials = [], accounts = [] } = own ?? {};
+  return {
+    receipts: ownReceipts.map((n) => receipts[n - 1]!),
+    denials: ownDenials.map((n) => denials[n - 1]!),
+    changes: changes.filter(({ businessAccountId }) => accounts.includes(businessAccountId)),
+  };
+}
