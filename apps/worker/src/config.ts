@@ -3,6 +3,7 @@ import {
   address,
   ConfigError,
   databaseAddress,
+  EVENT_ADDRESSES,
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
@@ -33,6 +34,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
     SMTP_URL: secret(variable(parseSmtpUrl, '')),
     MAIL_FROM: variable(parseMailFrom, ''),
     CONSOLE_URL: address(['http', 'https'], ''),
+    EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
     ...TRACING,
   });
   if (config.SMTP_URL !== '' && config.MAIL_FROM === '')

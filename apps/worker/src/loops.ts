@@ -7,8 +7,10 @@ import { withHeartbeats } from './heartbeats.js';
 import { readDueSenders } from './readings.js';
 import type { DueDeliveries } from './dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
-import { createMailRound, tellByMail } from './mail/sendMails.js';
+import { createMailRound, tellWhatLasts } from './mail/sendMails.js';
 import { cleanUp, retain, sweep } from './sweeper.js';
+import { createEventRound } from './webhooks/postEvents.js';
+import type { Poster } from './webhooks/poster.js';
 
 const READ_PAUSE_MS = 1_000;
 const TELL_PAUSE_MS = 10_000;
@@ -22,6 +24,7 @@ export function startLoops(
   graph: GraphReader,
   workerId: string,
   mail: { mailer: Mailer | null; consoleUrl: string | null },
+  poster: Poster,
 ): Loop {
   const { database, log } = context;
   const stopping = new AbortController();
@@ -31,6 +34,7 @@ export function startLoops(
   /** One whose rounds the health page watches. */
   const startWatched = (loop: LoopName, round: () => Promise<void>, pauseMs: number): Loop =>
     start(loop, withHeartbeat(loop, round), pauseMs);
+  const events = createEventRound({ ...context, poster });
   const loops = [
     startWatched('deliver', () => dueDeliveries.round(), DELIVER_PAUSE_MS),
     startWatched('sweep', () => sweep(context), 1_000),
@@ -40,13 +44,14 @@ export function startLoops(
     start('read', () => readDueSenders(context, graph), READ_PAUSE_MS),
     // The health page watches the mails that wait, not these loops.
     start('mail', createMailRound({ ...context, ...mail }), 1_000),
-    ...(mail.mailer === null ? [] : [start('tell_by_mail', () => tellByMail(context), TELL_PAUSE_MS)]),
+    start('events', events.round, 1_000),
+    start('tell', () => tellWhatLasts(context), TELL_PAUSE_MS),
   ];
   return {
     async stop() {
       stopping.abort();
       await Promise.all(loops.map((loop) => loop.stop()));
-      await dueDeliveries.ended();
+      await Promise.all([dueDeliveries.ended(), events.ended()]);
       mail.mailer?.close();
     },
   };

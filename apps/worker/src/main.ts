@@ -42,6 +42,7 @@ import { openMailer } from './mail/mailer.js';
 import { workerMetrics } from './metrics.js';
 import { createSenderPool } from './senderPool.js';
 import { recordDelivery } from './traffic.js';
+import { openPoster } from './webhooks/poster.js';
 
 const TRAFFIC_FLUSH_MS = 1_000;
 /** How long a stop waits for the provider's answers before it releases the claims. */
@@ -113,7 +114,14 @@ await runProcess('worker', async () => {
   );
   const metricsServer = await serveMetrics(registry, config, checks);
   const presenceLoop = await startPresence(presence, log);
-  const loops = startLoops(context, dueDeliveries, graph, presence.id, mail);
+  const loops = startLoops(
+    context,
+    dueDeliveries,
+    graph,
+    presence.id,
+    mail,
+    openPoster(config.EVENT_ADDRESSES),
+  );
   log.info({ metrics_port: metricsServer.port }, 'ready');
 
   return {

@@ -3,6 +3,7 @@ import {
   deleteEndedKeys,
   deleteOldIncidents,
   deleteEndedTries,
+  deleteExpiredVerifications,
   deleteOldProcesses,
   deleteOldReports,
   deleteOldRefusedRequests,
@@ -48,6 +49,7 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await deleteEndedKeys(database);
   await deleteEndedTries(database);
+  await deleteExpiredVerifications(database);
   await deletePastTurns(database);
   await deleteOldStops(database);
   await deleteOldIncidents(database);

@@ -1,14 +1,18 @@
 import type { Send } from '@onecode/domain';
 import type { Fault } from '@onecode/simulator';
 import {
+  changeAccount,
   createSend,
   listSenderDetails,
   listSenders,
+  newId,
+  noteMailSender,
   pauseSender,
   resumeSender,
+  setEventWebhook,
   type Sender,
 } from '@onecode/store';
-import { buildSender, endStops, newSend, TEST_ACTOR, until } from '@onecode/testing';
+import { buildSender, endStops, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { recordSenderFailure } from '../src/senderFaults.js';
 import { startWorker, useWorker } from './testWorker.js';
 
@@ -84,6 +88,49 @@ describe('a fault of the sender', () => {
     await resumeSender(t.database, TEST_ACTOR, sender.id);
     await t.until(id, 'delivered');
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
+  });
+
+  it('that only a person can end is told to whoever the sender belongs to, once while it lasts', async () => {
+    const caller = await t.newCaller('live', { credits: 5 });
+    const { accountId } = caller;
+    const user = (email: string, staff: string | null) =>
+      t.database.prisma.user.create({ data: { id: newId(), name: 'Ana', email, staff } });
+    await user('staff@example.com', 'on_call');
+    const admin = await user('admin@example.com', null);
+    await t.database.prisma.member.create({ data: { accountId, userId: admin.id, role: 'admin' } });
+    await setEventWebhook(t.database, TEST_ACTOR, TEST_SECRET_KEY, accountId, 'https://127.0.0.1/');
+    await noteMailSender(t.database, 'codes@onecode.example');
+    const own = await buildSender(t.database, { owner: { accountId, applicationIds: [] } });
+    await changeAccount(t.database, TEST_ACTOR, accountId, { senders: 'own' });
+    const shared = await buildSender(t.database);
+    t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 3 });
+    const told = () =>
+      t.sql(`select recipient, kind from outbox where kind ~ '^sender.stopped' order by recipient, kind`);
+    const of = { account: { recipient: accountId, kind: 'sender.stopped' }, kind: 'sender_stopped' };
+    const id = await t.send(caller);
+    await until('a stop', async () => (await t.stops(own.id)).length === 1);
+    await endStops(t.database);
+    await until('a longer one', async () => (await t.stops(own.id))[0]?.failures === 2);
+    const ofOwner = [of.account, { recipient: 'admin@example.com', kind: of.kind }];
+    expect(await told()).toEqual(expect.arrayContaining(ofOwner));
+    expect(await told()).toHaveLength(2);
+    const [event] = await t.sql<{ facts: object }>('select facts from outbox where account_id = $1', [
+      accountId,
+    ]);
+    expect(event!.facts).toMatchObject({
+      type: 'sender.stopped',
+      data: { account_id: accountId, sender_id: own.id, language: null, country: null },
+    });
+    expect(JSON.stringify(event!.facts)).not.toContain(own.number.slice(1));
+    await t.send(await t.newCaller());
+    await until('a stop of the shared one', async () => (await t.stops(shared.id)).length === 1);
+    expect(await told()).toEqual(
+      expect.arrayContaining([...ofOwner, { recipient: 'staff@example.com', kind: of.kind }]),
+    );
+    expect(await told()).toHaveLength(3);
+    await noteMailSender(t.database, null);
+    await endStops(t.database);
+    await t.until(id, 'delivered');
   });
 
   it('that hits many sends of two workers at once raises one alert', async () => {

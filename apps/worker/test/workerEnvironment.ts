@@ -63,6 +63,7 @@ export interface SendRecord {
   lost_at: Date | null;
   failed_at: Date | null;
   failure_reason: string | null;
+  pricing: object | null;
   version: number;
 }
 

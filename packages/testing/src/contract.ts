@@ -60,7 +60,7 @@ const templates = Object.entries(openApiSource.paths).map(([template, node]) => 
 }));
 
 /** Paths that the API serves outside the contract. Their errors are problems too, except those of the probes. */
-const OUTSIDE_CONTRACT = /^\/(?:openapi\.json|docs(?:\/.*)?|webhooks\/whatsapp)$/;
+const OUTSIDE_CONTRACT = /^\/(?:openapi\.json|docs(?:\/.*)?|webhooks\/whatsapp(?:\/.*)?)$/;
 const PROBES = /^\/(?:livez|readyz)$/;
 /** Problems that the server may answer before it has read the path. */
 const BEFORE_ROUTING: ProblemCode[] = ['bad_request', 'request_timeout', 'headers_too_large'];

@@ -59,9 +59,10 @@ function addressOf(
     'sign-in': '/sign-in',
     profile: '/profile',
     applications: `${account}/applications`,
+    webhook: `${account}/webhook`,
     team: `${account}/team`,
     overview: `${account}/overview`,
-    senders: '/staff/senders',
+    senders: accountId === undefined ? '/staff/senders' : `${account}/senders`,
     health: '/staff/health',
   };
   return base + PAGES[target];

@@ -1,11 +1,10 @@
 import { unseal } from '@onecode/domain';
 import {
-  deleteExpiredLinks,
-  deleteOldMails,
+  deleteOldEntries,
   dropMail,
-  endMail,
+  endEntry,
   noteMailSender,
-  postponeMail,
+  postponeEntry,
   takeDueMails,
   tellFailingFindings,
   tellLowBalances,
@@ -48,7 +47,7 @@ async function sendOne(
   const { id, kind, recipient, sealedLink } = mail;
   if (!isMeant(mail)) return dropMail(database, id);
   if (mail.isOver) {
-    await endMail(database, id, 'given_up');
+    await endEntry(database, mail, 'given_up');
     log.error({ mail_id: id, kind }, 'a mail was given up: the SMTP server did not take it in time');
     return;
   }
@@ -64,12 +63,12 @@ async function sendOne(
       return;
   } catch (error) {
     const code = codeOf(error);
-    await postponeMail(database, mail, code);
+    await postponeEntry(database, mail, code);
     // The server's answer may repeat the address.
     log.warn({ mail_id: id, kind, tries: mail.tries, code }, 'a mail was not sent yet');
     return;
   }
-  await endMail(database, id, 'sent');
+  await endEntry(database, mail, 'sent');
 }
 
 /** A password is reset for whoever has the address, and an address that somebody has cannot become another's: then it is for nobody. */
@@ -90,9 +89,8 @@ function codeOf(error: unknown): string {
 }
 
 /** Tells what no request tells: balances that have fallen, and findings that last. Deletes what was told long ago. */
-export async function tellByMail({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
+export async function tellWhatLasts({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await tellLowBalances(database);
   await tellFailingFindings(database);
-  await deleteOldMails(database);
-  await deleteExpiredLinks(database);
+  await deleteOldEntries(database);
 }

@@ -13,7 +13,7 @@ export interface Around {
 
 /** Where the button of a mail leads: to the mail's own link, or to a page of the console. */
 export type Target =
-  'link' | 'sign-in' | 'profile' | 'applications' | 'team' | 'overview' | 'senders' | 'health';
+  'link' | 'sign-in' | 'profile' | 'applications' | 'webhook' | 'team' | 'overview' | 'senders' | 'health';
 
 export interface Text {
   subject: string;
@@ -87,6 +87,16 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       paragraphs: ['The earlier ones no longer work.', NOT_YOU.en],
       button: ['Open the profile', 'profile'],
     }),
+    passkey_added: () => ({
+      subject: 'A passkey was added',
+      paragraphs: ['It signs you in without a password and without a code.', NOT_YOU.en],
+      button: ['Open the profile', 'profile'],
+    }),
+    passkey_removed: () => ({
+      subject: 'A passkey was removed',
+      paragraphs: ['It signs nobody in any more, and all other sessions have ended.', NOT_YOU.en],
+      button: ['Open the profile', 'profile'],
+    }),
     address_changed: ({ to }) => ({
       subject: 'Your address was changed',
       paragraphs: [`You now sign in with ${to}, and get no more mails at this address.`, NOT_YOU.en],
@@ -105,6 +115,20 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         `${by ?? 'The staff of the service'} revoked the key ${hint} of the application ${application} of ${account}. Requests with it are refused.`,
       ],
       button: ['See the keys', 'applications'],
+    }),
+    webhook_changed: ({ host, isSecretNew, by }, { account }) => ({
+      subject: `Webhook of ${account} changed`,
+      paragraphs: [
+        `${by ?? 'The staff of the service'} ${
+          isSecretNew
+            ? `replaced the secret of the webhook of ${account}`
+            : host === null
+              ? `removed the webhook of ${account}`
+              : `set the webhook of ${account}: its events now go to ${host}`
+        }.`,
+        'If nobody should have done so, set it back and look at who is in the team.',
+      ],
+      button: ['See the webhook', 'webhook'],
     }),
     member_joined: ({ name, role }, { account }) => ({
       subject: `New member of ${account}`,
@@ -135,10 +159,14 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['See what happened', 'overview'],
     }),
-    sender_stopped: ({ number, reason, language }) => ({
+    sender_stopped: ({ number, reason, language, country }, around) => ({
       subject: `Meta has stopped the sender ${number}`,
       paragraphs: [
-        language === null ? 'It sends nothing.' : `It sends nothing in the language ${language}.`,
+        language !== null
+          ? `It sends nothing in the language ${language}.`
+          : country === null
+            ? 'It sends nothing.'
+            : `It sends nothing to ${around.country(country)}.`,
         `What Meta says: ${reason}`,
       ],
       button: ['See the senders', 'senders'],
@@ -214,6 +242,19 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       paragraphs: ['Os anteriores não funcionam mais.', NOT_YOU['pt-BR']],
       button: ['Abrir o perfil', 'profile'],
     }),
+    passkey_added: () => ({
+      subject: 'Uma chave de acesso foi adicionada',
+      paragraphs: ['Com ela, você entra sem senha e sem código.', NOT_YOU['pt-BR']],
+      button: ['Abrir o perfil', 'profile'],
+    }),
+    passkey_removed: () => ({
+      subject: 'Uma chave de acesso foi removida',
+      paragraphs: [
+        'Ninguém mais entra com ela, e todas as outras sessões foram encerradas.',
+        NOT_YOU['pt-BR'],
+      ],
+      button: ['Abrir o perfil', 'profile'],
+    }),
     address_changed: ({ to }) => ({
       subject: 'Seu endereço foi trocado',
       paragraphs: [`Agora você entra com ${to} e não recebe mais e-mails neste endereço.`, NOT_YOU['pt-BR']],
@@ -232,6 +273,20 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         `${by ?? 'A equipe do serviço'} revogou a chave ${hint} da aplicação ${application} de ${account}. Requisições com ela são recusadas.`,
       ],
       button: ['Ver as chaves', 'applications'],
+    }),
+    webhook_changed: ({ host, isSecretNew, by }, { account }) => ({
+      subject: `Webhook de ${account} alterado`,
+      paragraphs: [
+        `${by ?? 'A equipe do serviço'} ${
+          isSecretNew
+            ? `trocou o segredo do webhook de ${account}`
+            : host === null
+              ? `removeu o webhook de ${account}`
+              : `definiu o webhook de ${account}: os eventos agora vão para ${host}`
+        }.`,
+        'Se ninguém deveria ter feito isso, desfaça a mudança e confira quem está na equipe.',
+      ],
+      button: ['Ver o webhook', 'webhook'],
     }),
     member_joined: ({ name, role }, { account }) => ({
       subject: `Novo membro em ${account}`,
@@ -262,10 +317,14 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['Ver o que houve', 'overview'],
     }),
-    sender_stopped: ({ number, reason, language }) => ({
+    sender_stopped: ({ number, reason, language, country }, around) => ({
       subject: `A Meta interrompeu o remetente ${number}`,
       paragraphs: [
-        language === null ? 'Ele não envia nada.' : `Ele não envia nada no idioma ${language}.`,
+        language !== null
+          ? `Ele não envia nada no idioma ${language}.`
+          : country === null
+            ? 'Ele não envia nada.'
+            : `Ele não envia nada para ${around.country(country)}.`,
         `O que a Meta diz: ${reason}`,
       ],
       button: ['Ver os remetentes', 'senders'],

@@ -1,0 +1,76 @@
+import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { Agent, request } from 'undici';
+
+const TIMEOUT_MS = 15_000;
+/** Of an answer, no more is read, and nothing is kept. */
+const ANSWER_BYTES_MAX = 4_096;
+
+/** How a call to a receiver ended: the status of its answer, or a code that says why none came. */
+type Posted = { status: number } | { error: string };
+
+/** Whether everybody may call this address: it is none of this machine's, its network's or its cloud's. */
+export function isPublicAddress(address: string): boolean {
+  const ip = ipaddr.process(address);
+  // Of IPv6, global unicast only: https://www.iana.org/assignments/ipv6-address-space
+  return ip.range() === 'unicast' && (ip.kind() === 'ipv4' || ip.match(ipaddr.parseCIDR('2000::/3')));
+}
+
+class PrivateAddress extends Error {
+  readonly code = 'private_address';
+}
+
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+
+/** Looks a name up for a connection. The addresses that are judged are those that are connected to, whatever the name means later. */
+function lookupPublic(hostname: string, options: LookupOptions, callback: LookupCallback): void {
+  resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, []);
+    if (!addresses.every(({ address }) => isPublicAddress(address)))
+      return callback(new PrivateAddress(), []);
+    if (options.all === true) return callback(null, addresses);
+    callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+  });
+}
+
+export interface Poster {
+  post(url: string, headers: Record<string, string>, body: string, stop: AbortSignal): Promise<Posted>;
+  close(): Promise<void>;
+}
+
+/**
+ * What calls receivers. It follows no redirect, and waits 15 seconds from the look-up of the name to the answer.
+ *
+ * @param addresses see `EVENT_ADDRESSES`
+ */
+export function openPoster(addresses: 'public' | 'any'): Poster {
+  const isAny = addresses === 'any';
+  // Connections are not kept: a receiver that moves is found at its next event.
+  const agent = new Agent({ connect: isAny ? {} : { lookup: lookupPublic }, pipelining: 0 });
+  return {
+    async post(url, headers, body, stop) {
+      const { hostname, protocol } = new URL(url);
+      const literal = hostname.replace(/^\[|\]$/g, '');
+      // A name is judged by `lookupPublic`, which is not asked about an address.
+      if (!isAny && (protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))))
+        return { error: 'private_address' };
+      const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stop]);
+      try {
+        const answer = await request(url, { method: 'POST', dispatcher: agent, headers, body, signal });
+        await answer.body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => undefined);
+        return { status: answer.statusCode };
+      } catch (error) {
+        return { error: codeOf(error) };
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** Such as `ECONNREFUSED`, `ENOTFOUND` or `timeout`. */
+function codeOf(error: unknown): string {
+  const { name, code } = error as { name?: unknown; code?: unknown };
+  if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout';
+  return typeof code === 'string' ? code.slice(0, 100) : 'unknown';
+}

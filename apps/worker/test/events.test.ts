@@ -1,0 +1,377 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Webhook } from 'standardwebhooks';
+import { createLog } from '@onecode/runtime';
+import {
+  deleteAccount,
+  findEventWebhook,
+  listEventDeliveries,
+  noteMailSender,
+  removeEventWebhook,
+  repeatEvent,
+  resealTokens,
+  resetBreaker,
+  rotateEventSecret,
+  setBalanceAlert,
+  setEventWebhook,
+  testEventWebhook,
+  tripBreaker,
+} from '@onecode/store';
+import { buildAccount, closedPort, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
+import { createEventRound } from '../src/webhooks/postEvents.js';
+import { isPublicAddress, openPoster } from '../src/webhooks/poster.js';
+import { WorkerEnvironment } from './workerEnvironment.js';
+import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
+
+/** What came to a receiver. */
+interface Received {
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A receiver of a customer, as a process: it answers its first requests as it is told, 0 is no answer, then 200. */
+const RECEIVER = `
+  const [port, ...answers] = process.argv.slice(1).map(Number);
+  require('node:http').createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk)).on('end', () => {
+      const status = answers.shift() ?? 200;
+      console.log(JSON.stringify({ headers: request.headers, body }));
+      if (status !== 0) response.writeHead(status, { location: '/elsewhere' }).end('x'.repeat(status === 200 ? 1e6 : 0));
+    });
+  }).listen(port, '127.0.0.1', () => console.log('{}'));`;
+
+let environment: WorkerEnvironment;
+/** Everything that came to all receivers. */
+const received: Received[] = [];
+const receivers: ChildProcess[] = [];
+
+async function startReceiver(port: number, ...answers: number[]): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['-e', RECEIVER, String(port), ...answers.map(String)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  receivers.push(child);
+  const lines = createInterface({ input: child.stdout });
+  await once(lines, 'line');
+  lines.on('line', (line) => received.push(JSON.parse(line) as Received));
+  return child;
+}
+
+beforeAll(async () => {
+  environment = await WorkerEnvironment.open();
+});
+afterAll(() => environment.close());
+beforeEach(async () => {
+  received.length = 0;
+  await sql('delete from event_webhooks');
+});
+afterEach(() => receivers.splice(0).forEach((child) => child.kill('SIGKILL')));
+
+const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
+/** The time until the next try, and the lease of a worker that is gone, have passed. */
+const letTimePass = (): Promise<unknown> =>
+  sql('update outbox set due_at = clock_timestamp() where due_at is not null');
+const idsOf = (events: readonly Received[]): string[] => events.map(({ headers }) => headers['webhook-id']!);
+
+/** An account with a webhook, and its secret. */
+async function subscriber(url: string): Promise<{ accountId: string; secret: string }> {
+  const { database } = environment.db;
+  const accountId = await buildAccount(database, { freeQuota: 0, credits: 50 });
+  const set = await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, url);
+  if (set === 'unknown' || set.secret === null) throw new Error('no webhook was made');
+  return { accountId, secret: set.secret };
+}
+
+/** Posts what is due, in this process. */
+async function post(addresses: 'public' | 'any' = 'any'): Promise<void> {
+  const { round, ended } = createEventRound({
+    database: environment.db.database,
+    secretKey: TEST_SECRET_KEY,
+    log: createLog('worker', 'silent'),
+    releaseClaims: new AbortController().signal,
+    poster: openPoster(addresses),
+  });
+  await round();
+  await ended();
+}
+
+const deliveriesOf = (accountId: string) => listEventDeliveries(environment.db.database, accountId);
+
+describe('events', () => {
+  it(
+    'all arrive, though the receiver fails twice and is killed once, and a worker is killed while it posts',
+    async () => {
+      const { database } = environment.db;
+      // Without mail.
+      await noteMailSender(database, null);
+      const port = await closedPort();
+      let receiver = await startReceiver(port, 503, 302, 200, 0);
+      const subscribers = [];
+      while (subscribers.length < 8) {
+        const one = await subscriber(`http://127.0.0.1:${port}/hook?token=planted`);
+        await setBalanceAlert(database, TEST_ACTOR, one.accountId, 100);
+        subscribers.push(one);
+      }
+      const env = { EVENT_ADDRESSES: 'any' };
+      const killed = await startWorkerProcess(environment, env);
+      const state = async (): Promise<number> =>
+        (await sql(`select from outbox where account_id is not null and outcome = 'sent'`)).length;
+      // The fourth has no answer: who waits for it dies.
+      await until('an event that is being posted', () => received.length >= 4, PROCESSES_MS_MAX);
+      killed.signal('SIGKILL');
+      await killed.exited;
+      receiver.kill('SIGKILL');
+      await once(receiver, 'exit');
+      const worker = await startWorkerProcess(environment, env);
+      await letTimePass();
+      await until(
+        'an event that nobody takes',
+        async () => {
+          const refused = await sql(`select from outbox where error = 'ECONNREFUSED'`);
+          return refused.length > 0;
+        },
+        PROCESSES_MS_MAX,
+      );
+      receiver = await startReceiver(port);
+      await until(
+        'events of all',
+        async () => {
+          await letTimePass();
+          return (await state()) === 8;
+        },
+        PROCESSES_MS_MAX,
+      );
+      for (const { accountId, secret } of subscribers) {
+        const own = received.filter(({ body }) => body.includes(accountId));
+        expect(new Set(idsOf(own)).size).toBe(1);
+        expect(new Set(own.map(({ body }) => body)).size).toBe(1);
+        for (const { body, headers } of own)
+          expect(new Webhook(secret).verify(body, headers)).toEqual({
+            type: 'balance.low',
+            timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
+            data: { account_id: accountId, units_left: 50, below: 100, live_sends_last_day: 0 },
+          });
+        expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'sent', answer: 200, error: null }]);
+      }
+      expect(received.length).toBeGreaterThan(10);
+      expect(killed.output() + worker.output()).not.toMatch(/whsec|planted|units_left/);
+      await worker.stop();
+    },
+    2 * PROCESSES_MS_MAX,
+  );
+
+  it('wait longer each time, are given up after a day, and can be sent again under the same id', async () => {
+    const { database } = environment.db;
+    const port = await closedPort();
+    const { accountId } = await subscriber(`http://127.0.0.1:${port}/`);
+    expect(await testEventWebhook(database, accountId)).toBe(true);
+    // One waits already.
+    expect(await testEventWebhook(database, accountId)).toBe(false);
+    const waits: number[] = [];
+    for (let tries = 1; tries <= 4; tries++) {
+      await letTimePass();
+      await post();
+      const [row] = await sql<{ wait: number }>(
+        'select extract(epoch from due_at - clock_timestamp())::float8 as wait from outbox where account_id = $1',
+        [accountId],
+      );
+      waits.push(Math.floor(Math.log2(row!.wait + 0.5)));
+      expect(await deliveriesOf(accountId)).toMatchObject([
+        { tries, state: 'waiting', error: 'ECONNREFUSED', answer: null },
+      ]);
+    }
+    expect(waits).toEqual([1, 2, 3, 4]);
+    await sql('update outbox set gives_up_at = clock_timestamp() where account_id = $1', [accountId]);
+    await letTimePass();
+    await post();
+    const [given] = await deliveriesOf(accountId);
+    expect(given).toMatchObject({ state: 'given_up', type: 'webhook.test' });
+    await startReceiver(port, 500);
+    for (const state of ['waiting', 'sent']) {
+      expect(await repeatEvent(database, accountId, given!.id)).toBe(true);
+      await post();
+      expect(await deliveriesOf(accountId)).toMatchObject([{ id: given!.id, state }]);
+    }
+    expect(idsOf(received)).toEqual([given!.id, given!.id]);
+    // Of another account, and of one that is gone, nothing is sent.
+    const other = await subscriber(`http://127.0.0.1:${port}/`);
+    expect(await repeatEvent(database, other.accountId, given!.id)).toBe(false);
+    expect(await removeEventWebhook(database, TEST_ACTOR, accountId)).toBe(true);
+    expect(await deliveriesOf(accountId)).toEqual([]);
+  });
+
+  it('end with 410, for all that waits, until an admin sets the address again', async () => {
+    const { database } = environment.db;
+    const port = await closedPort();
+    await startReceiver(port, 410);
+    const url = `http://127.0.0.1:${port}/`;
+    const { accountId, secret } = await subscriber(url);
+    await testEventWebhook(database, accountId);
+    await post();
+    expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'given_up', answer: 410 }]);
+    expect(await findEventWebhook(database, accountId)).toMatchObject({ goneAt: expect.any(Date) });
+    const [first] = await deliveriesOf(accountId);
+    expect(await testEventWebhook(database, accountId)).toBe(false);
+    expect(await repeatEvent(database, accountId, first!.id)).toBe(false);
+    expect(await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, url)).toEqual({
+      secret: null,
+    });
+    expect(await repeatEvent(database, accountId, first!.id)).toBe(true);
+    await post();
+    expect(new Webhook(secret).verify(received[1]!.body, received[1]!.headers)).toMatchObject({
+      type: 'webhook.test',
+      data: { account_id: accountId },
+    });
+  });
+
+  it('are signed by the new secret only once it is replaced, also after the keys of the service were', async () => {
+    const { database } = environment.db;
+    const port = await closedPort();
+    await startReceiver(port);
+    const { accountId, secret } = await subscriber(`http://127.0.0.1:${port}/`);
+    const rotated = await rotateEventSecret(database, TEST_ACTOR, TEST_SECRET_KEY, accountId);
+    await testEventWebhook(database, accountId);
+    await post();
+    const [{ body, headers }] = received as [Received];
+    expect(() => new Webhook(secret).verify(body, headers)).toThrow();
+    expect(() => new Webhook(rotated!).verify(body, headers)).not.toThrow();
+    const keys = new Map([...TEST_SECRET_KEY.keys, [2, Buffer.alloc(32, 7)]]);
+    await resealTokens(database, TEST_ACTOR, { current: 2, keys });
+    expect(await sql('select get_byte(sealed_secret, 0) as version from event_webhooks')).toEqual([
+      { version: 2 },
+    ]);
+    await sql('delete from event_webhooks');
+  });
+
+  it('tell of a breaker that trips and is resumed, each once, and go with their account', async () => {
+    const { database } = environment.db;
+    const port = await closedPort();
+    await startReceiver(port);
+    const { accountId } = await subscriber(`http://127.0.0.1:${port}/`);
+    await sql('update accounts set breaker_unverified_percent = 50, breaker_min_sends = 10 where id = $1', [
+      accountId,
+    ]);
+    const rule = { unverifiedPercent: 50, minSends: 10 };
+    const evidence = {
+      accountId,
+      country: 'BR',
+      sends: 20,
+      unverified: 19,
+      denying: 0,
+      rule,
+      lastOpenUntil: null,
+    };
+    await Promise.all([1, 2, 3].map(() => tripBreaker(database, evidence, 3_600)));
+    await resetBreaker(database, TEST_ACTOR, accountId);
+    await until('both events', async () => {
+      await post();
+      return received.length === 2;
+    });
+    const told = received.map(({ body }) => JSON.parse(body) as object);
+    expect(told).toMatchObject([
+      { type: 'breaker.tripped', data: { account_id: accountId, country: 'BR', sends: 20, unverified: 19 } },
+      { type: 'breaker.resumed', data: { account_id: accountId, country: 'BR' } },
+    ]);
+    await deleteAccount(database, TEST_ACTOR, accountId, 'left');
+    expect(await sql('select from outbox where account_id = $1', [accountId])).toEqual([]);
+  });
+
+  it('of an account whose receiver does not answer hold up no other account’s', async () => {
+    const port = await closedPort();
+    await startReceiver(port, 0);
+    const slow = await subscriber(`http://127.0.0.1:${port}/`);
+    const quick = await subscriber(`http://127.0.0.1:${port}/`);
+    await testEventWebhook(environment.db.database, slow.accountId);
+    const stop = new AbortController();
+    const { round, ended } = createEventRound({
+      database: environment.db.database,
+      secretKey: TEST_SECRET_KEY,
+      log: createLog('worker', 'silent'),
+      releaseClaims: stop.signal,
+      poster: openPoster('any'),
+    });
+    await round();
+    await until('a receiver that waits', () => received.length === 1);
+    await testEventWebhook(environment.db.database, quick.accountId);
+    await round();
+    await until('the other event', async () => (await deliveriesOf(quick.accountId))[0]?.state === 'sent');
+    stop.abort();
+    await ended();
+    // Its lease ends, and another worker posts it.
+    expect(await deliveriesOf(slow.accountId)).toMatchObject([{ state: 'waiting', tries: 1, error: null }]);
+  });
+});
+
+describe('a webhook of a private address', () => {
+  it.each([
+    [
+      '127.0.0.1',
+      '10.1.2.3',
+      '172.16.0.1',
+      '192.168.1.1',
+      '169.254.169.254',
+      '100.64.0.1',
+      '0.0.0.0',
+      '198.18.0.1',
+    ],
+    [
+      '::1',
+      '::',
+      '::ffff:127.0.0.1',
+      '::ffff:a9fe:a9fe',
+      'fe80::1',
+      'fd00:ec2::254',
+      '64:ff9b::7f00:1',
+      '2002:7f00:1::',
+    ],
+    [
+      '255.255.255.255',
+      '224.0.0.1',
+      '240.0.0.1',
+      '192.0.2.1',
+      'ff02::1',
+      'fec0::1',
+      '2001:db8::1',
+      '::7f00:1',
+    ],
+  ])('%s and its like are none of the public ones', (...addresses) => {
+    expect(addresses.filter(isPublicAddress)).toEqual([]);
+  });
+
+  it('is not called, whatever its form, nor by a name that means one', async () => {
+    expect(['1.1.1.1', '2606:4700:4700::1111'].filter((one) => !isPublicAddress(one))).toEqual([]);
+    let connections = 0;
+    const server = createServer().on('connection', (socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const poster = openPoster('public');
+    for (const host of [
+      '127.0.0.1',
+      'localhost',
+      '2130706433',
+      '0x7f.1',
+      '[::ffff:127.0.0.1]',
+      '0.0.0.0',
+      'LOCALHOST',
+    ])
+      for (const scheme of ['https', 'http']) {
+        const url = `${scheme}://${host}:${port}/`;
+        const posted = await poster.post(url, {}, '{}', new AbortController().signal);
+        expect([url, posted]).toEqual([url, { error: 'private_address' }]);
+      }
+    expect(connections).toBe(0);
+    await poster.close();
+    const { accountId } = await subscriber(`https://localhost:${port}/`);
+    await testEventWebhook(environment.db.database, accountId);
+    await post('public');
+    expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'waiting', error: 'private_address' }]);
+    server.close();
+  });
+});
