@@ -39,7 +39,8 @@ export function createApp(dependencies: ApiDependencies): Express {
   resource(app, '/v1/send/:id/status', { get: sendStatusRoute(context) as RequestHandler });
   resource(app, '/v1/send/:id/verify', { post: verifyRoute(context) as RequestHandler });
   resource(app, '/v1/signup-settings', { get: signupSettingsRoute(context) });
-  resource(app, '/webhooks/whatsapp', { get: webhookHandshakeRoute(context), post: webhookRoute(context) });
+  const webhook = { get: webhookHandshakeRoute(context), post: webhookRoute(context) };
+  for (const path of ['/webhooks/whatsapp', '/webhooks/whatsapp/:id']) resource(app, path, webhook);
   resource(app, '/livez', { get: (_request, response) => answerText(response, 200, 'ok\n') });
   resource(app, '/readyz', { get: readyRoute(readinessChecks(database), isStopping) });
   app.use(docsRouter({ baseUrl: config.BASE_URL, docsUrl: config.DOCS_URL, consoleUrl: config.CONSOLE_URL }));

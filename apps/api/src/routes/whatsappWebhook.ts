@@ -1,13 +1,23 @@
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Problem, type Keyring, type WebhookResult } from '@onecode/domain';
-import { learnBusinessAccounts, storeDenials, storeProviderChanges, storeReceipts } from '@onecode/store';
+import {
+  findOwnApp,
+  isId,
+  learnBusinessAccounts,
+  reportsOfApp,
+  storeDenials,
+  storeProviderChanges,
+  storeReceipts,
+  type OwnApp,
+} from '@onecode/store';
 import {
   handshakeAnswer,
   isSignature,
   parseWebhook,
   signatureMatches,
   UnreadableWebhook,
+  verifyTokenOf,
   type WebhookReports,
 } from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
@@ -25,9 +35,24 @@ const BODY_LIMITS = {
   smallMax: 256,
 } as const;
 
-/** `GET /webhooks/whatsapp`: the handshake by which the provider checks that the address is ours. */
-export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
-  return (request, response) => {
+/** The id of a sender whose business has a Meta app of its own, in the address that this app posts to. */
+type OfApp = { id?: string };
+
+/** The app that posts to this address; null at the address that all other senders share. @throws Problem `not_found` */
+async function appOf(
+  { database, config }: ApiContext,
+  { params: { id } }: Request<OfApp>,
+): Promise<OwnApp | null> {
+  if (id === undefined) return null;
+  const app = isId(id) ? await findOwnApp(database, config.SECRET_KEY, id) : null;
+  if (app === null) throw new Problem('not_found');
+  return app;
+}
+
+/** `GET /webhooks/whatsapp` and `…/<sender>`: the handshake by which the provider checks that the address is ours. */
+export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp> {
+  return async (request, response) => {
+    const app = await appOf(context, request);
     const query = new URLSearchParams(request.url.split('?')[1] ?? '');
     /** A parameter's value; undefined if it is repeated, because it is unclear which one counts. */
     const only = (name: string): string | undefined => {
@@ -36,7 +61,9 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
     };
     const answer = handshakeAnswer(
       { mode: only('hub.mode'), verifyToken: only('hub.verify_token'), challenge: only('hub.challenge') },
-      config.WHATSAPP_VERIFY_TOKEN,
+      app === null
+        ? context.config.WHATSAPP_VERIFY_TOKEN
+        : verifyTokenOf(app.secret, request.params.id ?? ''),
     );
     if (answer === null) throw new Problem('forbidden');
     answerText(response, 200, answer);
@@ -44,10 +71,11 @@ export function webhookHandshakeRoute({ config }: ApiContext): RequestHandler {
 }
 
 /**
- * `POST /webhooks/whatsapp`: receipts, denials, and changes of templates, numbers and business accounts. A post without a possible signature is refused unread. The signature over the raw bytes is checked
- * before they are parsed, and the reports are stored before the 200; the worker applies them.
+ * `POST /webhooks/whatsapp` and `…/<sender>`: receipts, denials, and changes of templates, numbers and business accounts. A post without a
+ * possible signature is refused unread. The signature over the raw bytes is checked before they are parsed, and the reports are stored
+ * before the 200; the worker applies them. Of an app of somebody's own, only reports of its account's senders are stored.
  */
-export function webhookRoute(context: ApiContext): RequestHandler {
+export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
   const take = createTaker(context);
   const counted = (result: WebhookResult): void =>
     context.traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
@@ -69,28 +97,29 @@ function resultOf(error: unknown): WebhookResult {
 }
 
 /** Returns a function that resolves when a post's reports are stored. */
-function createTaker({
-  database,
-  deliveryQueue,
-  config,
-  metrics,
-}: ApiContext): (request: Request) => Promise<void> {
+function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<void> {
+  const { database, deliveryQueue, config, metrics } = context;
   const budget = new BodyBudget(BODY_LIMITS);
   const learn = businessAccountLearner(database);
   return async (request) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
-    const { receipts, denials, changes, businessAccounts } = await budget.read(request, (body) => {
-      if (!config.WHATSAPP_APP_SECRET.some((secret) => signatureMatches(body, signature, secret)))
+    const app = await appOf(context, request);
+    const secrets = app === null ? config.WHATSAPP_APP_SECRET : [app.secret];
+    const reports = await budget.read(request, (body) => {
+      if (!secrets.some((secret) => signatureMatches(body, signature, secret)))
         throw new Problem('invalid_signature');
       return readReports(body, config.NUMBER_PEPPER);
     });
+    const { receipts, denials, changes } =
+      app === null ? reports : await reportsOfApp(database, app, reports);
     // crash point: api webhook before store
     const [, newDenials, newChanges] = await Promise.all([
       storeReceipts(database, receipts),
       storeDenials(database, denials),
       storeProviderChanges(database, changes),
-      learn(businessAccounts),
+      // Of its own senders, a read of the provider says so.
+      learn(app === null ? reports.businessAccounts : new Map()),
     ]);
     // crash point: api webhook after store
     metrics.webhookReceipts.inc(receipts.length);

@@ -1,0 +1,246 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { assignSender, findOwnApp, removeSender, setAppSecret, type Sender } from '@onecode/store';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  type RawAnswer,
+  type TestCaller,
+} from '@onecode/testing';
+import { rawRequest } from '@onecode/testing/contract';
+import { messageIdOf, verifyTokenOf } from '@onecode/whatsapp';
+import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
+
+const SECRETS = { ana: '0'.repeat(31) + 'a', rui: '0'.repeat(31) + 'b' } as const;
+
+let api: TestApi;
+/** Two accounts, each with a sender whose business has its own app, and a sender that all share. */
+let ana: TestCaller;
+let rui: TestCaller;
+let shared: Sender;
+const senders = {} as Record<'ana' | 'rui', Sender>;
+
+beforeAll(async () => {
+  api = await startApi();
+  const { database } = api.db;
+  ana = await buildCaller(database, 'live', { credits: 100 });
+  rui = await buildCaller(database, 'live', { credits: 100 });
+  shared = await buildSender(database, { businessAccountId: '100' });
+  for (const [name, { accountId }, businessAccountId] of [
+    ['ana', ana, '200'],
+    ['rui', rui, '300'],
+  ] as const) {
+    const owner = { accountId, applicationIds: [] };
+    senders[name] = await buildSender(database, { owner, businessAccountId });
+    await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, senders[name].id, SECRETS[name]);
+  }
+});
+afterAll(() => api.close());
+
+const pathOf = (id: string): string => `/webhooks/whatsapp/${id}`;
+
+/** Posts reports signed with a secret, to the address of a sender, or to the shared one without. */
+function post(secret: string, sender: Pick<Sender, 'id'> | null, ...changes: object[]): Promise<RawAnswer> {
+  const body = JSON.stringify({ object: 'whatsapp_business_account', entry: changes });
+  const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+  const path = sender === null ? '/webhooks/whatsapp' : pathOf(sender.id);
+  return rawRequest(api.port, 'POST', path, [['X-Hub-Signature-256', signature]], body);
+}
+
+const messages = (value: object, businessAccountId = '1'): object => ({
+  id: businessAccountId,
+  changes: [{ field: 'messages', value }],
+});
+const receipts = (...statuses: object[]): object => messages({ statuses });
+
+/** A message that left by a sender, or leaves now, of a send of its own. */
+async function message(
+  of: TestCaller,
+  { id }: Sender,
+  leaves: 'left' | 'leaves' = 'left',
+): Promise<{ messageId: string; receipt: object }> {
+  const sendId = await buildSend(api.db.database, of);
+  const messageId = `wamid.${randomUUID()}`;
+  if (leaves === 'leaves')
+    await api.db.sql(
+      `update sends set status = 'sending', sender_id = $2, channel = 'whatsapp', from_number = '+15550783881', attempts = 1, attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'
+       where id = $1`,
+      [sendId, id],
+    );
+  else
+    await api.db.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, 1, $2, 'accepted', $3, now(), now())`,
+      [sendId, id, messageIdOf(messageId)],
+    );
+  const receipt = {
+    id: messageId,
+    status: 'delivered',
+    timestamp: '1767225600',
+    biz_opaque_callback_data: `${sendId}.1`,
+  };
+  return { messageId, receipt };
+}
+
+async function stored(table: 'receipts' | 'denials', messageId: string): Promise<number> {
+  const [row] = await api.db.sql<{ n: number }>(
+    `select count(*)::integer as n from ${table} where message_id = $1`,
+    [messageIdOf(messageId)],
+  );
+  return row!.n;
+}
+
+it('the receipts of its own senders are stored, also of a message that leaves just now', async () => {
+  const left = await message(ana, senders.ana);
+  const leaves = await message(ana, senders.ana, 'leaves');
+  const answer = await post(SECRETS.ana, senders.ana, receipts(left.receipt, leaves.receipt));
+  expect(answer).toMatchObject({ status: 200, body: 'ok' });
+  expect(await stored('receipts', left.messageId)).toBe(1);
+  expect(await stored('receipts', leaves.messageId)).toBe(1);
+});
+
+it('what it reports of messages of others, or of none that is known, is dropped', async () => {
+  const own = await message(ana, senders.ana);
+  const others = [
+    await message(rui, senders.rui),
+    await message(rui, senders.rui, 'leaves'),
+    // Its own send, which the operator's number carried.
+    await message(ana, shared),
+    await message(ana, shared, 'leaves'),
+  ];
+  const { biz_opaque_callback_data: _, ...nameless } = (await message(ana, senders.ana)).receipt as {
+    biz_opaque_callback_data: string;
+  };
+  const statuses = [...others.map(({ receipt }) => receipt), own.receipt];
+  const answer = await post(SECRETS.ana, senders.ana, receipts(...statuses, { ...nameless, id: 'wamid.x' }));
+  expect(answer.status).toBe(200);
+  for (const { messageId } of others) expect(await stored('receipts', messageId)).toBe(0);
+  expect(await stored('receipts', 'wamid.x')).toBe(0);
+  expect(await stored('receipts', own.messageId)).toBe(1);
+});
+
+const deny = (messageId: string): object =>
+  messages({
+    messages: [
+      {
+        type: 'button',
+        button: { payload: 'DID_NOT_REQUEST_CODE' },
+        context: { id: messageId },
+        timestamp: '1',
+      },
+    ],
+  });
+
+it('a denial counts for a message of its own senders only', async () => {
+  const [own, others] = [await message(ana, senders.ana), await message(rui, senders.rui)];
+  await post(SECRETS.ana, senders.ana, deny(own.messageId), deny(others.messageId), deny('wamid.unknown'));
+  expect(await stored('denials', own.messageId)).toBe(1);
+  expect(await stored('denials', others.messageId)).toBe(0);
+  expect(await stored('denials', 'wamid.unknown')).toBe(0);
+});
+
+it('what left by a sender while it was somebody else’s is none of its business', async () => {
+  const { database } = api.db;
+  const sender = await buildSender(database, { owner: { accountId: rui.accountId, applicationIds: [] } });
+  const [left, leaves] = [await message(rui, sender), await message(rui, sender, 'leaves')];
+  await assignSender(database, TEST_ACTOR, sender.id, { accountId: ana.accountId, applicationIds: [] });
+  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, sender.id, SECRETS.ana);
+  const own = await message(ana, sender);
+  const posted = receipts(left.receipt, leaves.receipt, own.receipt);
+  expect((await post(SECRETS.ana, sender, posted, deny(left.messageId))).status).toBe(200);
+  for (const { messageId } of [left, leaves]) expect(await stored('receipts', messageId)).toBe(0);
+  expect(await stored('denials', left.messageId)).toBe(0);
+  expect(await stored('receipts', own.messageId)).toBe(1);
+});
+
+it('a change is stored for a business account in which nobody else has a sender', async () => {
+  const change = (id: string): object => ({
+    id,
+    time: 1_767_225_600,
+    changes: [{ field: 'account_update', value: { event: 'DISABLED_UPDATE' } }],
+  });
+  const accounts = async (): Promise<unknown[]> =>
+    (
+      await api.db.sql<{ id: string }>('select business_account_id as id from provider_changes order by 1')
+    ).map(({ id }) => id);
+  await post(SECRETS.ana, senders.ana, ...['100', '200', '300', '400'].map(change));
+  expect(await accounts()).toEqual(['200']);
+  // Whoever says that its number is in the business account of somebody else speaks for neither.
+  const claimed = await buildSender(api.db.database, {
+    owner: { accountId: rui.accountId, applicationIds: [] },
+    businessAccountId: '200',
+  });
+  await setAppSecret(api.db.database, TEST_ACTOR, TEST_SECRET_KEY, claimed.id, SECRETS.rui);
+  await post(SECRETS.rui, claimed, change('200'), change('300'));
+  expect(await accounts()).toEqual(['200', '300']);
+});
+
+it('no number is put into a business account by its word', async () => {
+  const { phoneNumberId, id } = await buildSender(api.db.database);
+  await post(SECRETS.ana, senders.ana, messages({ metadata: { phone_number_id: phoneNumberId } }, '666'));
+  const [row] = await api.db.sql('select business_account_id from senders where id = $1', [id]);
+  expect(row).toEqual({ business_account_id: null });
+});
+
+it('each address takes its own secret only, and the shared one goes on for all', async () => {
+  const { messageId, receipt } = await message(ana, senders.ana);
+  const crossed = [
+    await post(SECRETS.ana, senders.rui, receipts(receipt)),
+    await post(SECRETS.ana, null, receipts(receipt)),
+    await post(APP_SECRET, senders.ana, receipts(receipt)),
+    await post('', senders.ana, receipts(receipt)),
+  ];
+  expect(crossed.map(({ json }) => (json as { code: string }).code)).toEqual(
+    Array(4).fill('invalid_signature'),
+  );
+  expect(await stored('receipts', messageId)).toBe(0);
+  expect((await post(APP_SECRET, null, receipts(receipt))).status).toBe(200);
+  expect(await stored('receipts', messageId)).toBe(1);
+});
+
+it('there is no address for a sender without an app, a removed one, and anything else', async () => {
+  const { database } = api.db;
+  const removed = await buildSender(database, { owner: { accountId: ana.accountId, applicationIds: [] } });
+  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, removed.id, SECRETS.ana);
+  await removeSender(database, TEST_ACTOR, removed.id);
+  const moved = await buildSender(database, { owner: { accountId: ana.accountId, applicationIds: [] } });
+  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, moved.id, SECRETS.ana);
+  await assignSender(database, TEST_ACTOR, moved.id, { accountId: rui.accountId, applicationIds: [] });
+  for (const id of [shared.id, removed.id, moved.id, randomUUID(), 'x', '%00', `${senders.ana.id}x`]) {
+    const answer = await post(SECRETS.ana, { id });
+    expect([id, answer.json]).toMatchObject([id, { status: id === '%00' ? answer.status : 404 }]);
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+  }
+});
+
+it('the handshake takes the verify token of the secret, and no other', async () => {
+  const shake = async (token: string): Promise<RawAnswer> =>
+    rawRequest(
+      api.port,
+      'GET',
+      `${pathOf(senders.ana.id)}?${String(new URLSearchParams({ 'hub.mode': 'subscribe', 'hub.challenge': '42', 'hub.verify_token': token }))}`,
+    );
+  expect(await shake(verifyTokenOf(SECRETS.ana, senders.ana.id))).toMatchObject({ status: 200, body: '42' });
+  for (const token of [VERIFY_TOKEN, SECRETS.ana, verifyTokenOf(SECRETS.ana, senders.rui.id), ''])
+    expect((await shake(token)).json).toMatchObject({ code: 'forbidden' });
+});
+
+it('is sealed, another account cannot set it, and it ends when it is taken away', async () => {
+  const { database } = api.db;
+  const [row] = await api.db.sql<{ text: string }>(
+    'select senders::text as text from senders where id = $1',
+    [senders.rui.id],
+  );
+  expect(row!.text).not.toContain(SECRETS.rui);
+  const key = { id: senders.rui.id, accountId: ana.accountId };
+  expect(await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, key, SECRETS.ana)).toBe(false);
+  expect(await findOwnApp(database, TEST_SECRET_KEY, senders.rui.id)).toEqual({
+    accountId: rui.accountId,
+    secret: SECRETS.rui,
+  });
+  expect(await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, senders.rui.id, null)).toBe(true);
+  expect((await post(SECRETS.rui, senders.rui)).status).toBe(404);
+});
