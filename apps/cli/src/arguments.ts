@@ -151,6 +151,14 @@ export async function readToken(what: string, typed: string): Promise<string> {
   return line;
 }
 
+/** The secret of a Meta app, from standard input. */
+export async function readAppSecret(what: string): Promise<string> {
+  const line = await readStandardInput();
+  if (!SENDER_PATTERNS.appSecret.test(line))
+    throw new UsageError(`${what} on standard input must be 32 digits and letters from a to f on one line`);
+  return line;
+}
+
 /** An e-mail address that somebody can sign in with, in lower case once read. */
 export const emailAddress =
   (what: string): Reader<string> =>
@@ -160,11 +168,11 @@ export const emailAddress =
     return value.toLowerCase();
   };
 
-/** `-`: a password on the command line would be seen by whoever lists the machine's processes. */
-export const passwordSource =
+/** `-`: a secret on the command line would be seen by whoever lists the machine's processes. */
+export const secretSource =
   (what: string): Reader<'-'> =>
   (value) => {
-    if (value !== '-') throw new UsageError(`${what} must be -: the password is read from standard input`);
+    if (value !== '-') throw new UsageError(`${what} must be -: it is read from standard input`);
     return '-';
   };
 

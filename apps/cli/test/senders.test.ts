@@ -1,6 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
-import { applyProviderReport } from '@onecode/store';
+import { applyProviderReport, findOwnApp } from '@onecode/store';
+import { verifyTokenOf } from '@onecode/whatsapp';
 import { buildCaller, buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
 
@@ -232,6 +233,46 @@ describe('sender assign', () => {
     );
     await commandLine.expectFault('there is no such account', `sender assign ${id} --account ${id}`);
     await commandLine.expectFault('there is no sender with this id', `sender assign ${accountId} --shared`);
+  });
+});
+
+describe('sender app', () => {
+  const APP_SECRET = '0123456789abcdef0123456789abcdef';
+  const appOf = (id: string) => findOwnApp(store.database, parseKeyring(SECRET_KEY), id);
+
+  it('takes the secret from standard input, says what to enter at Meta, and seals it; --none erases it', async () => {
+    const { id } = await buildSender(store.database);
+    expect(await jsonWith(`${APP_SECRET}\n`, `sender app ${id} --secret -`)).toEqual({
+      id,
+      app: 'own',
+      callback_path: `/webhooks/whatsapp/${id}`,
+      verify_token: verifyTokenOf(APP_SECRET, id),
+    });
+    expect(await appOf(id)).toEqual({ accountId: null, secret: APP_SECRET });
+    expect([...(await tableContents(store)).values()].join('\n')).not.toContain(APP_SECRET);
+    expect(await json(`sender app ${id} --none`)).toMatchObject({ app: 'none', verify_token: null });
+    expect(await appOf(id)).toBeNull();
+  });
+
+  it('is resealed with the tokens', async () => {
+    const { id } = await buildSender(store.database, { secretKey: parseKeyring(SECRET_KEY) });
+    await jsonWith(`${APP_SECRET}\n`, `sender app ${id} --secret -`);
+    const newKey = randomBytes(32).toString('base64');
+    const env = { ...commandLine.env, SECRET_KEY: `2:${newKey},1:${SECRET_KEY}` };
+    expect(await onecode(['sender', 'reseal'], env)).toMatchObject({ code: 0 });
+    const opened = await findOwnApp(store.database, parseKeyring(`2:${newKey}`), id);
+    expect(opened).toMatchObject({ secret: APP_SECRET });
+  });
+
+  it('refuses anything else, and never repeats it', async () => {
+    const { id } = await buildSender(store.database);
+    const typed = await onecode(['sender', 'app', id, '--secret', APP_SECRET], commandLine.env);
+    expectFault(typed, 2, /must be -/);
+    const short = await onecode(['sender', 'app', id, '--secret', '-'], commandLine.env, 'planted\n');
+    expectFault(short, 2, /must be 32 digits/);
+    expect(JSON.stringify([typed, short])).not.toMatch(/planted|0123456789abcdef/);
+    await commandLine.expectFault('name either --secret or --none', `sender app ${id}`);
+    await commandLine.expectFault('there is no sender with this id', `sender app ${randomUUID()} --none`);
   });
 });
 

@@ -69,6 +69,7 @@ function rowOf(send: SendDetails, account: { id: string; name: string }, holds: 
       outcome: attempt.outcome,
       error_code: attempt.errorCode,
       sender: attempt.senderNumber,
+      is_own_sender: attempt.isOwnSender,
     })),
     receipts: send.receipts.map((receipt) => ({
       attempt: receipt.attempt,

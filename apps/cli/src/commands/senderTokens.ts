@@ -1,19 +1,20 @@
 import { parseKeyring } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import { resealTokens, setSenderToken } from '@onecode/store';
+import { resealTokens, setAppSecret, setSenderToken } from '@onecode/store';
+import { verifyTokenOf } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, readToken, token } from '../arguments.js';
+import { id, readAppSecret, readToken, secretSource, token } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
-import { found, NotOk } from '../errors.js';
+import { found, NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 
 /** What every command that seals or opens a token reads. */
 const variables = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
 
-/** `sender token` and `sender reseal`. */
+/** `sender token`, `sender app` and `sender reseal`. */
 export function addSenderTokenCommands(sender: Command): void {
   sender
     .command('token')
@@ -43,8 +44,37 @@ export function addSenderTokenCommands(sender: Command): void {
     });
 
   sender
+    .command('app')
+    .description("take webhooks of the Meta app of a sender's own business, or none any more")
+    .argument('<id>', 'the sender', id('the sender'))
+    .option('--secret <source>', '-: take the app secret from standard input', secretSource('--secret'))
+    .option('--none', 'erase the app secret: its reports come to the shared address')
+    .addHelpText(
+      'after',
+      `\nEnter callback_path, below BASE_URL, and verify_token in the app's settings.\n${example('sender app ID --secret - < secret.txt')}`,
+    )
+    .action(async (senderId: string, options: { secret?: '-'; none?: true }, command: Command) => {
+      if ((options.secret === undefined) !== (options.none === true))
+        throw new UserError('name either --secret or --none');
+      const config = readConfig(environment(), variables);
+      const given = options.secret === undefined ? null : await readAppSecret('--secret');
+      const isSet = await withDatabase((database) =>
+        setAppSecret(database, actor(), config.SECRET_KEY, senderId, given),
+      );
+      found('sender', isSet || null);
+      print(command, {
+        id: senderId,
+        app: given === null ? 'none' : 'own',
+        callback_path: given === null ? null : `/webhooks/whatsapp/${senderId}`,
+        verify_token: given === null ? null : verifyTokenOf(given, senderId),
+      });
+    });
+
+  sender
     .command('reseal')
-    .description("seal every sender's token with the key that stands first in SECRET_KEY")
+    .description(
+      "seal every sender's token and app secret, and the webhooks' secrets, with the key that stands first in SECRET_KEY",
+    )
     .addHelpText('after', example('sender reseal'))
     .action(async (_options: object, command: Command) => {
       const config = readConfig(environment(), variables);

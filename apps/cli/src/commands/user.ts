@@ -16,7 +16,7 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { emailAddress, id, oneOf, passwordSource, readStandardInput, text } from '../arguments.js';
+import { emailAddress, id, oneOf, secretSource, readStandardInput, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError, UsageError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
@@ -83,7 +83,7 @@ export function addUserCommands(program: Command): void {
       oneOf('--language', LANGUAGES),
       'pt-BR',
     )
-    .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
+    .option('--password <source>', '-: take the password from standard input', secretSource('--password'))
     .addHelpText('after', example('user create --email ana@example.com --name "Ana Souza" --staff operator'))
     .action(async (options: Create, command: Command) => {
       const membership = membershipOf(options);
@@ -135,7 +135,7 @@ export function addUserCommands(program: Command): void {
     .command('password')
     .description('give somebody a new password and end their sessions; one that is made is printed once')
     .argument('<email>', 'who', emailAddress('the e-mail'))
-    .option('--password <source>', '-: take the password from standard input', passwordSource('--password'))
+    .option('--password <source>', '-: take the password from standard input', secretSource('--password'))
     .addHelpText('after', example('user password ana@example.com'))
     .action(async (email: string, options: { password?: '-' }, command: Command) => {
       const { password, made } = await passwordOf(options.password, { email, name: '' });
@@ -158,7 +158,9 @@ export function addUserCommands(program: Command): void {
 
   user
     .command('remove-two-factor')
-    .description('take away the second factor of somebody who lost it, and end their sessions')
+    .description(
+      'take away the second factor and the passkeys of somebody who lost them, and end their sessions',
+    )
     .argument('<email>', 'who', emailAddress('the e-mail'))
     .addHelpText('after', example('user remove-two-factor ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
