@@ -1,7 +1,9 @@
 import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
+  ConfigError,
   databaseAddress,
+  EVENT_ADDRESSES,
   host,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -16,6 +18,8 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
+const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
+
 /** Reads the console's environment variables. @throws ConfigError with every fault */
 export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
@@ -29,17 +33,28 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     API_URL: address(['http', 'https'], ''),
     CONSOLE_URL: address(['http', 'https']),
     SUPPORT_URL: variable(parseSupportUrl, ''),
+    OIDC_ISSUER: variable(parseIssuer, ''),
+    OIDC_CLIENT_ID: text(''),
+    OIDC_CLIENT_SECRET: secret(text('')),
     SESSION_SECRET: secret(variable(parseSessionSecret)),
     SECRET_KEY: secret(variable(parseKeyring)),
     NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
     // Only where NUMBER_PEPPER is derived from it.
     CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
     PROXY_HOPS: wholeNumber(0, 9, 0),
+    EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
     QUEUE_PREFIX: text('onecode'),
     SHUTDOWN_DELAY_MS,
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   });
   const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
+  const missing = OIDC_VARIABLES.filter((name) => rest[name] === '');
+  if (missing.length > 0 && missing.length < OIDC_VARIABLES.length)
+    throw new ConfigError(
+      missing.map(
+        (name) => `${name} is missing: for OpenID Connect, ${OIDC_VARIABLES.join(', ')} are needed`,
+      ),
+    );
   return {
     ...rest,
     // Null where neither is set: then nobody finds a number.
@@ -54,6 +69,15 @@ function parseSupportUrl(value: string): string {
   if (!/^(?:https:\/\/|mailto:)\S+$/.test(value) || !URL.canParse(value))
     throw new Error('must be an address that begins with https:// or mailto:');
   return value;
+}
+
+/** The issuer of an OpenID provider, without slashes at its end. Only on this machine may it go without TLS. */
+function parseIssuer(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  const isLocal = url?.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  if (url === null || (url.protocol !== 'https:' && !isLocal) || url.search !== '' || url.hash !== '')
+    throw new Error('must be an address that begins with https://, or with http:// on this machine');
+  return value.replace(/\/+$/, '');
 }
 
 /** Signs session cookies and seals two-factor secrets: 32 random bytes. */

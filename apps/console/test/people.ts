@@ -144,6 +144,23 @@ export async function inWindow(
   }
 }
 
+/** A person's cookies, as a browser holds them. */
+export const cookiesOf = ({ cookie }: Pick<TestPerson, 'cookie'>): Cookies =>
+  cookie.split('; ').map((pair) => {
+    const at = pair.indexOf('=');
+    return {
+      name: pair.slice(0, at),
+      value: pair.slice(at + 1),
+      domain: 'localhost',
+      path: '/',
+      secure: true,
+      httpOnly: true,
+      sameSite: 'Strict',
+    };
+  });
+
+type Cookies = Parameters<BrowserContext['addCookies']>[0][number][];
+
 /** A browser window in which this person is signed in. The caller closes its context. */
 export async function windowOf(
   browser: Windows,
@@ -152,19 +169,6 @@ export async function windowOf(
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext({ locale: 'en-US', baseURL: server.url, ...options });
-  await context.addCookies(
-    cookie.split('; ').map((pair) => {
-      const at = pair.indexOf('=');
-      return {
-        name: pair.slice(0, at),
-        value: pair.slice(at + 1),
-        domain: 'localhost',
-        path: '/',
-        secure: true,
-        httpOnly: true,
-        sameSite: 'Strict' as const,
-      };
-    }),
-  );
+  await context.addCookies(cookiesOf({ cookie }));
   return { context, page: await context.newPage() };
 }

@@ -22,7 +22,7 @@ export const isStaffRole = (access: Access): access is StaffRole =>
  * neither do the staff's routes.
  *
  * @throws ConsoleProblem `not_signed_in`, `not_found`, `forbidden` for a role below `access`, or `second_factor_required` for staff who
- *   need a second factor and have none
+ *   need a second factor and showed none
  */
 export async function authorize(
   { database }: ConsoleContext,
@@ -34,7 +34,7 @@ export async function authorize(
   if (person === null) throw new ConsoleProblem('not_signed_in');
   if (isStaffRole(access)) {
     if (person.staff === null) throw new ConsoleProblem('not_found');
-    if (!person.hasTwoFactor && (await isStaffTwoFactorRequired(database)))
+    if (!person.showedBothFactors && (await isStaffTwoFactorRequired(database)))
       throw new ConsoleProblem('second_factor_required');
     if (access === 'operator' && person.staff !== 'operator') throw new ConsoleProblem('forbidden');
   }

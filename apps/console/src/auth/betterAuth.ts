@@ -30,28 +30,43 @@ const PROBLEMS: Readonly<Record<string, ConsoleProblemCode | { errors: Readonly<
     TOTP_NOT_ENABLED: 'conflict',
     TWO_FACTOR_NOT_ENABLED: 'conflict',
     BACKUP_CODES_NOT_ENABLED: 'conflict',
+    PASSKEY_NOT_FOUND: 'wrong_passkey',
+    AUTHENTICATION_FAILED: 'wrong_passkey',
+    CHALLENGE_NOT_FOUND: 'wrong_passkey',
+    // better-auth has logged what it was.
+    FAILED_TO_VERIFY_REGISTRATION: 'wrong_passkey',
   };
 
 /**
- * Calls one of better-auth's paths with this body and the client's headers.
+ * Calls one of better-auth's paths with this body, or by GET without one, and the client's headers.
  *
  * @throws ConsoleProblem for a refusal; better-auth's own message, which may repeat what was typed, is dropped
  */
 export async function callBetterAuth(
-  { config, identity }: ConsoleContext,
+  context: ConsoleContext,
   client: ClientRequest,
   path: string,
-  body: object,
+  body: object | null,
 ): Promise<AuthAnswer> {
-  const request = new Request(`${config.CONSOLE_URL}/api/auth${path}`, {
-    method: 'POST',
-    headers: headersFor(client.headers),
-    body: JSON.stringify(body),
-  });
-  const response = await identity.answer(request, clientAddress(client));
+  const response = await askBetterAuth(context, client, path, body);
   const answer = (await response.json().catch(() => ({}))) as Record<string, unknown> | null;
   if (!response.ok) throw problemOf(response.status, answer?.['code']);
   return { body: answer ?? {}, cookies: response.headers.getSetCookie() };
+}
+
+/** As `callBetterAuth`, with better-auth's answer as it is: a redirection, of a page that a browser opens. */
+export function askBetterAuth(
+  { config, identity }: ConsoleContext,
+  client: ClientRequest,
+  path: string,
+  body: object | null,
+): Promise<Response> {
+  const request = new Request(`${config.CONSOLE_URL}/api/auth${path}`, {
+    method: body === null ? 'GET' : 'POST',
+    headers: headersFor(client.headers),
+    ...(body !== null && { body: JSON.stringify(body) }),
+  });
+  return identity.answer(request, clientAddress(client));
 }
 
 /** Checks the password of the person whose session the request brings. @throws ConsoleProblem for a wrong one */

@@ -1,13 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { passkey } from '@better-auth/passkey';
 import { betterAuth } from 'better-auth';
+import { APIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
-import { twoFactor } from 'better-auth/plugins';
+import { genericOAuth, twoFactor } from 'better-auth/plugins';
 import type { Locale } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import {
   endSession,
   findPendingUser,
   isSessionOver,
+  isStaff,
+  logFailedSignIn,
   newId,
   takeSignInRequest,
   touchSession,
@@ -30,6 +34,8 @@ export interface Person {
   language: Locale;
   staff: StaffRole | null;
   hasTwoFactor: boolean;
+  /** Whether they showed more than a password: by their second factor, or, in this session, by a passkey or to the provider. */
+  showedBothFactors: boolean;
   /** The session of this request. */
   sessionId: string;
   /** Every change must bring it in `X-CSRF-Token`. */
@@ -88,6 +94,11 @@ export function createIdentity({
         language: { type: ['pt-BR', 'en'], required: false, defaultValue: 'pt-BR', input: true },
         staff: { type: 'string', required: false, input: false },
       },
+      // Of whoever a provider names: before anything of theirs is written.
+      validateUserInfo: ({ user, source }, { headers }) =>
+        source.method === 'oauth'
+          ? judgeProvidersPerson(database, user, headers?.get(CLIENT_ADDRESS) ?? null)
+          : undefined,
     },
     session: {
       modelName: 'userSession',
@@ -95,8 +106,25 @@ export function createIdentity({
       // session itself: it would do so before our check, which then would never find an idle one.
       expiresIn: SESSION_SECONDS,
       disableSessionRefresh: true,
+      // A session is fresh enough for whatever we let through: `requireConfirmation` judges that.
+      freshAge: 0,
+      additionalFields: { bothFactors: { type: 'boolean', required: false, input: false } },
     },
-    account: { modelName: 'userCredential' },
+    account: {
+      modelName: 'userCredential',
+      // `judgeProvidersPerson` alone judges whom the provider names, and logs whom it refuses.
+      accountLinking: { requireLocalEmailVerified: false, trustedProviders: ['oidc'] },
+      updateAccountOnSignIn: false,
+    },
+    // The provider's tokens are of no use later: none is kept.
+    databaseHooks: {
+      account: {
+        create: {
+          before: (account) =>
+            Promise.resolve({ data: { ...account, accessToken: null, refreshToken: null, idToken: null } }),
+        },
+      },
+    },
     verification: { modelName: 'userVerification' },
     emailAndPassword: {
       enabled: true,
@@ -104,7 +132,41 @@ export function createIdentity({
       maxPasswordLength: PASSWORD_LENGTH_MAX,
       password: limitedPasswordHasher,
     },
-    plugins: [twoFactor({ issuer: 'Onecode', schema: { twoFactor: { modelName: 'userTwoFactor' } } })],
+    plugins: [
+      twoFactor({ issuer: 'Onecode', schema: { twoFactor: { modelName: 'userTwoFactor' } } }),
+      passkey({
+        rpID: new URL(config.CONSOLE_URL).hostname,
+        rpName: 'Onecode',
+        origin: config.CONSOLE_URL,
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+        schema: { passkey: { modelName: 'userPasskey' } },
+        registration: {
+          afterVerification: ({ verification }) =>
+            requireUserVerification(verification.registrationInfo?.userVerified),
+        },
+        authentication: {
+          afterVerification: ({ verification }) =>
+            requireUserVerification(verification.authenticationInfo.userVerified),
+        },
+      }),
+      ...(config.OIDC_ISSUER === ''
+        ? []
+        : [
+            genericOAuth({
+              config: [
+                {
+                  providerId: 'oidc',
+                  discoveryUrl: `${config.OIDC_ISSUER}/.well-known/openid-configuration`,
+                  clientId: config.OIDC_CLIENT_ID,
+                  clientSecret: config.OIDC_CLIENT_SECRET,
+                  scopes: ['openid', 'email'],
+                  requireIdTokenVerification: true,
+                  disableSignUp: true,
+                },
+              ],
+            }),
+          ]),
+    ],
     rateLimit: {
       enabled: true,
       customStorage: {
@@ -120,11 +182,17 @@ export function createIdentity({
         // `takeSignUp` counts sign-ups, before anything of them is judged.
         '/sign-up/email': false,
         '/two-factor/*': { window: 60, max: 10 },
+        // Two requests for each sign-in.
+        '/passkey/*': { window: 60, max: 20 },
+        '/sign-in/social': { window: 60, max: 10 },
+        '/callback/*': { window: 60, max: 20 },
       },
     },
     advanced: {
       database: { generateId: () => newId() },
       cookiePrefix: COOKIE_PREFIX,
+      // The provider's page leads back: a browser sends no strict cookie from there.
+      cookies: { state: { attributes: { sameSite: 'lax' } } },
       // better-auth would choose the weaker `__Secure-` prefix. `__Host-` demands these attributes.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: true, httpOnly: true, sameSite: 'strict', path: '/' },
@@ -160,11 +228,29 @@ export function createIdentity({
         language: (user.language as Locale | null) ?? browserLanguage(headers),
         staff: (user.staff ?? null) as StaffRole | null,
         hasTwoFactor: user.twoFactorEnabled ?? false,
+        showedBothFactors: (user.twoFactorEnabled ?? false) || session.bothFactors === true,
         sessionId: session.id,
         csrfToken: csrfTokenOf(config.SESSION_SECRET, session.token),
       };
     },
   };
+}
+
+/** A provider signs in staff that exist, by an address that it has verified, and nobody else. */
+async function judgeProvidersPerson(
+  database: Database,
+  { id, emailVerified }: { id?: unknown; emailVerified?: unknown },
+  clientAddress: string | null,
+): Promise<{ error: string } | undefined> {
+  if (typeof id !== 'string') return { error: 'refused' };
+  if (emailVerified === true && (await isStaff(database, id))) return undefined;
+  await logFailedSignIn(database, { id }, { proof: 'oidc', clientAddress });
+  return { error: 'refused' };
+}
+
+/** A passkey counts for both factors: what one has, and, as the authenticator checks it, a PIN or a feature of the body. */
+function requireUserVerification(isVerified: boolean | undefined): void {
+  if (isVerified !== true) throw new APIError('UNAUTHORIZED', { code: 'AUTHENTICATION_FAILED' });
 }
 
 /** The first language of Accept-Language counts, as `navigator.language` does on the pages before the sign-in. */

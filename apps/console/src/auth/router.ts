@@ -7,17 +7,20 @@ import { bodyReader } from '../http/validation.js';
 import { requireCsrfToken } from '../http/csrf.js';
 import { ConsoleProblem } from '../http/problem.js';
 import { MAILED_LINK_ROUTES } from './mailedLinks.js';
+import { OIDC_CALLBACK, OIDC_ROUTES, oidcCallback } from './oidc.js';
+import { PASSKEY_ROUTES } from './passkeys.js';
 import { SIGN_IN_ROUTES, type SignInCall, type SignInRoute } from './routes.js';
 
 /**
- * Serves sign-up, sign-in, sign-out, passwords and second factors below `/api/auth`: the few routes of better-auth that the pages use,
+ * Serves sign-up, sign-in, sign-out, passwords, second factors and passkeys below `/api/auth`: the few routes of better-auth that the pages use,
  * two of ours that confirm a session, and those of links that are mailed. Our checks come first, and answers hold only what the pages need. No other route of
  * better-auth can be reached.
  */
 export function signInRouter(context: ConsoleContext): Router {
   const router = express.Router();
-  for (const route of [...SIGN_IN_ROUTES, ...MAILED_LINK_ROUTES])
+  for (const route of [...SIGN_IN_ROUTES, ...PASSKEY_ROUTES, ...OIDC_ROUTES, ...MAILED_LINK_ROUTES])
     router.post(route.path, handlerOf(context, route));
+  router.get(OIDC_CALLBACK, oidcCallback(context));
   return router;
 }
 

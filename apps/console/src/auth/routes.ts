@@ -42,8 +42,8 @@ export interface SignInCall<B> {
   person: Person | null;
   clientAddress: string;
   body: B;
-  /** Calls better-auth at the route's own path, or at the given one. @throws ConsoleProblem for a refusal */
-  callBetterAuth: (body: object, path?: string) => Promise<AuthAnswer>;
+  /** Calls better-auth at the route's own path, or at the given one; without a body by GET. @throws ConsoleProblem for a refusal */
+  callBetterAuth: (body: object | null, path?: string) => Promise<AuthAnswer>;
   /** @throws ConsoleProblem for a password other than the signed-in person's */
   checkPassword: (password: string) => Promise<void>;
   /** Returns the id of the person who took the first step in this browser, or null. */
@@ -306,7 +306,7 @@ export function signedIn(person: Person | null): Person {
   return person;
 }
 
-const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
+export const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'user', id, name: email });
 
 /**
  * Counts a sign-up before it judges anything, so that refused ones cost next to nothing, however many come at once. A sign-up that
@@ -426,10 +426,17 @@ async function takeSecondStep(
   }
 }
 
+/** Returns the person of the session whose cookies better-auth sets, or null where it begins none. */
+export function findPersonOfCookies(
+  { identity }: ConsoleContext,
+  cookies: readonly string[],
+): Promise<Person | null> {
+  return identity.personOf({ cookie: cookies.map((line) => line.split(';')[0]).join('; ') });
+}
+
 /** Returns the person of the new session whose cookies better-auth sets. */
-async function personOfCookies({ identity }: ConsoleContext, cookies: readonly string[]): Promise<Person> {
-  const cookie = cookies.map((line) => line.split(';')[0]).join('; ');
-  const person = await identity.personOf({ cookie });
+export async function personOfCookies(context: ConsoleContext, cookies: readonly string[]): Promise<Person> {
+  const person = await findPersonOfCookies(context, cookies);
   if (person === null) throw new Error('the sign-in created no session');
   return person;
 }
@@ -445,7 +452,7 @@ export async function recordSignIn(
 }
 
 /** Marks the session of this call as confirmed. */
-async function confirmCurrentSession(
+export async function confirmCurrentSession(
   { context: { database }, person, clientAddress }: SignInCall<unknown>,
   proof: Proof,
 ): Promise<void> {

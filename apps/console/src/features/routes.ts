@@ -19,6 +19,7 @@ import { accountRoutes } from './accounts/routes.js';
 import { holdRoutes } from './holds/routes.js';
 import { teamRoutes } from './team/routes.js';
 import { tryoutRoutes } from './tryout/routes.js';
+import { webhookRoutes } from './webhook/routes.js';
 
 /** Every route of the console. Tests of the tenant boundary and of hostile input go through this list. */
 export const ROUTES: readonly Route[] = [
@@ -42,4 +43,5 @@ export const ROUTES: readonly Route[] = [
   ...holdRoutes,
   ...teamRoutes,
   ...tryoutRoutes,
+  ...webhookRoutes,
 ];

@@ -8,6 +8,7 @@ const STATUS = {
   not_signed_in: 401,
   wrong_credentials: 401,
   wrong_code: 401,
+  wrong_passkey: 401,
   second_step_over: 401,
   forbidden: 403,
   wrong_origin: 403,

@@ -11,7 +11,7 @@ let networks = 0;
 beforeAll(() => noteMailSender(server.db.database, 'codes@onecode.example'));
 beforeEach(async () => {
   networks += 1;
-  await server.db.sql('delete from mails');
+  await server.db.sql('delete from outbox');
 });
 
 /** Of a network of its own in each test. */
@@ -30,7 +30,7 @@ const signUp = (email: string, more: object = {}): Promise<Answer> =>
 /** The links that wait in the outbox for this address, newest first. */
 async function linksTo(email: string): Promise<URL[]> {
   const rows = await server.db.sql<{ id: string; sealed_link: Uint8Array }>(
-    'select id, sealed_link from mails where recipient = $1 and sealed_link is not null order by created_at desc',
+    'select id, sealed_link from outbox where recipient = $1 and sealed_link is not null order by created_at desc',
     [email],
   );
   return rows.map(({ id, sealed_link: sealed }) => new URL(unseal(TEST_SECRET_KEY, id, sealed)));
@@ -43,9 +43,10 @@ const expire = (): Promise<unknown> =>
   server.db.sql('update user_verifications set expires_at = clock_timestamp()');
 const kindsTo = async (email: string): Promise<string[]> =>
   (
-    await server.db.sql<{ kind: string }>('select kind from mails where recipient = $1 order by created_at', [
-      email,
-    ])
+    await server.db.sql<{ kind: string }>(
+      'select kind from outbox where recipient = $1 order by created_at',
+      [email],
+    )
   ).map(({ kind }) => kind);
 
 /** What of an answer could tell two addresses apart. */
@@ -122,7 +123,7 @@ describe('a password reset', () => {
     const ana = await person(server);
     const [known, unknown] = [await askReset(ana.email), await askReset('nobody@example.com')];
     expect(shown(known)).toEqual(shown(unknown));
-    const rows = await server.db.sql('select kind, language, tries from mails');
+    const rows = await server.db.sql('select kind, language, tries from outbox');
     expect(rows[0]).toEqual(rows[1]);
     expect(await linksTo('nobody@example.com')).toHaveLength(1);
     // The link of an address that nobody has is for nobody.
@@ -229,6 +230,19 @@ describe('a change of address', () => {
     expect((await bia.get('/session')).body.user.email).toBe(bia.email);
   });
 
+  it('gives an address that two people confirm at the same moment to one of them', async () => {
+    const race = async (nth: number): Promise<number[]> => {
+      const email = `wanted${nth}@example.com`;
+      const pair = [await person(server), await person(server)];
+      for (const who of pair) await who.post('/auth/change-address', { email });
+      const tokens = (await linksTo(email)).map(({ hash }) => hash.slice(1).split('.')[0]!);
+      const answers = await Promise.all(tokens.map((token) => post('/confirm-address', { token })));
+      return answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    };
+    const ends = await Promise.all(Array.from({ length: 8 }, (_, nth) => race(nth)));
+    for (const end of ends) expect(end).toEqual([204, 404]);
+  });
+
   it('needs a confirmed identity', async () => {
     const ana = await person(server);
     await server.db.sql(
@@ -251,6 +265,7 @@ describe('what a person wants to get', () => {
       mails: [
         { kind: 'low_balance', isWanted: true },
         { kind: 'breaker_tripped', isWanted: true },
+        { kind: 'sender_stopped', isWanted: true },
       ],
     });
     expect((await operator.get('/profile/mails')).body.mails).toHaveLength(4);
@@ -264,13 +279,13 @@ describe('what a person wants to get', () => {
     const path = `/accounts/${accountId}/balance-alert`;
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });
     const developer = await person(server, { accounts: { [accountId]: 'developer' } });
-    expect((await developer.get(path)).body).toEqual({ below: null });
+    expect((await developer.get(path)).body).toEqual({ below: null, hasWebhook: false });
     expect((await developer.put(path, { below: 10 })).status).toBe(403);
     expect((await admin.put(path, { below: 0 })).status).toBe(422);
     expect((await admin.put(path, { below: 500 })).status).toBe(204);
-    expect((await developer.get(path)).body).toEqual({ below: 500 });
+    expect((await developer.get(path)).body).toEqual({ below: 500, hasWebhook: false });
     expect((await admin.put(path, { below: null })).status).toBe(204);
-    expect((await admin.get(path)).body).toEqual({ below: null });
+    expect((await admin.get(path)).body).toEqual({ below: null, hasWebhook: false });
   });
 });
 

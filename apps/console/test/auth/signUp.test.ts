@@ -30,6 +30,7 @@ describe('sign-up', () => {
       language: 'pt-BR',
       staff: null,
       hasTwoFactor: false,
+      showedBothFactors: false,
     });
   });
 

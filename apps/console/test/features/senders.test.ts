@@ -1,5 +1,5 @@
 import { unseal, type SenderReading } from '@onecode/domain';
-import { applySenderReading, changeAccount, listAuditEntries } from '@onecode/store';
+import { applySenderReading, changeAccount, findOwnApp, listAuditEntries } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -9,7 +9,7 @@ import {
   TEST_ACTOR,
   TEST_SECRET_KEY,
 } from '@onecode/testing';
-import type { SendersView, SenderView } from '../../src/features/senders/view.js';
+import type { OwnAppView, SendersView, SenderView } from '../../src/features/senders/view.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -305,6 +305,65 @@ describe('an account’s own senders', () => {
     expect((await admin.post(`${path}/${id}/resume`, { reason: 'over' })).status).toBe(204);
     expect((await admin.call('DELETE', `${path}/${id}`)).status).toBe(204);
     expect((await list()).senders).toEqual([]);
+  });
+
+  it('report by their business’s own Meta app once its secret is given, at an address of their own', async () => {
+    const { accountId } = await buildCaller(server.db.database, 'live');
+    const other = await buildCaller(server.db.database, 'live');
+    const admin = await person(server, { accounts: { [accountId]: 'admin' } });
+    const { id } = await buildSender(server.db.database, { owner: { accountId, applicationIds: [] } });
+    const foreign = await buildSender(server.db.database, {
+      owner: { accountId: other.accountId, applicationIds: [] },
+    });
+    const path = `/accounts/${accountId}/senders`;
+    const appSecret = 'abcdef0123456789abcdef0123456789';
+    expect(await admin.put(`${path}/${id}/app`, { appSecret: 'planted' })).toMatchObject({
+      status: 422,
+      body: { code: 'invalid_input' },
+    });
+    expect((await admin.put(`${path}/${foreign.id}/app`, { appSecret })).status).toBe(404);
+    const { body } = await admin.put<OwnAppView>(`${path}/${id}/app`, { appSecret });
+    expect(body).toEqual({
+      url: `https://api.example.test/webhooks/whatsapp/${id}`,
+      verifyToken: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect(await findOwnApp(server.db.database, TEST_SECRET_KEY, id)).toEqual({
+      accountId,
+      secret: appSecret,
+    });
+    const list = await admin.get<SendersView>(path);
+    expect(list.body.senders).toMatchObject([{ id, hasOwnApp: true }]);
+    expect(`${list.body.webhookUrl}/${id}`).toBe(body.url);
+    expect(await latest()).toMatchObject({
+      action: 'sender.set_app_secret',
+      details: { after: { hasOwnApp: true } },
+    });
+    expect(JSON.stringify([list, await admin.get(`/accounts/${accountId}/audit`)])).not.toContain(appSecret);
+    expect((await admin.call('DELETE', `${path}/${id}/app`)).status).toBe(204);
+    expect((await admin.get<SendersView>(path)).body.senders).toMatchObject([{ id, hasOwnApp: false }]);
+  });
+
+  it('are assigned by operators, and an account is told by which senders it sends', async () => {
+    const { accountId, applicationId } = await buildCaller(server.db.database, 'live');
+    const other = await buildCaller(server.db.database, 'live');
+    const { id } = await buildSender(server.db.database);
+    const assign = (owner: object) => operator.put(`/staff/senders/${id}/owner`, owner);
+    expect((await assign({ accountId, applicationIds: [applicationId] })).status).toBe(204);
+    expect(await senderOf(id)).toMatchObject({ accountId, applicationIds: [applicationId] });
+    expect(await latest()).toMatchObject({ action: 'sender.assign', accountId });
+    for (const [owner, field] of [
+      [{ accountId, applicationIds: [other.applicationId] }, 'applicationIds'],
+      [{ accountId: id, applicationIds: [] }, 'accountId'],
+    ] as const)
+      expect(await assign(owner)).toMatchObject({ status: 422, body: { errors: { [field]: 'unknown' } } });
+    expect((await assign({ accountId: null, applicationIds: [] })).status).toBe(204);
+    expect(await senderOf(id)).toMatchObject({ accountId: null, applicationIds: [] });
+
+    const policy = `/staff/accounts/${accountId}/senders`;
+    expect((await onCall.put(policy, { senders: 'own' })).status).toBe(403);
+    expect((await operator.put(policy, { senders: 'mine' })).status).toBe(422);
+    expect((await operator.put(policy, { senders: 'own' })).status).toBe(204);
+    expect((await operator.get(`/staff/accounts/${accountId}`)).body).toMatchObject({ senders: 'own' });
   });
 
   it('are twenty at the most', async () => {

@@ -59,8 +59,17 @@ async function createTenant(name: string): Promise<Tenant> {
     `${name} application`,
     live.applicationId,
   ]);
+  await admin.call('PUT', `/accounts/${accountId}/webhook`, { url: `https://${name}.example.com/hook` });
+  await admin.post(`/accounts/${accountId}/webhook/test`, {});
+  const [delivery] = await db.sql<{ id: string }>('select id from outbox where account_id = $1', [accountId]);
   const own = await buildSender(db.database, { owner: { accountId, applicationIds: [] } });
   await db.sql('update api_keys set name = $1 where id = $2', [`${name} key`, live.keyId]);
+  const passkey = newId();
+  await db.sql(
+    `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
+     values ($1, $2, $3, $1::uuid::text, 'key', 0, 'singleDevice', false)`,
+    [passkey, admin.id, `${name} passkey`],
+  );
   return {
     accountId,
     admin,
@@ -72,10 +81,14 @@ async function createTenant(name: string): Promise<Tenant> {
       invitation: invitation!.id,
       recipient: exhausted!.id,
       sender: own.id,
+      delivery: delivery!.id,
+      passkey,
     },
     secrets: [
+      passkey,
       own.id,
       own.number,
+      delivery!.id,
       accountId,
       live.applicationId,
       live.keyId,
@@ -274,12 +287,18 @@ describe('the tenant boundary of the routes', () => {
       'POST /accounts/:account/recipients/erase',
       'POST /staff/accounts/:target/recipients/export',
       'POST /staff/accounts/:target/recipients/erase',
+      'DELETE /profile/passkeys/:passkey',
       'POST /staff/senders',
       'PUT /staff/senders/:sender',
       'DELETE /staff/senders/:sender',
+      'PUT /staff/senders/:sender/app',
+      'DELETE /staff/senders/:sender/app',
+      'PUT /staff/senders/:sender/owner',
       'POST /accounts/:account/senders',
       'PUT /accounts/:account/senders/:sender',
       'DELETE /accounts/:account/senders/:sender',
+      'PUT /accounts/:account/senders/:sender/app',
+      'DELETE /accounts/:account/senders/:sender/app',
       'PUT /staff/settings/staff-two-factor',
       'POST /accounts/:account/deletion',
       'POST /staff/accounts/:target/credits',

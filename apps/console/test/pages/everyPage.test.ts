@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { LIMIT_REFUSALS } from '@onecode/domain';
-import { changeAccount, noteMailSender, pauseSender, setMessagePrice } from '@onecode/store';
+import { changeAccount, noteMailSender, pauseSender, setEventWebhook, setMessagePrice } from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -13,6 +13,7 @@ import {
   refuseRequests,
   startProcess,
   TEST_NUMBER_PEPPER,
+  TEST_SECRET_KEY,
   testRedisUrl,
   untilReady,
   TEST_ACTOR,
@@ -48,7 +49,7 @@ function shownIn(theme: Theme): Visit[] {
     return IS_WHOLE || themes[index % themes.length] === theme;
   };
   return [
-    ...[...PAGES, ...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED].filter(isShared('')),
+    ...[...PAGES, ...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, ...OF_SENDERS].filter(isShared('')),
     // The buttons of dialogs are found by their English names.
     ...(theme.language === 'en' ? DIALOGS.map(dialogVisit).filter(isShared('en')) : []),
   ];
@@ -66,6 +67,7 @@ interface Visit {
 
 const PAGES: readonly Visit[] = [
   { name: 'sign-in', path: '/sign-in', as: 'nobody' },
+  { name: 'sign-in-refused', path: '/sign-in?refused', as: 'nobody' },
   { name: 'sign-up', path: '/sign-up', as: 'nobody' },
   { name: 'invitation', path: '/invitation#not-a-token', as: 'nobody' },
   { name: 'forgotten-password', path: '/forgot-password', as: 'nobody' },
@@ -115,6 +117,8 @@ const PAGES: readonly Visit[] = [
   { name: 'recipients', path: '/accounts/ACCOUNT/recipients', as: 'member' },
   { name: 'ledger', path: '/accounts/ACCOUNT/ledger', as: 'member' },
   { name: 'statement', path: '/accounts/ACCOUNT/statement', as: 'member' },
+  { name: 'webhook', path: '/accounts/ACCOUNT/webhook', as: 'member' },
+  { name: 'empty-webhook', path: '/accounts/EMPTY/webhook', as: 'member' },
   { name: 'team', path: '/accounts/ACCOUNT/team', as: 'member' },
   { name: 'own-senders', path: '/accounts/ACCOUNT/senders', as: 'member' },
   { name: 'empty-own-senders', path: '/accounts/EMPTY/senders', as: 'member' },
@@ -214,6 +218,7 @@ const DIALOGS: readonly DialogVisit[] = [
   },
   { name: 'dialog-resume', path: '/accounts/ACCOUNT/protection', as: 'member', opener: 'Resume sends' },
   { name: 'dialog-second-factor', path: '/profile', as: 'member', opener: 'Turn on', confirm: 'Continue' },
+  { name: 'dialog-passkey', path: '/profile', as: 'member', opener: 'Add a passkey' },
   {
     name: 'dialog-credits',
     path: '/staff/accounts/ACCOUNT',
@@ -241,8 +246,28 @@ const DIALOGS: readonly DialogVisit[] = [
     as: 'member',
     opener: 'Set the low balance',
   },
+  {
+    name: 'dialog-webhook-address',
+    path: '/accounts/EMPTY/webhook',
+    as: 'member',
+    opener: 'Set the address',
+    confirm: 'Save',
+  },
+  {
+    name: 'dialog-webhook-secret',
+    path: '/accounts/ACCOUNT/webhook',
+    as: 'member',
+    opener: 'Replace the secret',
+    confirm: 'Replace the secret',
+  },
   { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
   { name: 'dialog-own-sender', path: '/accounts/ACCOUNT/senders', as: 'member', opener: 'Add sender' },
+  {
+    name: 'dialog-account-senders',
+    path: '/staff/accounts/ACCOUNT',
+    as: 'operator',
+    opener: 'Change senders',
+  },
 ];
 
 const dialogVisit = ({ opener, confirm, ...visit }: DialogVisit): Visit => ({
@@ -260,6 +285,34 @@ const dialogVisit = ({ opener, confirm, ...visit }: DialogVisit): Visit => ({
 const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
 const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
+
+/** Opens the menu of the last sender, and what stands at this place of it. */
+async function openFromMenu(page: Page, place: number): Promise<void> {
+  await page.locator('main section button[aria-haspopup=menu]').last().click();
+  await page.getByRole('menuitem').nth(place).click();
+  await page.getByRole('dialog').locator(':focus').waitFor();
+}
+
+const OF_SENDERS: readonly Visit[] = [
+  {
+    name: 'dialog-assign',
+    path: '/staff/senders',
+    as: 'operator',
+    act: (page) => openFromMenu(page, 1),
+  },
+  {
+    name: 'dialog-own-app',
+    path: '/staff/senders',
+    as: 'operator',
+    async act(page) {
+      await openFromMenu(page, 2);
+      const dialog = page.getByRole('dialog');
+      await dialog.locator('input').fill('a'.repeat(32));
+      await dialog.locator('[type=submit]').click();
+      await dialog.getByText('/webhooks/whatsapp/').waitFor();
+    },
+  },
+];
 
 /** What the page of an application shows of its calls, with an API behind the console and no worker. */
 const TRIED: readonly Visit[] = [
@@ -318,7 +371,13 @@ const REQUIRED: readonly Visit[] = [
 ];
 
 const API_PORT = await closedPort();
-const server = useConsole({ API_URL: `http://127.0.0.1:${API_PORT}` });
+const server = useConsole({
+  // A provider that does not answer: its button is there all the same.
+  OIDC_ISSUER: 'http://127.0.0.1:9',
+  OIDC_CLIENT_ID: 'onecode',
+  OIDC_CLIENT_SECRET: 'secret',
+  API_URL: `http://127.0.0.1:${API_PORT}`,
+});
 const browser = useBrowser();
 let people: Record<'member' | 'newcomer' | 'operator' | 'onCall' | 'withCode' | 'withPassword', TestPerson>;
 const ids: Record<string, string> = {};
@@ -393,6 +452,22 @@ beforeAll(async () => {
      values ($1, 'BR', now(), now() + interval '40 minutes', 87, 85), ($1, 'US', now() - interval '2 days', now() - interval '47 hours', 60, 57)`,
     [account],
   );
+  await setEventWebhook(
+    database,
+    TEST_ACTOR,
+    TEST_SECRET_KEY,
+    account,
+    'https://hooks.example.com/onecode/events?shop=loja-azul',
+  );
+  await server.db.sql(
+    `insert into outbox (id, event, recipient, account_id, kind, facts, created_at, due_at, gives_up_at, tries, error, answer, ended_at, outcome)
+     select gen_random_uuid(), e.kind, $1::uuid::text, $1::uuid, e.kind, '{}', now() - make_interval(hours => nth), case when outcome is null then now() + interval '8 minutes' end, now(),
+       tries, error, answer, case when outcome is not null then now() - make_interval(mins => nth) end, outcome
+     from (values (1, 'breaker.tripped', 9, 'HTTP 503', 503, null), (2, 'balance.low', 1, null, 204, 'sent'),
+       (3, 'sender.stopped', 30, 'private_address', null, 'given_up'), (4, 'breaker.resumed', 2, 'DEPTH_ZERO_SELF_SIGNED_CERT', null, 'given_up'))
+       as e (nth, kind, tries, error, answer, outcome)`,
+    [account],
+  );
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
   await server.db.sql(
     `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_costly = false, units_per_day = 1000 where id = $1`,
@@ -433,6 +508,11 @@ beforeAll(async () => {
     withPassword: await person(server, { staff: 'operator' }),
   };
   for (const who of [people.withCode, people.withPassword]) await letConfirmationPass(server, who);
+  await server.db.sql(
+    `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
+     select gen_random_uuid(), $1, name, name, 'key', 0, 'singleDevice', false from unnest('{Chrome on macOS,Security key}'::text[]) as name`,
+    [people.member.id],
+  );
 }, 60_000);
 
 interface Window {

@@ -8,6 +8,7 @@ import {
   resumeAccount,
   scheduleDeletion,
   searchAccounts,
+  SENDER_POLICIES,
   SETTING_BOUNDS,
   suspendAccount,
 } from '@onecode/store';
@@ -112,6 +113,16 @@ export const accountRoutes: readonly Route[] = [
       },
       STRICT,
     ),
+    async handle(call) {
+      const { context, actor, body } = call;
+      orNotFound(await changeAccount(context.database, actor, targetOf(call), body));
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/staff/accounts/:target/senders',
+    access: 'operator',
+    body: Type.Object({ senders: Type.Enum([...SENDER_POLICIES]) }, STRICT),
     async handle(call) {
       const { context, actor, body } = call;
       orNotFound(await changeAccount(context.database, actor, targetOf(call), body));

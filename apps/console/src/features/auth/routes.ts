@@ -35,7 +35,12 @@ export const authRoutes: readonly Route[] = [
     access: 'anyone',
     async handle({ context }): Promise<SignUpOfferView> {
       const { freeSends } = await readSettings(context.database);
-      return { freeSends, countries: COUNTRIES, sendsMail: await sendsMail(context.database) };
+      return {
+        freeSends,
+        countries: COUNTRIES,
+        sendsMail: await sendsMail(context.database),
+        hasProvider: context.config.OIDC_ISSUER !== '',
+      };
     },
   }),
   route({

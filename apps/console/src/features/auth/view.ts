@@ -13,6 +13,8 @@ export interface SignUpOfferView {
   countries: readonly string[];
   /** Whether workers send mail: then a sign-up is confirmed by one, and a forgotten password replaced. */
   sendsMail: boolean;
+  /** Whether staff may sign in by their OpenID provider. */
+  hasProvider: boolean;
 }
 
 /** An account that a person created. */

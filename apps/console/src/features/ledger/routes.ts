@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import {
   findAccount,
   findBalance,
+  findEventWebhook,
   listLedger,
   readBalanceAlert,
   readSettings,
@@ -52,7 +53,8 @@ export const ledgerRoutes: readonly Route[] = [
   ...accountReading('/balance-alert', {
     method: 'get',
     async handle({ context, accountId }): Promise<BalanceAlertView> {
-      return { below: await readBalanceAlert(context.database, accountId) };
+      const webhook = await findEventWebhook(context.database, accountId);
+      return { below: await readBalanceAlert(context.database, accountId), hasWebhook: webhook !== null };
     },
   }),
   route({

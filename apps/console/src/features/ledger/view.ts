@@ -86,7 +86,8 @@ export function statementRows({ from, to, at, grants, ...statement }: StatementO
   ];
 }
 
-/** The balance below which the account's admins are told by mail; null: never. */
+/** The balance below which the account's admins are told by mail, and its webhook where it has one; null: never. */
 export interface BalanceAlertView {
   below: number | null;
+  hasWebhook: boolean;
 }

@@ -1,12 +1,22 @@
 import { Type } from 'typebox';
 import { MUTABLE_MAILS, STAFF_MAILS } from '@onecode/domain';
-import { changeUser, endOtherSessions, listUserSessions, muteMails, readMutedMails } from '@onecode/store';
+import {
+  changeUser,
+  endOtherSessions,
+  listPasskeys,
+  listUserSessions,
+  muteMails,
+  PASSKEY_NAME_LENGTH_MAX,
+  readMutedMails,
+  removePasskey,
+  renamePasskey,
+} from '@onecode/store';
 import { languageField, nameField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { userSessionView, type MailChoicesView } from './view.js';
 
-/** A person's own name, language and mails, and their sessions. */
+/** A person's own name, language and mails, their passkeys, and their sessions. */
 export const profileRoutes: readonly Route[] = [
   route({
     method: 'put',
@@ -31,6 +41,37 @@ export const profileRoutes: readonly Route[] = [
     async handle({ context, person }) {
       const sessions = await listUserSessions(context.database, person.id);
       return { sessions: sessions.map((session) => userSessionView(session, person.sessionId)) };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/profile/passkeys',
+    access: 'signed_in',
+    async handle({ context, person }) {
+      return { passkeys: await listPasskeys(context.database, person.id) };
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/profile/passkeys/:passkey',
+    access: 'signed_in',
+    body: Type.Object({ name: nameField(PASSKEY_NAME_LENGTH_MAX) }, { additionalProperties: false }),
+    async handle({ context, actor, person, params, body: { name } }) {
+      const owner = { ...actor, id: person.id };
+      orNotFound(
+        (await renamePasskey(context.database, owner, params['passkey'] ?? '', name.trim())) || null,
+      );
+    },
+  }),
+  route({
+    method: 'delete',
+    path: '/profile/passkeys/:passkey',
+    access: 'signed_in',
+    confirmed: true,
+    async handle({ context, actor, person, params }) {
+      const owner = { ...actor, id: person.id };
+      const removed = await removePasskey(context.database, owner, params['passkey'] ?? '', person.sessionId);
+      orNotFound(removed || null);
     },
   }),
   route({

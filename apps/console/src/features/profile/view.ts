@@ -1,7 +1,8 @@
-import type { UserSession } from '@onecode/store';
+import type { Passkey, UserSession } from '@onecode/store';
 import type { MutableMail } from '@onecode/domain';
 import type { Json } from '../../http/json.js';
 
+export type PasskeyView = Json<Passkey>;
 export type UserSessionView = Json<ReturnType<typeof userSessionView>>;
 
 /** The kinds of mails that a person may do without, and which they want. */

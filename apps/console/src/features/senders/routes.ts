@@ -9,6 +9,8 @@ import {
 } from '@onecode/domain';
 import {
   addSender,
+  AssignmentRefused,
+  assignSender,
   editSender,
   findAccount,
   listSenderKnowledge,
@@ -19,16 +21,18 @@ import {
   readSenderActivity,
   removeSender,
   resumeSender,
+  setAppSecret,
   setSenderToken,
   type ListedSender,
   type SenderKey,
 } from '@onecode/store';
 import { Type, type Static, type TSchema } from 'typebox';
-import { nameField } from '../../http/fields.js';
+import { verifyTokenOf } from '@onecode/whatsapp';
+import { idField, nameField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Access, type Call, type Route } from '../../http/route.js';
 import { providerView } from './providerView.js';
-import { SENDER_RULES, senderView, type AskedView } from './view.js';
+import { SENDER_RULES, senderView, type AskedView, type OwnAppView } from './view.js';
 
 const STRICT = { additionalProperties: false };
 const FIELDS = {
@@ -42,6 +46,9 @@ const FIELDS = {
 };
 
 const REASON = Type.Object({ reason: nameField(200) }, STRICT);
+
+/** Where Meta apps post; one of a sender's own business to the sender's id below it. */
+const webhookUrl = (baseUrl: string): string => `${baseUrl}/webhooks/whatsapp`;
 
 /** The number in E.164. @throws ConsoleProblem `invalid_input` */
 function numberOf(text: string): string {
@@ -121,6 +128,12 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
     orNotFound(await change(call.context.database, call.actor, keyOf(call), ...given));
   }
 
+  /** Sets or erases the secret of a sender's own Meta app. @throws ConsoleProblem `not_found` */
+  async function setApp(call: Call, appSecret: string | null): Promise<void> {
+    const { config, database } = call.context;
+    orNotFound((await setAppSecret(database, call.actor, config.SECRET_KEY, keyOf(call), appSecret)) || null);
+  }
+
   return [
     route({
       method: 'get',
@@ -148,6 +161,7 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
           }),
           rules: SENDER_RULES,
           policy: account?.senders ?? null,
+          webhookUrl: webhookUrl(call.context.config.BASE_URL),
         };
       },
     }),
@@ -207,6 +221,29 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
       },
     }),
     route({
+      method: 'put',
+      path: `${path}/:sender/app`,
+      access: changes,
+      confirmed: true,
+      body: Type.Object({ appSecret: Type.String({ pattern: SENDER_PATTERNS.appSecret.source }) }, STRICT),
+      async handle(call): Promise<OwnAppView> {
+        const { appSecret } = call.body;
+        await setApp(call, appSecret);
+        const id = call.params['sender'] ?? '';
+        const url = `${webhookUrl(call.context.config.BASE_URL)}/${id}`;
+        return { url, verifyToken: verifyTokenOf(appSecret, id) };
+      },
+    }),
+    route({
+      method: 'delete',
+      path: `${path}/:sender/app`,
+      access: changes,
+      confirmed: true,
+      async handle(call) {
+        await setApp(call, null);
+      },
+    }),
+    route({
       method: 'post',
       path: `${path}/:sender/pause`,
       access: watches,
@@ -240,6 +277,34 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
   ];
 }
 
+/** Says whose messages a sender sends. */
+const assignRoute = route({
+  method: 'put',
+  path: '/staff/senders/:sender/owner',
+  access: 'operator',
+  confirmed: true,
+  body: Type.Object(
+    {
+      // Null: all accounts share it.
+      accountId: Type.Union([idField, Type.Null()]),
+      // Empty: all applications of the account.
+      applicationIds: Type.Array(idField, { maxItems: 100 }),
+    },
+    STRICT,
+  ),
+  async handle({ context: { database }, actor, params, body: { accountId, applicationIds } }) {
+    const owner = accountId === null ? 'shared' : { accountId, applicationIds };
+    const assigned = assignSender(database, actor, params['sender'] ?? '', owner);
+    orNotFound(
+      await assigned.catch((error: unknown) => {
+        if (!(error instanceof AssignmentRefused)) throw error;
+        const field = error.why === 'unknown_account' ? 'accountId' : 'applicationIds';
+        throw new ConsoleProblem('invalid_input', { errors: { [field]: 'unknown' } });
+      }),
+    );
+  },
+});
+
 /** Of what the staff did, members see that it was done, and not why. */
 const forMembers = (sender: ListedSender): ListedSender => ({
   ...sender,
@@ -251,4 +316,4 @@ const forMembers = (sender: ListedSender): ListedSender => ({
 });
 
 /** Senders: the WhatsApp numbers that send the codes. */
-export const senderRoutes: readonly Route[] = [...routesAt(STAFF), ...routesAt(OWN)];
+export const senderRoutes: readonly Route[] = [...routesAt(STAFF), assignRoute, ...routesAt(OWN)];

@@ -27,6 +27,14 @@ export interface SendersView {
   rules: SenderRulesView;
   /** By which senders the account's sends leave; null for the staff, who see all accounts'. */
   policy: SenderPolicy | null;
+  /** Where Meta apps post; one of a sender's own business to the sender's id below it. */
+  webhookUrl: string;
+}
+
+/** What is entered in the settings of a sender's own Meta app; the token is shown when the app's secret is given, and never again. */
+export interface OwnAppView {
+  url: string;
+  verifyToken: string;
 }
 
 /** When Meta was asked about a sender. */
@@ -40,7 +48,13 @@ export interface SenderRulesView {
   throughput: { min: number; max: number; initial: number };
   templateInitial: string;
   /** Regular expressions. */
-  patterns: { phoneNumberId: string; businessAccountId: string; template: string; token: string };
+  patterns: {
+    phoneNumberId: string;
+    businessAccountId: string;
+    template: string;
+    token: string;
+    appSecret: string;
+  };
 }
 
 export const SENDER_RULES: SenderRulesView = {
@@ -50,6 +64,7 @@ export const SENDER_RULES: SenderRulesView = {
     phoneNumberId: SENDER_PATTERNS.phoneNumberId.source,
     businessAccountId: SENDER_PATTERNS.businessAccountId.source,
     template: SENDER_PATTERNS.template.source,
+    appSecret: SENDER_PATTERNS.appSecret.source,
     token: ACCESS_TOKEN.source,
   },
 };

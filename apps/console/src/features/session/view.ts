@@ -12,6 +12,7 @@ export interface SessionView {
     language: Locale;
     staff: StaffRole | null;
     hasTwoFactor: boolean;
+    showedBothFactors: boolean;
   };
   /** Whether the staff's routes demand a second factor of them. */
   needsTwoFactor: boolean;
@@ -27,13 +28,13 @@ export interface SessionView {
 }
 
 export function sessionView(
-  { id, name, email, language, staff, hasTwoFactor, csrfToken }: Person,
+  { id, name, email, language, staff, hasTwoFactor, showedBothFactors, csrfToken }: Person,
   memberships: readonly Membership[],
   rights: Pick<SessionView, 'needsTwoFactor' | 'mayCreateAccount' | 'sendsMail'>,
   { BASE_URL, SUPPORT_URL }: Pick<ConsoleConfig, 'BASE_URL' | 'SUPPORT_URL'>,
 ): SessionView {
   return {
-    user: { id, name, email, language, staff, hasTwoFactor },
+    user: { id, name, email, language, staff, hasTwoFactor, showedBothFactors },
     ...rights,
     csrfToken,
     accounts: memberships.map(({ accountId, accountName, role }) => ({

@@ -62,7 +62,7 @@ export const settingsRoutes: readonly Route[] = [
     body: Type.Object({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }, { additionalProperties: false }),
     async handle({ context, actor, person, body: { staffTwoFactor } }) {
       // Otherwise the setting would lock out the very operator who made it, and perhaps everybody.
-      if (staffTwoFactor === 'required' && !person.hasTwoFactor)
+      if (staffTwoFactor === 'required' && !person.showedBothFactors)
         throw new ConsoleProblem('second_factor_required');
       await changeSetting(context.database, actor, 'staffTwoFactor', staffTwoFactor);
     },

@@ -47,6 +47,7 @@ const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({
   outcome: 'accepted',
   errorCode: null,
   senderNumber: '+15550783881',
+  isOwnSender: false,
   ...end,
 });
 const failedReceipt = (errorCode: number): ReceiptDetails => ({

@@ -1,0 +1,54 @@
+import type { RequestHandler } from 'express';
+import { Type } from 'typebox';
+import { logSignIn } from '@onecode/store';
+import { askBetterAuth } from './betterAuth.js';
+import { clientAddress } from '../http/clientAddress.js';
+import type { ConsoleContext } from '../context.js';
+import { ConsoleProblem } from '../http/problem.js';
+import {
+  actorOf,
+  endPreviousSession,
+  findPersonOfCookies,
+  signInRoute,
+  STRICT,
+  type SignInRoute,
+} from './routes.js';
+
+/** Where the provider leads back to, below `/api/auth`. */
+export const OIDC_CALLBACK = '/callback/oidc';
+
+/** The pages' way to the OpenID provider of the staff; `not_found` where there is none. */
+export const OIDC_ROUTES: readonly SignInRoute[] = [
+  signInRoute({
+    path: '/sign-in/oidc',
+    access: 'anyone',
+    body: Type.Object({}, STRICT),
+    async handle({ context: { config }, callBetterAuth }) {
+      if (config.OIDC_ISSUER === '') throw new ConsoleProblem('not_found');
+      const request = { provider: 'oidc', callbackURL: '/', disableRedirect: true };
+      const { body, cookies } = await callBetterAuth(request, '/sign-in/social');
+      return { body: { url: body['url'] }, cookies };
+    },
+  }),
+];
+
+/** Signs somebody in whom the provider names, and leads to the pages; whom it refuses, to the sign-in page, which says so. */
+export function oidcCallback(context: ConsoleContext): RequestHandler {
+  return async (request, response) => {
+    const { identity, config, database } = context;
+    if (config.OIDC_ISSUER === '') throw new ConsoleProblem('not_found');
+    const before = await identity.personOf(request.headers);
+    const at = request.originalUrl.indexOf('?');
+    const query = at === -1 ? '' : request.originalUrl.slice(at);
+    const answer = await askBetterAuth(context, request, `${OIDC_CALLBACK}${query}`, null);
+    const cookies = answer.headers.getSetCookie();
+    const person = await findPersonOfCookies(context, cookies);
+    if (person !== null) {
+      const given = { proof: 'oidc', clientAddress: clientAddress(request) } as const;
+      await logSignIn(database, actorOf(person), person.sessionId, given);
+      await endPreviousSession(context, before);
+    }
+    for (const cookie of cookies) response.append('Set-Cookie', cookie);
+    response.redirect(person === null ? '/sign-in?refused' : '/');
+  };
+}

@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import {
+  endSession,
+  logFailedConfirmation,
+  logOwnSecurityChange,
+  PASSKEY_NAME_LENGTH_MAX,
+} from '@onecode/store';
+import { nameField } from '../http/fields.js';
+import { ConsoleProblem } from '../http/problem.js';
+import {
+  actorOf,
+  confirmCurrentSession,
+  endPreviousSession,
+  personOfCookies,
+  recordSignIn,
+  signedIn,
+  signInRoute,
+  STRICT,
+  type SignInRoute,
+} from './routes.js';
+
+/** What a browser answers for an authenticator; better-auth checks what is in it. */
+const CREDENTIAL = Type.Record(Type.String(), Type.Unknown());
+const RESPONSE = Type.Object({ response: CREDENTIAL }, STRICT);
+const NOTHING = Type.Object({}, STRICT);
+
+/** The routes of passkeys: to add one, to sign in with one, and to confirm a session with one. */
+export const PASSKEY_ROUTES: readonly SignInRoute[] = [
+  signInRoute({
+    path: '/passkey/generate-register-options',
+    access: 'signed_in',
+    confirmed: true,
+    body: NOTHING,
+    handle: ({ callBetterAuth }) => callBetterAuth(null),
+  }),
+  signInRoute({
+    path: '/passkey/verify-registration',
+    access: 'signed_in',
+    // A stolen session must not suffice to stay.
+    confirmed: true,
+    body: Type.Object({ name: nameField(PASSKEY_NAME_LENGTH_MAX), response: CREDENTIAL }, STRICT),
+    async handle({ context, person, body, callBetterAuth }) {
+      const name = body.name.trim();
+      const { cookies } = await callBetterAuth({ name, response: body.response });
+      const actor = actorOf(signedIn(person));
+      await logOwnSecurityChange(context.database, actor, 'user.passkey_added', { name });
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/passkey/generate-authenticate-options',
+    access: 'anyone',
+    body: NOTHING,
+    async handle({ callBetterAuth }) {
+      const { body, cookies } = await callBetterAuth(null);
+      return { body: { ...body, userVerification: 'required' }, cookies };
+    },
+  }),
+  signInRoute({
+    path: '/passkey/verify-authentication',
+    access: 'anyone',
+    body: RESPONSE,
+    async handle(call) {
+      const { cookies } = await call.callBetterAuth(call.body);
+      await recordSignIn(call, cookies, 'passkey');
+      await endPreviousSession(call.context, call.person);
+      return { cookies };
+    },
+  }),
+  signInRoute({
+    path: '/passkey/confirm',
+    access: 'signed_in',
+    body: RESPONSE,
+    async handle(call) {
+      const { context, clientAddress, body, callBetterAuth } = call;
+      const person = signedIn(call.person);
+      // better-auth begins a session, which nobody needs.
+      const { cookies } = await callBetterAuth(body, '/passkey/verify-authentication');
+      const owner = await personOfCookies(context, cookies);
+      await endSession(context.database, owner.sessionId);
+      if (owner.id !== person.id) {
+        await logFailedConfirmation(context.database, actorOf(person), { proof: 'passkey', clientAddress });
+        throw new ConsoleProblem('wrong_passkey');
+      }
+      await confirmCurrentSession(call, 'passkey');
+      return { cookies: [] };
+    },
+  }),
+];

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { changeSetting, listAuditEntries, setStaffRole } from '@onecode/store';
+import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
+import type { Page } from 'playwright-core';
+import { readConsoleConfig } from '../../src/config.js';
+import { startConsole, type StartedConsole } from '../console.js';
+import { CLIENT, startOpenidProvider, type Identified, type OpenidProvider } from '../openidProvider.js';
+import { callConsole, person } from '../people.js';
+
+const browser = useBrowser();
+const BUTTON = 'Staff: company sign-in';
+
+let provider: OpenidProvider;
+let server: StartedConsole;
+beforeAll(async () => {
+  provider = await startOpenidProvider();
+  server = await startConsole({ OIDC_ISSUER: provider.issuer, ...CLIENT });
+  // After the console has started: a provider that is down keeps nobody from starting it.
+  provider.open(`${server.url}/api/auth/callback/oidc`);
+});
+afterAll(async () => {
+  await server.close();
+  await provider.close();
+});
+
+/** Goes to the provider as this person, in a browser of their own. */
+async function come(who: Identified): Promise<Page> {
+  provider.signIn(who);
+  const context = await browser.newContext({ locale: 'en-US', baseURL: server.url });
+  const page = await context.newPage();
+  await page.goto('/sign-in');
+  await page.getByRole('button', { name: BUTTON }).click();
+  return page;
+}
+
+async function expectRefused(who: Identified): Promise<void> {
+  const before = await server.db.sql('select id from users');
+  const page = await come(who);
+  await page.getByText('The company sign-in named nobody who is staff here').waitFor();
+  const answer = await page.evaluate(async () => (await fetch('/api/session')).status);
+  expect(answer).toBe(401);
+  expect(await server.db.sql('select id from users')).toEqual(before);
+  const linked = await server.db.sql(
+    `select from user_credentials c join users u on u.id = c.user_id where u.email = $1 and c.provider_id = 'oidc'`,
+    [who.email],
+  );
+  expect(linked).toEqual([]);
+  await page.context().close();
+}
+
+const entriesOf = async (id: string): Promise<unknown[]> => {
+  const entries = await listAuditEntries(server.db.database, { limit: 100, actionPrefix: 'user.sign_in' });
+  return entries
+    .filter(({ subject }) => subject === id)
+    .toReversed()
+    .map(({ action, details }) => [action, details['proof']]);
+};
+
+describe('the configuration of the provider', () => {
+  const base64 = randomBytes(32).toString('base64');
+  const OTHERS = {
+    DATABASE_URL: 'postgresql://localhost/onecode',
+    REDIS_URL: 'redis://localhost',
+    BASE_URL: 'https://api.example.test',
+    CONSOLE_URL: 'https://console.example.test',
+    SESSION_SECRET: base64,
+    SECRET_KEY: base64,
+  };
+  const WHOLE = { OIDC_ISSUER: 'https://id.example.test/', ...CLIENT };
+
+  it('is all or nothing', () => {
+    expect(readConsoleConfig(OTHERS)).toMatchObject({ OIDC_ISSUER: '' });
+    expect(readConsoleConfig({ ...OTHERS, ...WHOLE })).toMatchObject({
+      OIDC_ISSUER: 'https://id.example.test',
+    });
+    for (const name of Object.keys(WHOLE))
+      expect(() => readConsoleConfig({ ...OTHERS, ...WHOLE, [name]: '' })).toThrow(
+        `${name} is missing: for OpenID Connect, OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET are needed`,
+      );
+  });
+
+  it.each(['http://id.example.test', 'id.example.test', 'https://id.example.test/?tenant=1'])(
+    'refuses %s',
+    (OIDC_ISSUER) => {
+      expect(() => readConsoleConfig({ ...OTHERS, ...WHOLE, OIDC_ISSUER })).toThrow(
+        'OIDC_ISSUER must be an address',
+      );
+    },
+  );
+});
+
+describeInBrowser('the OpenID provider of the staff', () => {
+  it('signs in a member of the staff, again too, for both factors, and leaves none of its tokens', async () => {
+    const olga = await person(server, { staff: 'operator' });
+    await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'required');
+    try {
+      for (let n = 0; n < 2; n += 1) {
+        const page = await come({ email: olga.email.toUpperCase(), isVerified: true });
+        await page.getByRole('button', { name: 'User menu' }).waitFor();
+        await page.goto('/staff/settings');
+        await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+        await page.context().close();
+      }
+    } finally {
+      await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'optional');
+    }
+    expect(await entriesOf(olga.id)).toEqual([
+      ['user.sign_in', 'oidc'],
+      ['user.sign_in', 'oidc'],
+    ]);
+    const kept = `select access_token, refresh_token, id_token from user_credentials where user_id = $1 and provider_id = 'oidc'`;
+    expect(await server.db.sql(kept, [olga.id])).toEqual([
+      { access_token: null, refresh_token: null, id_token: null },
+    ]);
+  });
+
+  it('is asked with a state, a nonce and a challenge for the code', async () => {
+    const asked = provider.asked.at(-1)!;
+    for (const name of ['state', 'nonce', 'code_challenge'])
+      expect(asked.get(name)).toMatch(/^[A-Za-z0-9_-]{20,}$/);
+    expect(asked.get('code_challenge_method')).toBe('S256');
+  });
+
+  it('signs in nobody whom Onecode does not know', () =>
+    expectRefused({ email: 'nobody@example.com', isVerified: true }));
+
+  it('signs in no member of the staff by an address that it has not verified', async () => {
+    const olga = await person(server, { staff: 'on_call' });
+    await expectRefused({ email: olga.email, isVerified: false });
+    expect(await entriesOf(olga.id)).toEqual([['user.sign_in_failed', 'oidc']]);
+  });
+
+  it('signs in nobody of a customer', async () => {
+    const account = await buildAccount(server.db.database);
+    const ana = await person(server, { accounts: { [account]: 'admin' } });
+    await expectRefused({ email: ana.email, isVerified: true });
+    expect(await entriesOf(ana.id)).toEqual([['user.sign_in_failed', 'oidc']]);
+  });
+
+  it('signs in nobody who has left the staff', async () => {
+    const olga = await person(server, { staff: 'operator' });
+    const page = await come({ email: olga.email, isVerified: true });
+    await page.getByRole('button', { name: 'User menu' }).waitFor();
+    await page.context().close();
+    await setStaffRole(server.db.database, TEST_ACTOR, olga.email, null);
+    const again = await come({ email: olga.email, isVerified: true });
+    await again.getByText('The company sign-in named nobody who is staff here').waitFor();
+    await again.context().close();
+  });
+
+  it('signs in no browser but the one that asked: an answer of its own, carried elsewhere, is refused', async () => {
+    const olga = await person(server, { staff: 'operator' });
+    provider.signIn({ email: olga.email, isVerified: true });
+    const thief = await browser.newContext({ locale: 'en-US', baseURL: server.url });
+    const page = await thief.newPage();
+    const callback = page.waitForRequest((request) => request.url().includes('/api/auth/callback/oidc'));
+    await page.route('**/api/auth/callback/oidc**', (route) => route.abort());
+    await page.goto('/sign-in');
+    await page.getByRole('button', { name: BUTTON }).click();
+    const carried = (await callback).url();
+    const answer = await fetch(carried, { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/sign-in?refused']);
+    await thief.close();
+  });
+
+  it('is nowhere to be seen where none is configured', async () => {
+    const without = await startConsole();
+    try {
+      const signIn = await callConsole(without, 'POST', '/auth/sign-in/oidc', { body: {} });
+      const callback = await callConsole(without, 'GET', '/auth/callback/oidc?code=a&state=b');
+      expect([signIn.status, callback.status]).toEqual([404, 404]);
+      expect((await callConsole(without, 'GET', '/sign-up-offer')).body.hasProvider).toBe(false);
+      const context = await browser.newContext({ locale: 'en-US', baseURL: without.url });
+      const page = await context.newPage();
+      await page.goto('/sign-in');
+      await page.getByRole('link', { name: 'Create an account' }).waitFor();
+      await page.getByText('Ask an operator').waitFor();
+      expect(await page.getByRole('button', { name: BUTTON }).count()).toBe(0);
+      await context.close();
+    } finally {
+      await without.close();
+    }
+  });
+});

@@ -1,0 +1,256 @@
+import { changeSetting, deleteExpiredVerifications, listAuditEntries, noteMailSender } from '@onecode/store';
+import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
+import type { CDPSession, Page } from 'playwright-core';
+import { useConsole } from '../console.js';
+import { callConsole, cookieOf, cookiesOf, person, PASSWORD, windowOf, type TestPerson } from '../people.js';
+import { letConfirmationPass } from '../secondFactor.js';
+
+const server = useConsole();
+const browser = useBrowser();
+
+const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).click();
+
+/** An authenticator of the page's own, which does as its user would. */
+class Authenticator {
+  private constructor(
+    private readonly devtools: CDPSession,
+    private readonly authenticatorId: string,
+  ) {}
+
+  static async of(page: Page): Promise<Authenticator> {
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    return new Authenticator(devtools, authenticatorId);
+  }
+
+  /** Whether it recognizes its user: by a PIN, a finger, a face. */
+  async recognizeUser(isUserVerified: boolean): Promise<void> {
+    const { authenticatorId } = this;
+    await this.devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+  }
+
+  async credentials(): Promise<number> {
+    const { authenticatorId } = this;
+    return (await this.devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials.length;
+  }
+}
+
+async function addPasskey(page: Page, name: string): Promise<void> {
+  await page.goto('/profile');
+  await press(page, 'Add a passkey');
+  await page.getByRole('textbox', { name: 'Name' }).last().fill(name);
+  await press(page, 'Continue');
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'User menu' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+}
+
+/** What the audit log says of somebody, oldest first, and the kinds of their mails. */
+async function toldOf({ id }: TestPerson): Promise<{ actions: [string, unknown][]; mails: string[] }> {
+  const entries = await listAuditEntries(server.db.database, { limit: 100, actionPrefix: 'user.' });
+  const mails = await server.db.sql<{ kind: string }>(
+    'select kind from outbox where recipient = (select email from users where id = $1) order by kind',
+    [id],
+  );
+  return {
+    actions: entries
+      .filter(({ subject }) => subject === id)
+      .toReversed()
+      .map(({ action, details }) => [action, details['proof'] ?? details['name']]),
+    mails: mails.map(({ kind }) => kind),
+  };
+}
+
+describeInBrowser('a passkey', () => {
+  it('is added, signs in, is renamed and removed, and then signs nobody in; each is logged', async () => {
+    const account = await buildAccount(server.db.database);
+    const ana = await person(server, { accounts: { [account]: 'viewer' } });
+    const { page, context } = await windowOf(browser, server, ana);
+    const authenticator = await Authenticator.of(page);
+    await letConfirmationPass(server, ana);
+    await addPasskey(page, 'My phone');
+    // A session alone does not suffice.
+    await page.getByRole('textbox', { name: 'Your password' }).fill(PASSWORD);
+    await press(page, 'Confirm');
+    await page.getByRole('cell', { name: 'My phone', exact: true }).waitFor();
+
+    await addPasskey(page, 'The same phone');
+    await page.getByText('This device already holds a passkey of yours').waitFor();
+    expect(await authenticator.credentials()).toBe(1);
+    await press(page, 'Cancel');
+
+    await signOut(page);
+    await press(page, 'Use a passkey');
+    await page.getByRole('button', { name: 'User menu' }).waitFor();
+    await page.goto('/profile');
+    await press(page, 'Rename My phone');
+    await page.getByRole('textbox', { name: 'Name' }).last().fill('Old phone');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await press(page, 'Remove Old phone');
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('You have no passkeys yet.').waitFor();
+    // The session that the passkey began is the one in use, and stays.
+    await page.reload();
+    await page.getByText('You have no passkeys yet.').waitFor();
+
+    await signOut(page);
+    await press(page, 'Use a passkey');
+    await page.getByText('This passkey is not known here').waitFor();
+    expect((await toldOf(ana)).actions).toEqual([
+      ['user.confirm', 'password'],
+      ['user.passkey_added', 'My phone'],
+      ['user.sign_out', undefined],
+      ['user.sign_in', 'passkey'],
+      ['user.passkey_renamed', undefined],
+      ['user.passkey_removed', 'Old phone'],
+      ['user.sign_out', undefined],
+    ]);
+    await context.close();
+  });
+
+  it('is mailed about as the password is, and ends the other sessions when it goes', async () => {
+    await noteMailSender(server.db.database, 'Onecode <codes@example.test>');
+    const ana = await person(server);
+    const { page, context } = await windowOf(browser, server, ana);
+    await Authenticator.of(page);
+    await addPasskey(page, 'Laptop');
+    await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
+    const elsewhere = await callConsole(server, 'POST', '/auth/sign-in/email', {
+      body: { email: ana.email, password: PASSWORD },
+    });
+    await press(page, 'Remove Laptop');
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('You have no passkeys yet.').waitFor();
+    const headers = { cookie: cookieOf(elsewhere) };
+    expect((await callConsole(server, 'GET', '/session', { headers })).status).toBe(401);
+    expect((await ana.get('/session')).status).toBe(200);
+    expect((await toldOf(ana)).mails).toEqual(['passkey_added', 'passkey_removed']);
+    await noteMailSender(server.db.database, null);
+    await context.close();
+  });
+
+  it('counts for both factors, and the password alone still does not', async () => {
+    const operator = await person(server, { staff: 'operator' });
+    const { page, context } = await windowOf(browser, server, operator);
+    await Authenticator.of(page);
+    await addPasskey(page, 'Key');
+    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+    await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'required');
+    try {
+      // This session was begun with a password.
+      expect(await operator.get('/staff/settings')).toMatchObject({
+        body: { code: 'second_factor_required' },
+      });
+      await signOut(page);
+      await press(page, 'Use a passkey');
+      await page.getByRole('button', { name: 'User menu' }).waitFor();
+      await page.goto('/staff/settings');
+      await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    } finally {
+      await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'optional');
+    }
+    await context.close();
+  });
+
+  it('confirms a session of its owner', async () => {
+    const ana = await person(server);
+    const { page, context } = await windowOf(browser, server, ana);
+    await Authenticator.of(page);
+    await addPasskey(page, 'Key');
+    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+    await letConfirmationPass(server, ana);
+    await press(page, 'Remove Key');
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    await press(page, 'Use a passkey');
+    await page.getByText('You have no passkeys yet.').waitFor();
+    await context.close();
+  });
+
+  it('confirms no session of somebody else', async () => {
+    const [ana, bia] = [await person(server), await person(server)];
+    const { page, context } = await windowOf(browser, server, ana);
+    await Authenticator.of(page);
+    await addPasskey(page, 'Key');
+    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+    // The authenticator stays, as that of two people who share a computer.
+    await context.addCookies(cookiesOf(bia));
+    await letConfirmationPass(server, bia);
+    await addPasskey(page, 'Mine');
+    await press(page, 'Use a passkey');
+    await page.getByText('This passkey is not known here').waitFor();
+    expect((await toldOf(bia)).actions).toEqual([['user.confirm_failed', 'passkey']]);
+    expect((await bia.get('/session')).body.user.id).toBe(bia.id);
+    const sessions = await server.db.sql('select from user_sessions where user_id = $1', [ana.id]);
+    expect(sessions).toHaveLength(1);
+    await context.close();
+  });
+
+  it('is refused without the PIN, the finger or the face', async () => {
+    const ana = await person(server);
+    const { page, context } = await windowOf(browser, server, ana);
+    const authenticator = await Authenticator.of(page);
+    await addPasskey(page, 'Key');
+    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+    await signOut(page);
+    await authenticator.recognizeUser(false);
+    await press(page, 'Use a passkey');
+    await page.getByText('Your browser gave no passkey').waitFor();
+    await context.close();
+  });
+});
+
+describe('the routes of passkeys', () => {
+  it('leave no challenge for good that nobody answered', async () => {
+    const { status } = await callConsole(server, 'POST', '/auth/passkey/generate-authenticate-options', {
+      body: {},
+    });
+    expect(status).toBe(200);
+    await server.db.sql('update user_verifications set expires_at = clock_timestamp()');
+    await deleteExpiredVerifications(server.db.database);
+    expect(await server.db.sql('select from user_verifications')).toEqual([]);
+  });
+
+  it('know a passkey of somebody else as little as one that never was', async () => {
+    const [ana, bia] = [await person(server), await person(server)];
+    const id = '01a1fa05-b8ff-7465-ba7e-fd4e947cdd5c';
+    await server.db.sql(
+      `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
+       values ($1, $2, 'Key', 'some-id', 'some-key', 0, 'singleDevice', false)`,
+      [id, ana.id],
+    );
+    expect((await bia.get('/profile/passkeys')).body).toEqual({ passkeys: [] });
+    expect((await bia.put(`/profile/passkeys/${id}`, { name: 'Mine' })).status).toBe(404);
+    expect((await bia.delete(`/profile/passkeys/${id}`)).status).toBe(404);
+    expect((await ana.get('/profile/passkeys')).body).toMatchObject({ passkeys: [{ id, name: 'Key' }] });
+  });
+
+  it('refuse what no authenticator made, and a challenge that was not given', async () => {
+    const ana = await person(server);
+    const post = (path: string, response: object, cookie = ''): Promise<{ status: number; body: unknown }> =>
+      callConsole(server, 'POST', `/auth/passkey${path}`, {
+        body: { response },
+        headers: { cookie, 'x-forwarded-for': '198.51.100.77' },
+      });
+    const wrong = { status: 401, body: { code: 'wrong_passkey' } };
+    for (const response of [{}, { id: 'x' }, { id: ['x'] }, { id: null, response: {} }])
+      expect(await post('/verify-authentication', response)).toMatchObject(wrong);
+    expect((await ana.post('/auth/passkey/generate-register-options')).status).toBe(200);
+    expect(
+      await ana.post('/auth/passkey/verify-registration', { name: 'Key', response: { id: 'x' } }),
+    ).toMatchObject(wrong);
+  });
+});
