@@ -1,6 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query';
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/browser';
 import type { SessionView } from '../../../src/features/session/view.js';
-import { call, rememberCsrfToken } from './http.js';
+import { ApiProblem, call, rememberCsrfToken } from './http.js';
 
 const post = <T = void>(path: string, body: object = {}): Promise<T> => call<T>('POST', `/auth${path}`, body);
 
@@ -56,6 +60,47 @@ export const confirmWithCode = (code: string): Promise<void> => post('/two-facto
 /** Confirms the identity of a user without two-factor authentication. */
 export const confirmWithPassword = (password: string): Promise<void> =>
   post('/confirm-password', { password });
+
+/**
+ * Signs the user in with a passkey that they choose.
+ *
+ * @throws ApiProblem `passkey_cancelled` when the browser gives none: the user chose none, or has none
+ */
+export const signInWithPasskey = (): Promise<void> => presentPasskey('/passkey/verify-authentication');
+
+/** Confirms the user's identity with a passkey. @throws ApiProblem as `signInWithPasskey` */
+export const confirmWithPasskey = (): Promise<void> => presentPasskey('/passkey/confirm');
+
+async function presentPasskey(path: string): Promise<void> {
+  const optionsJSON = await post<PublicKeyCredentialRequestOptionsJSON>(
+    '/passkey/generate-authenticate-options',
+  );
+  const { startAuthentication } = await import('@simplewebauthn/browser');
+  const response = await startAuthentication({ optionsJSON }).catch(refusePasskey);
+  await post(path, { response });
+}
+
+/** Makes a passkey of this name. @throws ApiProblem as `signInWithPasskey`; `passkey_exists` for an authenticator that holds one */
+export async function addPasskey(name: string): Promise<void> {
+  const optionsJSON = await post<PublicKeyCredentialCreationOptionsJSON>(
+    '/passkey/generate-register-options',
+  );
+  const { startRegistration } = await import('@simplewebauthn/browser');
+  const response = await startRegistration({ optionsJSON }).catch(refusePasskey);
+  await post('/passkey/verify-registration', { name, response });
+}
+
+/** Browsers do not tell why they give no passkey, but for one that exists already. */
+function refusePasskey(error: unknown): never {
+  const isKnown = error instanceof Error && error.name === 'InvalidStateError';
+  throw new ApiProblem(400, isKnown ? 'passkey_exists' : 'passkey_cancelled');
+}
+
+/** Leaves the pages for those of the staff's OpenID provider. */
+export async function signInWithProvider(): Promise<void> {
+  const { url } = await post<{ url: string }>('/sign-in/oidc');
+  window.location.assign(url);
+}
 
 /** Reads the session again. A new session has a new CSRF token, which every later change needs. */
 export async function readSession(client: QueryClient): Promise<SessionView> {

@@ -15,6 +15,7 @@ import {
   IconShieldCheck,
   IconUserOff,
   IconUsers,
+  IconWebhook,
 } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate } from 'react-router';
@@ -28,6 +29,7 @@ const ACCOUNT_PAGES = [
   ['protection', IconShieldCheck],
   ['recipients', IconUserOff],
   ['ledger', IconReceipt],
+  ['webhook', IconWebhook],
   ['team', IconUsers],
   ['senders', IconDeviceMobileMessage],
   ['audit', IconHistory],

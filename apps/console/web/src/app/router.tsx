@@ -71,6 +71,7 @@ export const router = createBrowserRouter([
               page('protection', () => import('../features/protection/protection.js'), 'Protection'),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
               page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
+              page('webhook', () => import('../features/webhook/webhook.js'), 'WebhookPage'),
               page('statement', () => import('../features/ledger/statement.js'), 'Statement'),
               page('audit', () => import('../features/audit/audit.js'), 'AccountAudit'),
               page('team', () => import('../features/team/team.js'), 'Team'),

@@ -38,7 +38,7 @@ function Layout() {
   // Staff search everything, but on the pages of an account of their own.
   const searched = (isMember ? account : undefined) ?? (user.staff === null ? accounts[0]?.id : undefined);
   const mayOperate = !isStaffPage || user.staff !== null;
-  const needsSetup = isStaffPage && needsTwoFactor && !user.hasTwoFactor;
+  const needsSetup = isStaffPage && needsTwoFactor && !user.showedBothFactors;
   return (
     <AppShell
       header={{ height: 56 }}

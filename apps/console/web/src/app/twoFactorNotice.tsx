@@ -9,7 +9,7 @@ import { EmptyState } from '../components/states.js';
 export function TwoFactorNotice() {
   const { t } = useTranslation();
   const { user, needsTwoFactor } = useSession();
-  if (user.staff === null || user.hasTwoFactor) return null;
+  if (user.staff === null || user.showedBothFactors) return null;
   const kind = needsTwoFactor ? 'required' : 'optional';
   const title = t(`staffNotice.${kind}.title`);
   return (

@@ -18,6 +18,7 @@ import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
 import { ApplicationsSection, MembersSection } from './accountSections.js';
 import { RateSection } from './rateSection.js';
+import { SendersSection } from './sendersSection.js';
 
 /** An account for staff: balance, limits, team, applications, blocked recipients (their last digits only) and audit log. */
 export function AccountDetails() {
@@ -94,6 +95,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
         <RateSection account={account} />
+        <SendersSection account={account} />
         <MembersSection account={account} />
       </SimpleGrid>
       <ProtectionSections path={`/staff/accounts/${account.id}`} mayChange={mayOperate} />

@@ -4,10 +4,11 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { setConfirmationPrompt } from '../../api/http.js';
 import { useMutationOnce } from '../../api/queries.js';
-import { confirmWithCode, confirmWithPassword } from '../../api/auth.js';
+import { confirmWithCode, confirmWithPasskey, confirmWithPassword } from '../../api/auth.js';
 import { ConfirmationOpenContext, Dialog, DialogForm } from '../../components/dialog.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { useSession } from '../../app/session.js';
+import { PasskeyButton } from './passkeyButton.js';
 
 /**
  * Asks the user to confirm their identity whenever the server requires that before a change. The change waits with everything
@@ -98,6 +99,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
           </Anchor>
         </Group>
       )}
+      <PasskeyButton present={confirmWithPasskey} onDone={onDone} />
     </DialogForm>
   );
 }

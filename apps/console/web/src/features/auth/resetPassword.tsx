@@ -1,6 +1,5 @@
 import { Button, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
@@ -24,8 +23,7 @@ export function ResetPassword() {
     mutationFn: async (password) => {
       await resetPassword(token, password);
       client.clear();
-      await navigate('/sign-in', { replace: true });
-      notifications.show({ message: t('resetPassword.done') });
+      await navigate('/sign-in', { replace: true, state: { isPasswordNew: true } });
     },
     onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
   });

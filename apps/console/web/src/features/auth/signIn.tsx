@@ -1,11 +1,14 @@
-import { Anchor, Text } from '@mantine/core';
+import { Alert, Anchor, Button, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate } from 'react-router';
 import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
-import { useData } from '../../api/queries.js';
+import { useData, useMutationOnce } from '../../api/queries.js';
+import { Failure } from '../../components/states.js';
+import { signInWithPasskey, signInWithProvider } from '../../api/auth.js';
 import { AuthLayout } from './authLayout.js';
+import { PasskeyButton } from './passkeyButton.js';
 import { SecondStepForm } from './secondStepForm.js';
 import { SignInForm } from './signInForm.js';
 
@@ -16,7 +19,11 @@ export function SignIn() {
   const client = useQueryClient();
   const { data } = useData<SignUpOfferView>('/sign-up-offer');
   const navigate = useNavigate();
-  const { state } = useLocation() as { state: { from?: string } | null };
+  const { state, search } = useLocation() as {
+    state: { from?: string; isPasswordNew?: boolean } | null;
+    search: string;
+  };
+  const leave = useMutationOnce({ mutationFn: signInWithProvider });
 
   const enter = async (): Promise<void> => {
     client.clear();
@@ -31,6 +38,7 @@ export function SignIn() {
   return (
     <AuthLayout
       title={t('signIn.title')}
+      description={state?.isPasswordNew === true && t('resetPassword.done')}
       footer={
         <>
           <div>
@@ -59,7 +67,15 @@ export function SignIn() {
         </>
       }
     >
+      {search === '?refused' && <Alert color="red">{t('provider.refused')}</Alert>}
       <SignInForm onDone={async ({ secondStep }) => (secondStep ? setAtSecondStep(true) : enter())} />
+      <PasskeyButton present={signInWithPasskey} onDone={enter} />
+      {leave.error !== null && <Failure problem={leave.error} />}
+      {data?.hasProvider === true && (
+        <Button fullWidth variant="default" loading={leave.isPending} onClick={() => leave.mutate()}>
+          {t('provider.action')}
+        </Button>
+      )}
     </AuthLayout>
   );
 }

@@ -12,7 +12,7 @@ import { useRangeRule } from '../../hooks/forms.js';
 
 const BELOW = { min: 1, max: 100_000_000, initial: 100 };
 
-/** The balance below which the admins of the account are told by mail. */
+/** The balance below which the admins of the account are told by mail, and its webhook. */
 export function BalanceAlert() {
   const { t } = useTranslation(['ledger', 'common']);
   const { path, mayManage } = useAccount();
@@ -21,7 +21,8 @@ export function BalanceAlert() {
   const [opened, setOpened] = useState(false);
   const { data } = useData<BalanceAlertView>(`${path}/balance-alert`);
   if (data === undefined) return null;
-  const { below } = data;
+  const { below, hasWebhook } = data;
+  const isTold = sendsMail || hasWebhook;
   const button = (
     <Button variant="default" size="xs" onClick={() => setOpened(true)}>
       {t('common:edit')}
@@ -31,10 +32,10 @@ export function BalanceAlert() {
   return (
     <Section
       title={t('alert.title')}
-      description={t(sendsMail ? 'alert.description' : 'alert.none')}
-      actions={mayManage && sendsMail && button}
+      description={t(isTold ? 'alert.description' : 'alert.none')}
+      actions={mayManage && isTold && button}
     >
-      {sendsMail && (
+      {isTold && (
         <Text size="sm">{below === null ? t('alert.off') : t('alert.below', { number: whole(below) })}</Text>
       )}
       <Dialog opened={opened} onClose={() => setOpened(false)} title={t('alert.edit')}>
@@ -44,7 +45,7 @@ export function BalanceAlert() {
   );
 }
 
-function AlertForm({ below, onClose }: BalanceAlertView & { onClose: () => void }) {
+function AlertForm({ below, onClose }: Pick<BalanceAlertView, 'below'> & { onClose: () => void }) {
   const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();
   const rangeRule = useRangeRule();

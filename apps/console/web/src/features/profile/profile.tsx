@@ -4,6 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import { ChangeAddress } from './changeAddress.js';
 import { Mails } from './mails.js';
+import { Passkeys } from './passkeys.js';
 import { Password } from './password.js';
 import { Sessions } from './sessions.js';
 import { TwoFactor } from './twoFactor.js';
@@ -13,12 +14,13 @@ import { Page, Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 
-/** The profile of the user: details, two-factor authentication, password, mails, sessions. */
+/** The profile of the user: details, passkeys, two-factor authentication, password, mails, sessions. */
 export function Profile() {
   const { t } = useTranslation('profile');
   return (
     <Page title={t('title')}>
       <Details />
+      <Passkeys />
       <TwoFactor />
       <Password />
       <Mails />

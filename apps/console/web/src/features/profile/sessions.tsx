@@ -99,7 +99,7 @@ const SYSTEMS = [
 ] as const;
 
 /** The names of browser and system in a `User-Agent` header, or null. */
-function browserOf(userAgent: string): { browser: string; system: string } | null {
+export function browserOf(userAgent: string): { browser: string; system: string } | null {
   const browser = BROWSERS.find(([, pattern]) => pattern.test(userAgent))?.[0];
   const system = SYSTEMS.find(([, pattern]) => pattern.test(userAgent))?.[0];
   return browser === undefined || system === undefined ? null : { browser, system };

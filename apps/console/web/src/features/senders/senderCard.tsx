@@ -18,7 +18,16 @@ import { useStopReason } from '../../hooks/stopReason.js';
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
 /** A sender: state, facts, calls in the last hour, recent errors. */
-export function SenderCard({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
+export function SenderCard({
+  sender,
+  rules,
+  webhookUrl,
+}: {
+  sender: SenderView;
+  rules: SenderRulesView;
+  /** Where Meta apps post. */
+  webhookUrl: string;
+}) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
   const { account } = useSenders();
@@ -92,6 +101,13 @@ export function SenderCard({ sender, rules }: { sender: SenderView; rules: Sende
             </Text>
           </Fact>
         </SimpleGrid>
+        {sender.hasOwnApp && (
+          <dl style={{ margin: 0 }}>
+            <Fact label={t('app.reports')}>
+              <Id id={`${webhookUrl}/${sender.id}`} what={t('app.url')} />
+            </Fact>
+          </dl>
+        )}
         <SenderProvider sender={sender} />
         <LastHour sender={sender} />
         <SenderErrors errors={sender.errors} />

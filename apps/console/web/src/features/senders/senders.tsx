@@ -34,7 +34,7 @@ export function Senders() {
       actions={add}
     >
       <Loaded read={read}>
-        {({ senders, rules, policy }) => (
+        {({ senders, rules, policy, webhookUrl }) => (
           <>
             {policy !== null && <Text size="sm">{t(`own.policy.${policy}`)}</Text>}
             {senders.length === 0 && (
@@ -43,7 +43,7 @@ export function Senders() {
               </EmptyState>
             )}
             {senders.map((sender) => (
-              <SenderCard key={sender.id} sender={sender} rules={rules} />
+              <SenderCard key={sender.id} sender={sender} rules={rules} webhookUrl={webhookUrl} />
             ))}
             <AddSenderDialog opened={adding} onClose={() => setAdding(false)} rules={rules} />
           </>

@@ -240,7 +240,11 @@ function AttemptBody({ event, withExplanation }: { event: Attempt; withExplanati
   const { t } = useTranslation('sends');
   const { seconds: durationText } = useDurations();
   const facts = [
-    ...(event.sender === null ? [] : [t('timeline.attemptFrom', { sender: event.sender })]),
+    ...(event.sender === null
+      ? []
+      : [
+          t(event.isOwnSender ? 'timeline.attemptFromOwn' : 'timeline.attemptFrom', { sender: event.sender }),
+        ]),
     ...(event.seconds === null ? [] : [durationText(event.seconds)]),
   ];
   return (

@@ -10,11 +10,11 @@ import { Section } from '../../components/page.js';
 /** Whether two-factor authentication is required for staff. Only an operator who has it may require it. */
 export function StaffTwoFactor({ value }: { value: SettingsView['settings']['staffTwoFactor'] }) {
   const { t } = useTranslation(['settings', 'common']);
-  const { hasTwoFactor } = useSession().user;
+  const { showedBothFactors } = useSession().user;
   const mayOperate = useMayOperate();
   const [confirming, setConfirming] = useState(false);
   const next = value === 'required' ? 'optional' : 'required';
-  const lacksOwn = next === 'required' && !hasTwoFactor;
+  const lacksOwn = next === 'required' && !showedBothFactors;
   return (
     <Section
       title={t('staffTwoFactor.title')}

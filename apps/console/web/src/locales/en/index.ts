@@ -17,6 +17,7 @@ import settings from './settings.json';
 import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
+import webhook from './webhook.json';
 
 /** Every text of the pages in this language, by feature, but the first. */
 export const en = {
@@ -39,4 +40,5 @@ export const en = {
   start,
   team,
   tryout,
+  webhook,
 };

@@ -20,6 +20,7 @@ import settings from './settings.json';
 import start from './start.json';
 import team from './team.json';
 import tryout from './tryout.json';
+import webhook from './webhook.json';
 
 /** Every text of the pages in this language, by feature, but the first. */
 export const ptBR = {
@@ -45,4 +46,5 @@ export const ptBR = {
   start,
   team,
   tryout,
+  webhook,
 };

@@ -1,0 +1,92 @@
+import { MultiSelect, Radio, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useTranslation } from 'react-i18next';
+import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
+import type { SenderView } from '../../../../src/features/senders/view.js';
+import { useData } from '../../api/queries.js';
+import { AccountPicker } from '../../components/accountPicker.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
+import { useSenderChange } from '../../hooks/staffChange.js';
+
+interface Props {
+  sender: SenderView;
+  onClose: () => void;
+}
+
+/** The dialog in which an operator says whose messages a sender sends. */
+export function AssignDialog({ opened, ...props }: Props & { opened: boolean }) {
+  const { t } = useTranslation('senders');
+  return (
+    <Dialog opened={opened} onClose={props.onClose} title={t('assign.title')}>
+      <AssignForm {...props} />
+    </Dialog>
+  );
+}
+
+function AssignForm({ sender, onClose }: Props) {
+  const { t } = useTranslation(['senders', 'common']);
+  const change = useSenderChange(onClose);
+  const form = useForm({
+    initialValues: {
+      owner: sender.accountId === null ? 'shared' : 'account',
+      accountId: sender.accountId,
+      applicationIds: sender.applicationIds,
+    },
+    validate: {
+      accountId: (id, { owner }) => (owner === 'account' && id === null ? t('assign.noAccount') : null),
+    },
+  });
+  const { owner, accountId } = form.values;
+  const { data } = useData<StaffAccountDetailsView>(
+    accountId === null ? null : `/staff/accounts/${accountId}`,
+  );
+  const applications = (data?.id === accountId ? data.applications : []).filter(
+    ({ mode }) => mode === 'live',
+  );
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit((values) => {
+        const isShared = values.owner === 'shared';
+        change.send(
+          {
+            method: 'PUT',
+            path: `/${sender.id}/owner`,
+            body: {
+              accountId: isShared ? null : values.accountId,
+              applicationIds: isShared ? [] : values.applicationIds,
+            },
+          },
+          t('assign.done'),
+        );
+      })}
+      action={t('common:save')}
+      onClose={onClose}
+      pending={change.pending}
+      problem={change.problem}
+    >
+      <Radio.Group label={t('assign.label')} {...form.getInputProps('owner')}>
+        <Stack gap="xs" pt="xs">
+          <Radio value="shared" label={t('assign.shared')} />
+          <Radio value="account" label={t('assign.account')} description={t('assign.accountWhat')} />
+        </Stack>
+      </Radio.Group>
+      {owner === 'account' && (
+        <>
+          <AccountPicker
+            label={t('assign.which')}
+            value={accountId}
+            onChange={(id) => form.setValues({ accountId: id, applicationIds: [] })}
+            error={form.errors['accountId'] as string | null}
+          />
+          <MultiSelect
+            label={t('assign.applications')}
+            description={t('assign.applicationsWhat')}
+            data={applications.map(({ id, name }) => ({ value: id, label: name }))}
+            disabled={applications.length === 0}
+            {...form.getInputProps('applicationIds')}
+          />
+        </>
+      )}
+    </DialogForm>
+  );
+}
