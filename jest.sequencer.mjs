@@ -7,6 +7,7 @@ const { default: TestSequencer } = createRequire(import.meta.url)('@jest/test-se
 const LONGEST = [
   'test/faults/faults.test.ts',
   'apps/console/test/pages/everyPage.test.ts',
+  'test/console/journeys.test.ts',
   'test/attacks/attacks.test.ts',
   'test/journey.test.ts',
   'test/telemetry.test.ts',

@@ -113,6 +113,7 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
     CONSOLE_URL: `http://localhost:${ports.console}`,
     API_URL: `http://127.0.0.1:${ports.api}`,
     WHATSAPP_API_URL: `http://127.0.0.1:${ports.simulator}/v25.0`, // unless given
+    EVENT_ADDRESSES: 'any', // unless given
     ...(smtpUrl !== null && { SMTP_URL: smtpUrl, MAIL_FROM: 'Onecode <codes@onecode.example>' }),
     ...given,
     ...readSecrets(),

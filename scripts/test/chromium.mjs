@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { UserError } from '../user-error.mjs';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -9,10 +10,10 @@ const macApplication = '/Applications/Google Chrome.app/Contents/MacOS/Google Ch
 /**
  * The browser for tests: the one that CHROMIUM_PATH names, else one on PATH, else Debian's package, which root installs.
  * @param {(line: string) => void} log
- * @returns {string} the program's full path
+ * @returns {Promise<string>} the program's full path
  * @throws {UserError} saying what to install
  */
-export function chromiumPath(log) {
+export async function chromiumPath(log) {
   const { CHROMIUM_PATH: given } = process.env;
   if (given) {
     if (isProgram(given)) return given;
@@ -23,10 +24,9 @@ export function chromiumPath(log) {
   if (process.getuid?.() === 0) {
     log('Installing chromium for the browser tests …');
     for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-      spawnSync('apt-get', ['-q', ...args], {
-        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-        stdio: 'ignore',
-      });
+      const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+      // What it could not install is missing below.
+      await promisify(execFile)('apt-get', ['-q', ...args], { env, maxBuffer: Infinity }).catch(() => {});
     }
   }
   const installed = onPath();

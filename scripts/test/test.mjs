@@ -44,9 +44,9 @@ export async function run(args) {
  */
 async function checkAndTest(processes, args) {
   const jestArgs = args.filter((arg) => arg !== '--all');
-  await prepare(processes);
+  // A browser that has to be fetched comes while npm fetches the packages.
+  [process.env['CHROMIUM_PATH']] = await Promise.all([chromiumPath(console.log), prepare(processes)]);
   await Promise.all(['typecheck', 'lint'].map((script) => check(processes, script)));
-  process.env['CHROMIUM_PATH'] = chromiumPath(console.log);
   const { startServices } = await import('../services/services.mjs'); // needs the packages
   const { databaseUrl, redisUrl } = await startServices({ processes, throwaway: true, log: console.log });
   const { startBrowserServer } = await import('@onecode/testing');

@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ConfigError, createRegistry, serveMetrics, type MetricsServer } from '@onecode/runtime';
 import { describeIf } from '@onecode/testing';
 import { parse } from 'yaml';
@@ -9,6 +9,7 @@ import { readConsoleConfig } from '../../apps/console/src/config.js';
 import { readWorkerConfig } from '../../apps/worker/src/config.js';
 import { findKustomize } from '../../scripts/services/kustomize.mjs';
 import {
+  FOLDER,
   ofKind,
   OVERLAYS,
   render,
@@ -77,6 +78,62 @@ describeIf(KUSTOMIZE !== null)(`the checks of manifests${KUSTOMIZE ? '' : NONE}`
     const faults = typeFaults([{ ...service(), kind: 'Servise' }, typed, incomplete, misspelt]);
     for (const [index, fault] of ['Servise', 'number', 'port', 'targetPorts'].entries())
       expect(faults[index]).toContain(fault);
+  });
+});
+
+describeIf(KUSTOMIZE !== null)(`components${KUSTOMIZE ? '' : NONE}`, () => {
+  /** The production overlay with a component and its configuration. */
+  function withComponent(component: string, literals: string[]): KubernetesObject[] {
+    const folder = mkdtempSync(join(tmpdir(), 'onecode-component-'));
+    const pathOf = (path: string): string => relative(folder, FOLDER + path);
+    writeFileSync(
+      join(folder, 'kustomization.yaml'),
+      JSON.stringify({
+        namespace: 'onecode',
+        resources: [pathOf('overlays/production')],
+        components: [pathOf(component)],
+        configMapGenerator: [{ name: 'onecode', behavior: 'merge', literals }],
+      }),
+    );
+    const objects = render(KUSTOMIZE!, relative(FOLDER, folder));
+    rmSync(folder, { recursive: true });
+    expect(typeFaults(objects)).toEqual([]);
+    return objects;
+  }
+
+  it('oidc leads the console alone to the provider of the staff', () => {
+    const given = ['OIDC_ISSUER=https://id.example.com', 'OIDC_CLIENT_ID=onecode'];
+    const objects = withComponent('oidc', given);
+    const workloads = workloadsOf(objects);
+    const ofStaff = workloads.filter((one) => secretFiles(one).includes('OIDC_CLIENT_SECRET'));
+    expect(ofStaff.map(({ name }) => name)).toEqual(['console']);
+    const { container, labels } = ofStaff[0]!;
+    for (const line of given) {
+      const [name, value] = line.split('=');
+      expect(
+        valueOf(
+          objects,
+          container.env!.find((one) => one.name === name)!,
+        ),
+      ).toBe(value);
+    }
+    expect(literal(container, 'OIDC_CLIENT_SECRET_FILE')).toBe('/etc/onecode/OIDC_CLIENT_SECRET');
+    const policy = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'oidc')!;
+    expect(selects(policy['spec'].podSelector, labels)).toBe(true);
+  });
+
+  it('mail lets the workers of an overlay send mail, and nobody else', () => {
+    const objects = withComponent('mail', ['MAIL_FROM=codes@example.com']);
+    const workloads = workloadsOf(objects);
+    const mails = workloads.filter((one) => secretFiles(one).includes('SMTP_URL'));
+    expect(mails.map(({ name }) => name)).toEqual(['worker']);
+    const { container, labels } = mails[0]!;
+    const from = container.env!.find(({ name }) => name === 'MAIL_FROM')!;
+    expect(valueOf(objects, from)).toBe('codes@example.com');
+    expect(literal(container, 'SMTP_URL_FILE')).toBe('/etc/onecode/SMTP_URL');
+    const smtp = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'smtp')!;
+    expect(selects(smtp['spec'].podSelector, labels)).toBe(true);
+    expect(smtp['spec'].egress[0].ports.map(({ port }: { port: number }) => port)).toEqual([465, 587]);
   });
 });
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import type { Kustomize } from '../../scripts/services/kustomize.mjs';
 
-const FOLDER = fileURLToPath(new URL('../../deploy/kubernetes/', import.meta.url));
+export const FOLDER = fileURLToPath(new URL('../../deploy/kubernetes/', import.meta.url));
 export const OVERLAYS = readdirSync(`${FOLDER}overlays`).toSorted();
 
 /** An object for Kubernetes, as a kustomization renders it. */
