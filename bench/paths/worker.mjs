@@ -249,12 +249,17 @@ async function storeReceipts(target, count) {
 async function measureApplication(environment, { pool }, pid, sends) {
   /** @param {number} count */
   const untilRead = async (count) => {
+    let [seen, changedAt] = [-1, performance.now()];
     for (;;) {
       const { rows } = await pool.query(
         `select count(*)::integer as read from sends where id >= $1 and status = 'read'`,
         [sends[0]?.id],
       );
-      if (rows[0].read >= count) return { read: rows[0].read, at: performance.now() };
+      const at = performance.now();
+      if (rows[0].read >= count) return { read: rows[0].read, at };
+      if (rows[0].read !== seen) [seen, changedAt] = [rows[0].read, at];
+      if (at - changedAt > SILENCE_MS_MAX)
+        throw new Error(`No more receipts are applied: ${rows[0].read} of ${count} sends are read.`);
       await delay(POLL_MS);
     }
   };

@@ -69,6 +69,7 @@ export async function packagesOf({ folder }) {
     store: /** @type {typeof import('@onecode/store')} */ (await load('@onecode/store')),
     testing: /** @type {typeof import('@onecode/testing')} */ (await load('@onecode/testing')),
     runtime: /** @type {typeof import('@onecode/runtime')} */ (await load('@onecode/runtime')),
+    whatsapp: /** @type {typeof import('@onecode/whatsapp')} */ (await load('@onecode/whatsapp')),
   };
 }
 
@@ -91,7 +92,7 @@ export async function openOnecode(
   { accounts = ACCOUNTS, endedDaysAgo = 0 } = {},
 ) {
   const url = await createMigrated(environment, release, database);
-  const { store, testing, runtime } = await packagesOf(release);
+  const { store, testing, runtime, whatsapp } = await packagesOf(release);
   const handle = store.openDatabase(url, { connectionsMax: 10 });
   const callers = await runConcurrently(accounts, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
@@ -135,7 +136,7 @@ export async function openOnecode(
   const stopScraping = scrape(`http://127.0.0.1:${metricsPort}/metrics`);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {}); // an interrupt stops the services first
-  const sends = sendsOf(pool, handle, callers, { store, testing });
+  const sends = sendsOf(pool, handle, callers, { store, testing, whatsapp });
   const deliveryQueue = runtime.openDeliveryQueue({
     redisUrl: environment.redisUrl,
     prefix,
@@ -233,10 +234,10 @@ export async function addHistory(
  * @param {import('pg').Pool} pool
  * @param {import('@onecode/store').Database} handle
  * @param {import('@onecode/testing').TestCaller[]} callers
- * @param {Pick<Packages, 'store' | 'testing'>} packages
+ * @param {Pick<Packages, 'store' | 'testing' | 'whatsapp'>} packages
  * @returns {Pick<Target, 'createSends' | 'createAcceptedSends' | 'clear'>}
  */
-function sendsOf(pool, handle, callers, { store, testing }) {
+function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
   // Ids grow with time: every send that is created from now on has a greater one.
   const first = store.newId();
   /** @param {number} count */
@@ -264,7 +265,8 @@ function sendsOf(pool, handle, callers, { store, testing }) {
       }));
       await runConcurrently(Math.ceil(count / SETTLED_TOGETHER), WORKERS, async (index) => {
         const group = accepted.slice(index * SETTLED_TOGETHER, (index + 1) * SETTLED_TOGETHER);
-        await pool.query(ACCEPT, [group.map(({ id }) => id), group.map(({ messageId }) => messageId)]);
+        const messageIds = group.map(({ messageId }) => whatsapp.messageIdOf(messageId));
+        await pool.query(ACCEPT, [group.map(({ id }) => id), messageIds]);
       });
       return accepted;
     },
