@@ -177,6 +177,7 @@ describeIf(existsSync(SDK))('where the SDK is', () => {
                 join(ROOT, 'apps/console/node_modules/better-auth/dist/plugins/index.d.mts'),
               ],
               express: [join(ROOT, 'node_modules/@types/express')],
+              standardwebhooks: [join(ROOT, 'node_modules/standardwebhooks/dist/index.d.ts')],
               'libphonenumber-js': [join(ROOT, 'node_modules/libphonenumber-js/index.d.ts')],
             },
           },
