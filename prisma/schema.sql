@@ -197,6 +197,16 @@ create table counted_tries (
 );
 CREATE INDEX counted_tries_ends_at_idx ON public.counted_tries USING btree (ends_at);
 
+create table credit_lots (
+  account_id uuid not null,
+  expires_at timestamp(3) with time zone not null,
+  units integer not null,
+  constraint credit_lots_pkey PRIMARY KEY (account_id, expires_at),
+  constraint credit_lots_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint credit_lots_units_check CHECK (units >= 0)
+);
+CREATE INDEX credit_lots_expires_at_idx ON public.credit_lots USING btree (expires_at);
+
 create table daily_statistics (
   application_id uuid not null,
   day date not null,
@@ -327,14 +337,23 @@ create table ledger_entries (
   units integer not null,
   reason text,
   grant_id uuid,
+  reference text,
+  expires_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   constraint ledger_entries_pkey PRIMARY KEY (id),
-  constraint granted_to_no_send CHECK ((kind = 'granted'::text) = (send_id IS NULL)),
   constraint ledger_entries_bucket_check CHECK (bucket = ANY (ARRAY['free_quota'::text, 'credit'::text])),
-  constraint ledger_entries_kind_check CHECK (kind = ANY (ARRAY['granted'::text, 'reserved'::text, 'returned'::text])),
+  constraint ledger_entries_kind_check CHECK (kind = ANY (ARRAY['granted'::text, 'reserved'::text, 'returned'::text, 'lapsed'::text])),
+  constraint ledger_entries_reference_check CHECK (reference <> ''::text),
   constraint ledger_entries_units_check CHECK (units > 0),
+  constraint of_a_send CHECK ((kind = ANY (ARRAY['reserved'::text, 'returned'::text])) = (send_id IS NOT NULL)),
   constraint one_unit_a_send CHECK (send_id IS NULL OR units = 1),
-  constraint only_granted_by_a_grant CHECK (grant_id IS NULL OR kind = 'granted'::text)
+  constraint only_a_grant_has CHECK (kind = 'granted'::text OR grant_id IS NULL AND reference IS NULL),
+  constraint only_credits_lapse CHECK (
+CASE kind
+    WHEN 'lapsed'::text THEN expires_at IS NOT NULL AND bucket = 'credit'::text
+    WHEN 'granted'::text THEN expires_at IS NULL OR bucket = 'credit'::text
+    ELSE expires_at IS NULL
+END)
 );
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
 CREATE UNIQUE INDEX ledger_entries_grant ON public.ledger_entries USING btree (grant_id) WHERE (grant_id IS NOT NULL);

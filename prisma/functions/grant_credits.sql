@@ -1,10 +1,13 @@
 -- Grants credits once for each grant id. `outcome` is `granted`, `repeated` (the same grant again), `other_grant` (the id is another
--- grant's), `too_many` or `unknown` (no such account). One statement, so that a caller who falls silent holds no lock.
+-- grant's), `too_many` or `unknown` (no such account). With `p_expires_at`, what is left of them then lapses. One statement, so that a caller who falls
+-- silent holds no lock.
 create or replace function grant_credits(
   p_account_id uuid,
   p_amount integer,
   p_reason text,
   p_grant_id uuid,
+  p_reference text,
+  p_expires_at timestamptz,
   out outcome text,
   out before accounts,
   out after accounts
@@ -15,18 +18,22 @@ declare
   c_credits_max constant integer := 2000000000;
   v_grant ledger_entries;
 begin
-  select * into before from accounts where id = p_account_id for no key update;
+  perform from accounts where id = p_account_id for no key update;
   if not found then
     outcome := 'unknown';
     return;
   end if;
+  -- What was used until now comes from the lots before this one.
+  perform lapse_credits(p_account_id);
+  select * into before from accounts where id = p_account_id;
   after := before;
 
   -- Grants to one account come here one after the other, each seeing what the one before it wrote.
   select * into v_grant from ledger_entries where grant_id = p_grant_id;
   if found then
     outcome := case
-      when v_grant.account_id = p_account_id and v_grant.units = p_amount and v_grant.reason = p_reason then 'repeated'
+      when (v_grant.account_id, v_grant.units, v_grant.reason, v_grant.reference, v_grant.expires_at)
+        is not distinct from (p_account_id, p_amount, p_reason, p_reference, p_expires_at) then 'repeated'
       else 'other_grant'
     end;
     return;
@@ -35,13 +42,20 @@ begin
     outcome := 'too_many';
     return;
   end if;
-  insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id)
-  values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id) on conflict do nothing;
+  insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
+  values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id, p_reference, p_expires_at) on conflict do nothing;
   -- A grant to another account took the id meanwhile.
   if not found then
     outcome := 'other_grant';
     return;
   end if;
+
+  if p_expires_at is not null then
+    insert into credit_lots values (p_account_id, 'infinity', before.credits) on conflict do nothing;
+  end if;
+  insert into credit_lots
+  select p_account_id, coalesce(p_expires_at, 'infinity'), p_amount where exists (select from credit_lots where account_id = p_account_id)
+  on conflict (account_id, expires_at) do update set units = credit_lots.units + excluded.units;
 
   -- Whoever has paid is on trial no longer.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;

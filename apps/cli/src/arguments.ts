@@ -62,6 +62,18 @@ export const wholeNumber =
     return number;
   };
 
+/** A day that is not over, as `2027-01-31`. @returns when it ends, in UTC */
+export const lastDay =
+  (what: string): Reader<Date> =>
+  (value) => {
+    const day = new Date(/^20\d\d-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : Number.NaN);
+    if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(value))
+      throw new UsageError(`${what} must be a day, such as 2027-01-31`);
+    const end = new Date(day.getTime() + 86_400_000);
+    if (end <= new Date()) throw new UsageError(`${what} must not be over`);
+    return end;
+  };
+
 /** A limit: a number, `off`, or `on` for the initial value. (Commander turns a reader's null into an empty text.) */
 export const limit =
   (what: string, bounds: { min: number; max: number }, initial: number): Reader<number | 'off'> =>

@@ -63,6 +63,17 @@ describe('an account', () => {
       [id],
     );
     expect(entry).toEqual({ units: 41, reason: 'invoice 42' });
+    const year = new Date().getUTCFullYear() + 1;
+    await json(`account credit ${id} --amount 5 --reason r --last-day ${year}-02-28 --reference`, 'INV-42');
+    expect(await json(`account show ${id}`)).toMatchObject({
+      credits: 47,
+      lapsing: [{ at: `${year}-03-01T00:00:00.000Z`, units: 5 }],
+    });
+    const [named] = await store.sql(
+      'select reference from ledger_entries where account_id = $1 order by id desc limit 1',
+      [id],
+    );
+    expect(named).toEqual({ reference: 'INV-42' });
     const full = await buildAccount(store.database, { credits: 2_147_483_647 });
     await expectFault(
       'the account cannot hold that many credits',

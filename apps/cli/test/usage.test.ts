@@ -102,6 +102,14 @@ describe('a command that was not written right ends with 2 and one line, before 
     [[...CREDIT, '--amount', '1'], /required option '--reason <text>'/],
     [[...CREDIT, '--amount', '0', '--reason', 'r'], '--amount must be a whole number from 1 to 1000000000'],
     [[...CREDIT, '--amount', '-5', '--reason', 'r'], '--amount must be a whole number from 1 to 1000000000'],
+    [
+      [...CREDIT, '--amount', '1', '--reason', 'r', '--last-day', '2026-02-30'],
+      '--last-day must be a day, such as 2027-01-31',
+    ],
+    [
+      [...CREDIT, '--amount', '1', '--reason', 'r', '--last-day', '2026-01-31'],
+      '--last-day must not be over',
+    ],
     [[...CREDIT, '--amount', '1', '--reason', ' '], '--reason must be 1 to 200 characters'],
     [['account', 'credit', 'x', '--amount', '1', '--reason', 'r'], 'the account must be an id'],
 

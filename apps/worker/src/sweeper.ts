@@ -11,6 +11,7 @@ import {
   deleteOldStops,
   deletePastTurns,
   eraseExpiredCodes,
+  lapseCredits,
   mergeOldTraffic,
   retainOnwards,
 } from '@onecode/store';
@@ -40,13 +41,14 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes what is kept for a limited time, and erases the codes that can be sent no more. */
+/** Deletes what is kept for a limited time, erases the codes that can be sent no more, and lets credits lapse. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'denials', DENIAL_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'provider_changes', PROVIDER_CHANGE_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
+  await lapseCredits(database);
   await deleteEndedKeys(database);
   await deleteEndedTries(database);
   await deleteExpiredVerifications(database);

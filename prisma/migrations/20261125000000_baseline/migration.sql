@@ -445,14 +445,18 @@ create table ledger_entries (
   id bigint primary key generated always as identity,
   account_id uuid not null,
   send_id uuid,
-  kind text not null check (kind in ('granted', 'reserved', 'returned')),
+  kind text not null check (kind in ('granted', 'reserved', 'returned', 'lapsed')),
   bucket text not null check (bucket in ('free_quota', 'credit')),
   units integer not null check (units > 0),
   reason text,
   grant_id uuid,
+  reference text check (reference <> ''),
+  expires_at timestamptz(3),
   created_at timestamptz(3) not null default clock_timestamp(),
-  constraint granted_to_no_send check ((kind = 'granted') = (send_id is null)),
-  constraint only_granted_by_a_grant check (grant_id is null or kind = 'granted'),
+  constraint of_a_send check ((kind in ('reserved', 'returned')) = (send_id is not null)),
+  constraint only_a_grant_has check (kind = 'granted' or (grant_id is null and reference is null)),
+  constraint only_credits_lapse check (case kind when 'lapsed' then expires_at is not null and bucket = 'credit'
+    when 'granted' then expires_at is null or bucket = 'credit' else expires_at is null end),
   constraint one_unit_a_send check (send_id is null or units = 1)
 );
 -- One reservation and one return for a send, whatever the code does.
@@ -460,11 +464,52 @@ create unique index ledger_entries_once on ledger_entries (send_id, kind) where 
 create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
 
+-- For accounts that were granted credits that lapse: all their credits by when they do ('infinity': never), as of the last grant or lapse.
+-- Less what they hold now is what was used since.
+create table credit_lots (
+  account_id uuid not null references accounts,
+  expires_at timestamptz(3) not null,
+  units integer not null check (units >= 0),
+  primary key (account_id, expires_at)
+);
+create index credit_lots_expires_at_idx on credit_lots (expires_at);
+
+create or replace function left_of_lots(p_account_id uuid) returns table (expires_at timestamptz, units integer)
+language sql stable as $$
+  with lots as (
+    select l.expires_at, l.units, sum(l.units) over (order by l.expires_at) - l.units as earlier, sum(l.units) over () - a.credits as used
+    from credit_lots l join accounts a on a.id = l.account_id where l.account_id = p_account_id
+  )
+  select expires_at, (units - least(units, greatest(used - earlier, 0)) + case when expires_at = 'infinity' then greatest(-used, 0) else 0 end)::integer
+  from lots
+$$;
+
+create or replace function lapse_credits(p_account_id uuid) returns void
+language plpgsql as $$
+begin
+  perform from accounts where id = p_account_id for no key update;
+  update credit_lots l set units = n.units from left_of_lots(p_account_id) n
+  where l.account_id = p_account_id and l.expires_at = n.expires_at and l.units <> n.units;
+  with ended as (
+    delete from credit_lots where account_id = p_account_id and expires_at <= clock_timestamp() returning expires_at, units
+  ), lapsed as (
+    insert into ledger_entries (account_id, kind, bucket, units, expires_at)
+    select p_account_id, 'lapsed', 'credit', units, expires_at from ended where units > 0 order by expires_at returning units
+  )
+  update accounts set credits = credits - (select sum(units) from lapsed) where id = p_account_id and exists (select from lapsed);
+  -- Without credits that lapse, an account needs no lots.
+  delete from credit_lots where account_id = p_account_id
+    and not exists (select from credit_lots where account_id = p_account_id and expires_at < 'infinity');
+end
+$$;
+
 create or replace function grant_credits(
   p_account_id uuid,
   p_amount integer,
   p_reason text,
   p_grant_id uuid,
+  p_reference text,
+  p_expires_at timestamptz,
   out outcome text,
   out before accounts,
   out after accounts
@@ -475,18 +520,22 @@ declare
   c_credits_max constant integer := 2000000000;
   v_grant ledger_entries;
 begin
-  select * into before from accounts where id = p_account_id for no key update;
+  perform from accounts where id = p_account_id for no key update;
   if not found then
     outcome := 'unknown';
     return;
   end if;
+  -- What was used until now comes from the lots before this one.
+  perform lapse_credits(p_account_id);
+  select * into before from accounts where id = p_account_id;
   after := before;
 
   -- Grants to one account come here one after the other, each seeing what the one before it wrote.
   select * into v_grant from ledger_entries where grant_id = p_grant_id;
   if found then
     outcome := case
-      when v_grant.account_id = p_account_id and v_grant.units = p_amount and v_grant.reason = p_reason then 'repeated'
+      when (v_grant.account_id, v_grant.units, v_grant.reason, v_grant.reference, v_grant.expires_at)
+        is not distinct from (p_account_id, p_amount, p_reason, p_reference, p_expires_at) then 'repeated'
       else 'other_grant'
     end;
     return;
@@ -495,13 +544,20 @@ begin
     outcome := 'too_many';
     return;
   end if;
-  insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id)
-  values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id) on conflict do nothing;
+  insert into ledger_entries (account_id, kind, bucket, units, reason, grant_id, reference, expires_at)
+  values (p_account_id, 'granted', 'credit', p_amount, p_reason, p_grant_id, p_reference, p_expires_at) on conflict do nothing;
   -- A grant to another account took the id meanwhile.
   if not found then
     outcome := 'other_grant';
     return;
   end if;
+
+  if p_expires_at is not null then
+    insert into credit_lots values (p_account_id, 'infinity', before.credits) on conflict do nothing;
+  end if;
+  insert into credit_lots
+  select p_account_id, coalesce(p_expires_at, 'infinity'), p_amount where exists (select from credit_lots where account_id = p_account_id)
+  on conflict (account_id, expires_at) do update set units = credit_lots.units + excluded.units;
 
   -- Whoever has paid is on trial no longer.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;

@@ -5,6 +5,7 @@ import {
   deleteAccount,
   findAccount,
   findAbuseControls,
+  findBalance,
   grantCredits,
   GrantRefused,
   readTrialSends,
@@ -18,7 +19,7 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, oneOf, text, wholeNumber } from '../arguments.js';
+import { id, lastDay, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { found, UserError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
@@ -51,6 +52,14 @@ interface Create {
   freeQuota?: number;
   credits: number;
   ratePerMinute?: number;
+}
+
+interface Credit {
+  amount: number;
+  reason: string;
+  reference?: string;
+  /** When it ends. */
+  lastDay?: Date;
 }
 
 interface List {
@@ -115,8 +124,12 @@ export function addAccountCommands(program: Command): void {
     .argument('<id>', 'the account', id('the account'))
     .addHelpText('after', example('account show ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
-      const [account, abuseControls] = await withDatabase((database) =>
-        Promise.all([findAccount(database, accountId), findAbuseControls(database, accountId)]),
+      const [account, balance, abuseControls] = await withDatabase((database) =>
+        Promise.all([
+          findAccount(database, accountId),
+          findBalance(database, accountId),
+          findAbuseControls(database, accountId),
+        ]),
       );
       const known = found('account', account);
       print(command, {
@@ -124,6 +137,7 @@ export function addAccountCommands(program: Command): void {
         weight: known.weight,
         senders: known.senders,
         trial_countries: known.trialCountries,
+        lapsing: balance?.lapsing.map(({ at, units }) => ({ at: at.toISOString(), units })) ?? [],
         ...(abuseControls && abuseControlsRow(abuseControls)),
       });
     });
@@ -138,10 +152,20 @@ export function addAccountCommands(program: Command): void {
       wholeNumber('--amount', { min: 1, max: UNITS_MAX }),
     )
     .requiredOption('--reason <text>', 'kept in the ledger', text('--reason'))
-    .addHelpText('after', example('account credit ID --amount 500 --reason "invoice 42"'))
-    .action(async (accountId: string, options: { amount: number; reason: string }, command: Command) => {
+    .option('--reference <text>', "what the books call it, such as an invoice's number", text('--reference'))
+    .option(
+      '--last-day <date>',
+      'the last day (UTC) on which they can be used, as 2027-01-31: what is left of them then lapses',
+      lastDay('--last-day'),
+    )
+    .addHelpText(
+      'after',
+      example('account credit ID --amount 500 --reason "November" --reference INV-42 --last-day 2027-11-30'),
+    )
+    .action(async (accountId: string, { amount, reason, ...options }: Credit, command: Command) => {
+      const terms = { reference: options.reference ?? null, expiresAt: options.lastDay ?? null };
       const credited = await withDatabase((database) =>
-        grantCredits(database, actor(), accountId, options.amount, options.reason),
+        grantCredits(database, actor(), accountId, amount, reason, terms),
       ).catch((error: unknown) => {
         if (error instanceof GrantRefused) throw new UserError('the account cannot hold that many credits');
         throw error;

@@ -22,6 +22,8 @@ beforeAll(async () => {
   account = await buildAccount(server.db.database, { name: 'Loja Azul', credits: 7, freeQuota: 2 });
 });
 
+const GRANT = { amount: 1, reason: 'why', grantId: newId() };
+
 const at = (path = '', id = account): string => `/staff/accounts/${id}${path}`;
 const show = async (id = account): Promise<StaffAccountDetailsView> =>
   (await onCall.get<StaffAccountDetailsView>(at('', id))).body;
@@ -73,6 +75,18 @@ describe('operators and accounts', () => {
       actor: { kind: 'staff', id: operator.id, name: operator.email },
       details: { amount: 500, reason: 'invoice 42', before: { credits: 7 }, after: { credits: 507 } },
     });
+  });
+
+  it('grants credits that lapse, with a reference, and shows them in the ledger', async () => {
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const grant = { amount: 3, reason: 'gift', reference: ' INV-44 ', expiresAt, grantId: newId() };
+    for (let time = 0; time < 2; time++)
+      expect((await operator.post(at('/credits'), grant)).status).toBe(204);
+    const read = async (path: string) => (await operator.get(at(path))).body;
+    expect(await read('/balance')).toMatchObject({ lapsing: [{ at: expiresAt, units: 3 }] });
+    expect((await read('/ledger?kind=granted&limit=1')).entries).toMatchObject([
+      { change: 3, reason: 'gift', reference: 'INV-44', expiresAt },
+    ]);
   });
 
   it('grants once, however often a request is sent again, and takes its id for no other grant', async () => {
@@ -134,6 +148,9 @@ describe('operators and accounts', () => {
     ['post', '/credits', { amount: 1_000_001, reason: 'why' }, { amount: 'maximum' }],
     ['post', '/credits', { amount: 1 }, { reason: 'required' }],
     ['post', '/credits', { amount: 1, reason: '  ' }, { reason: 'pattern' }],
+    ['post', '/credits', { ...GRANT, reference: ' ' }, { reference: 'pattern' }],
+    ['post', '/credits', { ...GRANT, expiresAt: '2025-01-01' }, { expiresAt: 'format' }],
+    ['post', '/credits', { ...GRANT, expiresAt: '2025-01-01T00:00:00Z' }, { expiresAt: 'past' }],
     ['post', '/suspend', { reason: 'x'.repeat(201) }, { reason: 'maxLength' }],
     ['put', '/rate', { ratePerMinute: 0 }, { ratePerMinute: 'minimum' }],
     ['put', '/rate', { ratePerMinute: 60, name: 'Mine' }, { body: 'additionalProperties' }],

@@ -19,7 +19,9 @@ describe('the ledger', () => {
 
     first = await buildSend(database, caller);
     await buildSend(database, caller);
-    await grantCredits(database, TEST_ACTOR, caller.accountId, 5, 'Invoice 17');
+    await grantCredits(database, TEST_ACTOR, caller.accountId, 5, 'Invoice 17', {
+      reference: 'INV-17',
+    });
     last = await buildSend(database, caller);
     await changeSend(database, { id: first }, (_send, now) => ({
       result: null,
@@ -41,7 +43,7 @@ describe('the ledger', () => {
       bucket: string,
       change: number,
       [freeQuota, credits]: [number, number],
-      more: { sendId?: string; reason?: string } = {},
+      more: { sendId?: string; reason?: string; reference?: string } = {},
     ) => ({
       id: expect.any(String),
       at: expect.stringMatching(/Z$/),
@@ -49,6 +51,8 @@ describe('the ledger', () => {
       bucket,
       change,
       reason: null,
+      reference: null,
+      expiresAt: null,
       sendId: null,
       balance: { freeQuota, credits },
       ...more,
@@ -56,7 +60,7 @@ describe('the ledger', () => {
     expect(entries).toEqual([
       line('returned', 'free_quota', 1, [1, 4], { sendId: first }),
       line('reserved', 'credit', -1, [0, 4], { sendId: last }),
-      line('granted', 'credit', 5, [0, 5], { reason: 'Invoice 17' }),
+      line('granted', 'credit', 5, [0, 5], { reason: 'Invoice 17', reference: 'INV-17' }),
       line('reserved', 'free_quota', -1, [0, 0], { sendId: expect.any(String) as string }),
       line('reserved', 'free_quota', -1, [1, 0], { sendId: first }),
       line('granted', 'free_quota', 2, [2, 0], { reason: 'account created' }),
@@ -123,7 +127,8 @@ describe('the ledger', () => {
       reserved: units(0, 1),
       returned: units(1, 0),
       closing: units(freeQuota, credits),
-      grants: [{ units: 5, reason: 'Invoice 17' }],
+      lapsed: none,
+      grants: [{ units: 5, reason: 'Invoice 17', reference: 'INV-17', expiresAt: null }],
     });
     expect((await viewer.get(`/accounts/${accountId}/statement?month=2026-13`)).status).toBe(422);
     const stranger = await person(server, {});

@@ -86,6 +86,7 @@ describe('a download', () => {
       expect.stringMatching(/^granted \d+ \d+$/),
       expect.stringMatching(new RegExp(`^reserved -?0 -${SENDS}$`)),
       expect.stringMatching(/^returned 0 \d+$/),
+      'lapsed 0 0',
       expect.stringMatching(/^closing \d+ \d+$/),
     ]);
     const requests = await linesOf('refused-requests.csv?hours=1');

@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { LIMIT_REFUSALS } from '@onecode/domain';
-import { changeAccount, noteMailSender, pauseSender, setEventWebhook, setMessagePrice } from '@onecode/store';
+import {
+  changeAccount,
+  grantCredits,
+  noteMailSender,
+  pauseSender,
+  setEventWebhook,
+  setMessagePrice,
+} from '@onecode/store';
 import {
   buildAccount,
   buildCaller,
@@ -407,6 +414,10 @@ beforeAll(async () => {
   const account = await buildAccount(database, { name: 'Loja Azul', freeQuota: 10 });
   const live = await buildCaller(database, 'live', { id: account });
   const test = await buildCaller(database, 'test', { id: account });
+  await grantCredits(database, TEST_ACTOR, account, 500, 'invoice 44', {
+    reference: 'INV-2026-44',
+    expiresAt: new Date('2090-01-31T00:00:00Z'),
+  });
   const sender = await buildSender(database);
   await buildSender(database);
   const owner = { accountId: account, applicationIds: [live.applicationId] };

@@ -99,6 +99,11 @@ describeInBrowser('the pages of staff', () => {
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
       await dialog.getByLabel('Amount').fill('40');
       await dialog.getByLabel('Reason').fill('invoice 44');
+      await dialog.getByLabel('Reference').fill('INV-44');
+      await dialog.getByLabel('Last day').fill('2020-01-31');
+      await dialog.getByRole('button', { name: 'Grant credits' }).click();
+      await dialog.getByText('This time is over.').waitFor();
+      await dialog.getByLabel('Last day').fill('2090-01-31');
       // Never unrouted: Chromium may lose requests for ever while the last route is removed.
       const lost: number[] = [];
       await page.route('**/credits', async (route) => {
@@ -114,6 +119,9 @@ describeInBrowser('the pages of staff', () => {
       await dialog.getByRole('button', { name: 'Grant credits' }).click();
       await dialog.waitFor({ state: 'hidden' });
       expect(await findAccount(server.db.database, other)).toMatchObject({ credits: 43 });
+      await page.goto(`/staff/accounts/${other}/ledger`);
+      await page.getByText('40 credits lapse, if they are not used, at').waitFor();
+      await page.getByText('Reference: INV-44').waitFor();
     }));
 
   it('hold all live delivery, show that on every page of staff, and release it', () =>

@@ -14,11 +14,20 @@ export class GrantRefused extends Error {
 
 type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
 
+/** What a grant may have beside its amount and reason. */
+export interface GrantTerms {
+  /** What the books call it, such as an invoice's number. */
+  reference?: string | null;
+  /** What is left of it then lapses; null: never. */
+  expiresAt?: Date | null;
+  /** Makes a repetition harmless: the same grant with the same id is made once, and the answer is the same. */
+  grantId?: string;
+}
+
 /**
  * Grants an account credits, with the reason in the ledger; the grant ends a trial. One statement, so that the account's lock, for
  * which creations wait, is never held during a round trip.
  *
- * @param grantId makes a repetition harmless: the same grant with the same id is made once, and the answer is the same
  * @returns the account afterwards, or null when there is none
  * @throws GrantRefused
  */
@@ -28,15 +37,16 @@ export async function grantCredits(
   id: string,
   amount: number,
   reason: string,
-  grantId: string = newId(),
+  { reference = null, expiresAt = null, grantId = newId() }: GrantTerms = {},
 ): Promise<Account | null> {
   const [{ outcome, ...account }] = await database.sql.query<[Account & { outcome: GrantOutcome }]>`
     with given as materialized (
-      select * from grant_credits(${id}::uuid, ${amount}::integer, ${reason}, ${grantId}::uuid)
+      select * from grant_credits(${id}::uuid, ${amount}::integer, ${reason}, ${grantId}::uuid, ${reference}, ${expiresAt}::timestamptz)
     ), logged as (
       insert into audit_entries (actor_kind, actor_id, actor_name, action, account_id, subject, details)
-      select ${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${'account.credit'}, (after).id, (after).id::text, jsonb_build_object(
-        'amount', ${amount}::integer, 'reason', ${reason}::text,
+      select ${actor.kind}, ${actor.id}::uuid, ${actor.name}, ${'account.credit'}, (after).id, (after).id::text, jsonb_strip_nulls(jsonb_build_object(
+        'amount', ${amount}::integer, 'reason', ${reason}::text, 'reference', ${reference}::text, 'expiresAt', ${expiresAt}::timestamptz
+      )) || jsonb_build_object(
         'before', ${grantedFields('before')}, 'after', ${grantedFields('after')}
       )
       from given where outcome = 'granted'
@@ -52,6 +62,14 @@ const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
   return Prisma.sql`jsonb_build_object('credits', ${name}.credits) ||
     case when (before).trial_countries is null then '{}' else jsonb_build_object('trialCountries', ${name}.trial_countries) end`;
 };
+
+/** Takes from accounts the credits whose time is over. @returns from how many accounts */
+export async function lapseCredits({ sql }: Connection): Promise<number> {
+  return sql.execute`
+    select lapse_credits(account_id) from (
+      select distinct account_id from credit_lots where expires_at <= clock_timestamp() limit 1000
+    ) due`;
+}
 
 /**
  * Changes the fields that are given; a null `ratePerMinute` follows the setting.

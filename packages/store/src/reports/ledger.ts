@@ -3,18 +3,22 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { cursorOf, readCursor, type Page } from './pages.js';
 
-export type LedgerKind = 'granted' | 'reserved' | 'returned';
+export type LedgerKind = 'granted' | 'reserved' | 'returned' | 'lapsed';
 
-/** Units that were granted to an account, reserved for a send, or returned. */
+/** Units that were granted to an account, reserved for a send, returned, or lapsed. */
 export interface LedgerEntry {
   id: string;
   /** The send that a unit was reserved for, or returned from. */
   sendId: string | null;
   kind: LedgerKind;
   bucket: UnitBucket;
-  /** Always positive: `reserved` subtracts them, the other kinds add them. */
-  units: number;
+  /** Negative where they went: reserved or lapsed. */
+  change: number;
   reason: string | null;
+  /** Of a grant. */
+  reference: string | null;
+  /** When what is left of a grant lapses; of what lapsed, when it did. */
+  expiresAt: Date | null;
   at: Date;
   /** The account's balance after this entry. */
   balance: { freeQuota: number; credits: number };
@@ -25,6 +29,9 @@ export interface LedgerPage {
   /** The cursor of the next page; null at the end. A page of one kind may have one although it is not full, as with sends. */
   next: string | null;
 }
+
+/** What an entry of `ledger_entries` adds to its bucket. */
+const CHANGE = Prisma.sql`case when kind in ('reserved', 'lapsed') then -units else units end`;
 
 /** Entries that are read for one page of one kind, at the most. */
 const SCANNED_MAX = 100_000;
@@ -46,7 +53,7 @@ export async function listLedger(
   const [id, freeQuota, credits] = before === undefined ? [] : readCursor(before, 3);
   const account = Prisma.sql`from accounts where id = ${accountId}::uuid`;
   const rows = await database.sql.query<LedgerRow[]>`
-    select id, send_id, kind, bucket, units, reason, created_at, position,
+    select id, send_id, kind, bucket, change, reason, reference, expires_at, created_at, position,
       ${freeQuota ?? Prisma.sql`(select free_quota ${account})`}::bigint - later_free_quota as free_quota,
       ${credits ?? Prisma.sql`(select credits ${account})`}::bigint - later_credits as credits
     from (
@@ -54,7 +61,7 @@ export async function listLedger(
         coalesce(sum(change) filter (where bucket = 'free_quota') over later, 0)::bigint as later_free_quota,
         coalesce(sum(change) filter (where bucket = 'credit') over later, 0)::bigint as later_credits
       from (
-        select e.*, case e.kind when 'reserved' then -e.units else e.units end as change from ledger_entries e
+        select e.*, ${CHANGE} as change from ledger_entries e
         -- This account's alone, written so that only the index by account gives the order: a planner that takes the account for a large
         -- one would walk through all accounts' entries, newest first.
         where (e.account_id, e.id) < (${accountId}::uuid, ${id ?? NEWEST}::bigint) and e.account_id >= ${accountId}::uuid
@@ -78,8 +85,10 @@ interface LedgerRow {
   send_id: string | null;
   kind: LedgerKind;
   bucket: UnitBucket;
-  units: number;
+  change: number;
   reason: string | null;
+  reference: string | null;
+  expires_at: Date | null;
   created_at: Date;
   position: bigint;
   free_quota: bigint;
@@ -87,11 +96,10 @@ interface LedgerRow {
 }
 
 /** The cursor after a row: its id, and the account's balance before it. */
-function cursorAfter({ id, kind, bucket, units, free_quota, credits }: LedgerRow): string {
-  const change = BigInt(kind === 'reserved' ? -units : units);
+function cursorAfter({ id, bucket, change, free_quota, credits }: LedgerRow): string {
   return bucket === 'free_quota'
-    ? cursorOf(id, free_quota - change, credits)
-    : cursorOf(id, free_quota, credits - change);
+    ? cursorOf(id, free_quota - BigInt(change), credits)
+    : cursorOf(id, free_quota, credits - BigInt(change));
 }
 
 function entryOf(row: LedgerRow): LedgerEntry {
@@ -100,8 +108,10 @@ function entryOf(row: LedgerRow): LedgerEntry {
     sendId: row.send_id,
     kind: row.kind,
     bucket: row.bucket,
-    units: row.units,
+    change: row.change,
     reason: row.reason,
+    reference: row.reference,
+    expiresAt: row.expires_at,
     at: row.created_at,
     balance: { freeQuota: Number(row.free_quota), credits: Number(row.credits) },
   };
@@ -111,31 +121,57 @@ function entryOf(row: LedgerRow): LedgerEntry {
 export interface Balance {
   freeQuota: number;
   credits: number;
+  /** Of the credits, those that lapse if they are not used, by when they do. */
+  lapsing: { at: Date; units: number }[];
   /** In both modes. */
   sendsCreated: number;
 }
 
 /** An account's balance, or null when there is no such account. */
 export async function findBalance(database: Database, accountId: string): Promise<Balance | null> {
-  const [row] = await database.sql.query<{ free_quota: number; credits: number; sends_created: bigint }[]>`
-    select free_quota, credits, sends_created from accounts where id = ${accountId}::uuid`;
+  const [row] = await database.sql.query<BalanceRow[]>`
+    select free_quota, credits, sends_created, (
+      select coalesce(jsonb_agg(jsonb_build_object('at', expires_at, 'units', units) order by expires_at), '[]')
+      from left_of_lots(a.id) where expires_at < 'infinity' and units > 0
+    ) as lapsing
+    from accounts a where id = ${accountId}::uuid`;
   return row === undefined
     ? null
-    : { freeQuota: row.free_quota, credits: row.credits, sendsCreated: Number(row.sends_created) };
+    : {
+        freeQuota: row.free_quota,
+        credits: row.credits,
+        lapsing: row.lapsing.map(({ at, units }) => ({ at: new Date(at), units })),
+        sendsCreated: Number(row.sends_created),
+      };
+}
+
+interface BalanceRow {
+  free_quota: number;
+  credits: number;
+  sends_created: bigint;
+  lapsing: { at: string; units: number }[];
 }
 
 /** Units of both buckets. */
 export type Units = Record<UnitBucket, number>;
 
-/** What happened to an account's units between two times: opening + granted - reserved + returned = closing. */
+/** What happened to an account's units between two times: opening + granted - reserved + returned - lapsed = closing. */
 export interface Statement {
   opening: Units;
   granted: Units;
   reserved: Units;
   returned: Units;
+  lapsed: Units;
   closing: Units;
   /** Latest first. */
-  grants: { at: Date; bucket: UnitBucket; units: number; reason: string | null }[];
+  grants: {
+    at: Date;
+    bucket: UnitBucket;
+    units: number;
+    reason: string | null;
+    reference: string | null;
+    expiresAt: Date | null;
+  }[];
 }
 
 /**
@@ -157,8 +193,8 @@ export async function readStatement(
     ) as newest
     from accounts a where id = ${accountId}::uuid`;
   if (now === undefined) return null;
-  const changes = { granted: none(), reserved: none(), returned: none() };
-  const later = none();
+  const changes = { granted: none(), reserved: none(), returned: none(), lapsed: none() };
+  const [net, later] = [none(), none()];
   const grants: Statement['grants'] = [];
   for (let before: bigint | null = now.newest === null ? null : now.newest + 1n; before !== null;) {
     const rows: StatementRow[] = await database.sql.query<StatementRow[]>`
@@ -166,15 +202,17 @@ export async function readStatement(
         select * from ledger_entries where (account_id, id) < (${accountId}::uuid, ${before}::bigint) and account_id >= ${accountId}::uuid
         order by account_id desc, id desc limit ${SCANNED_MAX}
       )
-      select kind, bucket, created_at >= ${to} as is_later, sum(units)::float8 as units,
-        coalesce(jsonb_agg(jsonb_build_object('at', created_at, 'bucket', bucket, 'units', units, 'reason', reason) order by id desc)
+      select kind, bucket, created_at >= ${to} as is_later, sum(units)::float8 as units, sum(${CHANGE})::float8 as change,
+        coalesce(jsonb_agg(jsonb_build_object('at', created_at, 'bucket', bucket, 'units', units, 'reason', reason,
+          'reference', reference, 'expiresAt', expires_at) order by id desc)
           filter (where kind = 'granted' and created_at < ${to}), '[]') as grants,
         (select min(id) from page having count(*) = ${SCANNED_MAX} and min(created_at) >= ${from}) as next
       from page where created_at >= ${from} group by 1, 2, 3`;
-    for (const { kind, bucket, is_later: isLater, units, grants: granted } of rows) {
-      if (isLater) later[bucket] += kind === 'reserved' ? -units : units;
+    for (const { kind, bucket, is_later: isLater, units, change, grants: granted } of rows) {
+      if (isLater) later[bucket] += change;
       else changes[kind][bucket] += units;
-      grants.push(...granted.map((grant) => ({ ...grant, at: new Date(grant.at) })));
+      net[bucket] += isLater ? 0 : change;
+      grants.push(...granted.map(grantOf));
     }
     before = rows[0]?.next ?? null;
   }
@@ -183,8 +221,7 @@ export async function readStatement(
     credit: unitsOf('credit'),
   });
   const closing = each((bucket) => now[bucket] - later[bucket]);
-  const { granted, reserved, returned } = changes;
-  const opening = each((bucket) => closing[bucket] - granted[bucket] + reserved[bucket] - returned[bucket]);
+  const opening = each((bucket) => closing[bucket] - net[bucket]);
   const latestFirst = grants.toSorted((one, other) => other.at.getTime() - one.at.getTime());
   return { opening, ...changes, closing, grants: latestFirst };
 }
@@ -195,9 +232,21 @@ interface StatementRow {
   /** Of after the statement's time. */
   is_later: boolean;
   units: number;
-  grants: (Omit<Statement['grants'][number], 'at'> & { at: string })[];
+  change: number;
+  grants: GrantRow[];
   next: bigint | null;
 }
+
+type GrantRow = Omit<Statement['grants'][number], 'at' | 'expiresAt'> & {
+  at: string;
+  expiresAt: string | null;
+};
+
+const grantOf = ({ at, expiresAt, ...grant }: GrantRow): Statement['grants'][number] => ({
+  ...grant,
+  at: new Date(at),
+  expiresAt: expiresAt === null ? null : new Date(expiresAt),
+});
 
 /** What does not agree with the ledger: an account's balance, or a live send's reservation or return. */
 export type LedgerFault =
@@ -221,7 +270,7 @@ export async function verifyLedger(
         select (select count(*) from accounts)::float8 as accounts, (select count(*) from ledger_entries)::float8 as entries`;
       const balances = await sql.query<LedgerFault[]>`
         with sums as (
-          select account_id, bucket, sum(case kind when 'reserved' then -units else units end) as units
+          select account_id, bucket, sum(${CHANGE}) as units
           from ledger_entries group by 1, 2
         )
         select a.id as "accountId", b.bucket, b.units as balance, coalesce(s.units, 0)::float8 as ledger

@@ -152,7 +152,7 @@ describe('accounts', () => {
       const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
       const grantId = newId();
       const grant = (account: string, amount: number, reason = 'once') =>
-        grantCredits(store.database, TEST_ACTOR, account, amount, reason, grantId);
+        grantCredits(store.database, TEST_ACTOR, account, amount, reason, { grantId });
       const granted = await Promise.all(Array.from({ length: 6 }, () => grant(id, 5)));
       expect(granted.map((account) => account?.credits)).toEqual(Array(6).fill(5));
       const refused = { why: 'other_grant' };
@@ -170,7 +170,7 @@ describe('accounts', () => {
       const grantId = newId();
       const accounts = await Promise.all(Array.from({ length: 8 }, () => make({ freeQuota: 0 })));
       const outcomes = await Promise.allSettled(
-        accounts.map(({ id }) => grantCredits(store.database, TEST_ACTOR, id, 5, 'one', grantId)),
+        accounts.map(({ id }) => grantCredits(store.database, TEST_ACTOR, id, 5, 'one', { grantId })),
       );
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       const entries = await Promise.all(accounts.map(({ id }) => ledgerOf(id)));
@@ -293,8 +293,7 @@ describe('the ledger', () => {
   }
 
   /** What the account had before an entry, by what it had after it. */
-  function before({ kind, bucket, units, balance }: LedgerEntry): LedgerEntry['balance'] {
-    const change = kind === 'reserved' ? -units : units;
+  function before({ bucket, change, balance }: LedgerEntry): LedgerEntry['balance'] {
     return bucket === 'credit'
       ? { ...balance, credits: balance.credits - change }
       : { ...balance, freeQuota: balance.freeQuota - change };

@@ -11,6 +11,9 @@ update sends set status = 'failed', failed_at = now(), failure_reason = 'attempt
 insert into attempts (send_id, number, outcome, started_at, finished_at) values (:sent, 1, 'retry', now(), now());
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :failed, 'returned', 'free_quota', 1);
 insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account);
+insert into ledger_entries (account_id, kind, bucket, units, reference, expires_at) values (:account, 'granted', 'credit', 2, 'r', now());
+insert into ledger_entries (account_id, kind, bucket, units, expires_at) values (:account, 'lapsed', 'credit', 1, now());
+insert into credit_lots (account_id, expires_at, units) values (:account, 'infinity', 0), (:account, now(), 1);
 insert into receipts (message_id, send_id, attempt, status, occurred_at) values ('wamid.taken', :sent, 1, 'sent', now());
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
@@ -262,8 +265,14 @@ update ledger_entries set bucket = 'gift'; -- ledger_entries_bucket_check
 update ledger_entries set units = 0; -- ledger_entries_units_check
 update ledger_entries set units = -5; -- ledger_entries_units_check
 update ledger_entries set units = 2; -- one_unit_a_send
-update ledger_entries set kind = 'granted' where send_id = :sent; -- granted_to_no_send
-update ledger_entries set send_id = null where send_id = :sent; -- granted_to_no_send
+update ledger_entries set kind = 'granted' where send_id = :sent; -- of_a_send
+update ledger_entries set send_id = null where send_id = :sent; -- of_a_send
+update ledger_entries set expires_at = now() where send_id = :sent; -- only_credits_lapse
+update ledger_entries set bucket = 'free_quota' where kind = 'lapsed'; -- only_credits_lapse
+update ledger_entries set expires_at = null where kind = 'lapsed'; -- only_credits_lapse
+update ledger_entries set reference = 'r' where kind = 'lapsed'; -- only_a_grant_has
+update ledger_entries set reference = '' where kind = 'granted'; -- ledger_entries_reference_check
+update credit_lots set units = -1; -- credit_lots_units_check
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :sent, 'reserved', 'credit', 1); -- ledger_entries_once
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
@@ -271,7 +280,7 @@ insert into ledger_entries (account_id, send_id, kind, bucket, units)
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :failed, 'returned', 'credit', 1); -- ledger_entries_once
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :sent, 'returned', 'free_quota', 1);
-update ledger_entries set grant_id = :account where send_id = :failed; -- only_granted_by_a_grant
+update ledger_entries set grant_id = :account where send_id = :failed; -- only_a_grant_has
 insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account); -- ledger_entries_grant
 
 -- ── Against abuse, and what operators do ─────────────────────────────────────────────────────────────────────────────────────────

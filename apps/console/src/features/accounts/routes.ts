@@ -13,7 +13,7 @@ import {
   suspendAccount,
 } from '@onecode/store';
 import { Type } from 'typebox';
-import { idField, nameField } from '../../http/fields.js';
+import { idField, nameField, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { deletionView, staffAccountDetailsView, staffAccountView, type DeletionView } from './view.js';
@@ -87,15 +87,21 @@ export const accountRoutes: readonly Route[] = [
       {
         amount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
         reason: REASON,
+        reference: Type.Optional(nameField(200)),
+        expiresAt: Type.Optional(timeField),
         /** New for each grant; the same when the request is repeated. */
         grantId: idField,
       },
       STRICT,
     ),
     async handle(call) {
-      const { amount, reason, grantId } = call.body;
-      const { context, actor } = call;
-      const granted = grantCredits(context.database, actor, targetOf(call), amount, reason.trim(), grantId);
+      const { context, actor, body } = call;
+      const { amount, reason, grantId } = body;
+      const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
+      if (expiresAt !== null && expiresAt <= new Date())
+        throw new ConsoleProblem('invalid_input', { errors: { expiresAt: 'past' } });
+      const terms = { grantId, expiresAt, reference: body.reference?.trim() ?? null };
+      const granted = grantCredits(context.database, actor, targetOf(call), amount, reason.trim(), terms);
       orNotFound(await granted.catch(refuseGrant));
     },
   }),

@@ -17,7 +17,6 @@ import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import {
   LEDGER_COLUMNS,
-  ledgerEntryView,
   ledgerRow,
   STATEMENT_COLUMNS,
   statementRows,
@@ -26,7 +25,7 @@ import {
   type TrialView,
 } from './view.js';
 
-const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned'])) };
+const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned', 'lapsed'])) };
 const MONTH = Type.Object(
   { month: Type.String({ pattern: '^20\\d{2}-(?:0[1-9]|1[0-2])$' }) },
   { additionalProperties: false },
@@ -38,8 +37,8 @@ export const ledgerRoutes: readonly Route[] = [
   ...accountReading('/balance', {
     method: 'get',
     async handle({ context, accountId }) {
-      const { freeQuota, credits } = orNotFound(await findBalance(context.database, accountId));
-      return { freeQuota, credits };
+      const { freeQuota, credits, lapsing } = orNotFound(await findBalance(context.database, accountId));
+      return { freeQuota, credits, lapsing };
     },
   }),
   ...accountReading('/trial', {
@@ -72,10 +71,7 @@ export const ledgerRoutes: readonly Route[] = [
   ...accountReading('/ledger', {
     method: 'get',
     query: Type.Object({ ...pageFields, ...KIND }, STRICT),
-    async handle({ context, accountId, query }) {
-      const { entries, next } = await listLedger(context.database, accountId, query);
-      return { entries: entries.map(ledgerEntryView), next };
-    },
+    handle: ({ context, accountId, query }) => listLedger(context.database, accountId, query),
   }),
   ...accountReading('/statement', {
     method: 'get',

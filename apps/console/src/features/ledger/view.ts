@@ -2,7 +2,7 @@ import type { Balance, LedgerEntry, Statement, Units } from '@onecode/store';
 import type { Json } from '../../http/json.js';
 
 /** The units that an account has left. */
-export type BalanceView = Pick<Balance, 'freeQuota' | 'credits'>;
+export type BalanceView = Json<Omit<Balance, 'sendsCreated'>>;
 
 /** Whether an account is on trial. */
 export interface TrialView {
@@ -12,19 +12,13 @@ export interface TrialView {
   sendsPerDay: number;
 }
 
-export type LedgerEntryView = Json<ReturnType<typeof ledgerEntryView>>;
+export type LedgerEntryView = Json<LedgerEntry>;
 
 export interface LedgerView {
   entries: LedgerEntryView[];
   /** The cursor of the next page; null at the end. */
   next: string | null;
 }
-
-/** Its change is positive for units that came, negative for those that went. */
-export const ledgerEntryView = ({ units, ...entry }: LedgerEntry) => ({
-  ...entry,
-  change: entry.kind === 'reserved' ? -units : units,
-});
 
 export const LEDGER_COLUMNS = [
   'id',
@@ -36,6 +30,8 @@ export const LEDGER_COLUMNS = [
   'send_id',
   'free_quota_after',
   'credits_after',
+  'reference',
+  'expires_at',
 ];
 
 /** An entry in the download, with `LEDGER_COLUMNS`. */
@@ -44,11 +40,13 @@ export const ledgerRow = (entry: LedgerEntry) => [
   entry.at,
   entry.kind,
   entry.bucket,
-  ledgerEntryView(entry).change,
+  entry.change,
   entry.reason,
   entry.sendId,
   entry.balance.freeQuota,
   entry.balance.credits,
+  entry.reference,
+  entry.expiresAt,
 ];
 
 /** An account's statement of a month (UTC): until now, of one that is not over. */
@@ -63,25 +61,37 @@ export interface StatementOfMonth extends Statement {
 
 export type StatementView = Json<StatementOfMonth>;
 
-export const STATEMENT_COLUMNS = ['at', 'entry', 'free_quota', 'credits', 'reason'];
+export const STATEMENT_COLUMNS = [
+  'at',
+  'entry',
+  'free_quota',
+  'credits',
+  'reason',
+  'reference',
+  'expires_at',
+];
 
 /** A statement in the download: what there was, what changed it, and what there is. */
 export function statementRows({ from, to, at, grants, ...statement }: StatementOfMonth) {
   const end = new Date(Math.min(to.getTime(), at.getTime()));
-  const row = (when: Date, entry: string, units: Units, reason: string | null = null) => [
+  const row = (when: Date, entry: string, units: Units, grant?: Statement['grants'][number]) => [
     when,
     entry,
     units.free_quota,
     units.credit,
-    reason,
+    grant?.reason ?? null,
+    grant?.reference ?? null,
+    grant?.expiresAt ?? null,
   ];
+  const gone = ({ free_quota: free, credit }: Units): Units => ({ free_quota: -free, credit: -credit });
   return [
     row(from, 'opening', statement.opening),
     ...grants.map((grant) =>
-      row(grant.at, 'granted', { free_quota: 0, credit: 0, [grant.bucket]: grant.units }, grant.reason),
+      row(grant.at, 'granted', { free_quota: 0, credit: 0, [grant.bucket]: grant.units }, grant),
     ),
-    row(end, 'reserved', { free_quota: -statement.reserved.free_quota, credit: -statement.reserved.credit }),
+    row(end, 'reserved', gone(statement.reserved)),
     row(end, 'returned', statement.returned),
+    row(end, 'lapsed', gone(statement.lapsed)),
     row(end, 'closing', statement.closing),
   ];
 }

@@ -4,14 +4,15 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNameRule, useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useReasonRule } from '../../components/reasonDialog.js';
+import { midnight } from '../sends/sendQuery.js';
 import { useAccountChange } from '../../hooks/staffChange.js';
 
 /** The bounds of the server. */
 const AMOUNT_MAX = 1_000_000;
-const REASON_LENGTH_MAX = 200;
+const TEXT_LENGTH_MAX = 200;
 
 interface Props {
   account: StaffAccountDetailsView;
@@ -35,21 +36,30 @@ function CreditsForm({ account, onClose }: Props) {
   const change = useAccountChange(`/staff/accounts/${account.id}`, onClose);
   // One id per form: a retry after a lost answer grants nothing twice.
   const [grantId] = useState(() => crypto.randomUUID());
-  const form = useForm<{ amount: number | ''; reason: string }>({
-    initialValues: { amount: '', reason: '' },
+  const form = useForm<{ amount: number | ''; reason: string; reference: string; expiresAt: string }>({
+    initialValues: { amount: '', reason: '', reference: '', expiresAt: '' },
     validate: {
       amount: useRangeRule()(1, AMOUNT_MAX),
       reason: reasonRule,
+      reference: useNameRule(TEXT_LENGTH_MAX, { optional: true }),
+      expiresAt: (lastDay) =>
+        (midnight(lastDay, 1) ?? new Date(Infinity)) <= new Date() ? t('common:fieldErrors.past') : null,
     },
   });
   const { amount } = form.values;
   return (
     <DialogForm
-      onSubmit={form.onSubmit((values) =>
+      onSubmit={form.onSubmit(({ reference, expiresAt, ...values }) =>
         change.send({
           method: 'POST',
           path: '/credits',
-          body: { amount: values.amount, reason: values.reason.trim(), grantId },
+          body: {
+            amount: values.amount,
+            reason: values.reason.trim(),
+            ...(reference.trim() !== '' && { reference: reference.trim() }),
+            ...(expiresAt !== '' && { expiresAt: midnight(expiresAt, 1) }),
+            grantId,
+          },
         }),
       )}
       action={t('credits.button')}
@@ -69,8 +79,20 @@ function CreditsForm({ account, onClose }: Props) {
         label={t('common:reason.label')}
         description={t('credits.reason')}
         required
-        maxLength={REASON_LENGTH_MAX}
+        maxLength={TEXT_LENGTH_MAX}
         {...form.getInputProps('reason')}
+      />
+      <TextInput
+        label={t('credits.reference')}
+        description={t('credits.referenceText')}
+        maxLength={TEXT_LENGTH_MAX}
+        {...form.getInputProps('reference')}
+      />
+      <TextInput
+        type="date"
+        label={t('credits.lastDay')}
+        description={t('credits.lastDayText')}
+        {...form.getInputProps('expiresAt')}
       />
       <Text size="sm" aria-live="polite">
         {t('credits.balance', {

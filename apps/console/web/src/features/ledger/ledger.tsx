@@ -10,12 +10,13 @@ import { Statistic } from '../../components/facts.js';
 import { EmptyState, Failure, Loaded, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Download } from '../../components/download.js';
+import { Time } from '../../components/times.js';
 import { Page } from '../../components/page.js';
 import { useAccountBack } from '../accounts/accountBack.js';
 import { BalanceAlert } from './balanceAlert.js';
 import { LedgerTable } from './ledgerTable.js';
 
-const KINDS = ['granted', 'reserved', 'returned'] as const;
+const KINDS = ['granted', 'reserved', 'returned', 'lapsed'] as const;
 
 /** The balance and the ledger of an account. */
 export function Ledger() {
@@ -73,16 +74,23 @@ function Balance() {
   const { data, error, refetch } = useData<BalanceView>(`${path}/balance`);
   if (error !== null && data === undefined) return <Failure problem={error} onRetry={() => void refetch()} />;
   return (
-    <SimpleGrid cols={2} maw={560}>
-      {(['freeQuota', 'credits'] as const).map((bucket) => (
-        <Statistic key={bucket} label={t(bucket)}>
-          {data === undefined ? '–' : whole(data[bucket])}{' '}
-          <Text span size="sm" c="dimmed">
-            {data !== undefined && t('units', { count: data[bucket] })}
-          </Text>
-        </Statistic>
+    <>
+      <SimpleGrid cols={2} maw={560}>
+        {(['freeQuota', 'credits'] as const).map((bucket) => (
+          <Statistic key={bucket} label={t(bucket)}>
+            {data === undefined ? '–' : whole(data[bucket])}{' '}
+            <Text span size="sm" c="dimmed">
+              {data !== undefined && t('units', { count: data[bucket] })}
+            </Text>
+          </Statistic>
+        ))}
+      </SimpleGrid>
+      {data?.lapsing.map(({ at, units }) => (
+        <Text key={at} size="sm" component="div">
+          {t('lapsing', { count: units, number: whole(units) })} <Time at={at} />
+        </Text>
       ))}
-    </SimpleGrid>
+    </>
   );
 }
 

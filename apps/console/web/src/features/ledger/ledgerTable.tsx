@@ -57,7 +57,7 @@ export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }
 }
 
 /** On a phone, the time and the send stand below the kind. */
-function What({ entry: { at, kind, reason, sendId } }: { entry: LedgerEntryView }) {
+function What({ entry: { at, kind, reason, reference, expiresAt, sendId } }: { entry: LedgerEntryView }) {
   const { t } = useTranslation('ledger');
   return (
     <>
@@ -67,12 +67,32 @@ function What({ entry: { at, kind, reason, sendId } }: { entry: LedgerEntryView 
           {reasonText(reason, t)}
         </Text>
       )}
+      <GrantTerms reference={reference} expiresAt={expiresAt} />
       <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
         <Time at={at} seconds />
       </Text>
       {sendId !== null && (
         <Text size="xs" hiddenFrom="sm" component="div">
           <SendLink id={sendId} text={t('send')} />
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** The reference of a grant, and when what is left of it lapses, where it has them. */
+export function GrantTerms({ reference, expiresAt }: Pick<LedgerEntryView, 'reference' | 'expiresAt'>) {
+  const { t } = useTranslation('ledger');
+  return (
+    <>
+      {reference !== null && (
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {t('reference', { reference })}
+        </Text>
+      )}
+      {expiresAt !== null && (
+        <Text size="xs" c="dimmed" component="div">
+          {t('lapses')} <Time at={expiresAt} />
         </Text>
       )}
     </>

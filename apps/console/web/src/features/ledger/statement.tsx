@@ -11,7 +11,7 @@ import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { useMonths, useNumbers } from '../../hooks/formats.js';
-import { reasonText } from './ledgerTable.js';
+import { GrantTerms, reasonText } from './ledgerTable.js';
 
 /** This month in UTC, `2026-11`. */
 const currentMonth = (): string => new Date().toISOString().slice(0, 7);
@@ -72,14 +72,14 @@ export function Statement() {
   );
 }
 
-const LINES = ['opening', 'granted', 'reserved', 'returned', 'closing'] as const;
+const LINES = ['opening', 'granted', 'reserved', 'returned', 'lapsed', 'closing'] as const;
 
 function Units({ view }: { view: StatementView }) {
   const { t } = useTranslation('ledger');
   const { whole, signed } = useNumbers();
   const units = (line: (typeof LINES)[number], bucket: 'free_quota' | 'credit'): string => {
     if (line === 'opening' || line === 'closing') return whole(view[line][bucket]);
-    return signed(line === 'reserved' ? -view[line][bucket] : view[line][bucket]);
+    return signed(line === 'reserved' || line === 'lapsed' ? -view[line][bucket] : view[line][bucket]);
   };
   return (
     <>
@@ -111,11 +111,12 @@ function Units({ view }: { view: StatementView }) {
             columns={[
               {
                 title: t('statement.reason'),
-                render: ({ at, reason }) => (
+                render: ({ at, reason, reference, expiresAt }) => (
                   <>
                     <Text inherit style={{ overflowWrap: 'anywhere' }}>
                       {reason !== null && reasonText(reason, t)}
                     </Text>
+                    <GrantTerms reference={reference} expiresAt={expiresAt} />
                     <Text size="xs" c="dimmed" component="div">
                       <Time at={at} />
                     </Text>

@@ -1,0 +1,184 @@
+import { failure } from '@onecode/domain';
+import fc from 'fast-check';
+import {
+  changeSend,
+  createSend,
+  findBalance,
+  grantCredits,
+  lapseCredits,
+  listLedger,
+  readStatement,
+  verifyLedger,
+} from '@onecode/store';
+import { buildAccount, buildCaller, buildSend, newSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
+
+const store = useTestDatabase();
+
+const NEVER = Number.POSITIVE_INFINITY;
+/** The times at which credits of the model lapse. */
+const TIMES = [1, 2, 3];
+const dateOf = (time: number): Date => new Date(Date.UTC(2090, 0, time));
+
+const grant = (accountId: string, amount: number, expiresAt: Date | null = null, reference = 'INV-1') =>
+  grantCredits(store.database, TEST_ACTOR, accountId, amount, 'paid', { expiresAt, reference });
+
+/** Lets the credits of a time lapse, as if it had come. */
+async function reach(accountId: string, time: number): Promise<void> {
+  await store.sql('update credit_lots set expires_at = $3 where account_id = $1 and expires_at = $2', [
+    accountId,
+    dateOf(time),
+    new Date(Date.now() - 1_000 + time),
+  ]);
+  await lapseCredits(store.database);
+}
+
+async function failSend(id: string): Promise<void> {
+  await changeSend(store.database, { id }, (_send, now) => ({
+    result: null,
+    change: failure('expired_before_delivery', now),
+  }));
+}
+
+const creditsOf = async (accountId: string): Promise<number> =>
+  (await findBalance(store.database, accountId))!.credits;
+
+const lapsingOf = async (accountId: string): Promise<[number, number][]> =>
+  (await findBalance(store.database, accountId))!.lapsing.map(({ at, units }) => [at.getUTCDate(), units]);
+
+describe('credits that lapse', () => {
+  it('are used before those that lapse later or never, and only what is left of them lapses', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
+    const { accountId } = caller;
+    await grant(accountId, 5);
+    await grant(accountId, 4, dateOf(2));
+    await grant(accountId, 3, dateOf(1));
+    for (let made = 0; made < 4; made++) await buildSend(store.database, caller);
+    expect(await lapsingOf(accountId)).toEqual([[2, 3]]);
+    await reach(accountId, 1);
+    expect(await creditsOf(accountId)).toBe(8);
+    await reach(accountId, 2);
+    expect(await creditsOf(accountId)).toBe(5);
+
+    const { entries } = await listLedger(store.database, accountId, { limit: 20 });
+    expect(entries.filter(({ kind }) => kind === 'lapsed')).toMatchObject([
+      { bucket: 'credit', change: -3, reason: null, balance: { credits: 5 } },
+    ]);
+    expect(entries.find(({ change }) => change === 3)).toMatchObject({
+      kind: 'granted',
+      reference: 'INV-1',
+      expiresAt: dateOf(1),
+    });
+    const [from, to] = [new Date(Date.now() - 60_000), new Date(Date.now() + 60_000)];
+    expect(await readStatement(store.database, accountId, from, to)).toMatchObject({
+      opening: { credit: 0 },
+      granted: { credit: 12 },
+      reserved: { credit: 4 },
+      lapsed: { credit: 3 },
+      closing: { credit: 5 },
+      grants: [{ expiresAt: dateOf(1) }, { expiresAt: dateOf(2) }, { expiresAt: null }],
+    });
+  });
+
+  it('lapse as a model says, whatever is granted, used and returned between', async () => {
+    const step = fc.oneof(
+      fc.record({ grant: fc.integer({ min: 1, max: 4 }), at: fc.constantFrom(...TIMES, NEVER) }),
+      fc.record({ use: fc.integer({ min: 1, max: 3 }) }),
+      fc.constant('return' as const),
+      fc.record({ reach: fc.constantFrom(...TIMES) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
+        const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
+        const { accountId } = caller;
+        const lots = new Map<number, number>();
+        const sends: string[] = [];
+        let net = 0;
+        /** Takes what was used from the lots that lapse first; what came back never lapses. */
+        const settle = (): void => {
+          for (const [time, units] of [...lots].toSorted(([one], [other]) => one - other)) {
+            const taken = Math.min(units, Math.max(net, 0));
+            lots.set(time, units - taken);
+            net -= taken;
+          }
+          lots.set(NEVER, (lots.get(NEVER) ?? 0) - net);
+          net = 0;
+        };
+        const total = (): number => [...lots.values()].reduce((sum, units) => sum + units, 0) - net;
+        for (const one of steps) {
+          if (one === 'return') {
+            const id = sends.shift();
+            if (id === undefined) continue;
+            await failSend(id);
+            net -= 1;
+          } else if ('grant' in one) {
+            settle();
+            lots.set(one.at, (lots.get(one.at) ?? 0) + one.grant);
+            await grant(accountId, one.grant, one.at === NEVER ? null : dateOf(one.at));
+          } else if ('use' in one) {
+            for (let made = 0; made < one.use && total() > 0; made++) {
+              sends.push(await buildSend(store.database, caller));
+              net += 1;
+            }
+          } else if (lots.has(one.reach)) {
+            settle();
+            lots.delete(one.reach);
+            await reach(accountId, one.reach);
+          }
+          expect(await creditsOf(accountId)).toBe(total());
+        }
+        settle();
+        const lapsing = TIMES.map((time) => [time, lots.get(time) ?? 0]).filter(([, units]) => units !== 0);
+        expect(await lapsingOf(accountId)).toEqual(lapsing);
+      }),
+      { numRuns: 40 },
+    );
+    expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
+  });
+
+  it('never go below what sends have taken, whoever lapses, grants and creates at once', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 0, ratePerMinute: 10_000 });
+    const { accountId } = caller;
+    await grant(accountId, 20);
+    await grant(accountId, 20, new Date(Date.now() + 300));
+    const ends = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        if (index % 10 === 0) await grant(accountId, 1, new Date(Date.now() + 50));
+        if (index % 3 === 0) await lapseCredits(store.database);
+        return (await createSend(store.database, newSend(caller))).outcome;
+      }),
+    );
+    await store.sql(
+      'update credit_lots set expires_at = now() where account_id = $1 and isfinite(expires_at)',
+      [accountId],
+    );
+    await Promise.all(Array.from({ length: 5 }, () => lapseCredits(store.database)));
+    const { entries } = await listLedger(store.database, accountId, { limit: 100 });
+    const sum = (kind: string): number =>
+      entries.reduce((units, entry) => units + (entry.kind === kind ? entry.change : 0), 0);
+    const created = ends.filter((end) => end === 'created').length;
+    expect(sum('reserved')).toBe(-created);
+    expect(sum('granted')).toBe(46);
+    const left = await creditsOf(accountId);
+    expect(left).toBe(46 + sum('reserved') + sum('lapsed'));
+    expect(left).toBeLessThanOrEqual(20);
+    expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
+    expect(await store.sql('select from credit_lots where account_id = $1', [accountId])).toEqual([]);
+  });
+
+  it('are the same grant again only with the same reference and time', async () => {
+    const id = await buildAccount(store.database);
+    const terms = { grantId: id, reference: 'INV-7', expiresAt: dateOf(1) };
+    const granted = (more: object = {}) =>
+      grantCredits(store.database, TEST_ACTOR, id, 5, 'paid', { ...terms, ...more });
+    expect((await granted())!.credits).toBe(5);
+    expect((await granted())!.credits).toBe(5);
+    for (const other of [
+      { reference: null },
+      { reference: 'INV-8' },
+      { expiresAt: dateOf(2) },
+      { expiresAt: null },
+    ])
+      await expect(granted(other)).rejects.toMatchObject({ why: 'other_grant' });
+    expect(await lapsingOf(id)).toEqual([[1, 5]]);
+  });
+});
