@@ -198,14 +198,16 @@ create table counted_tries (
 CREATE INDEX counted_tries_ends_at_idx ON public.counted_tries USING btree (ends_at);
 
 create table credit_lots (
+  id bigint generated always as identity not null,
   account_id uuid not null,
-  expires_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone,
   units integer not null,
-  constraint credit_lots_pkey PRIMARY KEY (account_id, expires_at),
+  constraint credit_lots_pkey PRIMARY KEY (id),
   constraint credit_lots_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint credit_lots_units_check CHECK (units >= 0)
 );
 CREATE INDEX credit_lots_expires_at_idx ON public.credit_lots USING btree (expires_at);
+CREATE UNIQUE INDEX credit_lots_of_account ON public.credit_lots USING btree (account_id, expires_at) NULLS NOT DISTINCT;
 
 create table daily_statistics (
   application_id uuid not null,
@@ -388,7 +390,8 @@ create table message_costs (
   messages bigint not null,
   free_sends bigint not null,
   credits bigint not null,
-  constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model)
+  payer uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
+  constraint message_costs_pkey PRIMARY KEY (day, country, category, type, billable, pricing_model, payer)
 );
 
 create table message_prices (

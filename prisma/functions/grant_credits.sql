@@ -51,10 +51,10 @@ begin
   end if;
 
   if p_expires_at is not null then
-    insert into credit_lots values (p_account_id, 'infinity', before.credits) on conflict do nothing;
+    insert into credit_lots (account_id, units) values (p_account_id, before.credits) on conflict do nothing;
   end if;
-  insert into credit_lots
-  select p_account_id, coalesce(p_expires_at, 'infinity'), p_amount where exists (select from credit_lots where account_id = p_account_id)
+  insert into credit_lots (account_id, expires_at, units)
+  select p_account_id, p_expires_at, p_amount where exists (select from credit_lots where account_id = p_account_id)
   on conflict (account_id, expires_at) do update set units = credit_lots.units + excluded.units;
 
   -- Whoever has paid is on trial no longer.

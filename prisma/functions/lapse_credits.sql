@@ -4,7 +4,7 @@ language plpgsql as $$
 begin
   perform from accounts where id = p_account_id for no key update;
   update credit_lots l set units = n.units from left_of_lots(p_account_id) n
-  where l.account_id = p_account_id and l.expires_at = n.expires_at and l.units <> n.units;
+  where l.account_id = p_account_id and l.expires_at is not distinct from n.expires_at and l.units <> n.units;
   with ended as (
     delete from credit_lots where account_id = p_account_id and expires_at <= clock_timestamp() returning expires_at, units
   ), lapsed as (
@@ -14,6 +14,6 @@ begin
   update accounts set credits = credits - (select sum(units) from lapsed) where id = p_account_id and exists (select from lapsed);
   -- Without credits that lapse, an account needs no lots.
   delete from credit_lots where account_id = p_account_id
-    and not exists (select from credit_lots where account_id = p_account_id and expires_at < 'infinity');
+    and not exists (select from credit_lots where account_id = p_account_id and expires_at is not null);
 end
 $$;

@@ -6,6 +6,6 @@ language sql stable as $$
     select l.expires_at, l.units, sum(l.units) over (order by l.expires_at) - l.units as earlier, sum(l.units) over () - a.credits as used
     from credit_lots l join accounts a on a.id = l.account_id where l.account_id = p_account_id
   )
-  select expires_at, (units - least(units, greatest(used - earlier, 0)) + case when expires_at = 'infinity' then greatest(-used, 0) else 0 end)::integer
+  select expires_at, (units - least(units, greatest(used - earlier, 0)) + case when expires_at is null then greatest(-used, 0) else 0 end)::integer
   from lots
 $$;

@@ -464,14 +464,15 @@ create unique index ledger_entries_once on ledger_entries (send_id, kind) where 
 create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
 
--- For accounts that were granted credits that lapse: all their credits by when they do ('infinity': never), as of the last grant or lapse.
--- Less what they hold now is what was used since.
+-- For accounts that were granted credits that lapse: all their credits by when they do (null: never), as of the last grant or lapse. Less
+-- what they hold now is what was used since.
 create table credit_lots (
+  id bigint primary key generated always as identity,
   account_id uuid not null references accounts,
-  expires_at timestamptz(3) not null,
-  units integer not null check (units >= 0),
-  primary key (account_id, expires_at)
+  expires_at timestamptz(3),
+  units integer not null check (units >= 0)
 );
+create unique index credit_lots_of_account on credit_lots (account_id, expires_at) nulls not distinct;
 create index credit_lots_expires_at_idx on credit_lots (expires_at);
 
 create or replace function left_of_lots(p_account_id uuid) returns table (expires_at timestamptz, units integer)
@@ -480,7 +481,7 @@ language sql stable as $$
     select l.expires_at, l.units, sum(l.units) over (order by l.expires_at) - l.units as earlier, sum(l.units) over () - a.credits as used
     from credit_lots l join accounts a on a.id = l.account_id where l.account_id = p_account_id
   )
-  select expires_at, (units - least(units, greatest(used - earlier, 0)) + case when expires_at = 'infinity' then greatest(-used, 0) else 0 end)::integer
+  select expires_at, (units - least(units, greatest(used - earlier, 0)) + case when expires_at is null then greatest(-used, 0) else 0 end)::integer
   from lots
 $$;
 
@@ -489,7 +490,7 @@ language plpgsql as $$
 begin
   perform from accounts where id = p_account_id for no key update;
   update credit_lots l set units = n.units from left_of_lots(p_account_id) n
-  where l.account_id = p_account_id and l.expires_at = n.expires_at and l.units <> n.units;
+  where l.account_id = p_account_id and l.expires_at is not distinct from n.expires_at and l.units <> n.units;
   with ended as (
     delete from credit_lots where account_id = p_account_id and expires_at <= clock_timestamp() returning expires_at, units
   ), lapsed as (
@@ -499,7 +500,7 @@ begin
   update accounts set credits = credits - (select sum(units) from lapsed) where id = p_account_id and exists (select from lapsed);
   -- Without credits that lapse, an account needs no lots.
   delete from credit_lots where account_id = p_account_id
-    and not exists (select from credit_lots where account_id = p_account_id and expires_at < 'infinity');
+    and not exists (select from credit_lots where account_id = p_account_id and expires_at is not null);
 end
 $$;
 
@@ -553,10 +554,10 @@ begin
   end if;
 
   if p_expires_at is not null then
-    insert into credit_lots values (p_account_id, 'infinity', before.credits) on conflict do nothing;
+    insert into credit_lots (account_id, units) values (p_account_id, before.credits) on conflict do nothing;
   end if;
-  insert into credit_lots
-  select p_account_id, coalesce(p_expires_at, 'infinity'), p_amount where exists (select from credit_lots where account_id = p_account_id)
+  insert into credit_lots (account_id, expires_at, units)
+  select p_account_id, p_expires_at, p_amount where exists (select from credit_lots where account_id = p_account_id)
   on conflict (account_id, expires_at) do update set units = credit_lots.units + excluded.units;
 
   -- Whoever has paid is on trial no longer.
@@ -596,7 +597,9 @@ create table message_costs (
   messages bigint not null,
   free_sends bigint not null,
   credits bigint not null,
-  primary key (day, country, category, type, billable, pricing_model)
+  -- Whom the provider charges: the account whose sender it was; the nil id is the operator.
+  payer uuid not null default '00000000-0000-0000-0000-000000000000',
+  primary key (day, country, category, type, billable, pricing_model, payer)
 );
 
 -- What the operator says that the provider charges, each from a month on: months before keep their price.

@@ -132,7 +132,7 @@ export async function findBalance(database: Database, accountId: string): Promis
   const [row] = await database.sql.query<BalanceRow[]>`
     select free_quota, credits, sends_created, (
       select coalesce(jsonb_agg(jsonb_build_object('at', expires_at, 'units', units) order by expires_at), '[]')
-      from left_of_lots(a.id) where expires_at < 'infinity' and units > 0
+      from left_of_lots(a.id) where expires_at is not null and units > 0
     ) as lapsing
     from accounts a where id = ${accountId}::uuid`;
   return row === undefined

@@ -1,4 +1,5 @@
 import type { Database } from '../client/database.js';
+import { OPERATOR } from '../sends/receipts.js';
 
 /** The delivered messages of a day (UTC) to a country that the provider prices alike, beside what customers paid for them. */
 export interface MessageCost {
@@ -12,6 +13,8 @@ export interface MessageCost {
   /** Whether the provider charges for them. */
   billable: boolean;
   pricingModel: string;
+  /** The account whose sender it was, which the provider charges; null: it charges the operator. */
+  accountId: string | null;
   messages: number;
   /** Those of sends that took a free send or a credit. */
   freeSends: number;
@@ -22,10 +25,10 @@ export interface MessageCost {
 export async function listMessageCosts(database: Database, days: number): Promise<MessageCost[]> {
   return database.sql.query<MessageCost[]>`
     select to_char(day, 'YYYY-MM-DD') as day, country, category, type, billable, pricing_model as "pricingModel",
-      messages::float8 as messages, free_sends::float8 as "freeSends", credits::float8 as credits
+      nullif(payer, ${OPERATOR}::uuid) as "accountId", messages::float8 as messages, free_sends::float8 as "freeSends", credits::float8 as credits
     from message_costs
     where day > (statement_timestamp() at time zone 'UTC')::date - ${days}::integer
-    order by message_costs.day desc, country, category, type, billable, pricing_model`;
+    order by message_costs.day desc, country, category, type, billable, pricing_model, payer`;
 }
 
 /** What the messages of a month (UTC) to a country cost. */
@@ -44,14 +47,23 @@ export interface MonthlyCost {
   credits: number;
 }
 
-/** What the messages of the last months (this one included) cost, newest month first, then what costs most. */
-export async function listMonthlyCosts({ sql }: Database, months: number): Promise<MonthlyCost[]> {
+/**
+ * What the messages of the last months (this one included) cost, newest month first, then what costs most.
+ *
+ * @param payer the account whose senders' messages these are, or `OPERATOR`: those by senders of no account. Prices are the operator's
+ */
+export async function listMonthlyCosts(
+  { sql }: Database,
+  months: number,
+  payer: string = OPERATOR,
+): Promise<MonthlyCost[]> {
   return sql.query<MonthlyCost[]>`
     with by_month as (
       select date_trunc('month', day)::date as month, country, sum(messages) as messages,
         coalesce(sum(messages) filter (where billable), 0) as charged, sum(free_sends) as free_sends, sum(credits) as credits
       from message_costs
       where day >= date_trunc('month', statement_timestamp() at time zone 'UTC') - make_interval(months => ${months - 1}::integer)
+        and payer = ${payer}::uuid
       group by 1, 2
     )
     select to_char(m.month, 'YYYY-MM') as month, m.country, m.messages::float8 as messages, m.charged::float8 as charged,
@@ -59,6 +71,6 @@ export async function listMonthlyCosts({ sql }: Database, months: number): Promi
       m.free_sends::float8 as "freeSends", m.credits::float8 as credits
     from by_month m left join lateral (
       select price from message_prices where country = m.country and since <= m.month order by since desc limit 1
-    ) p on true
+    ) p on ${payer}::uuid = ${OPERATOR}::uuid
     order by m.month desc, amount desc nulls first, m.messages desc, m.country`;
 }

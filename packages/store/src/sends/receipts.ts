@@ -9,6 +9,9 @@ import {
 import { oncePerClient } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 
+/** Whom the provider charges for messages by senders of no account: the `payer` in `message_costs`. */
+export const OPERATOR = '00000000-0000-0000-0000-000000000000';
+
 /** Stores receipts in one statement, for the worker to apply. */
 export async function storeReceipts(database: Database, receipts: readonly Receipt[]): Promise<void> {
   if (receipts.length === 0) return;
@@ -144,14 +147,14 @@ export async function applyReceipts(
     ), deleted as (
       delete from receipts where id = any (array(select unnest(receipt_ids) from locked))
     ), priced as (
-      insert into message_costs as m (day, country, category, type, billable, pricing_model, messages, free_sends, credits)
+      insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
       select (coalesce(arrived, now) at time zone 'UTC')::date, coalesce(country, ${NO_COUNTRY}), price ->> 'category', price ->> 'type',
-        (price ->> 'billable')::boolean, price ->> 'model', count(*), count(*) filter (where charged_from = 'free_quota'),
+        (price ->> 'billable')::boolean, price ->> 'model', coalesce(s.account_id, ${OPERATOR}::uuid), count(*), count(*) filter (where charged_from = 'free_quota'),
         count(*) filter (where charged_from = 'credit')
-      from timed where price is not null
+      from timed t left join senders s on s.id = t.attempt_sender_id where price is not null
       -- In one order for everybody: simultaneous callers would wait for each other without end.
-      group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
-      on conflict (day, country, category, type, billable, pricing_model) do update set
+      group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
+      on conflict (day, country, category, type, billable, pricing_model, payer) do update set
         messages = m.messages + excluded.messages, free_sends = m.free_sends + excluded.free_sends, credits = m.credits + excluded.credits
     ), ends as materialized (
       select max(id) as last, array(

@@ -13,7 +13,7 @@ insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:a
 insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account);
 insert into ledger_entries (account_id, kind, bucket, units, reference, expires_at) values (:account, 'granted', 'credit', 2, 'r', now());
 insert into ledger_entries (account_id, kind, bucket, units, expires_at) values (:account, 'lapsed', 'credit', 1, now());
-insert into credit_lots (account_id, expires_at, units) values (:account, 'infinity', 0), (:account, now(), 1);
+insert into credit_lots (account_id, expires_at, units) values (:account, null, 0), (:account, now(), 1);
 insert into receipts (message_id, send_id, attempt, status, occurred_at) values ('wamid.taken', :sent, 1, 'sent', now());
 insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
@@ -273,6 +273,7 @@ update ledger_entries set expires_at = null where kind = 'lapsed'; -- only_credi
 update ledger_entries set reference = 'r' where kind = 'lapsed'; -- only_a_grant_has
 update ledger_entries set reference = '' where kind = 'granted'; -- ledger_entries_reference_check
 update credit_lots set units = -1; -- credit_lots_units_check
+insert into credit_lots (account_id, units) values (:account, 1); -- credit_lots_of_account
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :sent, 'reserved', 'credit', 1); -- ledger_entries_once
 insert into ledger_entries (account_id, send_id, kind, bucket, units)

@@ -327,17 +327,17 @@ describe('receipts of messages that were accepted', () => {
   beforeEach(() => store.sql('truncate receipts, message_costs'));
 
   /** A live send whose message was accepted five seconds after it was made. @returns its id */
-  async function accepted(by: TestCaller = caller): Promise<string> {
+  async function accepted(by: TestCaller = caller, { id: senderId, number } = sender): Promise<string> {
     const id = await buildSend(store.database, by);
     await store.sql(
       `update sends set status = 'sent', channel = 'whatsapp', from_number = $2, sender_id = $3, attempts = 1, attempt_number = 1,
          due_at = null, created_at = created_at - interval '1 minute', sent_at = created_at - interval '55 seconds' where id = $1`,
-      [id, sender.number, sender.id],
+      [id, number, senderId],
     );
     await store.sql(
       `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
        values ($1, 1, $2, 'accepted', $3, now(), now())`,
-      [id, sender.id, `wamid.${id}`],
+      [id, senderId, `wamid.${id}`],
     );
     return id;
   }
@@ -400,6 +400,7 @@ describe('receipts of messages that were accepted', () => {
         type: 'regular',
         billable: true,
         pricingModel: 'PMP',
+        accountId: null,
         messages: 1,
         freeSends: 0,
         credits: 1,
@@ -437,7 +438,7 @@ describe('receipts of messages that were accepted', () => {
     expect(await costs()).toMatchObject([{ messages: 10, credits: 10 }]);
   });
 
-  it('are counted apart by country, category, type and whether it is charged', async () => {
+  it('are counted apart by country, category, type, whether it is charged, and who is', async () => {
     const prices = [
       PRICE,
       { ...PRICE, category: 'marketing' },
@@ -454,6 +455,16 @@ describe('receipts of messages that were accepted', () => {
     const found = await costs();
     expect(found.map(({ messages }) => messages)).toEqual([1, 1, 1, 1, 1]);
     expect(found.at(-1)).toMatchObject({ country: 'ZZ', freeSends: 1, credits: 0 });
+
+    await store.sql('truncate message_costs');
+    const own = await buildSender(store.database);
+    await store.sql('update senders set account_id = $2 where id = $1', [own.id, caller.accountId]);
+    for (const by of [sender, own])
+      await storeReceipts(store.database, [
+        reportOf(await accepted(caller, by), 'delivered', 0, { pricing: PRICE }),
+      ]);
+    await apply();
+    expect((await costs()).map(({ accountId }) => accountId)).toEqual([null, caller.accountId]);
   });
 
   it('are left to the rule where the send is not on its way, or the attempt was not accepted', async () => {
