@@ -118,6 +118,7 @@ it('cost list counts messages by day and price, of the days that are asked for',
       type: 'regular',
       billable: true,
       pricing_model: 'PMP',
+      account_id: null,
       messages: 11,
 
       free_sends: 4,

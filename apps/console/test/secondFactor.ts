@@ -36,13 +36,13 @@ export async function turnOn(server: ConsoleEnvironment, who: TestPerson): Promi
   return { who: inSession(server, who, { cookie, csrfToken }), uri, backupCodes };
 }
 
-/** Makes a person's sessions unconfirmed for so long. */
+/** Has a person's sessions confirmed so long ago. */
 export const letConfirmationPass = (
   server: ConsoleEnvironment,
   { id }: TestPerson,
   minutes = 11,
 ): Promise<unknown> =>
   server.db.sql(
-    'update user_sessions set confirmed_at = confirmed_at - make_interval(mins => $1) where user_id = $2',
+    'update user_sessions set confirmed_at = now() - make_interval(mins => $1) where user_id = $2',
     [minutes, id],
   );

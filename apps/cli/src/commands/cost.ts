@@ -10,7 +10,7 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { wholeNumber } from '../arguments.js';
+import { id, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UsageError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
@@ -25,6 +25,7 @@ const rowOf = ({ pricingModel, freeSends, ...cost }: MessageCost): Row => ({
   type: cost.type,
   billable: cost.billable,
   pricing_model: pricingModel,
+  account_id: cost.accountId,
   messages: cost.messages,
   free_sends: freeSends,
   credits: cost.credits,
@@ -86,17 +87,20 @@ export function addCostCommands(program: Command): void {
 
   cost
     .command('months')
-    .description('sum messages by month (UTC) and country, newest month first, in money where prices are set')
+    .description(
+      'sum messages by senders of no account by month (UTC) and country, newest month first, in money where prices are set',
+    )
     .option(
       '--months <number>',
       'of so many months, this one included',
       wholeNumber('--months', MONTHS),
       MONTHS_INITIAL,
     )
+    .option('--account <id>', 'what it is charged for messages by its own senders', id('--account'))
     .addHelpText('after', example('cost months --json'))
-    .action(async ({ months }: { months: number }, command: Command) => {
+    .action(async ({ months, account }: { months: number; account?: string }, command: Command) => {
       const [costs, { currency }] = await withDatabase((database) =>
-        Promise.all([listMonthlyCosts(database, months), readMessagePrices(database)]),
+        Promise.all([listMonthlyCosts(database, months, account), readMessagePrices(database)]),
       );
       print(
         command,

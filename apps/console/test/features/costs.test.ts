@@ -1,3 +1,4 @@
+import { buildAccount } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
 
@@ -34,8 +35,28 @@ describe('costs', () => {
   it('have their days as a download', async () => {
     const { body } = await onCall.get<string>('/staff/costs.csv');
     expect(body.split('\r\n')).toContainEqual(
-      expect.stringMatching(/^[\d-]{10},BR,authentication_international,regular,PMP,true,20,1,2$/),
+      expect.stringMatching(/^[\d-]{10},BR,authentication_international,regular,PMP,true,20,1,2,$/),
     );
+  });
+
+  it('of an account’s own senders are its own, without money, and not the operator’s', async () => {
+    const { database } = server.db;
+    const [account, other] = [await buildAccount(database), await buildAccount(database)];
+    await server.db.sql(
+      `insert into message_costs select (now() at time zone 'UTC')::date, 'BR', 'authentication', 'regular', true, 'PMP', n, 0, n, payer
+       from (values (7, $1::uuid), (9, $2)) v (n, payer)`,
+      [account, other],
+    );
+    const viewer = await person(server, { accounts: { [account]: 'viewer' } });
+    const own = { month: MONTH, country: 'BR', messages: 7, charged: 7, price: null, amount: null };
+    for (const [who, path] of [
+      [viewer, `/accounts/${account}/costs`],
+      [onCall, `/staff/accounts/${account}/costs`],
+    ] as const)
+      expect((await who.get(path)).body).toEqual({ costs: [{ ...own, freeSends: 0, credits: 7 }] });
+    expect((await viewer.get(`/accounts/${other}/costs`)).status).toBe(404);
+    expect((await onCall.get('/staff/costs')).body).toMatchObject({ costs: [{ messages: 125 }] });
+    expect((await onCall.get<string>('/staff/costs.csv')).body).toContain(`,PMP,true,7,0,7,${account}\r\n`);
   });
 
   it.each([{ country: 'XX' }, { price: -1 }, { price: 1_001 }, { currency: 'XBT' }, { since: '2026-13' }])(

@@ -87,7 +87,8 @@ describeInBrowser('the page of the ledger', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await rows.last().innerText()).toMatch(/\d:\d\d:\d\d/);
 
-    await page.getByRole('radiogroup').getByText('Granted').click();
+    await page.getByRole('combobox', { name: 'Entry type' }).click();
+    await page.getByRole('option', { name: 'Granted' }).click();
     const granted = all.entries.filter(({ kind }) => kind === 'granted').length;
     await until('the granted alone', async () => (await rows.count()) === granted + 1);
     expect(await page.getByRole('link', { name: /^[0-9a-f-]{36}$/ }).count()).toBe(0);

@@ -8,16 +8,17 @@ import {
   readMessagePrices,
   setMessagePrice,
 } from '@onecode/store';
+import { accountReading } from '../../http/accountReading.js';
 import { CsvDownload } from '../../http/csv.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { COST_COLUMNS, costRow, type CostsView } from './view.js';
+import { COST_COLUMNS, costRow, type CostsView, type OwnCostsView } from './view.js';
 
 const MONTHS = 12;
 const CSV_DAYS = 366;
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 
-/** What the provider charges for messages, beside what customers were charged. */
+/** What the provider charges for messages, beside what customers were charged: the operator, or an account for those by its own senders. */
 export const costRoutes: readonly Route[] = [
   route({
     method: 'get',
@@ -38,6 +39,12 @@ export const costRoutes: readonly Route[] = [
     async handle({ context }) {
       const costs = await listMessageCosts(context.database, CSV_DAYS);
       return new CsvDownload('costs', COST_COLUMNS, Readable.from([costs.map(costRow)]));
+    },
+  }),
+  ...accountReading('/costs', {
+    method: 'get',
+    async handle({ context: { database }, accountId }): Promise<OwnCostsView> {
+      return { costs: await listMonthlyCosts(database, MONTHS, accountId) };
     },
   }),
   route({

@@ -3,6 +3,12 @@ import type { MessageCost, MessagePrice, MessagePrices, MonthlyCost } from '@one
 export type MonthlyCostView = MonthlyCost;
 export type PriceView = MessagePrice;
 
+/** What the provider charges an account for messages by its own senders. */
+export interface OwnCostsView {
+  /** Newest month first; without prices, which are the operator's. */
+  costs: MonthlyCostView[];
+}
+
 export interface CostsView extends MessagePrices {
   /** Newest month first. */
   costs: MonthlyCostView[];
@@ -18,6 +24,7 @@ export const COST_COLUMNS = [
   'messages',
   'free_sends',
   'credits',
+  'account_id',
 ];
 
 /** The messages of a day in the download, with `COST_COLUMNS`. */
@@ -31,4 +38,5 @@ export const costRow = (cost: MessageCost) => [
   cost.messages,
   cost.freeSends,
   cost.credits,
+  cost.accountId,
 ];

@@ -5,6 +5,7 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
+import { OwnCosts } from '../costs/ownCosts.js';
 import { ProtectionSections } from '../protection/protectionSections.js';
 import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
 import { RecipientRequests } from '../recipients/recipientRequests.js';
@@ -100,6 +101,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
       </SimpleGrid>
       <ProtectionSections path={`/staff/accounts/${account.id}`} mayChange={mayOperate} />
       <ApplicationsSection account={account} />
+      <OwnCosts path={`/staff/accounts/${account.id}`} />
       <Section id="recipients" title={t('recipients:title')} description={t('recipients:description')}>
         <ExhaustedRecipients
           account={`/staff/accounts/${account.id}`}

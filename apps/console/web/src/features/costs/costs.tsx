@@ -1,16 +1,13 @@
-import { Accordion, Anchor, Group, Text } from '@mantine/core';
+import { Anchor, Text } from '@mantine/core';
 import { IconCoins } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { CostsView, MonthlyCostView } from '../../../../src/features/costs/view.js';
+import type { CostsView } from '../../../../src/features/costs/view.js';
 import { useData } from '../../api/queries.js';
-import { DataTable } from '../../components/dataTable.js';
 import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
-import { useCountryName } from '../../hooks/countries.js';
-import { useMonths, useNumbers } from '../../hooks/formats.js';
-import { useMoney } from './money.js';
+import { CostMonths } from './costMonths.js';
 
 const REFRESH_MS = 60_000;
 
@@ -36,106 +33,11 @@ export function Costs() {
                   </Anchor>
                 </Text>
               )}
-              <Months {...view} />
+              <CostMonths {...view} />
             </>
           )
         }
       </Loaded>
     </Page>
-  );
-}
-
-/** Each month with its sum; the newest is open. */
-function Months({ costs, currency }: CostsView) {
-  const month = useMonths();
-  const months = [...new Set(costs.map((cost) => cost.month))];
-  return (
-    <Accordion multiple variant="separated" defaultValue={months.slice(0, 1)}>
-      {months.map((name) => {
-        const rows = costs.filter((cost) => cost.month === name);
-        return (
-          <Accordion.Item key={name} value={name}>
-            <Accordion.Control>
-              <Group justify="space-between" gap="xs" pr="sm">
-                <Text fw={600} component="span">
-                  {month(name)}
-                </Text>
-                <Sum rows={rows} currency={currency} />
-              </Group>
-            </Accordion.Control>
-            <Accordion.Panel>
-              <MonthTable label={month(name)} rows={rows} currency={currency} />
-            </Accordion.Panel>
-          </Accordion.Item>
-        );
-      })}
-    </Accordion>
-  );
-}
-
-interface MonthProps {
-  rows: readonly MonthlyCostView[];
-  /** Null where no amount is known. */
-  currency: string | null;
-}
-
-const sumOf = (rows: readonly MonthlyCostView[], of: (row: MonthlyCostView) => number | null): number =>
-  rows.reduce((sum, row) => sum + (of(row) ?? 0), 0);
-
-function Sum({ rows, currency }: MonthProps) {
-  const { t } = useTranslation('costs');
-  const { whole } = useNumbers();
-  const { amount } = useMoney(currency);
-  const charged = sumOf(rows, (row) => row.charged);
-  const unpriced = sumOf(rows, (row) => (row.amount === null ? row.charged : 0));
-  return (
-    <Text size="sm" component="span" className="tabular">
-      {currency !== null && unpriced < charged && (
-        <Text fw={600} inherit component="span">
-          {amount(sumOf(rows, (row) => row.amount))}
-          {unpriced > 0 && ` + ${t('unpriced', { count: unpriced, formatted: whole(unpriced) })}`}
-          {' · '}
-        </Text>
-      )}
-      {t('chargedMessages', { count: charged, formatted: whole(charged) })}
-    </Text>
-  );
-}
-
-function MonthTable({ label, rows, currency }: MonthProps & { label: string }) {
-  const { t } = useTranslation('costs');
-  const { whole } = useNumbers();
-  const { amount, price } = useMoney(currency);
-  const countryName = useCountryName();
-  const count = (name: 'messages' | 'charged' | 'freeSends' | 'credits', onPhones = false) => ({
-    title: t(`columns.${name}`),
-    ta: 'right' as const,
-    ...(!onPhones && { visibleFrom: 'sm' as const }),
-    render: (cost: MonthlyCostView) => whole(cost[name]),
-  });
-  return (
-    <DataTable
-      label={label}
-      rows={rows}
-      keyOf={({ country }) => country}
-      columns={[
-        { title: t('columns.country'), render: ({ country }) => countryName(country) },
-        count('messages'),
-        count('charged', true),
-        currency !== null && {
-          title: t('columns.price'),
-          ta: 'right',
-          visibleFrom: 'sm',
-          render: (cost) => (cost.price === null ? t('noPrice') : price(cost.price)),
-        },
-        currency !== null && {
-          title: t('columns.amount'),
-          ta: 'right',
-          render: (cost) => (cost.amount === null ? t('noPrice') : amount(cost.amount)),
-        },
-        count('freeSends'),
-        count('credits', currency === null),
-      ]}
-    />
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, SimpleGrid, Text } from '@mantine/core';
+import { Button, Select, SimpleGrid, Text } from '@mantine/core';
 import { IconReceipt } from '@tabler/icons-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -22,8 +22,8 @@ const KINDS = ['granted', 'reserved', 'returned', 'lapsed'] as const;
 export function Ledger() {
   const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();
-  const [kind, setKind] = useState('all');
-  const query = kind === 'all' ? '' : `?kind=${kind}`;
+  const [kind, setKind] = useState<string | null>(null);
+  const query = kind === null ? '' : `?kind=${kind}`;
   const ledger = usePages<LedgerView>(`${path}/ledger${query}`);
   return (
     <Page
@@ -41,22 +41,20 @@ export function Ledger() {
     >
       <Balance />
       <BalanceAlert />
-      <Group>
-        <SegmentedControl
-          aria-label={t('filter')}
-          value={kind}
-          onChange={setKind}
-          data={[
-            { value: 'all', label: t('all') },
-            ...KINDS.map((value) => ({ value, label: t(`kinds.${value}`) })),
-          ]}
-        />
-      </Group>
+      <Select
+        label={t('filter')}
+        placeholder={t('all')}
+        data={KINDS.map((value) => ({ value, label: t(`kinds.${value}`) }))}
+        value={kind}
+        onChange={setKind}
+        clearable
+        maw={240}
+      />
       <Loaded read={ledger}>
         {(pages) => {
           const entries = pages.flatMap((page) => page.entries);
           return entries.length === 0 ? (
-            <NoEntries isAll={kind === 'all'} isEnd={!ledger.hasNextPage} />
+            <NoEntries isAll={kind === null} isEnd={!ledger.hasNextPage} />
           ) : (
             <LedgerTable entries={entries} />
           );

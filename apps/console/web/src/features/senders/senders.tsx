@@ -7,6 +7,7 @@ import { useData } from '../../api/queries.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { useSenders } from '../../hooks/senders.js';
+import { OwnCosts } from '../costs/ownCosts.js';
 import { AddSenderDialog } from './senderForms.js';
 import { SenderCard } from './senderCard.js';
 
@@ -45,6 +46,7 @@ export function Senders() {
             {senders.map((sender) => (
               <SenderCard key={sender.id} sender={sender} rules={rules} webhookUrl={webhookUrl} />
             ))}
+            {account !== undefined && <OwnCosts path={`/accounts/${account}`} />}
             <AddSenderDialog opened={adding} onClose={() => setAdding(false)} rules={rules} />
           </>
         )}
