@@ -63,12 +63,12 @@ const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
     case when (before).trial_countries is null then '{}' else jsonb_build_object('trialCountries', ${name}.trial_countries) end`;
 };
 
-/** Takes from accounts the credits whose time is over. @returns from how many accounts */
-export async function lapseCredits({ sql }: Connection): Promise<number> {
-  return sql.execute`
-    select lapse_credits(account_id) from (
-      select distinct account_id from credit_lots where expires_at <= clock_timestamp() limit 1000
-    ) due`;
+/** Takes from accounts the credits whose time is over. */
+export async function lapseCredits({ sql }: Connection): Promise<void> {
+  const due = await sql.query<{ id: string }[]>`
+    select distinct account_id as id from credit_lots where expires_at <= clock_timestamp()`;
+  // One account at a time: creations lock several, in an order of their own.
+  for (const { id } of due) await sql.execute`select lapse_credits(${id}::uuid)`;
 }
 
 /**
