@@ -527,7 +527,7 @@ describe('a database with much in it', () => {
       expect(first.entries).toEqual([]);
       const second = await list(first.next!);
       expect(second.entries).toMatchObject([
-        { units: 1_000_000, balance: { freeQuota: 0, credits: 1_000_000 } },
+        { change: 1_000_000, balance: { freeQuota: 0, credits: 1_000_000 } },
       ]);
       expect(second.next).toBeNull();
     });
