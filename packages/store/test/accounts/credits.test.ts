@@ -22,10 +22,10 @@ const dateOf = (time: number): Date => new Date(Date.UTC(2090, 0, time));
 const grant = (accountId: string, amount: number, expiresAt: Date | null = null, reference = 'INV-1') =>
   grantCredits(store.database, TEST_ACTOR, accountId, amount, 'paid', { expiresAt, reference });
 
-/** Lets the credits lapse that do by a time, as if it had come. */
+/** Lets the credits lapse that do by a time, as if it had come a second ago: times are rounded to milliseconds, up as well. */
 async function reach(accountId: string, time: number): Promise<void> {
   await store.sql(
-    `update credit_lots set expires_at = expires_at - ($2::timestamptz - clock_timestamp())
+    `update credit_lots set expires_at = expires_at - ($2::timestamptz - clock_timestamp()) - interval '1 second'
      where account_id = $1 and expires_at <= $2`,
     [accountId, dateOf(time)],
   );
@@ -150,7 +150,7 @@ describe('credits that lapse', () => {
       }),
     );
     await store.sql(
-      'update credit_lots set expires_at = now() where account_id = $1 and expires_at is not null',
+      "update credit_lots set expires_at = expires_at - interval '1 hour' where account_id = $1",
       [accountId],
     );
     await Promise.all(Array.from({ length: 5 }, () => lapseCredits(store.database)));
