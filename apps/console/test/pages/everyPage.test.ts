@@ -72,6 +72,8 @@ interface Visit {
   isRequired?: true;
 }
 
+const UNKNOWN = '/no-such-page';
+
 const PAGES: readonly Visit[] = [
   { name: 'sign-in', path: '/sign-in', as: 'nobody' },
   { name: 'sign-in-refused', path: '/sign-in?refused', as: 'nobody' },
@@ -102,7 +104,7 @@ const PAGES: readonly Visit[] = [
   { name: 'confirm-sign-up', path: '/confirm-sign-up#a-token', as: 'nobody' },
   { name: 'confirm-address', path: '/confirm-address#a-token', as: 'nobody' },
   { name: 'new-account', path: '/', as: 'newcomer' },
-  { name: 'unknown-page', path: '/no-such-page', as: 'member' },
+  { name: 'unknown-page', path: UNKNOWN, as: 'member' },
   { name: 'overview', path: '/accounts/ACCOUNT/overview', as: 'member' },
   { name: 'sends', path: '/accounts/ACCOUNT/sends', as: 'member' },
   { name: 'send', path: '/accounts/ACCOUNT/sends/SEND', as: 'member' },
@@ -535,6 +537,8 @@ interface Window {
   page: Page;
   /** Page errors, console errors and foreign requests since the last check. */
   faults: string[];
+  /** Whether the console runs in it and knows what holds for the next visit. */
+  isReady: boolean;
 }
 
 /** One window per person and theme, reused for every page. */
@@ -578,7 +582,22 @@ async function open(as: Visit['as'], theme: Theme): Promise<Window> {
       faults.push(`asks ${request.url()}`);
   });
   page.setDefaultTimeout(15_000);
-  return { page, faults };
+  return { page, faults, isReady: false };
+}
+
+/** Goes to a path within the console, as its links do: a start of the console for each page would take most of the time. */
+async function follow(page: Page, path: string): Promise<void> {
+  const push = (to: string): Promise<void> =>
+    page.evaluate((there) => {
+      history.pushState(null, '', there);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, to);
+  // By way of the page that no other looks like, so that the next one is seen to come and begins anew.
+  const unknownPage = page.locator('main .tabler-icon-map-off');
+  await push(UNKNOWN);
+  await unknownPage.waitFor();
+  await push(path);
+  await unknownPage.waitFor({ state: 'detached' });
 }
 
 /** Waits until the page has loaded its data and fonts. */
@@ -592,7 +611,7 @@ async function settled(page: Page): Promise<void> {
 
 /** Serious and critical accessibility violations found by axe, which the debugger injects past the content security policy. */
 async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
     // Only the violations in full, and only the serious ones leave the page: the rest is most of the work.
@@ -606,11 +625,17 @@ async function violationsOf(page: Page): Promise<string[]> {
 
 /** Opens a page, does what the visit says, and checks accessibility, layout and network requests. */
 async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
-  const { page, faults } = await windowFor(visit, theme);
+  const window = await windowFor(visit, theme);
+  const { page, faults } = window;
+  const path = visit.path.replaceAll(/[A-Z]{4,}/g, (name) => ids[name] ?? name);
   faults.length = 0;
-  // A change of the fragment alone would not reload the page.
-  await page.goto('about:blank');
-  await page.goto(visit.path.replaceAll(/[A-Z]{4,}/g, (name) => ids[name] ?? name));
+  if (window.isReady && !visit.isRequired && path !== UNKNOWN) await follow(page, path);
+  else {
+    // A change of the fragment alone would not reload the page.
+    await page.goto('about:blank');
+    await page.goto(path);
+  }
+  window.isReady = visit.as !== 'nobody' && !visit.isRequired;
   await settled(page);
   await act?.(page);
   if (IS_WHOLE)
