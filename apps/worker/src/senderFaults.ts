@@ -43,13 +43,26 @@ export async function recordSenderSuccess(
   { senderId, ...proof }: SenderAttempt,
   send: Pick<Send, 'locale' | 'country'>,
 ): Promise<void> {
-  const { stops } = await senders.open(senderId);
+  const { stops, accountId } = await senders.open(senderId);
+  const isOwnWord = isWordOfAccount(accountId, proof);
   for (const stop of stops) {
-    if (!isAbout(stop, send) || afterProof(stop, new Date(), proof) === null) continue;
+    if (
+      !isAbout(stop, send) ||
+      (isOwnWord && stop.scope !== 'sender') ||
+      afterProof(stop, new Date(), proof) === null
+    )
+      continue;
     await changeStop(database, stop, (last, now) => last && afterProof(last, now, proof));
     senders.forget();
   }
 }
+
+/**
+ * Whether only the account that owns the sender may stand behind this: with its own Meta app it signs receipts itself. They decide about
+ * its sender, and not about a business account or an app in which others have theirs.
+ */
+const isWordOfAccount = (accountId: string | null, { source }: Pick<Evidence, 'source'>): boolean =>
+  accountId !== null && source === 'receipt';
 
 async function stop(context: Context, at: SenderAttempt, send: Send, fault: Fault): Promise<void> {
   const { database, senders, metrics, log } = context;
@@ -58,7 +71,10 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
   // Its business account may have become known a moment ago.
   senders.forget();
   const sender = await senders.open(at.senderId);
-  const subjects = stopsOf(scope, send).map((one): StopSubject => ({
+  const stops = stopsOf(scope, send).filter(
+    (one) => one.scope === 'sender' || !isWordOfAccount(sender.accountId, at),
+  );
+  const subjects = stops.map((one): StopSubject => ({
     cause: 'fault',
     ...one,
     subject: stopSubject(one.scope, sender),
@@ -99,7 +115,8 @@ async function slowDown(
   const random = Math.random();
   const sender = await senders.open(at.senderId);
   // An account's own sender may be of an app of its own, whose limit slows nobody else.
-  const scope = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
+  const widest = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
+  const scope = widest !== 'recipient_window' && isWordOfAccount(sender.accountId, at) ? 'sender' : widest;
   if (scope === 'recipient_window') {
     const about = { scope: 'sender', subject: sender.id, onlyFor: '', isOfRecipient: true } as const;
     if (at.source === 'receipt' && (await isRefuted(database, about, { ...at, sendId: send.id }))) return;

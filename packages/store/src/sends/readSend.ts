@@ -35,7 +35,8 @@ export type ReportedRow = ReadRow & {
 
 /**
  * Joins the send `s` that a report tells of, and its attempt `a`: the attempt that the report names, ended or under way, unless that has
- * another message; or else the one with its message.
+ * another message; or else the one with its message, of the send that it names if it names one: an app of somebody's own may name only
+ * sends of its account, and report on no others.
  *
  * @param report a row with `send_id`, `attempt` and `message_id`
  */
@@ -51,7 +52,8 @@ const reportedSend = (report: string): Prisma.Sql => {
         and not exists (select from attempts where send_id = ${r}.send_id and number = ${r}.attempt)
       union all (
         select send_id, number, sender_id, started_at, outcome from attempts
-        where message_id = ${r}.message_id order by started_at limit 1
+        where message_id = ${r}.message_id and send_id = coalesce((select id from sends where id = ${r}.send_id), send_id)
+        order by started_at limit 1
       ) limit 1
     ) a
     cross join lateral (select * from sends where id = a.send_id limit 1) s`;

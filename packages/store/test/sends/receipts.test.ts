@@ -206,6 +206,13 @@ describe('reports', () => {
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
     });
 
+    it('is none where it names one of another send’s: who may report on the one may not report on the other', async () => {
+      const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
+      const name = await attempt(one, { messageId: `wamid.${one}` });
+      await attempt(two, { messageId: `wamid.${two}` });
+      expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toBeNull();
+    });
+
     it('is none by the name of an attempt that has another message', async () => {
       const sendId = await buildSend(store.database, caller);
       const name = await attempt(sendId, { messageId: `wamid.${sendId}` });
