@@ -149,7 +149,7 @@ export async function applyReceipts(
     ), priced as (
       insert into message_costs as m (day, country, category, type, billable, pricing_model, payer, messages, free_sends, credits)
       select (coalesce(arrived, now) at time zone 'UTC')::date, coalesce(country, ${NO_COUNTRY}), price ->> 'category', price ->> 'type',
-        (price ->> 'billable')::boolean, price ->> 'model', coalesce(s.account_id, ${OPERATOR}::uuid), count(*), count(*) filter (where charged_from = 'free_quota'),
+        (price ->> 'billable')::boolean, price ->> 'model', case when s.account_id = t.account_id then t.account_id else ${OPERATOR}::uuid end, count(*), count(*) filter (where charged_from = 'free_quota'),
         count(*) filter (where charged_from = 'credit')
       from timed t left join senders s on s.id = t.attempt_sender_id where price is not null
       -- In one order for everybody: simultaneous callers would wait for each other without end.
