@@ -1,4 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -339,6 +341,32 @@ describe('a webhook of a private address', () => {
     ],
   ])('%s and its like are none of the public ones', (...addresses) => {
     expect(addresses.filter(isPublicAddress)).toEqual([]);
+  });
+
+  it('is not called by a name that somebody’s name server says it has, and one that is silent holds up no other look-up', async () => {
+    const asked = createSocket('udp4').on('message', (question, from) => {
+      if (question.includes('silent')) return;
+      const isOfVersion4 = question.readUInt16BE(question.length - 4) === 1;
+      const answer = Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 10, 0, 0, 5]);
+      const message = Buffer.concat([question, ...(isOfVersion4 ? [answer] : [])]);
+      message.writeUInt16BE(0x8180, 2);
+      message.writeUInt16BE(isOfVersion4 ? 1 : 0, 6);
+      asked.send(message, from.port, from.address);
+    });
+    asked.bind(0, '127.0.0.1');
+    await once(asked, 'listening');
+    const poster = openPoster('public', [`127.0.0.1:${asked.address().port}`]);
+    const post = (host: string) => poster.post(`https://${host}/`, {}, '{}', new AbortController().signal);
+    const silent = Array.from({ length: 20 }, (_, nth) => post(`silent${nth}.example`));
+    const ends: string[] = [];
+    void Promise.all(silent).then(() => ends.push('silent'));
+    expect(await post('inside.example')).toEqual({ error: 'private_address' });
+    await lookup('localhost');
+    ends.push('others');
+    expect(new Set((await Promise.all(silent)).map((end) => 'error' in end))).toEqual(new Set([true]));
+    expect(ends[0]).toBe('others');
+    await poster.close();
+    asked.close();
   });
 
   it('is not called, whatever its form, nor by a name that means one', async () => {

@@ -1,4 +1,5 @@
-import { lookup as resolve, type LookupAddress, type LookupOptions } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, request } from 'undici';
@@ -23,15 +24,37 @@ class PrivateAddress extends Error {
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** Looks a name up for a connection. The addresses that are judged are those that are connected to, whatever the name means later. */
-function lookupPublic(hostname: string, options: LookupOptions, callback: LookupCallback): void {
-  resolve(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, []);
-    if (!addresses.every(({ address }) => isPublicAddress(address)))
-      return callback(new PrivateAddress(), []);
-    if (options.all === true) return callback(null, addresses);
-    callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-  });
+const LOOKUP = { timeout: 2_000, tries: 2 };
+
+/** @throws Error where the name means nothing, or an address that is not public; those named `localhost` never are (RFC 6761, 6.3) */
+async function addressesOf(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {
+  if (/(?:^|\.)localhost\.?$/i.test(hostname)) throw new PrivateAddress();
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const addresses = [
+    ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
+    ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
+  ];
+  if (addresses.length === 0 && v4.status === 'rejected') throw v4.reason;
+  if (!addresses.every(({ address }) => isPublicAddress(address))) throw new PrivateAddress();
+  return addresses;
+}
+
+/**
+ * Looks names up for connections. The addresses that are judged are those that are connected to, whatever the name means later. It asks
+ * name servers itself: the system's look-ups share a few threads with those of the provider, and whoever owns a name can be slow.
+ */
+function publicLookup(nameServers: readonly string[]) {
+  const resolver = new Resolver(LOOKUP);
+  if (nameServers.length > 0) resolver.setServers(nameServers);
+  return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    addressesOf(resolver, hostname).then(
+      (addresses) => {
+        if (options.all === true) callback(null, addresses);
+        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+      },
+      (error: Error) => callback(error, []),
+    );
+  };
 }
 
 export interface Poster {
@@ -43,16 +66,17 @@ export interface Poster {
  * What calls receivers. It follows no redirect, and waits 15 seconds from the look-up of the name to the answer.
  *
  * @param addresses see `EVENT_ADDRESSES`
+ * @param nameServers in place of the system's
  */
-export function openPoster(addresses: 'public' | 'any'): Poster {
+export function openPoster(addresses: 'public' | 'any', nameServers: readonly string[] = []): Poster {
   const isAny = addresses === 'any';
   // Connections are not kept: a receiver that moves is found at its next event.
-  const agent = new Agent({ connect: isAny ? {} : { lookup: lookupPublic }, pipelining: 0 });
+  const agent = new Agent({ connect: isAny ? {} : { lookup: publicLookup(nameServers) }, pipelining: 0 });
   return {
     async post(url, headers, body, stop) {
       const { hostname, protocol } = new URL(url);
       const literal = hostname.replace(/^\[|\]$/g, '');
-      // A name is judged by `lookupPublic`, which is not asked about an address.
+      // A name is judged by `publicLookup`, which is not asked about an address.
       if (!isAny && (protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))))
         return { error: 'private_address' };
       const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stop]);
