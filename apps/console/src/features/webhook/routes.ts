@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import {
   findEventWebhook,
+  findMemberRole,
   listEventDeliveries,
   removeEventWebhook,
   repeatEvent,
@@ -35,12 +36,15 @@ export const webhookRoutes: readonly Route[] = [
     method: 'get',
     path: PATH,
     access: 'viewer',
-    async handle({ context: { database }, accountId }) {
-      const [webhook, deliveries] = await Promise.all([
+    async handle({ context: { database }, accountId, person }) {
+      const [webhook, deliveries, role] = await Promise.all([
         findEventWebhook(database, accountId),
         listEventDeliveries(database, accountId),
+        findMemberRole(database, accountId, person.id),
       ]);
-      return { webhook, deliveries };
+      // Its path and its query may hold secrets.
+      const url = (full: string): string => (role === 'admin' ? full : new URL(full).origin);
+      return { webhook: webhook && { ...webhook, url: url(webhook.url) }, deliveries };
     },
   }),
   route({
