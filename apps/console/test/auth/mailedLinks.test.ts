@@ -219,6 +219,27 @@ describe('a change of address', () => {
     expect(await kindsTo(ana.email)).toEqual(['address_changed']);
   });
 
+  it('ends with a new password: whoever asked for it may have been somebody else', async () => {
+    const ana = await person(server);
+    const ask = async (email: string): Promise<string> => {
+      await ana.post('/auth/change-address', { email });
+      return tokenTo(email);
+    };
+    const first = await ask('thief@example.com');
+    const changed = await ana.post('/auth/change-password', {
+      password: PASSWORD,
+      newPassword: NEW_PASSWORD,
+    });
+    expect(changed.status).toBe(204);
+    expect((await post('/confirm-address', { token: first })).status).toBe(404);
+    const bia = await person(server);
+    await bia.post('/auth/change-address', { email: 'thief@example.com' });
+    const second = await tokenTo('thief@example.com');
+    await askReset(bia.email);
+    await post('/reset-password', { token: await tokenTo(bia.email), password: NEW_PASSWORD });
+    expect((await post('/confirm-address', { token: second })).status).toBe(404);
+  });
+
   it('says nothing of an address that somebody has, and takes it from nobody', async () => {
     const [ana, bia] = [await person(server), await person(server)];
     const answers = [

@@ -587,11 +587,10 @@ async function open(as: Visit['as'], theme: Theme): Promise<Window> {
 
 /** Goes to a path within the console, as its links do: a start of the console for each page would take most of the time. */
 async function follow(page: Page, path: string): Promise<void> {
-  const push = (to: string): Promise<void> =>
-    page.evaluate((there) => {
-      history.pushState(null, '', there);
-      dispatchEvent(new PopStateEvent('popstate'));
-    }, to);
+  const push = (to: string): Promise<unknown> =>
+    page.evaluate(
+      `history.pushState(null, '', ${JSON.stringify(to)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
   // By way of the page that no other looks like, so that the next one is seen to come and begins anew.
   const unknownPage = page.locator('main .tabler-icon-map-off');
   await push(UNKNOWN);

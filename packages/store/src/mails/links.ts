@@ -45,6 +45,13 @@ export async function endLinks({ sql }: Sql, purpose: LinkPurpose, value: string
     delete from user_verifications where starts_with(identifier, ${`${purpose}:`}) and value = ${value}`;
 }
 
+/** Ends the links to a new address of a person: whoever has asked for one need not be the person. */
+export async function endAddressChanges({ sql }: Sql, userId: string): Promise<void> {
+  await sql.execute`
+    delete from user_verifications
+    where case when starts_with(identifier, 'address-change:') then value::jsonb ->> 'userId' = ${userId} end`;
+}
+
 /** Deletes the links and the begun sign-ins that have expired: anybody begins as many as they like, and better-auth leaves them. */
 export async function deleteExpiredVerifications({ sql }: Sql): Promise<void> {
   await sql.execute`delete from user_verifications where expires_at < clock_timestamp()`;
