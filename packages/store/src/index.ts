@@ -153,6 +153,7 @@ export {
   endSession,
   isSessionConfirmed,
   isSessionOver,
+  keepBothFactors,
   listUserSessions,
   touchSession,
   SESSION_MS_MAX,

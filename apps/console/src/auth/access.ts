@@ -1,5 +1,6 @@
 import {
   findMemberRole,
+  hasOtherProof,
   isSessionConfirmed,
   isStaffTwoFactorRequired,
   MEMBER_ROLES,
@@ -49,11 +50,22 @@ export async function authorize(
  * Requires that the person confirmed their identity in this session within the last ten minutes: by signing in, by their second factor,
  * or, without one, by their password. A stolen session must not suffice to grant credits or to stop deliveries.
  *
- * @throws ConsoleProblem `confirmation_required`
+ * @throws ConsoleProblem `confirmation_required`, or as `requireOtherProof`
  */
-export async function requireConfirmation(
-  { database }: ConsoleContext,
-  { sessionId }: Person,
-): Promise<void> {
-  if (!(await isSessionConfirmed(database, sessionId))) throw new ConsoleProblem('confirmation_required');
+export async function requireConfirmation(context: ConsoleContext, person: Person): Promise<void> {
+  await requireOtherProof(context, person);
+  if (!(await isSessionConfirmed(context.database, person.sessionId)))
+    throw new ConsoleProblem('confirmation_required');
+}
+
+/**
+ * Requires of staff who need two factors, and have a passkey or a provider's login, that they showed one in this session. With the
+ * password alone, somebody else could add a factor of their own.
+ *
+ * @throws ConsoleProblem `second_factor_required`
+ */
+export async function requireOtherProof({ database }: ConsoleContext, person: Person): Promise<void> {
+  if (person.staff === null || person.showedBothFactors) return;
+  if ((await isStaffTwoFactorRequired(database)) && (await hasOtherProof(database, person.id)))
+    throw new ConsoleProblem('second_factor_required');
 }

@@ -7,6 +7,7 @@ import { genericOAuth, twoFactor } from 'better-auth/plugins';
 import type { Locale } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import {
+  claimByProvider,
   endSession,
   findPendingUser,
   isSessionOver,
@@ -34,7 +35,7 @@ export interface Person {
   language: Locale;
   staff: StaffRole | null;
   hasTwoFactor: boolean;
-  /** Whether they showed more than a password: by their second factor, or, in this session, by a passkey or to the provider. */
+  /** Whether they showed more than a password in this session: their second factor, a passkey, or what the provider asks for. */
   showedBothFactors: boolean;
   /** The session of this request. */
   sessionId: string;
@@ -120,8 +121,10 @@ export function createIdentity({
     databaseHooks: {
       account: {
         create: {
-          before: (account) =>
-            Promise.resolve({ data: { ...account, accessToken: null, refreshToken: null, idToken: null } }),
+          async before(account) {
+            if (account.providerId === 'oidc') await claimByProvider(database, account.userId);
+            return { data: { ...account, accessToken: null, refreshToken: null, idToken: null } };
+          },
         },
       },
     },
@@ -228,7 +231,7 @@ export function createIdentity({
         language: (user.language as Locale | null) ?? browserLanguage(headers),
         staff: (user.staff ?? null) as StaffRole | null,
         hasTwoFactor: user.twoFactorEnabled ?? false,
-        showedBothFactors: (user.twoFactorEnabled ?? false) || session.bothFactors === true,
+        showedBothFactors: session.bothFactors === true,
         sessionId: session.id,
         csrfToken: csrfTokenOf(config.SESSION_SECRET, session.token),
       };

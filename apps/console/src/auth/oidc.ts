@@ -23,10 +23,12 @@ export const OIDC_ROUTES: readonly SignInRoute[] = [
     path: '/sign-in/oidc',
     access: 'anyone',
     body: Type.Object({}, STRICT),
-    async handle({ context: { config }, callBetterAuth }) {
-      if (config.OIDC_ISSUER === '') throw new ConsoleProblem('not_found');
+    async handle({ context, person, callBetterAuth }) {
+      if (context.config.OIDC_ISSUER === '') throw new ConsoleProblem('not_found');
       const request = { provider: 'oidc', callbackURL: '/', disableRedirect: true };
       const { body, cookies } = await callBetterAuth(request, '/sign-in/social');
+      // From the provider's page, a browser brings no cookie of the session that it had.
+      await endPreviousSession(context, person);
       return { body: { url: body['url'] }, cookies };
     },
   }),
@@ -35,9 +37,8 @@ export const OIDC_ROUTES: readonly SignInRoute[] = [
 /** Signs somebody in whom the provider names, and leads to the pages; whom it refuses, to the sign-in page, which says so. */
 export function oidcCallback(context: ConsoleContext): RequestHandler {
   return async (request, response) => {
-    const { identity, config, database } = context;
+    const { config, database } = context;
     if (config.OIDC_ISSUER === '') throw new ConsoleProblem('not_found');
-    const before = await identity.personOf(request.headers);
     const at = request.originalUrl.indexOf('?');
     const query = at === -1 ? '' : request.originalUrl.slice(at);
     const answer = await askBetterAuth(context, request, `${OIDC_CALLBACK}${query}`, null);
@@ -46,7 +47,6 @@ export function oidcCallback(context: ConsoleContext): RequestHandler {
     if (person !== null) {
       const given = { proof: 'oidc', clientAddress: clientAddress(request) } as const;
       await logSignIn(database, actorOf(person), person.sessionId, given);
-      await endPreviousSession(context, before);
     }
     for (const cookie of cookies) response.append('Set-Cookie', cookie);
     response.redirect(person === null ? '/sign-in?refused' : '/');

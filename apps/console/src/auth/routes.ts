@@ -7,6 +7,7 @@ import {
   endSession,
   forgetSignInTries,
   isStaffTwoFactorRequired,
+  keepBothFactors,
   logFailedConfirmation,
   logFailedSignIn,
   logOwnSecurityChange,
@@ -26,6 +27,7 @@ import {
   type OwnSecurityChange,
   type Proof,
 } from '@onecode/store';
+import { requireOtherProof } from './access.js';
 import type { AuthAnswer } from './betterAuth.js';
 import { networkOf } from '../http/clientAddress.js';
 import type { ConsoleContext } from '../context.js';
@@ -162,7 +164,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'signed_in',
     body: Type.Object({ password: PASSWORD, newPassword: PASSWORD }, STRICT),
     async handle(call) {
-      const { body, person, callBetterAuth } = call;
+      const { context, body, person, callBetterAuth } = call;
       // Judging the new password is part of the counted try, so that nobody can have many judged at once.
       const { cookies } = await withPassword(call, 'user.password', async () => {
         await requireGoodPassword('newPassword', body.newPassword, person);
@@ -172,6 +174,9 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
           revokeOtherSessions: true,
         });
       });
+      // better-auth has begun a new session in place of this one.
+      const { sessionId } = await personOfCookies(context, cookies);
+      if (signedIn(person).showedBothFactors) await keepBothFactors(context.database, sessionId);
       return { cookies };
     },
   }),
@@ -180,6 +185,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
     access: 'signed_in',
     body: PASSWORD_ONLY,
     async handle(call) {
+      await requireOtherProof(call.context, signedIn(call.person));
       // The second factor is off until the person has sent a code back.
       const { body, cookies } = await withPassword(call, null, () => call.callBetterAuth(call.body));
       return { body: { uri: body['totpURI'], backupCodes: body['backupCodes'] }, cookies };
@@ -222,6 +228,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       const { context, person, callBetterAuth } = call;
       // A signed-in person may only turn the second factor on here: this path does not count their wrong codes.
       if (person?.hasTwoFactor) throw new ConsoleProblem('conflict');
+      if (person !== null) await requireOtherProof(context, person);
       const code = typedCode(call.body.code);
       const answer = await (person === null
         ? takeSecondStep(call, 'code', () => callBetterAuth({ code }))

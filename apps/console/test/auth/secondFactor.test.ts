@@ -194,6 +194,39 @@ describe('a second factor of staff', () => {
       });
     });
 
+    it('the password alone adds none to those who have a passkey or a provider’s login', async () => {
+      const [withPasskey, withLogin] = [
+        await person(server, { staff: 'operator' }),
+        await person(server, { staff: 'on_call' }),
+      ];
+      await server.db.sql(
+        `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
+         values (gen_random_uuid(), $1, 'Key', gen_random_uuid(), 'key', 0, 'singleDevice', false)`,
+        [withPasskey.id],
+      );
+      await server.db.sql(
+        `insert into user_credentials (id, user_id, account_id, provider_id, updated_at)
+         values (gen_random_uuid(), $1, 'x', 'oidc', now())`,
+        [withLogin.id],
+      );
+      const [passkey] = await server.db.sql('select id from user_passkeys where user_id = $1', [
+        withPasskey.id,
+      ]);
+      const tries = (who: TestPerson): Promise<Answer>[] => [
+        who.post('/auth/two-factor/enable', { password: PASSWORD }),
+        who.post('/auth/two-factor/verify-totp', { code: '000000' }),
+        who.post('/auth/passkey/generate-register-options', {}),
+        who.post('/auth/passkey/verify-registration', { name: 'Mine', response: {} }),
+        who.call('DELETE', `/profile/passkeys/${String(passkey!['id'])}`),
+      ];
+      await set('required');
+      for (const who of [withPasskey, withLogin])
+        for (const answer of tries(who)) expect(await answer).toMatchObject(REQUIRED);
+      // Where nobody needs two factors, the password is enough for all of this.
+      await set('optional');
+      expect((await withPasskey.post('/auth/two-factor/enable', { password: PASSWORD })).status).toBe(200);
+    });
+
     it('nobody on the staff turns it off, but everybody else may', async () => {
       const [operator, customer] = [
         await withTwoFactor(server, { staff: 'on_call' }),

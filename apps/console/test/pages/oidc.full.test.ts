@@ -114,6 +114,18 @@ describeInBrowser('the OpenID provider of the staff', () => {
     ]);
   });
 
+  it('ends the ways in of whoever made a person by an address that nobody had confirmed', async () => {
+    const olga = await person(server, { staff: 'operator' });
+    await server.db.sql('update users set email_verified = false where id = $1', [olga.id]);
+    expect((await olga.get('/session')).status).toBe(200);
+    const page = await come({ email: olga.email, isVerified: true });
+    await page.getByRole('button', { name: 'User menu' }).waitFor();
+    expect((await olga.get('/session')).status).toBe(401);
+    const left = 'select provider_id from user_credentials where user_id = $1';
+    expect(await server.db.sql(left, [olga.id])).toEqual([{ provider_id: 'oidc' }]);
+    await page.context().close();
+  });
+
   it('is asked with a state, a nonce and a challenge for the code', async () => {
     const asked = provider.asked.at(-1)!;
     for (const name of ['state', 'nonce', 'code_challenge'])

@@ -1,7 +1,7 @@
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { endLinks, readLink, useLink } from '../mails/links.js';
+import { endAddressChanges, endLinks, readLink, useLink } from '../mails/links.js';
 import { hashPassword } from './passwords.js';
 import { forgetSignInTries } from './signInLimits.js';
 
@@ -68,7 +68,8 @@ export async function resetPassword(database: Database, token: string, password:
 }
 
 /**
- * Removes the second factor of a person who lost it and the backup codes, with their passkeys, and ends all their sessions.
+ * Removes the second factor of a person who lost it and the backup codes, with their passkeys and the provider's login, and ends all their
+ * sessions.
  *
  * @returns false when nobody has this e-mail
  */
@@ -76,8 +77,41 @@ export async function removeTwoFactor(database: Database, actor: Actor, email: s
   return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
     await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
     await connection.prisma.userPasskey.deleteMany({ where: { userId } });
+    await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'oidc' } });
     await connection.prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
     return true;
+  });
+}
+
+/** Whether a person has another way to prove themselves than a password: a passkey, or a provider's login. */
+export async function hasOtherProof({ sql }: Connection, userId: string): Promise<boolean> {
+  const [found] = await sql.query<[{ has: boolean }]>`
+    select exists (select from user_passkeys where user_id = ${userId}::uuid)
+      or exists (select from user_credentials where user_id = ${userId}::uuid and provider_id = 'oidc') as has`;
+  return found.has;
+}
+
+/**
+ * Gives a person whose address nobody has confirmed to the provider that vouches for it: whoever made the person may be somebody else.
+ * Their password, second factor, passkeys and sessions end.
+ */
+export async function claimByProvider(database: Database, userId: string): Promise<void> {
+  const user = await database.prisma.user.findUnique({
+    where: { id: userId },
+    select: { name: true, emailVerified: true },
+  });
+  if (user === null || user.emailVerified) return;
+  await audited(database, { kind: 'user', id: userId, name: user.name }, async ({ prisma }, log) => {
+    const where = { where: { userId } };
+    await prisma.userCredential.deleteMany(where);
+    await prisma.userTwoFactor.deleteMany(where);
+    await prisma.userPasskey.deleteMany(where);
+    await prisma.userSession.deleteMany(where);
+    await prisma.user.update({
+      where: { id: userId },
+      data: { emailVerified: true, twoFactorEnabled: false },
+    });
+    await log({ action: 'user.claimed', subject: userId });
   });
 }
 
@@ -96,6 +130,7 @@ async function changeSecurity(
     await connection.prisma.userSession.deleteMany({ where: { userId: user.id } });
     // Ends sign-ins between the password and the second factor too.
     await connection.prisma.userVerification.deleteMany({ where: { value: user.id } });
+    await endAddressChanges(connection, user.id);
     await log({ action, subject: user.id });
     return true;
   });
@@ -120,6 +155,7 @@ export async function logOwnSecurityChange(
     if (action === 'user.password') {
       const { email } = await connection.prisma.user.findUniqueOrThrow({ where: { id: actor.id } });
       await endLinks(connection, 'password-reset', email);
+      await endAddressChanges(connection, actor.id);
     }
     await log({ action, subject: actor.id, details });
   });

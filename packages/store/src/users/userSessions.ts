@@ -89,6 +89,11 @@ export async function markConfirmed(
     where id = ${id}::uuid`;
 }
 
+/** Notes that a session took the place of one in which its person had shown more than a password. */
+export async function keepBothFactors({ sql }: Connection, id: string): Promise<void> {
+  await sql.execute`update user_sessions set both_factors = true where id = ${id}::uuid`;
+}
+
 /** Ends all sessions of a person but one. @returns how many */
 export async function endOtherSessions(
   database: Database,
