@@ -1,6 +1,7 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { callbackify } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { Agent, request } from 'undici';
 
@@ -46,15 +47,13 @@ async function addressesOf(resolver: Resolver, hostname: string): Promise<Lookup
 function publicLookup(nameServers: readonly string[]) {
   const resolver = new Resolver(LOOKUP);
   if (nameServers.length > 0) resolver.setServers(nameServers);
-  return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
-    addressesOf(resolver, hostname).then(
-      (addresses) => {
-        if (options.all === true) callback(null, addresses);
-        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
-      },
-      (error: Error) => callback(error, []),
-    );
-  };
+  const find = callbackify((hostname: string) => addressesOf(resolver, hostname));
+  return (hostname: string, options: LookupOptions, callback: LookupCallback): void =>
+    find(hostname, (error, addresses) => {
+      if (error !== null) callback(error, []);
+      else if (options.all === true) callback(null, addresses);
+      else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+    });
 }
 
 export interface Poster {
