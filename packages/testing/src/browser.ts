@@ -5,10 +5,10 @@ import { describeIf } from './describeIf.js';
 
 const browserPath = findBrowser();
 
-/** Chromium from `CHROMIUM_PATH`, else from the usual place or `PATH`. */
+/** Chromium from `CHROMIUM_PATH`, else from the usual place or `PATH`; the one without windows first. */
 function findBrowser(): string | undefined {
   const folders = ['/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
-  const names = ['chromium', 'google-chrome'];
+  const names = ['chromium-headless-shell', 'chromium', 'google-chrome'];
   const candidates = names.flatMap((name) => folders.map((folder) => join(folder, name)));
   return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
 }
