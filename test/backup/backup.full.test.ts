@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, placeHold, releaseHold, revokeApiKey } from '@onecode/store';
 import {
   buildCaller,
@@ -15,6 +16,8 @@ import { DatabaseServers, hasPostgres, type Begun } from './databaseServer.js';
 const WALK_MS_MAX = 300_000;
 const STEP_MS_MAX = 60_000;
 const CLIENTS = 6;
+/** Fewer than the sender may send in a second: of an account's sends the newest goes first, and behind more the oldest would wait on. */
+const SENDS_PER_SECOND = 40;
 const CODE = '135790';
 /** Sends that each part of a walk waits for. */
 const SOME = 60;
@@ -48,6 +51,7 @@ class Load {
           const send = await stack.create(key, { to, code: CODE }, parts).catch(() => null);
           if (send === null) return;
           this.accepted.push({ id: send.id, begunAt, to, idempotencyKey });
+          await delay((1_000 * CLIENTS) / SENDS_PER_SECOND);
         }
       }),
     );
