@@ -1,6 +1,6 @@
 import { withUsage } from './load/load.mjs';
 import { connect } from './environment.mjs';
-import { addHistory, createMigrated, packagesOf, WORKING_TREE } from './targets/onecode.mjs';
+import { createMigrated, packagesOf, WORKING_TREE } from './targets/onecode.mjs';
 
 /** A simulated year: the sends of each week are written, and then what is too old at its end is masked or deleted. */
 
@@ -28,13 +28,21 @@ export async function measure(environment, { past }) {
   const handle = store.openDatabase(url, { connectionsMax: 4 });
   const client = await connect(url);
   const { id: senderId } = await testing.buildSender(handle);
+  const caller = await testing.buildCaller(handle, 'live');
   const perWeek = Math.round(past / WEEKS);
   const total = { masked: 0, deleted: 0, ms: 0, cpuMs: 0, walBytes: 0 };
   const weeks = [];
   let [kept, dead, vacuums] = [0, 0, 0];
   for (let week = 1; week <= WEEKS; week++) {
     const daysLeft = 7 * (WEEKS - week);
-    await addHistory(testing, handle, url, senderId, { sends: perWeek, days: 7, endedDaysAgo: daysLeft });
+    await testing.fillHistory(url, {
+      applications: [caller],
+      senderId,
+      numberPepper: testing.TEST_NUMBER_PEPPER,
+      sends: perWeek,
+      days: 7,
+      endedDaysAgo: daysLeft,
+    });
     await client.query('update settings set retain_numbers_days = $1, retain_sends_days = $2', [
       daysLeft + NUMBERS_DAYS,
       daysLeft + 7 * QUARTER,

@@ -50,12 +50,11 @@ describeInBrowser('a first visit', () => {
 
   it('to the overview needs 450 kB in 25 requests', async () => {
     const { database, url } = service.stack.db;
-    const { accountId, applicationId } = await buildCaller(database, 'live');
+    const caller = await buildCaller(database, 'live');
+    const { accountId } = caller;
     const { id: senderId } = await buildSender(database);
-    const applications = [{ id: applicationId, mode: 'live' as const }];
     await fillHistory(url, {
-      accountId,
-      applications,
+      applications: [caller],
       senderId,
       sends: 100,
       days: 3,

@@ -259,18 +259,34 @@ export const memoryLines = (memory, minutes) =>
 
 /**
  * @param {Results['growth']} growth
- * @returns {Line[]}
+ * @returns {Line[][]} tables
  */
 export function growthLines(growth) {
   if (growth === null) return [];
+  const { sends, parts } = growth.workingSet;
+  const { deleted, cpuMs, walBytes } = growth.vacuum;
   const sizes = growth.sizes.map(({ table, tableBytes, indexBytes }) => ({
     what: `bytes a send: ${table}`,
     table: number(tableBytes, 0),
     indexes: number(indexBytes, 0),
   }));
   return [
-    ...sizes,
-    { what: 'rows that an idle worker reads a second', table: number(growth.idleRowsPerSecond, 0) },
+    [
+      ...sizes,
+      { what: 'rows that an idle worker reads a second', table: number(growth.idleRowsPerSecond, 0) },
+    ],
+    parts.map(({ name, bytes, ofBytes }) => ({
+      what: `touched by ${sends} sends: ${name}`,
+      MB: number(bytes / 1e6, 1),
+      'of MB': number(ofBytes / 1e6, 1),
+    })),
+    [
+      {
+        what: `vacuum of sends, ${deleted} of them deleted`,
+        'postgres s': number(cpuMs / 1000, 1),
+        'WAL MB': number(walBytes / 1e6, 0),
+      },
+    ],
   ];
 }
 

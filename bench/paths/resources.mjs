@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fullLoad, steadyLoad } from '../load/load.mjs';
+import { fullLoad, steadyLoad, withUsage } from '../load/load.mjs';
 import { residentMiBOf } from '../machine.mjs';
 import { median } from '../statistics.mjs';
 import { openOnecode, WORKING_TREE } from '../targets/onecode.mjs';
 import { creations } from '../targets/target.mjs';
-import { resetProvider } from './worker.mjs';
+import { loadEndToEnd, resetProvider } from './worker.mjs';
 
 /** What the processes and the database take: time to start and to become fast, memory, bytes and rows. */
 
@@ -22,6 +22,11 @@ const IDLE_MS = 5_000;
 /** What a session has counted reaches the statistics within a second. */
 const STATISTICS_MS = 1_500;
 
+const WORKING_SET_SECONDS = 10;
+const LARGEST = 8;
+/** Of all sends. Autovacuum waits for a fifth. */
+const DELETED_PART = 0.02;
+
 /** The tables that grow with the sends, with their indexes. */
 const SIZES = `
   select c.relname as table, pg_table_size(c.oid)::float8 as table_bytes, pg_indexes_size(c.oid)::float8 as index_bytes,
@@ -30,6 +35,17 @@ const SIZES = `
 const ROWS_READ = `
   select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::float8 as read from pg_stat_user_tables
   where relname in ('sends', 'attempts', 'ledger_entries', 'receipts')`;
+/** What of this database is in shared memory: tables and indexes, with what they have on disk. */
+const IN_MEMORY = `
+  select c.relname as name, count(*) * 8192::float8 as bytes, pg_relation_size(c.oid)::float8 as of_bytes
+  from pg_buffercache b join pg_class c on b.relfilenode = pg_relation_filenode(c.oid)
+  where b.reldatabase = (select oid from pg_database where datname = current_database())
+  group by c.oid, c.relname order by bytes desc limit ${LARGEST}`;
+const CREATED = `select sum(sends_created)::float8 as created from applications`;
+const DELETE_OLDEST = `
+  with old as materialized (select id from sends order by id limit $1), gone as (
+    delete from attempts where send_id = any(array(select id from old))
+  ) delete from sends where id = any(array(select id from old))`;
 
 /**
  * The time from `node` starting until the API is ready.
@@ -138,32 +154,54 @@ export async function measureMemory({ environment, options, targets, provider, f
  * @typedef {object} Growth
  * @property {{ table: string, tableBytes: number, indexBytes: number }[]} sizes bytes of one send
  * @property {number} idleRowsPerSecond rows that an idle worker reads
+ * @property {{ sends: number, parts: { name: string, bytes: number, ofBytes: number }[] }} workingSet what so many sends end to end touch
+ * @property {{ deleted: number, cpuMs: number, walBytes: number }} vacuum of the sends, after so many of them were deleted
  */
 
 /**
- * The space of a send in the filled database, and the rows that an idle worker reads there.
+ * The space of a send in the filled database, the rows that an idle worker reads there, what of it sends touch, and its vacuum.
  * @param {Context} context
  * @returns {Promise<Growth | null>} null without a filled database
  */
-export async function measureGrowth({ targets, provider, options }) {
+export async function measureGrowth(context) {
+  const { environment, targets, provider, options } = context;
   const filled = targets.find(({ name }) => name.includes(' rows'));
   if (options.rows === 0 || filled === undefined) return null;
+  const { pool } = filled;
   const worker = await filled.startWorker(provider.url, 50);
   await delay(STATISTICS_MS);
-  const rowsRead = async () => Number((await filled.pool.query(ROWS_READ)).rows[0].read);
-  const before = await rowsRead();
+  const read = async (/** @type {string} */ query) =>
+    Number(Object.values((await pool.query(query)).rows[0])[0]);
+  const before = await read(ROWS_READ);
   await delay(IDLE_MS);
   await delay(STATISTICS_MS);
-  const read = (await rowsRead()) - before;
+  const rowsRead = (await read(ROWS_READ)) - before;
   await worker.stop();
   // Only now: this query itself reads every send.
-  const { rows } = await filled.pool.query(SIZES);
+  const { rows: sizes } = await pool.query(SIZES);
+
+  await pool.query('create extension if not exists pg_buffercache');
+  const createdBefore = await read(CREATED);
+  await pool.query('select pg_buffercache_evict_all()');
+  await loadEndToEnd(context, filled, WORKING_SET_SECONDS);
+  const { rows: parts } = await pool.query(IN_MEMORY);
+  const sends = (await read(CREATED)) - createdBefore;
+  await filled.clear();
+
+  const deleted = Math.round(DELETED_PART * options.rows);
+  await pool.query(DELETE_OLDEST, [deleted]);
+  const { usage } = await withUsage(environment, {}, () => pool.query('vacuum (index_cleanup on) sends'));
   return {
-    sizes: rows.map(({ table, table_bytes, index_bytes, sends }) => ({
+    sizes: sizes.map(({ table, table_bytes, index_bytes, sends: all }) => ({
       table,
-      tableBytes: table_bytes / sends,
-      indexBytes: index_bytes / sends,
+      tableBytes: table_bytes / all,
+      indexBytes: index_bytes / all,
     })),
-    idleRowsPerSecond: read / ((IDLE_MS + STATISTICS_MS) / 1000),
+    idleRowsPerSecond: rowsRead / ((IDLE_MS + STATISTICS_MS) / 1000),
+    workingSet: {
+      sends,
+      parts: parts.map(({ name, bytes, of_bytes: ofBytes }) => ({ name, bytes, ofBytes })),
+    },
+    vacuum: { deleted, cpuMs: usage.cpuMs['postgres'] ?? 0, walBytes: usage.walBytes },
   };
 }

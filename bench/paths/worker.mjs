@@ -86,26 +86,34 @@ async function measureCalls(environment, provider, pid, total, seconds) {
  * Sends from their creation until the third of their receipts was applied, as many as API and worker manage together.
  * @param {Context} context
  */
-export function measureEndToEnd({ environment, options, targets, provider, flushRedis }) {
-  const candidates = targets.map((target) => ({
+export function measureEndToEnd(context) {
+  const candidates = context.targets.map((target) => ({
     target: target.name,
-    load: async (/** @type {number} */ seconds) => {
-      await resetProvider(provider.url, 0, target);
-      const worker = await target.startWorker(provider.url, 50);
-      const pids = { api: target.api.pid, worker: worker.pid, provider: provider.pid };
-      const load = fullLoad(
-        environment,
-        { url: target.api.url, pids },
-        { requests: (count) => creations(target.keys, count, true), databaseUrl: target.databaseUrl },
-      );
-      await load(END_TO_END_WARM_UP_SECONDS);
-      const measurement = await load(Math.max(seconds, END_TO_END_SECONDS_MIN));
-      await worker.stop();
-      await flushRedis();
-      return measurement;
-    },
+    load: (/** @type {number} */ seconds) => loadEndToEnd(context, target, seconds),
   }));
-  return compare(END_TO_END, candidates, options);
+  return compare(END_TO_END, candidates, context.options);
+}
+
+/**
+ * @param {Context} context
+ * @param {import('../targets/target.mjs').Target} target
+ * @param {number} seconds after a warm-up
+ * @returns {Promise<Measurement>}
+ */
+export async function loadEndToEnd({ environment, provider, flushRedis }, target, seconds) {
+  await resetProvider(provider.url, 0, target);
+  const worker = await target.startWorker(provider.url, 50);
+  const pids = { api: target.api.pid, worker: worker.pid, provider: provider.pid };
+  const load = fullLoad(
+    environment,
+    { url: target.api.url, pids },
+    { requests: (count) => creations(target.keys, count, true), databaseUrl: target.databaseUrl },
+  );
+  await load(END_TO_END_WARM_UP_SECONDS);
+  const measurement = await load(Math.max(seconds, END_TO_END_SECONDS_MIN));
+  await worker.stop();
+  await flushRedis();
+  return measurement;
 }
 
 /**

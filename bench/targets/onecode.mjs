@@ -16,10 +16,12 @@ const SENDERS = 10;
 const SCRAPE_MS = 5_000;
 const JOBS_MAX = 1_000;
 const HISTORY_SENDS_MAX = 100_000;
-const HISTORY_DAYS = 60;
+/** A year's shape: by the hour of the day, and the day of the week. */
+const HISTORY_DAYS = 365;
 const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000 };
 const SENDS_CREATED_TOGETHER = 1_000;
 const WORKERS = 4;
+const FILLERS = 2;
 
 /** Leaves sends as a worker would whose messages the provider has accepted. */
 const ACCEPT = `
@@ -78,7 +80,7 @@ export async function packagesOf({ folder }) {
  * @param {Environment} environment
  * @param {Release} release
  * @param {string} database its name
- * @param {number} rows sends of other accounts that are there from the start
+ * @param {number} rows sends of these accounts that are there from the start
  * @param {object} [options]
  * @param {number} [options.accounts] how many
  * @param {number} [options.endedDaysAgo] between the last of the rows and now
@@ -97,15 +99,20 @@ export async function openOnecode(
   const callers = await runConcurrently(accounts, 10, () => testing.buildCaller(handle, 'live', UNLIMITED));
   const sender = await testing.buildSender(handle, { throughput: 1000 });
   for (let count = 1; count < SENDERS; count++) await testing.buildSender(handle, { throughput: 1000 });
-  // In the order of time, as they would have come.
-  const parts = Math.ceil(rows / HISTORY_SENDS_MAX);
-  await runConcurrently(parts, 2, (index) =>
-    addHistory(testing, handle, url, sender.id, {
-      sends: Math.min(HISTORY_SENDS_MAX, rows - index * HISTORY_SENDS_MAX),
-      days: HISTORY_DAYS / parts,
-      endedDaysAgo: endedDaysAgo + (HISTORY_DAYS / parts) * (parts - 1 - index),
-    }),
-  );
+  // In the order of time, as they would have come. No account is written by both at once.
+  const parts = Math.ceil(rows / HISTORY_SENDS_MAX / FILLERS);
+  await runConcurrently(FILLERS, FILLERS, async (filler) => {
+    const applications = callers.filter((_, index) => index % FILLERS === filler);
+    for (let part = 0; part < parts; part++)
+      await testing.fillHistory(url, {
+        applications,
+        senderId: sender.id,
+        numberPepper: testing.TEST_NUMBER_PEPPER,
+        sends: Math.ceil(rows / FILLERS / parts),
+        days: HISTORY_DAYS / parts,
+        endedDaysAgo: endedDaysAgo + (HISTORY_DAYS / parts) * (parts - 1 - part),
+      });
+  });
   // Otherwise PostgreSQL would vacuum and write these pages during the first measurements.
   if (rows > 0) await runSql(url, 'vacuum (analyze)', 'checkpoint');
 
@@ -207,26 +214,6 @@ function scrape(url) {
     await response?.text().catch(() => '');
   }, SCRAPE_MS);
   return () => clearInterval(timer);
-}
-
-/**
- * Adds another account with a past.
- * @param {typeof import('@onecode/testing')} testing
- * @param {import('@onecode/store').Database} handle
- * @param {string} url
- * @param {string} senderId
- * @param {{ sends: number, days: number, endedDaysAgo: number }} past
- */
-export async function addHistory(
-  { buildCaller, fillHistory, TEST_NUMBER_PEPPER: numberPepper },
-  handle,
-  url,
-  senderId,
-  past,
-) {
-  const { accountId, applicationId } = await buildCaller(handle, 'live');
-  const applications = [{ id: applicationId, mode: /** @type {const} */ ('live') }];
-  await fillHistory(url, { accountId, applications, senderId, numberPepper, ...past });
 }
 
 /**

@@ -110,10 +110,9 @@ async function addHistory(env, accountId, { test, live }) {
   const [sender] = await onecode(env, 'sender', 'list');
   await fillHistory(String(env['DATABASE_URL']), {
     ...HISTORY,
-    accountId,
     applications: [
-      { id: live.application, mode: 'live' },
-      { id: test.application, mode: 'test' },
+      { applicationId: live.application, accountId, mode: 'live' },
+      { applicationId: test.application, accountId, mode: 'test' },
     ],
     senderId: sender.id,
     numberPepper: parseKeyring(String(env['NUMBER_PEPPER'])),

@@ -1,11 +1,10 @@
 import { canonicalNumber, recipientKeys, type Keyring } from '@onecode/domain';
 import pg from 'pg';
 
-/** An invented past of an account, for the seed of `npm start`, benchmarks and pictures of pages. */
+/** An invented past of accounts, for the seed of `npm start`, benchmarks and pictures of pages. */
 export interface History {
-  accountId: string;
-  /** The account must have no sends yet. */
-  applications: readonly { id: string; mode: 'test' | 'live' }[];
+  /** The earlier ones have most of the sends. Nobody creates others for them meanwhile. */
+  applications: readonly { applicationId: string; accountId: string; mode: 'test' | 'live' }[];
   /** The sender of the live ones. */
   senderId: string;
   /** By which the processes find numbers. */
@@ -18,8 +17,8 @@ export interface History {
 }
 
 /**
- * Writes an account's past: sends with every final status, with the attempts and ledger entries that the service would
- * have left. Credits, granted at the start, pay for them.
+ * Writes the past of accounts, after what they have already: sends with idempotency keys and every final status, with the attempts and
+ * ledger entries that the service would have left. Credits, granted at the start, pay for them.
  */
 export async function fillHistory(databaseUrl: string, history: History): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -29,7 +28,8 @@ export async function fillHistory(databaseUrl: string, history: History): Promis
     await client.query(DRAW_SENDS, [
       history.sends,
       history.days,
-      history.applications.map(({ id }) => id),
+      history.applications.map(({ applicationId }) => applicationId),
+      history.applications.map(({ accountId }) => accountId),
       history.applications.map(({ mode }) => mode),
       history.endedDaysAgo ?? 0,
     ]);
@@ -42,11 +42,7 @@ export async function fillHistory(databaseUrl: string, history: History): Promis
       ],
     );
     for (const statement of INSERTS)
-      await client.query(
-        statement
-          .replaceAll(':account', client.escapeLiteral(history.accountId))
-          .replaceAll(':sender', client.escapeLiteral(history.senderId)),
-      );
+      await client.query(statement.replaceAll(':sender', client.escapeLiteral(history.senderId)));
     await client.query('commit');
     await client.query('analyze sends, attempts, ledger_entries');
   } finally {
@@ -63,7 +59,7 @@ const idAt = (time: string): string =>
 const DRAW_SENDS = `
   create temporary table drawn on commit drop as
   with candidates as (
-    select date_trunc('milliseconds', now() - interval '5 minutes' - ($5::float8 + random() * $2::float8) * interval '1 day') as at
+    select date_trunc('milliseconds', now() - interval '5 minutes' - ($6::float8 + random() * $2::float8) * interval '1 day') as at
     from generate_series(1, 3 * $1::integer)
   ), kept as (
     -- As many as were asked for, whatever hours they fall into: a weighted sample (Efraimidis, Spirakis 2006).
@@ -76,11 +72,11 @@ const DRAW_SENDS = `
     from kept
   )
   select ${idAt('at')} as id, at, number,
-    ($3::text[])[choice]::uuid as application_id, ($4::text[])[choice] as mode,
-    row_number() over (partition by choice order by at) as application_number,
-    case when ($4::text[])[choice] = 'test' then 'read' when fate < 0.05 then 'failed' when fate < 0.09 then 'sent'
+    ($3::text[])[choice]::uuid as application_id, ($4::text[])[choice]::uuid as account_id, ($5::text[])[choice] as mode,
+    row_number() over (partition by choice order by at) as nth,
+    case when ($5::text[])[choice] = 'test' then 'read' when fate < 0.05 then 'failed' when fate < 0.09 then 'sent'
       when reader < 0.4 then 'delivered' else 'read' end as status,
-    case when fate < 0.09 and ($4::text[])[choice] = 'live' then 'pending' when verdict < 0.87 then 'verified' when verdict < 0.885 then 'locked' else 'pending' end as verification,
+    case when fate < 0.09 and ($5::text[])[choice] = 'live' then 'pending' when verdict < 0.87 then 'verified' when verdict < 0.885 then 'locked' else 'pending' end as verification,
     case when place < 0.75 then 'BR' when place < 0.9 then 'US' else 'PT' end as country,
     case when place < 0.75 then '+55119' || (60000000 + floor(random() * 9999999))::bigint
       when place < 0.9 then '+1202555' || lpad(floor(random() * 9999)::text, 4, '0')
@@ -94,26 +90,27 @@ const DRAW_SENDS = `
 
 const INSERTS: readonly string[] = [
   `insert into ledger_entries (account_id, kind, bucket, units, reason, created_at)
-   select :account, 'granted', 'credit', greatest(1, 2 * count(*)), 'prepaid', min(at) - interval '1 hour' from drawn`,
+   select account_id, 'granted', 'credit', 2 * count(*), 'prepaid', min(at) - interval '1 hour' from drawn group by 1`,
 
   `insert into sends (
-     id, account_id, application_id, mode, application_number, recipient, recipient_key, country, locale, charged_from, code_hash,
-     status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, attempt_number, created_at, expires_at,
+     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient, recipient_key, country, locale,
+     charged_from, code_hash, status, verification, wrong_guesses, wrong_guess_times, channel, from_number, sender_id, attempts, attempt_number, created_at, expires_at,
      sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason, version, request_id
    )
-   select d.id, :account, application_id, mode, application_number, recipient, recipient_key, country, locale,
-     case mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, verification,
+   select d.id, d.account_id, application_id, d.mode, a.sends_created + nth, convert_to(gen_random_uuid()::text, 'UTF8'),
+     decode(repeat('00', 33), 'hex'), recipient, recipient_key, country, locale,
+     case d.mode when 'live' then 'credit' end, decode(repeat('00', 33), 'hex'), status, verification,
      case verification when 'locked' then 5 else 0 end,
      case verification when 'locked' then array(select at + make_interval(secs => 20 + 6 * n) from generate_series(1, 5) n) end,
-     case mode when 'live' then 'whatsapp' else 'sandbox' end, case mode when 'live' then r.number end,
-     case mode when 'live' then r.id end, case mode when 'live' then 1 else 0 end,
-     case mode when 'live' then 1 else 0 end, at, at + interval '10 minutes',
-     case when mode = 'test' then at + interval '40 milliseconds' when status <> 'failed' then sent_at end,
-     case when mode = 'test' then at + interval '40 milliseconds' when status in ('delivered', 'read') then delivered_at end,
-     case when mode = 'test' then at + interval '40 milliseconds' when status = 'read' then read_at end,
+     case d.mode when 'live' then 'whatsapp' else 'sandbox' end, case d.mode when 'live' then r.number end,
+     case d.mode when 'live' then r.id end, case d.mode when 'live' then 1 else 0 end,
+     case d.mode when 'live' then 1 else 0 end, at, at + interval '10 minutes',
+     case when d.mode = 'test' then at + interval '40 milliseconds' when status <> 'failed' then sent_at end,
+     case when d.mode = 'test' then at + interval '40 milliseconds' when status in ('delivered', 'read') then delivered_at end,
+     case when d.mode = 'test' then at + interval '40 milliseconds' when status = 'read' then read_at end,
      case verification when 'verified' then verified_at end, case verification when 'locked' then at + interval '50 seconds' end,
      case status when 'failed' then sent_at end, case status when 'failed' then 'rejected_by_provider' end, 3, gen_random_uuid()
-   from drawn d cross join (select id, number from senders where id = :sender) r
+   from drawn d join applications a on a.id = d.application_id cross join (select id, number from senders where id = :sender) r
    order by d.number`,
 
   `insert into attempts (send_id, number, sender_id, outcome, error_code, message_id, started_at, finished_at)
@@ -123,16 +120,17 @@ const INSERTS: readonly string[] = [
    from drawn where mode = 'live' order by number`,
 
   `insert into ledger_entries (account_id, send_id, kind, bucket, units, created_at)
-   select :account, id, kind, 'credit', 1, entry_at
+   select account_id, id, kind, 'credit', 1, entry_at
    from drawn cross join lateral (values ('reserved', at), ('returned', sent_at)) as e (kind, entry_at)
    where mode = 'live' and (kind = 'reserved' or status = 'failed')
    order by entry_at`,
 
-  `update accounts set sends_created = (select count(*) from drawn), minute_totals = array[(select count(*) from drawn)], credits = credits + (
-     select sum(case kind when 'reserved' then -units else units end) from ledger_entries
-     where account_id = :account and bucket = 'credit' and (send_id is not null or reason = 'prepaid')
-   ) where id = :account`,
+  `update accounts a set sends_created = a.sends_created + d.sends, minute_totals = array[a.sends_created + d.sends],
+     credits = a.credits + 2 * d.sends - d.charged
+   from (
+     select account_id, count(*) as sends, count(*) filter (where mode = 'live' and status <> 'failed') as charged from drawn group by 1
+   ) d where a.id = d.account_id`,
 
-  `update applications a set sends_created = d.sends, minute_totals = array[d.sends]
+  `update applications a set sends_created = a.sends_created + d.sends, minute_totals = array[a.sends_created + d.sends]
    from (select application_id, count(*) as sends from drawn group by 1) d where a.id = d.application_id`,
 ];

@@ -18,8 +18,7 @@ describe('fillHistory', () => {
     const test = await buildCaller(db.database, 'test', { id: accountId });
     const sender = await buildSender(db.database);
     await fillHistory(db.url, {
-      accountId,
-      applications: [live, test].map(({ applicationId, mode }) => ({ id: applicationId, mode })),
+      applications: [live, test],
       senderId: sender.id,
       sends: 2_000,
       days: 30,

@@ -26,8 +26,7 @@ beforeAll(async () => {
   viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
   onCall = await person(server, { staff: 'on_call' });
   await fillHistory(server.db.url, {
-    accountId: caller.accountId,
-    applications: [{ id: caller.applicationId, mode: 'live' }],
+    applications: [caller],
     senderId: (await buildSender(database)).id,
     sends: SENDS,
     numberPepper: TEST_NUMBER_PEPPER,

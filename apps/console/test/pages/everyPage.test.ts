@@ -428,8 +428,7 @@ beforeAll(async () => {
   await pauseSender(database, TEST_ACTOR, own.id);
   await changeAccount(database, TEST_ACTOR, account, { senders: 'own-first' });
   await fillHistory(server.db.url, {
-    accountId: account,
-    applications: [live, test].map(({ applicationId, mode }) => ({ id: applicationId, mode })),
+    applications: [live, test],
     senderId: sender.id,
     sends: 3_000,
     days: 30,

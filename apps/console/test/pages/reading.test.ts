@@ -57,11 +57,11 @@ describeInBrowser('the health page', () => {
 
 describeInBrowser('the page of the ledger', () => {
   it('lists entries to the very first, and filters them by kind', async () => {
-    const { accountId, applicationId } = await buildCaller(server.db.database, 'live', { freeQuota: 3 });
+    const caller = await buildCaller(server.db.database, 'live', { freeQuota: 3 });
+    const { accountId } = caller;
     const sender = await buildSender(server.db.database);
     await fillHistory(server.db.url, {
-      accountId,
-      applications: [{ id: applicationId, mode: 'live' }],
+      applications: [caller],
       senderId: sender.id,
       sends: 60,
       days: 3,
