@@ -55,7 +55,8 @@ export async function requestReading(
   accountId: string | null = null,
 ): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date }[]>`
-    update senders set read_due_at = clock_timestamp()
+    -- Rounded, it would not be due yet half of the time.
+    update senders set read_due_at = date_trunc('milliseconds', clock_timestamp())
     where id = ${senderId}::uuid and removed_at is null and (${accountId}::uuid is null or account_id = ${accountId}::uuid)
     returning read_due_at as at`;
   return row?.at ?? null;
