@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { hashApiKey, isApiKey } from '@onecode/domain';
 import { createApplication, findCaller, setBreaker, tripBreaker } from '@onecode/store';
@@ -74,6 +75,9 @@ describe('an account', () => {
       [id],
     );
     expect(named).toEqual({ reference: 'INV-42' });
+    const grant = `account credit ${id} --reason r --grant-id ${randomUUID()} --amount`;
+    for (const _ of [1, 2]) expect(await json(`${grant} 3`)).toMatchObject({ credits: 50 });
+    await expectFault('--grant-id is that of another grant', `${grant} 4`);
     const full = await buildAccount(store.database, { credits: 2_147_483_647 });
     await expectFault(
       'the account cannot hold that many credits',

@@ -268,6 +268,9 @@ describe('a command that cannot be done ends with 1 and one line', () => {
       const ended = await onecode(args, { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` });
       expectFault(ended, 1, 'the database does not answer');
     }
+    const env = { DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/d` };
+    const { stderr } = await onecode([...CREDIT, '--amount', '5', '--reason', 'r'], env);
+    expect(stderr).toMatch(/does not answer: to grant once, run it again with --grant-id [0-9a-f-]{36}\n$/);
   });
 
   it('when the password is wrong, the database is missing, or was never migrated', async () => {

@@ -8,6 +8,7 @@ import {
   findBalance,
   grantCredits,
   GrantRefused,
+  newId,
   readTrialSends,
   resumeAccount,
   searchAccounts,
@@ -60,6 +61,7 @@ interface Credit {
   reference?: string;
   /** When it ends. */
   lastDay?: Date;
+  grantId?: string;
 }
 
 interface List {
@@ -158,16 +160,26 @@ export function addAccountCommands(program: Command): void {
       'the last day (UTC) on which they can be used, as 2027-01-31: what is left of them then lapses',
       lastDay('--last-day'),
     )
+    .option('--grant-id <id>', 'of a grant that was not answered: it is given once', id('--grant-id'))
     .addHelpText(
       'after',
       example('account credit ID --amount 500 --reason "November" --reference INV-42 --last-day 2027-11-30'),
     )
     .action(async (accountId: string, { amount, reason, ...options }: Credit, command: Command) => {
-      const terms = { reference: options.reference ?? null, expiresAt: options.lastDay ?? null };
+      const { grantId = newId() } = options;
+      const terms = { reference: options.reference ?? null, expiresAt: options.lastDay ?? null, grantId };
       const credited = await withDatabase((database) =>
         grantCredits(database, actor(), accountId, amount, reason, terms),
       ).catch((error: unknown) => {
-        if (error instanceof GrantRefused) throw new UserError('the account cannot hold that many credits');
+        if (error instanceof GrantRefused)
+          throw new UserError(
+            error.why === 'too_many'
+              ? 'the account cannot hold that many credits'
+              : '--grant-id is that of another grant',
+          );
+        // The answer may be all that was lost.
+        if (error instanceof UserError)
+          throw new UserError(`${error.message}: to grant once, run it again with --grant-id ${grantId}`);
         throw error;
       });
       print(command, rowOf(found('account', credited)));
