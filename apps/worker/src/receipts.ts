@@ -8,6 +8,7 @@ import {
   postponeReceipt,
   readReceipts,
   recordIdentities,
+  refusesValues,
   releaseReceipt,
   setReceiptAside,
   type AppliedReceipts,
@@ -18,10 +19,7 @@ import { recordSenderFailure, recordSenderSuccess } from './senderFaults.js';
 import { recordReceipt } from './traffic.js';
 
 const BATCH = 200;
-/**
- * About five minutes with the waits of `postponeReceipt`. The write of an attempt never comes that much later than its receipt, and what
- * the database refuses that long is at fault itself.
- */
+/** About five minutes with the waits of `postponeReceipt`. The write of an attempt never comes that much later than its receipt. */
 const TRIES_MAX = 10;
 
 /**
@@ -109,7 +107,8 @@ async function applyOrPostpone(context: WorkerContext, stored: StoredReceipt): P
     return await applyOne(context, stored);
   } catch (error) {
     const { id, tries, receipt } = stored;
-    if (tries + 1 < TRIES_MAX) {
+    // What a lock, a time-out or a broken connection prevents comes later: it may return a unit.
+    if (tries + 1 < TRIES_MAX || !refusesValues(error)) {
       await postponeReceipt(context.database, id);
       throw error;
     }

@@ -79,9 +79,6 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
     ...one,
     subject: stopSubject(one.scope, sender),
   }));
-  // The widest decides: a business account that delivers is not at fault.
-  const widest = subjects.at(-1);
-  if (widest === undefined || (await isRefuted(database, widest, { ...at, sendId: send.id }))) return;
   const met = {
     startedAt: at.startedAt,
     source: at.source,
@@ -89,6 +86,19 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
     reason,
     isConfiguration: fault.kind === 'config',
   };
+  // While a stop stands, the many messages that met the same look up no refutation.
+  const isKnown = (one: StopSubject): boolean =>
+    sender.stops.some(
+      (known) =>
+        known.cause === 'fault' &&
+        known.scope === one.scope &&
+        known.onlyFor === one.onlyFor &&
+        afterFault(one, known, new Date(), met) === null,
+    );
+  // The widest decides: a business account that delivers is not at fault.
+  const widest = subjects.at(-1);
+  if (widest === undefined || subjects.every(isKnown)) return;
+  if (await isRefuted(database, widest, { ...at, sendId: send.id })) return;
   const begun: (Stop | null)[] = [];
   for (const subject of subjects)
     begun.push(await changeStop(database, subject, (last, now) => afterFault(subject, last, now, met)));

@@ -171,6 +171,18 @@ describe('mails', () => {
       waits.push(Math.round(mail!.wait * 0.95));
     }
     expect(waits).toEqual([2, 4, 8]);
+    for (const [left, wanted] of [
+      ['10 minutes', 60],
+      ['59 seconds', 0],
+    ] as const) {
+      await sql(`update outbox set tries = 20, gives_up_at = clock_timestamp() + $1::interval`, [left]);
+      await letTimePass();
+      await round();
+      const [last] = await sql(
+        'select extract(epoch from gives_up_at - due_at)::float8 as early from outbox',
+      );
+      expect(last).toEqual({ early: wanted });
+    }
     await sql(
       `update outbox set gives_up_at = clock_timestamp(), created_at = created_at - interval '1 hour'`,
     );
@@ -292,6 +304,8 @@ describe('a low balance', () => {
     const accountId = await buildAccount(database, { freeQuota: 0, credits: 200, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
+    const rich = await buildAccount(database, { freeQuota: 1, credits: 2_147_483_647 });
+    await setBalanceAlert(database, TEST_ACTOR, rich, 100);
     const tell = async (): Promise<number> => {
       await Promise.all(Array.from({ length: 8 }, () => tellLowBalances(database)));
       await round();

@@ -164,7 +164,7 @@ describe('what a message costs', () => {
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
 
-  it('delays no other, is reported, is set aside in the end, and is applied once the database accepts it', async () => {
+  it('delays no other, is reported, is set aside in the end unless it took too long, and is applied once the database accepts it', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);
@@ -173,11 +173,13 @@ describe('a receipt that the database refuses to apply', () => {
     const ids: string[] = [];
     for (let nth = 0; nth < 25; nth++) ids.push(await t.send(caller));
     for (const id of ids) await t.until(id, 'sent');
-    await db.sql(
-      `create function refuse() returns trigger language plpgsql as $$ begin
-         if new.id = '${ids[0]}' then raise exception 'refused'; end if; return new;
-       end $$`,
-    );
+    const refuse = (how: string) =>
+      db.sql(
+        `create or replace function refuse() returns trigger language plpgsql as $$ begin
+           if new.id = '${ids[0]}' then raise exception 'refused' ${how}; end if; return new;
+         end $$`,
+      );
+    await refuse('');
     await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
     await storeDelivered(database, await messageIds());
 
@@ -188,9 +190,14 @@ describe('a receipt that the database refuses to apply', () => {
     await db.sql(`update receipts set due_at = now() - interval '1 second', tries = 8`);
     await expect(t.sweep()).rejects.toThrow();
     expect(await asideRows()).toEqual([]);
+    await refuse(`using errcode = '57014'`);
+    await db.sql(`update receipts set due_at = now() - interval '1 second'`);
+    await expect(t.sweep()).rejects.toThrow();
+    expect(await asideRows()).toEqual([]);
+    await refuse('');
     await db.sql(`update receipts set due_at = now() - interval '1 second'`);
     await t.sweep();
-    expect(await asideRows()).toMatchObject([{ tries: 9 }]);
+    expect(await asideRows()).toMatchObject([{ tries: 10 }]);
 
     await db.sql('drop trigger refuse on sends');
     await db.sql('update receipts set due_at = now()');

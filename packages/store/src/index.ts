@@ -75,7 +75,7 @@ export * from './client/database.js';
 export { isId, newId } from './client/ids.js';
 export { UnusableDatabase } from './client/poolers.js';
 export { checkDatabase, findRightsFault } from './client/rights.js';
-export { refusedBy, type Refused } from './client/sql.js';
+export { refusedBy, refusesValues, type Refused } from './client/sql.js';
 export * from './holds/heldSends.js';
 export * from './holds/holds.js';
 export * from './mails/balanceAlerts.js';

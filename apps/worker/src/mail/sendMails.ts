@@ -15,7 +15,8 @@ import { untilStopped } from '../readings.js';
 import type { Mailer } from './mailer.js';
 import { mailText } from './mailText.js';
 
-const BATCH = 10;
+/** As many as `Mailer` has connections: a mail that waits for one would outlive its lease, and another worker would send it too. */
+const BATCH = 2;
 
 export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'releaseClaims'> & {
   /** Null: this worker sends no mail. */
@@ -90,7 +91,6 @@ function codeOf(error: unknown): string {
 
 /** Tells what no request tells: balances that have fallen, and findings that last. Deletes what was told long ago. */
 export async function tellWhatLasts({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
-  await tellLowBalances(database);
-  await tellFailingFindings(database);
-  await deleteOldEntries(database);
+  const steps = [tellLowBalances(database), tellFailingFindings(database), deleteOldEntries(database)];
+  for (const one of await Promise.allSettled(steps)) if (one.status === 'rejected') throw one.reason;
 }

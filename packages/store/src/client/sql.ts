@@ -123,6 +123,11 @@ export function refusedBy(error: unknown): Refused | null {
   return typeof failure?.kind === 'string' ? { code: failure.originalCode, kind: failure.kind } : null;
 }
 
+/**
+ * Whether PostgreSQL refused what was to be written, and will again, by the classes of SQLSTATE: data (22), integrity (23), raised (P0).
+ */
+export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
+
 interface AdapterError {
   kind?: unknown;
   originalCode?: string;

@@ -40,23 +40,30 @@ export function setBalanceAlert(
 export async function tellLowBalances(database: Database): Promise<void> {
   await database.sql.execute`
     update balance_alerts b set crossed_at = null from accounts a
-    where a.id = b.account_id and b.crossed_at is not null and a.free_quota + a.credits >= b.below + ceil(b.below / 10.0)`;
+    where a.id = b.account_id and b.crossed_at is not null and a.free_quota::bigint + a.credits >= b.below + ceil(b.below / 10.0)`;
   const low = await database.sql.query<{ account_id: string }[]>`
     select b.account_id from balance_alerts b join accounts a on a.id = b.account_id
-    where b.crossed_at is null and a.free_quota + a.credits < b.below and a.delete_at is null`;
+    where b.crossed_at is null and a.free_quota::bigint + a.credits < b.below and a.delete_at is null`;
+  let fault: unknown;
   for (const { account_id: accountId } of low)
-    await database.transaction(async (connection) => {
-      // Of several workers, one finds it not told.
-      const [crossed] = await connection.sql.query<{ at: string; below: number; left: number }[]>`
+    // One account whose sends take too long to count holds up no other.
+    await tellLowBalance(database, accountId).catch((error: unknown) => (fault ??= error));
+  if (fault !== undefined) throw fault;
+}
+
+function tellLowBalance(database: Database, accountId: string): Promise<void> {
+  return database.transaction(async (connection) => {
+    // Of several workers, one finds it not told.
+    const [crossed] = await connection.sql.query<{ at: string; below: number; left: number }[]>`
         update balance_alerts b set crossed_at = clock_timestamp() from accounts a
-        where b.account_id = ${accountId}::uuid and a.id = b.account_id and b.crossed_at is null and a.free_quota + a.credits < b.below
-        returning extract(epoch from b.crossed_at)::text as at, b.below, a.free_quota + a.credits as left`;
-      if (crossed === undefined) return;
-      const { at, below, left } = crossed;
-      const facts = { below, left, perDay: await countLiveSends(connection, accountId) };
-      const event = `low_balance ${accountId} ${at}`;
-      await writeMails(connection, { kind: 'low_balance', event, facts }, { adminsOf: accountId });
-    });
+        where b.account_id = ${accountId}::uuid and a.id = b.account_id and b.crossed_at is null and a.free_quota::bigint + a.credits < b.below
+        returning extract(epoch from b.crossed_at)::text as at, b.below, (a.free_quota::bigint + a.credits)::float8 as left`;
+    if (crossed === undefined) return;
+    const { at, below, left } = crossed;
+    const facts = { below, left, perDay: await countLiveSends(connection, accountId) };
+    const event = `low_balance ${accountId} ${at}`;
+    await writeMails(connection, { kind: 'low_balance', event, facts }, { adminsOf: accountId });
+  });
 }
 
 /** More are not counted: such an account is out of units within the day. */
@@ -69,7 +76,7 @@ async function countLiveSends({ sql }: Connection, accountId: string): Promise<n
       select from applications p cross join lateral (
         select from sends s where s.application_id = p.id and s.id >= first_id_at(statement_timestamp() - interval '1 day')
         limit ${COUNTED_MAX}::integer
-      ) s where p.account_id = ${accountId}::uuid and p.mode = 'live'
+      ) s where p.account_id = ${accountId}::uuid and p.mode = 'live' limit ${COUNTED_MAX}::integer
     ) counted`;
   return row.count;
 }

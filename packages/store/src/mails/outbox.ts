@@ -3,6 +3,8 @@ import type { Connection, Database } from '../client/database.js';
 
 /** How long a worker may take to send what it took: then another one takes it, and sends it again with the same Message-ID. */
 const LEASE_SECONDS = 120;
+/** How long before an entry is given up it is tried for the last time. */
+const LAST_TRY = '1 minute';
 /** How long an entry is remembered after its end: of a mail for whom, of what kind and when, never what it said. */
 const KEPT_DAYS = 7;
 
@@ -104,8 +106,11 @@ export async function postponeEntry(
   const seconds = outboxRetrySeconds(tries, Math.random());
   // Another worker may have taken it meanwhile.
   await sql.execute`
-    update outbox set due_at = least(clock_timestamp() + make_interval(secs => ${seconds}::float8), gives_up_at), error = ${error},
-      answer = ${answer}::smallint
+    update outbox set error = ${error}, answer = ${answer}::smallint, due_at = case
+        when clock_timestamp() < gives_up_at - ${LAST_TRY}::interval
+        then least(clock_timestamp() + make_interval(secs => ${seconds}::float8), gives_up_at - ${LAST_TRY}::interval)
+        else gives_up_at
+      end
     where id = ${id}::uuid and tries = ${tries}::integer and outcome is null`;
 }
 

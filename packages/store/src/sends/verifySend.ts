@@ -7,7 +7,7 @@ import {
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { bytesText, refusedBy } from '../client/sql.js';
+import { bytesText, refusesValues } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 /** A guess at the code of an account's send. */
@@ -77,16 +77,13 @@ const verifierOf = oncePerClient((database: Database) => {
       }
     } catch (error) {
       // A rule of the database that refuses wrong guesses and not right ones would tell them apart, time after time.
-      if (isRefused(error) && refused.size < REFUSED_MAX) refused.add(guess.id);
+      if (refusesValues(error) && refused.size < REFUSED_MAX) refused.add(guess.id);
       throw error;
     }
   };
 });
 
 const LOCKED: JudgedGuess = { valid: false, verification: 'locked', attemptsLeft: 0, traceparent: null };
-
-/** Whether PostgreSQL refused what was to be written, by the classes of SQLSTATE: data (22), integrity (23), raised (P0). */
-const isRefused = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
 
 function judgementOf({ judgement, wrong_guesses: wrong, traceparent }: JudgedRow): JudgedGuess {
   switch (judgement) {
