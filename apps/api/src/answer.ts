@@ -9,7 +9,6 @@ export function answerJson(response: Response, status: number, body: object): vo
   response.end(JSON.stringify(body));
 }
 
-/** Writes an answer in plain text. */
 export function answerText(response: Response, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'text/plain; charset=utf-8');
@@ -35,10 +34,7 @@ export function problemBody(problem: Problem, docsUrl: string): string {
 /** How long a connection stays open after the answer while the client is still writing, so that the client can read it. */
 export const LINGER_MS = 1_000;
 
-/**
- * Ends a refusal. If the request's body is still coming in, the connection closes after the answer, but not at once: that would reset
- * the connection, and the client might lose the answer. What still comes in is discarded.
- */
+/** Ends a refusal. While the body still comes in, the connection closes later: a reset could take the answer from the client. */
 export function endRefusal(response: Response, body: string): void {
   const request = response.req;
   if (!isReceiving(request)) return void response.end(body);

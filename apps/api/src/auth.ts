@@ -6,25 +6,15 @@ import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
 import { setCaller } from './requests.js';
 
-/** Who sent a request. */
 interface Authenticated {
   caller: Caller;
-  /**
-   * Checks the key again if the last check is too old: a body may take seconds to come, and so may the database's answers.
-   *
-   * @throws Problem `invalid_api_key`
-   */
+  /** Checks the key again if the last check is too old: a body may take seconds to come. @throws Problem `invalid_api_key` */
   readonly recheck: () => Promise<void>;
 }
 
 export type Authenticate = (request: IncomingMessage) => Promise<Authenticated>;
 
-/**
- * Makes the check of the Bearer credential, which also records the use of valid keys. A known key ties its request to its application,
- * whether or not it is valid.
- *
- * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
- */
+/** Makes the check of the Bearer credential, which records uses of valid keys, and ties the request to a known key's application. */
 export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
   const callers = createCallerCache(database);
   const find = async (hash: string, request: IncomingMessage): Promise<Caller> => {

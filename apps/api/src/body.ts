@@ -9,21 +9,25 @@ export function tooLarge(code: ProblemCode, bytesMax: number): Problem {
   return new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
 }
 
+/** 64 KiB: the contract's limit for a body. */
+const BYTES_MAX = 65_536;
+
 /**
- * Reads a request's body. It refuses a body that is too large by `Content-Length` unread, and otherwise as soon as it has become too
- * large.
+ * Reads the body of an operation of the contract. Only its bytes count: media type and content coding may be missing or different, and
+ * a compressed body is not JSON. A body that is too large is refused by `Content-Length` unread, and otherwise as soon as it has become
+ * too large.
  *
- * @throws Problem with the given code, ClientGone
+ * @throws Problem `invalid_json`, ClientGone
  */
-function readBody(request: IncomingMessage, bytesMax: number, code: ProblemCode): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > bytesMax)
-    return Promise.reject(tooLarge(code, bytesMax));
+export function readJsonBody(request: IncomingMessage): Promise<Buffer> {
+  const refusal = () => tooLarge('invalid_json', BYTES_MAX);
+  if (Number(request.headers['content-length'] ?? 0) > BYTES_MAX) return Promise.reject(refusal());
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > bytesMax) settle(() => reject(tooLarge(code, bytesMax)));
+      if (bytes > BYTES_MAX) settle(() => reject(refusal()));
       else chunks.push(chunk);
     };
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, bytes)));
@@ -35,15 +39,3 @@ function readBody(request: IncomingMessage, bytesMax: number, code: ProblemCode)
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
   });
 }
-
-/** 64 KiB: the contract's limit for a body. */
-const JSON_BYTES_MAX = 65_536;
-
-/**
- * Reads the body of an operation of the contract. Only its bytes count: media type and content coding may be missing or different, and
- * a compressed body is not JSON.
- *
- * @throws Problem `invalid_json`
- */
-export const readJsonBody = (request: IncomingMessage): Promise<Buffer> =>
-  readBody(request, JSON_BYTES_MAX, 'invalid_json');

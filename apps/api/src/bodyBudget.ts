@@ -9,9 +9,7 @@ const PROGRESS_BYTES_MIN = 32 * 1024;
 const SMALL_BYTES_MAX = 64 * 1024;
 
 interface BodyLimits {
-  /** The largest body. */
   bytesMax: number;
-  /** The code of the problem for a larger one. */
   tooLarge: ProblemCode;
   /** Large bodies that are read at the same time. */
   largeMax: number;
@@ -21,13 +19,11 @@ interface BodyLimits {
   smallMax: number;
 }
 
-/** A body that waits for a buffer. */
 interface Waiting {
   proceed: () => void;
   refuse: () => void;
 }
 
-/** A body that is being read. */
 interface Incoming {
   /** The bytes received in the current interval, and when that began. */
   progress: { bytes: number; since: number };
@@ -51,11 +47,7 @@ export class BodyBudget {
 
   constructor(private readonly limits: BodyLimits) {}
 
-  /**
-   * Reads a request's body for `use`, which must not keep it: its buffer is reused afterwards.
-   *
-   * @throws Problem with the limits' code, `request_timeout` or `too_busy`; ClientGone
-   */
+  /** Reads a request's body for `use`, which must not keep it: its buffer is reused afterwards. @throws Problem, ClientGone */
   async read<T>(request: IncomingMessage, use: (body: Buffer) => T): Promise<T> {
     const { bytesMax, smallMax } = this.limits;
     const length = Number(request.headers['content-length'] ?? bytesMax);
@@ -77,7 +69,6 @@ export class BodyBudget {
     }
   }
 
-  /** Waits for a free buffer. */
   #waitForBuffer(request: IncomingMessage): Promise<void> {
     const [oldest] = this.#waiting;
     if (oldest !== undefined && this.#waiting.size >= this.limits.waitingMax) oldest.refuse();

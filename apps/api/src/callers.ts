@@ -1,10 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { findCaller, readCallersVersion, type Caller, type Database, type RefusedKey } from '@onecode/store';
 
-/**
- * How long the cache is valid after the version of the callers was asked for: a key that is revoked, or whose account is suspended,
- * stops working within a second.
- */
+/** How long the cache is valid: a key that is revoked, or whose account is suspended, stops working within a second. */
 const VALID_MS = 900;
 /** After this, a request has the version read again without waiting for it. */
 const REFRESH_AFTER_MS = 450;
@@ -18,11 +15,7 @@ const CACHED_KEYS_MAX = 10_000;
 type Found = Caller | RefusedKey | undefined;
 
 export interface CallerCache {
-  /**
-   * Whom the key with this SHA-256, in latin1, authenticates.
-   *
-   * @throws the database's error, or an Error when it answers too late
-   */
+  /** Whom the key with this SHA-256, in latin1, authenticates. */
   find(hash: string): Promise<Found>;
   /** Whether the cache is valid and still has this caller for the key, without asking the database. */
   isCurrent(hash: string, caller: Caller): boolean;

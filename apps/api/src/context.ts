@@ -6,7 +6,6 @@ import type { KeyUsageTracker } from './keyUsage.js';
 import type { ApiMetrics } from './metrics.js';
 import type { RefusedRequestRecorder } from './refusedRequests.js';
 
-/** What the application needs. */
 export interface ApiDependencies {
   config: ApiConfig;
   database: Database;
@@ -20,7 +19,6 @@ export interface ApiDependencies {
   isStopping: () => boolean;
 }
 
-/** What the routes need. */
 export interface ApiContext extends ApiDependencies {
   authenticate: Authenticate;
 }

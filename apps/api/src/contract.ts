@@ -12,10 +12,7 @@ import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/co
 /** The public base address of the service in openapi.yaml and in the documentation. */
 export const SERVICE_PLACEHOLDER = 'https://api.example.com';
 
-/**
- * The OpenAPI document as it is served: with `baseUrl` as its server, and the problem types of its examples under `docsUrl`. Both have
- * no slash at the end.
- */
+/** The OpenAPI document as it is served. `baseUrl` and `docsUrl` have no slash at the end. */
 export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
   const document = JSON.parse(DOCUMENT, (_key, value: unknown) =>
     typeof value === 'string' ? value.replace(`${SERVICE_PLACEHOLDER}/docs/`, () => `${docsUrl}/`) : value,
@@ -30,7 +27,6 @@ export interface CreateSendInput {
   locale: Locale | null;
 }
 
-/** The input of `POST /v1/send/{id}/verify`. */
 export interface VerifyInput {
   code: string;
 }
@@ -63,12 +59,7 @@ const OPTION_FAULTS: Fault[] = [
   { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
 ];
 
-/**
- * Reads the body of `POST /v1/send`.
- *
- * @throws Problem `invalid_json` for a fault of structure; otherwise the code of the first faulty field in the order to, code, locale,
- *   with a message for each faulty field
- */
+/** Reads the body of `POST /v1/send`. @throws Problem of the first faulty field in the order to, code, locale */
 export function parseCreateSend(body: Buffer): CreateSendInput {
   const { members, faulty } = readMembers(body, validateCreateSend);
   const recipient = parseRecipient(members.to ?? '');
@@ -95,11 +86,7 @@ export function parseVerify(body: Buffer): VerifyInput {
   return { code };
 }
 
-/**
- * Reads a JSON object whose schema allows string members only. `faulty` names the members that violate their own rule.
- *
- * @throws Problem `invalid_json` unless the body is valid UTF-8, valid JSON, and an object with known members, each given once
- */
+/** Reads a JSON object of string members, each given once. `faulty` names those that violate their rule. @throws Problem */
 function readMembers(
   body: Buffer,
   validate: BodyValidator,

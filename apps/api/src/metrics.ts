@@ -1,15 +1,8 @@
 import { Counter, Histogram, type Registry } from '@onecode/runtime';
 
-/** The API's metrics. */
-export interface ApiMetrics {
-  requests: Histogram<'route' | 'method' | 'status'>;
-  creations: Counter<'mode' | 'outcome'>;
-  verifications: Counter<'verification' | 'valid'>;
-  webhookReceipts: Counter;
-  refusedRequests: Counter<'result'>;
-}
+export type ApiMetrics = ReturnType<typeof apiMetrics>;
 
-export function apiMetrics(registry: Registry): ApiMetrics {
+export function apiMetrics(registry: Registry) {
   const registers = [registry];
   return {
     requests: new Histogram({

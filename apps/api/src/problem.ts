@@ -12,10 +12,7 @@ const CHALLENGES: Readonly<Record<string, string>> = {
   invalid_signature: 'X-Hub-Signature-256',
 };
 
-/**
- * The only place that turns errors into answers: a `Problem` into its problem+json, anything else into a 500. Requests with a known key
- * are recorded as refused.
- */
+/** The only place that turns errors into answers: a `Problem` into its problem+json, anything else into a 500. */
 export function problemWriter(
   docsUrl: string,
   log: Logger,

@@ -21,7 +21,6 @@ export function routeOf(request: IncomingMessage): string {
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;
 }
 
-/** Times each request by route, method and status. */
 export function requestTimer(metrics: ApiMetrics): RequestHandler {
   return (request, response, next) => {
     const end = metrics.requests.startTimer();
@@ -62,7 +61,6 @@ export function setSendId(request: IncomingMessage, sendId: string): void {
   describeSpan({ 'onecode.send_id': sendId });
 }
 
-/** The property of a request that holds whom its key stands for. */
 const CALLER = Symbol('caller');
 type WithCaller = IncomingMessage & { [CALLER]?: Caller };
 
@@ -85,7 +83,6 @@ export function commonHeaders(baseUrl: string): Readonly<Record<string, string>>
   };
 }
 
-/** Sets the common headers. */
 export function withCommonHeaders(baseUrl: string): RequestHandler {
   const headers = new Map(Object.entries(commonHeaders(baseUrl)));
   return (_request, response, next) => {

@@ -79,10 +79,7 @@ export function createHttpServer(
   return server;
 }
 
-/**
- * Classes of requests and responses that already inherit from Express's prototypes. Express would otherwise change the prototype of each
- * object, which makes V8 access it slowly; that costs more than everything else that Express does.
- */
+/** Classes of requests and responses that inherit from Express's prototypes already: changing each object's would slow V8 down. */
 function messagesOf(app: Express): {
   IncomingMessage: typeof IncomingMessage;
   ServerResponse: typeof ServerResponse<IncomingMessage>;

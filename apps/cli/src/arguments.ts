@@ -7,12 +7,10 @@ import {
   type PhoneRecipient,
 } from '@onecode/domain';
 import { isId } from '@onecode/store';
+import type { Command } from 'commander';
 import { UsageError } from './errors.js';
 
-/**
- * Readers of what is typed. Each takes the option or argument that it reads for, so that its error can name it, and none of
- * the errors repeats the value.
- */
+/** Readers of what is typed. Each takes the name of its option or argument for its error, which never repeats the value. */
 type Reader<T> = (value: string) => T;
 
 const TEXT_LENGTH_MAX = 200;
@@ -27,13 +25,22 @@ function refuseOption(what: string, value: string): void {
   if (value.startsWith('--')) throw new UsageError(`${what} needs a value`);
 }
 
-/** An id, as the commands print them. */
 export const id =
   (what: string): Reader<string> =>
   (value) => {
     if (!isId(value)) throw new UsageError(`${what} must be an id: 36 characters, lower case`);
     return value;
   };
+
+/** Adds commands that are each about one thing, whose id is the first argument. */
+export type CommandsOn = (name: string, description: string) => Command;
+export const commandsOn =
+  (parent: Command, what: string): CommandsOn =>
+  (name, description) =>
+    parent
+      .command(name)
+      .description(description)
+      .argument('<id>', `the ${what}`, id(`the ${what}`));
 
 /** The ids of an option that may come several times. */
 export const ids =
@@ -52,7 +59,6 @@ export const text =
     return trimmed;
   };
 
-/** A whole number within bounds. */
 export const wholeNumber =
   (what: string, { min, max }: { min: number; max: number }): Reader<number> =>
   (value) => {
@@ -61,6 +67,14 @@ export const wholeNumber =
       throw new UsageError(`${what} must be a whole number from ${min} to ${max}`);
     return number;
   };
+
+/** The option of a list that says how long it may be. */
+export const LIST_LIMIT = [
+  '--limit <number>',
+  'how many',
+  wholeNumber('--limit', { min: 1, max: 1_000 }),
+  50,
+] as const;
 
 /** A day that is not over, as `2027-01-31`. @returns when it ends, in UTC */
 export const lastDay =
@@ -85,7 +99,6 @@ export const limit =
     return wholeNumber(what, bounds)(value);
   };
 
-/** One of some words. */
 export const oneOf =
   <const W extends string>(what: string, words: readonly W[]): Reader<W> =>
   (value) => {
@@ -94,7 +107,6 @@ export const oneOf =
     return word;
   };
 
-/** A phone number. */
 export const phoneNumber =
   (what: string): Reader<PhoneRecipient> =>
   (value) => {
@@ -129,9 +141,7 @@ const fitting =
     return value;
   };
 
-/** The provider's id of a phone number. */
 export const phoneNumberId = fitting(SENDER_PATTERNS.phoneNumberId, '1 to 32 digits');
-/** The provider's id of a WhatsApp business account. */
 export const businessAccountId = fitting(SENDER_PATTERNS.businessAccountId, '1 to 32 digits');
 /** A message template's name, in the form that the provider allows. */
 export const templateName = fitting(

@@ -21,11 +21,7 @@ const SCHEMA_FAULTS: Readonly<Record<string, string>> = {
   ColumnNotFound: 'the database is of another version: run npm run migrate',
 };
 
-/**
- * Opens the database for one command.
- *
- * @throws ConfigError, or UserError when the database cannot do it
- */
+/** Opens the database for one command. @throws ConfigError, or UserError when the database cannot do it */
 export async function withDatabase<R>(
   use: (database: Database) => Promise<R>,
   options: Pick<DatabaseOptions, 'timeouts'> = {},

@@ -18,10 +18,7 @@ export interface ErrorReport {
   exitCode: 1 | 2;
 }
 
-/**
- * The line and the exit code of an error; null for Commander's way of ending after help or the version. The line never repeats
- * a value that was typed: a key or a token may stand in the wrong place.
- */
+/** The line and the exit code of an error; null after help or the version. It never repeats what was typed, which may be a key. */
 export function describeError(error: unknown, program: Command, args: readonly string[]): ErrorReport | null {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return null;

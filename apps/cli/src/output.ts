@@ -59,10 +59,7 @@ function textOf(
   return [...lines, ...(note === undefined ? [] : ['', note])].map((line) => `${line}\n`).join('');
 }
 
-/**
- * A list of words has commas between them; a list of records has semicolons, and spaces between the values of each, of which one that is
- * true stands as its name.
- */
+/** Words have commas between them; records semicolons, and spaces between their values: one that is true stands as its name. */
 function wordsOf(value: Value): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

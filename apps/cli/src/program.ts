@@ -56,12 +56,7 @@ function buildProgram(): Command {
   return program;
 }
 
-/**
- * Runs one command. Its result goes to standard output; an error goes to standard error as one line, and standard output stays
- * empty.
- *
- * @returns the exit code: 0, 1 for a command that could not be done, 2 for one that was not written correctly
- */
+/** Runs one command. @returns the exit code: 0, 1 for what could not be done, 2 for what was not written correctly */
 export async function run(args: readonly string[]): Promise<number> {
   const program = buildProgram();
   try {

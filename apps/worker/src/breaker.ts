@@ -5,10 +5,7 @@ import type { WorkerContext } from './context.js';
 /** How long an account's sends to a country are stopped. */
 const STOPPED_SECONDS = 3_600;
 
-/**
- * Judges every account whose fraud breaker is on, and stops its sends to the countries in which too few of its codes are verified.
- * Sends that were created before still go out.
- */
+/** Judges every account whose fraud breaker is on, and stops its sends to countries in which too few of its codes are verified. */
 export async function watchBreakers({
   database,
   metrics,

@@ -21,9 +21,7 @@ import { simulate } from './simulate.js';
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
 
-/**
- * An error that Redis and the queue board may keep: its kind and code. The original's message may quote parameters.
- */
+/** An error that Redis and the queue board may keep: its kind and code. The original's message may quote parameters. */
 function withoutText(error: unknown): Error {
   const { name, code } = error as { name?: unknown; code?: unknown };
   const kind = typeof name === 'string' ? name : 'Error';

@@ -9,7 +9,6 @@ import type { SenderPool } from './senderPool.js';
 /** How much longer than the provider's time limit a lease lasts: enough to write the outcome. */
 export const LEASE_MARGIN_MS = 5_000;
 
-/** What the worker's consumers and loops need. */
 export interface WorkerContext {
   database: Database;
   deliveries: Deliveries;

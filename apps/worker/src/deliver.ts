@@ -27,10 +27,7 @@ import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senderFaults.js';
 import type { OpenSender } from './senderPool.js';
 
-/**
- * The end of one round of delivery. `released`: no call was made, because the worker has to stop or was frozen for too long; `gone`:
- * there is no such send.
- */
+/** The end of a round. `released`: no call was made, as the worker stops or was frozen; `gone`: there is no such send. */
 type DeliveryEnd =
   | Exclude<Claim, { kind: 'claimed' }>
   | Exclude<Settlement, { kind: 'reassign' }>
@@ -63,8 +60,6 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
  * One round of delivery of a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and
  * writes the outcome. After a fault of the sender, the send goes to another one at once. A send that may not go out comes to its end, if
  * its time has come.
- *
- * @throws as `deliver`
  */
 export async function deliverTaken(
   context: WorkerContext,
@@ -126,10 +121,7 @@ async function attempt(
   });
 }
 
-/**
- * Fails a send whose deadline has come or whose code is settled, and ends what else has no time left. Of a send that failed before, it
- * says why: somebody may look for that at its job.
- */
+/** Fails a send whose deadline has come or whose code is settled. Of one that failed before, it says why, for its job. */
 async function endDelivery(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
   const { database, policy, leaseMs, log } = context;
   const beganAt = performance.now();

@@ -9,10 +9,7 @@ const JOB_WAIT_MS = 2_000;
 
 /** Deliveries without a job. */
 export interface DueDeliveries {
-  /**
-   * Starts the deliveries of what is due (tries again, and sends whose job was lost) and of sends that waited for a sender, until nothing
-   * more may go out now. Without Redis, of all sends.
-   */
+  /** Starts the deliveries of what is due and of sends that waited for a sender, until nothing more may go out now. */
   round(): Promise<void>;
   /** Waits for those under way. */
   ended(): Promise<void>;

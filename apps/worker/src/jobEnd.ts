@@ -8,10 +8,7 @@ export interface JobEnd {
   text: string;
 }
 
-/**
- * How a round of delivery ended, for the queue board. A job is a failure there only if somebody should look: the attempts are used up, or
- * a fault of the configuration or of our keys kept the send from going out. A recipient's refusal and an expired code call for nobody.
- */
+/** How a round of delivery ended, for the queue board: a failed job only if somebody should look at it. */
 export function jobEnd(round: DeliveryRound): JobEnd {
   const { end } = round;
   const text = jobText(round);

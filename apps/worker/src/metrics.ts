@@ -3,29 +3,9 @@ import { Counter, Histogram, type Registry } from '@onecode/runtime';
 /** Seconds of a send's way; the middle of them is what we promise. */
 const WAY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 
-/** The worker's metrics. */
-export interface WorkerMetrics {
-  attempts: Histogram<'outcome'>;
-  /** Of a live send, from its request to the provider's acceptance, and to the phone. */
-  acceptance: Histogram;
-  delivery: Histogram;
-  /** Raised once for each stop of a sender or country that a configuration fault begins: alert on its increase. */
-  configurationFaults: Counter<'scope' | 'error_code'>;
-  coolDowns: Counter<'error_code'>;
-  /** Raised once for each throttle that begins, by what it covers. */
-  throttles: Counter<'scope' | 'error_code'>;
-  deliveries: Counter<'end'>;
-  receipts: Counter<'result'>;
-  /** People's reports that they did not request a code. */
-  denials: Counter<'application_id' | 'country'>;
-  /** Recipients of applications that check identities whose number has changed hands. */
-  identityChanges: Counter<'application_id'>;
-  dueDeliveries: Counter;
-  /** Raised once for each account and country that the fraud breaker stops. */
-  breakerTrips: Counter<'country'>;
-}
+export type WorkerMetrics = ReturnType<typeof workerMetrics>;
 
-export function workerMetrics(registry: Registry): WorkerMetrics {
+export function workerMetrics(registry: Registry) {
   const registers = [registry];
   return {
     attempts: new Histogram({
@@ -47,6 +27,7 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       buckets: WAY_BUCKETS,
       registers,
     }),
+    // Raised once for each stop of a sender or country: alert on its increase.
     configurationFaults: new Counter({
       name: 'onecode_configuration_faults_total',
       help: 'Faults at the provider that an operator has to fix',

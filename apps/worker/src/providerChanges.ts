@@ -13,10 +13,7 @@ const BATCH = 100;
 /** About five minutes with the waits of `postponeProviderChange`, as for receipts. */
 const TRIES_MAX = 10;
 
-/**
- * Applies the stored changes of templates, numbers and business accounts that are due, until none is. One that cannot be applied holds up
- * no other; after ten tries it is set aside, and its row says so.
- */
+/** Applies the stored changes of templates, numbers and business accounts that are due. One that fails holds up no other. */
 export async function applyDueProviderChanges(context: WorkerContext): Promise<void> {
   const failures: unknown[] = [];
   for (;;) {

@@ -12,10 +12,7 @@ import { alertOf } from './providerChanges.js';
 
 type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaims' | 'log' | 'metrics'>;
 
-/**
- * Reads what the provider knows of the senders whose read is due: about every ten minutes, soon after a sender was added, and on demand.
- * Each is read by one worker at a time.
- */
+/** Reads what the provider knows of the senders whose read is due, each by one worker at a time. */
 export async function readDueSenders(context: ReadingContext, graph: GraphReader): Promise<void> {
   const failures: unknown[] = [];
   for (;;) {

@@ -22,12 +22,7 @@ const BATCH = 200;
 /** About five minutes with the waits of `postponeReceipt`. The write of an attempt never comes that much later than its receipt. */
 const TRIES_MAX = 10;
 
-/**
- * Applies the stored receipts that are due, until none is, and deletes them. A receipt that matches no attempt yet is tried again later,
- * and finally dropped: another application may use the same number.
- *
- * @param isSweep whether to look also for those that were left by others
- */
+/** Applies the stored receipts that are due, until none is. @param isSweep whether to look also for those left by others */
 export async function applyDueReceipts(context: WorkerContext, isSweep: boolean): Promise<void> {
   const { database } = context;
   for (;;) {
@@ -119,10 +114,7 @@ async function applyOrPostpone(context: WorkerContext, stored: StoredReceipt): P
   }
 }
 
-/**
- * Applies a receipt by itself: one of a failure, of a message that we do not know as accepted, of a send that is not on its way, or with
- * an identity.
- */
+/** Applies a receipt by itself: of a failure, an unknown message, a send that is not on its way, or with an identity. */
 async function applyOne(context: WorkerContext, { id, receipt, tries }: StoredReceipt): Promise<ReceiptEnd> {
   const { database, policy, metrics, traffic } = context;
   const beganAt = performance.now();

@@ -24,10 +24,7 @@ export interface SenderAttempt extends Evidence {
   senderId: string;
 }
 
-/**
- * Stops what a failure outside of its send is about, so that the send goes out by another sender, or waits: the sender, with its business
- * account if that is at fault; the sender for the send's country or language only; or what has reached its limit.
- */
+/** Stops what a failure outside of its send is about, so that the send goes out by another sender, or waits. */
 export function recordSenderFailure(
   context: Context,
   at: SenderAttempt,
@@ -57,10 +54,7 @@ export async function recordSenderSuccess(
   }
 }
 
-/**
- * Whether only the account that owns the sender may stand behind this: with its own Meta app it signs receipts itself. They decide about
- * its sender, and not about a business account or an app in which others have theirs.
- */
+/** Whether only the sender's account may stand behind this: with an app of its own it signs receipts itself. */
 const isWordOfAccount = (accountId: string | null, { source }: Pick<Evidence, 'source'>): boolean =>
   accountId !== null && source === 'receipt';
 

@@ -27,10 +27,7 @@ function crc32(text: string): number {
 
 const checksum = (text: string): string => base62(BigInt(crc32(text)), CHECKSUM_CHARACTERS);
 
-/**
- * Makes an API key: `ak_test_` or `ak_live_`, 160 random bits in base62, and the CRC-32 of all that. The checksum tells a mistyped key
- * or a leak scanner's false positive without a look-up; it protects nothing.
- */
+/** Makes an API key: `ak_test_` or `ak_live_`, 160 random bits in base62, and the CRC-32 of all that, which tells a mistyped one. */
 export function generateApiKey(mode: Mode): string {
   const body = `ak_${mode}_${base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_CHARACTERS)}`;
   return body + checksum(body);

@@ -32,10 +32,7 @@ export function failure(reason: FailureReason, now: Date): SendChange {
   };
 }
 
-/**
- * What the provider's acceptance of a message changes. The sealed code stays until the code ends or the message is delivered, because a
- * receipt may still report the message as lost.
- */
+/** What the provider's acceptance changes. The sealed code stays while a receipt may still report the message as lost. */
 export function acceptance(send: Send, sentAt: Date): SendChange {
   return {
     status: 'sent',
@@ -83,7 +80,6 @@ export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
   };
 }
 
-/** What came of a worker's claim. */
 export type Claim =
   | { kind: 'claimed'; attempt: number }
   /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
@@ -176,10 +172,7 @@ function ended(
   return { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
 }
 
-/**
- * Releases a claim whose message was certainly not sent, as when the worker stops before the time of the slot. The send is due now, for
- * any worker, and there was no attempt.
- */
+/** Releases a claim whose message was certainly not sent, as when the worker stops. It is due now, and there was no attempt. */
 export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {
   if (!isUnderWay(send, attempt)) return { result: 'stale' };
   return {
@@ -198,10 +191,7 @@ function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is D
   return receiptUntil !== null && now < receiptUntil;
 }
 
-/**
- * Whether a message was not delivered for a reason outside of its send: a fault or a limit of the sender, or of what the sender
- * belongs to. Such an attempt does not count.
- */
+/** Whether a fault or a limit of the sender, or of what it belongs to, kept a message back. Such an attempt does not count. */
 export function isNotOfThisSend(
   outcome: Outcome,
 ): outcome is Extract<Outcome, { kind: 'sender' | 'config' | 'retry' }> {
@@ -212,7 +202,6 @@ export function isNotOfThisSend(
   );
 }
 
-/** What to do after an attempt. */
 export type Settlement =
   | { kind: 'accepted' }
   | { kind: 'retry'; delayMs: number }
@@ -224,10 +213,7 @@ export type Settlement =
   /** The attempt no longer holds the claim; nothing is written. */
   | { kind: 'stale' };
 
-/**
- * Decides what follows from an attempt's outcome. Only the attempt that holds the claim counts: a worker that was frozen past its lease
- * changes nothing.
- */
+/** Decides what follows from the outcome of the attempt that holds the claim: a worker that was frozen changes nothing. */
 export function settle(
   send: Send,
   now: Date,

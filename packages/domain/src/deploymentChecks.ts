@@ -171,12 +171,7 @@ function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): Deploy
 const ownerName = (account: string | null): string =>
   account === null ? 'those that all accounts share' : `the account ${account}`;
 
-/**
- * Whether the keys of numbers here are those that the API writes.
- *
- * @param latest the latest send's, or null where there is none
- * @param pepper null where neither it nor what it is derived from is set
- */
+/** Whether the keys of numbers here are those that the API writes. @param pepper null where it is not set */
 export function numberPepperCheck(
   latest: { recipient: string; recipientKey: string } | null,
   pepper: Keyring | null,
@@ -222,11 +217,7 @@ function aboutOf({ template, failures, stops }: Finding): string[] {
   ];
 }
 
-/**
- * Judges the answer of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API refuses with a problem.
- *
- * @param answer its status and content type, or why there is none
- */
+/** Judges the answer of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, or why there is none. */
 export function webhookCheck(answer: { status: number; contentType: string } | string): DeploymentCheck {
   if (typeof answer === 'string')
     return bad(

@@ -32,73 +32,62 @@ interface FindingKind {
   /** The sends that wait because of it. */
   holdsUp?: BacklogName;
   severities: readonly Severity[];
-  /** What is wrong. */
   sentence: string;
   /** What to do first. The finding's heading in docs/runbooks.md has the steps. */
   remedy: string;
 }
 
 const EITHER = ['degraded', 'failing'] as const;
+const POSTGRESQL = { check: 'postgresql', owners: ['postgresql'], holdsUp: 'due' } as const;
+const REDIS = { check: 'redis', owners: ['redis'], holdsUp: 'due' } as const;
+const SENDERS = { check: 'senders', holdsUp: 'forSender' } as const;
+const ENDED = { check: 'ended', owners: ['meta', 'us'] } as const;
 
 const KINDS = {
   postgresql_away: {
-    check: 'postgresql',
-    owners: ['postgresql'],
-    holdsUp: 'due',
+    ...POSTGRESQL,
     severities: ['failing'],
     sentence: 'PostgreSQL does not respond, or refuses our password.',
     remedy:
       'Nothing can be sent or verified until it responds. Check the database server: is it up, is its disk full, is it reachable? The processes’ logs name the reason. Restart them only where DATABASE_URL changes: they recover by themselves.',
   },
   postgresql_slow: {
-    check: 'postgresql',
-    owners: ['postgresql'],
-    holdsUp: 'due',
+    ...POSTGRESQL,
     severities: EITHER,
     sentence: 'PostgreSQL responds slowly.',
     remedy:
       'Check the load and disk of the database server, and look for long statements in pg_stat_activity: a backup, a report, or a lock that is not released.',
   },
   postgresql_full: {
-    check: 'postgresql',
-    owners: ['postgresql'],
-    holdsUp: 'due',
+    ...POSTGRESQL,
     severities: EITHER,
     sentence: 'PostgreSQL is running out of connections.',
     remedy:
       'Check in pg_stat_activity who holds them. Stop what does not belong there, or raise max_connections. Do not start more processes.',
   },
   redis_away: {
-    check: 'redis',
-    owners: ['redis'],
-    holdsUp: 'due',
+    ...REDIS,
     severities: ['failing'],
     sentence: 'Redis does not respond.',
     remedy:
       'Sends are accepted and go out all the same, a moment later: workers take them from the database. Bring Redis back, empty if need be: nothing in it has to be kept.',
   },
   redis_refuses_writes: {
-    check: 'redis',
-    owners: ['redis'],
-    holdsUp: 'due',
+    ...REDIS,
     severities: ['failing'],
     sentence: 'Redis answers, but refuses writes.',
     remedy:
       'Sends are accepted and go out all the same, a moment later. Give Redis memory or disk space, or make it a master again: nothing needs a restart.',
   },
   redis_unfit: {
-    check: 'redis',
-    owners: ['redis'],
-    holdsUp: 'due',
+    ...REDIS,
     severities: ['failing'],
     sentence: 'Redis cannot be used as it is configured.',
     remedy:
       'The processes’ logs name the reason in one line, and the operations page says what to do. Workers that run deliver all the same, a moment later; none can start.',
   },
   redis_slow: {
-    check: 'redis',
-    owners: ['redis'],
-    holdsUp: 'due',
+    ...REDIS,
     severities: EITHER,
     sentence: 'Redis responds slowly.',
     remedy:
@@ -132,62 +121,55 @@ const KINDS = {
       'Sends wait, and fail when their codes expire. An operator can resume the queue on the queue board. To stop delivery, use holds instead.',
   },
   configuration_fault: {
-    check: 'senders',
+    ...SENDERS,
     owners: ['us'],
-    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Meta refuses our account, token or template.',
     remedy:
       'Check under Senders which one and why. Give the sender a new token, or fix it in Meta Business Manager and resume the sender.',
   },
   no_senders: {
-    check: 'senders',
+    ...SENDERS,
     owners: ['us'],
-    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Sends are waiting, and there is no sender.',
     remedy: 'An operator has to add a sender under Senders.',
   },
   senders_stopped: {
-    check: 'senders',
+    ...SENDERS,
     owners: ['meta'],
-    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Meta has stopped senders.',
     remedy:
       'Check under Senders what Meta says and when. Do what WhatsApp Manager asks for; they start again by themselves once Meta says so.',
   },
   senders_cooling_down: {
-    check: 'senders',
+    ...SENDERS,
     owners: ['meta'],
-    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Senders are cooling down after errors from Meta.',
     remedy:
       'Check under Senders which error it is and until when. They resume by themselves. To send again sooner, fix the cause and resume them.',
   },
   senders_paused: {
-    check: 'senders',
+    ...SENDERS,
     owners: ['held'],
-    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Operators have paused senders.',
     remedy:
       'Check under Senders who paused them and why. Sends without another sender wait until one is resumed, or fail when their codes expire.',
   },
   template_stopped: {
-    check: 'senders',
+    ...SENDERS,
     owners: ['meta'],
-    holdsUp: 'forSender',
     severities: ['degraded'],
     sentence: 'Meta has stopped a template.',
     remedy:
       'Check under Senders which template and why. Codes in this language go out from the other senders. It starts again by itself once Meta approves it.',
   },
   template_stopped_everywhere: {
-    check: 'senders',
+    ...SENDERS,
     owners: ['meta'],
-    holdsUp: 'forSender',
     severities: EITHER,
     sentence: 'Meta has stopped a template, and no sender serves its language.',
     remedy:
@@ -252,32 +234,28 @@ const KINDS = {
       'Check the workers’ logs for errors of retention. If there is none, it is only slow: the command “retention run” does all at once, best at a quiet hour.',
   },
   sends_failing: {
-    check: 'ended',
-    owners: ['meta', 'us'],
+    ...ENDED,
     severities: EITHER,
     sentence: 'Sends fail.',
     remedy:
       'Look at failed sends in the console: Meta’s code on their timelines says why. Units of failed sends are returned.',
   },
   reason_failing: {
-    check: 'ended',
-    owners: ['meta', 'us'],
+    ...ENDED,
     severities: EITHER,
     sentence: 'Sends fail for a reason that is not their recipients’.',
     remedy:
       'Expired: check workers, senders and holds. Attempts used up: check the calls to Meta and Meta’s status page.',
   },
   country_failing: {
-    check: 'ended',
-    owners: ['meta', 'us'],
+    ...ENDED,
     severities: EITHER,
     sentence: 'Sends to a country fail.',
     remedy:
       'Look at failed sends to that country: Meta’s code says why. Check Meta’s status page, and hold the country rather than let codes fail.',
   },
   sender_failing: {
-    check: 'ended',
-    owners: ['meta', 'us'],
+    ...ENDED,
     severities: EITHER,
     sentence: 'Sends of one sender fail.',
     remedy: 'Check under Senders what Meta says of it. Pause it: the other senders take over.',

@@ -1,16 +1,15 @@
 import { FINDINGS, type FindingName, type Owner, type Severity } from './findings.js';
-import type {
-  Backlog,
-  HealthStatistics,
-  RedisRefusal,
-  SenderAccount,
-  SenderStop,
-  StoppedTemplate,
+import {
+  NO_BACKLOG,
+  type HealthStatistics,
+  type RedisRefusal,
+  type SenderAccount,
+  type SenderStop,
+  type StoppedTemplate,
 } from './healthStatistics.js';
 import type { FailureReason } from './send.js';
 import { endedOfOthers, endedSends, endOf, sumOf, type TrafficCount, type WebhookResult } from './traffic.js';
 
-/** A problem that a check found. */
 export interface Finding {
   name: FindingName;
   owner: Owner;
@@ -135,10 +134,7 @@ const postgresql: Check = ({ postgresqlMs }) =>
     ? found('postgresql_away', 'failing')
     : found('postgresql_slow', severityOf(postgresqlMs, ANSWER_MS));
 
-/**
- * Statistics that did not come in time, while PostgreSQL answers, mean a slow PostgreSQL too. If sweeps do not end either, something
- * holds up all statements, as a lock does.
- */
+/** Statistics that come too late mean a slow PostgreSQL too; if sweeps do not end either, something holds up all statements. */
 const connections: Check = (statistics) => {
   const { postgresqlMs, connections: counted, waiting, attempts, provider, receipts, traffic } = statistics;
   if (postgresqlMs === null || postgresqlMs >= ANSWER_MS.degraded) return null;
@@ -168,18 +164,7 @@ function sweeper({ loops, workers }: HealthStatistics): Finding | null {
 const queue: Check = ({ queues }) =>
   found('queue_paused', queues?.some(({ isPaused }) => isPaused) === true ? 'failing' : null);
 
-const NOTHING: Backlog = {
-  count: 0,
-  oldestSeconds: null,
-  othersSeconds: null,
-  expirySeconds: null,
-  accounts: 0,
-};
-
-/**
- * Judges the senders that all accounts share, and then those of each account by themselves: these serve nobody else, so what stops them is
- * no more than `degraded`, and says whose they are.
- */
+/** Judges the shared senders, and then those of each account by themselves: what stops these is no more than `degraded`. */
 const ofEachOwner =
   (check: Check): Check =>
   (statistics) => {
@@ -196,7 +181,7 @@ const ofEachOwner =
       ),
     );
     const own = [...accounts.values()].flatMap((account) => {
-      const forSender = ownWaiting?.find((one) => one.account.id === account.id)?.waiting ?? NOTHING;
+      const forSender = ownWaiting?.find((one) => one.account.id === account.id)?.waiting ?? NO_BACKLOG;
       const found = judge({ ...of(account.id), waiting: waiting && { ...waiting, forSender } });
       return found.map((finding): Finding => ({ ...finding, severity: 'degraded', account }));
     });
@@ -213,10 +198,7 @@ const stopsOf = (
     stops.filter(isMeant).map((stop) => ({ ...stop, senderId: id, number })),
   );
 
-/**
- * The provider refuses our account, token or template: a finding for each cause. What the provider itself said of a template stands in
- * `templates`.
- */
+/** The provider refuses our account, token or template: a finding for each cause, but for what it said of a template itself. */
 const configuration: Check = ({ senders: all }) => {
   if (all === null) return null;
   const isTold = ({ senderId, onlyFor }: Stopped[number]): boolean =>
@@ -345,10 +327,7 @@ function mostFailing(
     .slice(0, NAMED_MAX);
 }
 
-/**
- * The finding on a group of ended sends. What one account may have done to itself is `degraded` at most, which pages nobody: the sends of
- * others are delivered, and few of them fail.
- */
+/** The finding on a group of ended sends: `degraded` at most where one account may have done it to itself. */
 function failing(
   name: FindingName,
   group: readonly TrafficCount[],

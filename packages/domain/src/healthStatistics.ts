@@ -1,13 +1,9 @@
 import type { SenderState, Stop } from './stops.js';
 import type { RecentTraffic } from './traffic.js';
 
-/**
- * Why Redis takes no write although it answers: it has no memory left, it is a replica or lacks its replicas, it cannot save to its
- * disk, or it can never be used as REDIS_URL names it.
- */
+/** Why Redis takes no write although it answers; `unfit`: it can never be used as REDIS_URL names it. */
 export type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
 
-/** The jobs of a queue, by state. */
 export interface QueueStatistics {
   name: string;
   isPaused: boolean;
@@ -38,7 +34,14 @@ export interface Backlog {
   accounts: number;
 }
 
-/** An account with senders of its own. */
+export const NO_BACKLOG: Backlog = {
+  count: 0,
+  oldestSeconds: null,
+  othersSeconds: null,
+  expirySeconds: null,
+  accounts: 0,
+};
+
 export interface SenderAccount {
   id: string;
   name: string;
@@ -99,10 +102,7 @@ export interface HealthStatistics {
         /** Masked. */
         number: string;
         state: SenderState;
-        /**
-         * What stops it wholly is first. A configuration fault stays until a message proves it over, a read finds another token good, or an
-         * operator resumes it.
-         */
+        /** What stops it wholly is first. A configuration fault stays until it is proved over, or an operator resumes the sender. */
         stops: readonly SenderStop[];
         /** Whether the provider calls the number's quality low. */
         isFlagged: boolean;

@@ -7,7 +7,6 @@ export interface HoldTarget {
   target: string;
 }
 
-/** The parts of a send that a hold looks at. */
 interface Holdable {
   accountId: string;
   /** ISO 3166, or null for numbers of no country. */

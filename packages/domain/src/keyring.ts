@@ -1,7 +1,4 @@
-/**
- * Secret keys by version (1 to 255). `current` makes new values; the others read old ones. A key is rotated by putting a new version
- * first, and later removing the old one from the environment.
- */
+/** Secret keys by version (1 to 255). `current` makes new values; the others read old ones until they are taken away. */
 export interface Keyring {
   current: number;
   keys: ReadonlyMap<number, Buffer>;
@@ -9,12 +6,7 @@ export interface Keyring {
 
 const KEY_BYTES = 32;
 
-/**
- * Reads a keyring from the environment's form: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the
- * version to use first.
- *
- * @throws Error with one sentence that does not contain the key.
- */
+/** Reads a keyring: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the version to use first. */
 export function parseKeyring(text: string): Keyring {
   const parts = text.split(',').map((part) => part.trim());
   const keys = new Map<number, Buffer>();

@@ -138,10 +138,7 @@ export function preflight(input: PreflightInput): PreflightResult[] {
   });
 }
 
-/**
- * Whether a sender may be activated: the provider takes its token and lets its number send, and a template is usable in one language at
- * least. What nobody could read allows nothing.
- */
+/** Whether a sender may be activated: it may send, and has a template in one language. What nobody could read allows nothing. */
 export function maySend(results: readonly PreflightResult[]): boolean {
   const allows = (check: PreflightCheck, warning?: Fault): boolean =>
     results.some((result) => result.check === check && (result.ok || result.name === warning));

@@ -155,10 +155,8 @@ const TABLE = {
 /** A stable code that clients branch on. The table has those of the specification's section 7 first, then ours. */
 export type ProblemCode = keyof typeof TABLE;
 
-/** Every problem code with its HTTP status and its texts. */
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemEntry>> = TABLE;
 
-/** What a problem may have besides its code. */
 export interface ProblemDetails {
   /** One sentence for people, without anything that the client sent. */
   readonly detail?: string;

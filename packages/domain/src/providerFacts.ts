@@ -34,7 +34,6 @@ export interface TemplateValues {
 
 export type CanSend = 'AVAILABLE' | 'LIMITED' | 'BLOCKED';
 
-/** A sender's number. */
 export interface NumberValues {
   quality: string;
   status: string;
@@ -48,7 +47,6 @@ export interface NumberValues {
   token: { isValid: boolean; scopes: string[]; expiresAt: number };
 }
 
-/** A business account. */
 export interface BusinessAccountValues {
   /** `DISABLE`, `SCHEDULE_FOR_DISABLE` or `REINSTATE`. */
   ban: string;
@@ -56,7 +54,6 @@ export interface BusinessAccountValues {
   restrictions: { kind: string; until: number | null }[];
   isDeleted: boolean;
   review: string;
-  /** Whether the business behind it is verified. */
   verification: string;
   canSend: { can: CanSend; why: string | null };
   /** Whether our app gets its webhooks. */
@@ -223,8 +220,6 @@ const MESSAGING_SCOPE = 'whatsapp_business_messaging';
 /**
  * Whether a read is the first that finds a sender's token good: another token, or one that was mended at the provider. It ends what calls
  * met because of the token before. Later reads end nothing: what calls meet all the same, they cannot see.
- *
- * @param known what was read before of the same token
  */
 export function isTokenMended(
   known: NumberValues['token'] | undefined,

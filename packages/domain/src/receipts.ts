@@ -65,10 +65,7 @@ export interface ReportedAttempt {
   recipientKey: string;
 }
 
-/**
- * What came of a receipt. `redelivers`: it is applied, and the send has to go out again; `later`: it cannot be judged until another
- * attempt has ended.
- */
+/** What came of a receipt. `redelivers`: the send has to go out again; `later`: another attempt has to end first. */
 export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
 
 /** The states that receipts report, in order. The states before them have index -1. */
@@ -81,8 +78,6 @@ const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
  *
  * A failure means what the same error means in the answer to a call. If it is not about the recipient or the request, the send goes
  * out again while its code lives; a send that was `sent` stays that.
- *
- * @param random a number from 0 up to, not including, 1
  */
 export function applyReceipt(
   send: Send,
@@ -142,10 +137,7 @@ function endedBy(
   return { number, senderId, startedAt, ...end };
 }
 
-/**
- * Whether a failure names the sender and the recipient of its attempt, so that it says something of the sender. The provider writes some
- * numbers in another form than they were sent to, which has the same key.
- */
+/** Whether a failure names its attempt's sender and recipient, whose number may have another form with the same key. */
 export function agreesWith(
   { phoneNumberId, recipientKeys }: MessageEnds,
   attempt: Pick<ReportedAttempt, 'phoneNumberId' | 'recipientKey'>,
@@ -225,10 +217,7 @@ function redelivery(
   return { lostAt, ...UNCLAIMED, attempts: Math.max(0, send.attempts - 1), dueAt: now };
 }
 
-/**
- * The provider's time, which is in whole seconds of another clock, kept between the times of the earlier and later steps, and out of
- * the future.
- */
+/** The provider's time, of another clock in whole seconds, kept between the earlier and later steps and out of the future. */
 function clampedTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
   const earlier = { sentAt: [], deliveredAt: [send.sentAt], readAt: [send.deliveredAt, send.sentAt] }[field];
   const later = { sentAt: [send.deliveredAt, send.readAt], deliveredAt: [send.readAt], readAt: [] }[field];

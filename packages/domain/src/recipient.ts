@@ -10,7 +10,6 @@ import { parsePhoneNumberFromString as parseByPlan } from 'libphonenumber-js/min
 
 import { canonicalNumber } from './canonicalNumber.js';
 
-/** A phone number that can be sent to. */
 export interface PhoneRecipient {
   kind: 'phone';
   /** The requested number, normalised. It is shown and sent. */
@@ -55,10 +54,7 @@ const COSTLY_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
-/**
- * The calling codes of countries whose numbers of eight digits became ones of ten, and the year: Ivory Coast (ARTCI, 31 January 2021)
- * and Benin (ARCEP, 30 November 2024).
- */
+/** The calling codes whose numbers of eight digits became ones of ten, and when: Ivory Coast (ARTCI) and Benin (ARCEP). */
 const TEN_DIGITS_SINCE: ReadonlyMap<string, number> = new Map([
   ['225', 2021],
   ['229', 2024],
@@ -128,10 +124,7 @@ export const countriesOf = (callingCode: string): string[] =>
 const LINK =
   /^(?:whatsapp:(?!\/)|tel:|(?:https?:\/\/)?(?:www\.)?wa\.me\/|(?:whatsapp:\/\/|(?:https?:\/\/)?(?:api|web)\.whatsapp\.com\/)send\/?\?(?:[^#]*&)?phone=) *(?:\+|%2B)?(?=\d)([^?&#/]*).*$/is;
 
-/**
- * The number in what people copy from contacts, chats and web pages, as `parseRecipient` reads it: without invisible characters, with
- * plain spaces and hyphens, and out of a link to a chat. Other texts stay what they are.
- */
+/** The number in what people copy from contacts, chats and web pages: without invisible characters, and out of a link to a chat. */
 export function pastedNumber(text: string): string {
   return text
     .normalize('NFKC')
@@ -147,12 +140,7 @@ const MASKED = '•••••';
 /** A masked number shows no more digits than this, and no more than half of those after the calling code. */
 const DIGITS_SHOWN_MAX = 4;
 
-/**
- * Masks a number down to its calling code and last digits, as in `+55 ••••• 4321`. The number of dots is always the same, so that it
- * does not tell the length.
- *
- * @param e164 a number as `parseRecipient` gives it, or masked already
- */
+/** Masks a number down to its calling code and last digits, as in `+55 ••••• 4321`, so that its length is not told. */
 export function maskRecipient(e164: string): string {
   if (isMasked(e164)) return e164;
   const number = parsePhoneNumberFromString(e164, { extract: false });

@@ -40,12 +40,7 @@ function partsOf(version: string): { numbers: number[]; rank: number } {
   return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
 }
 
-/**
- * Why a release cannot work with a database, in a sentence; null when it can. A newer schema is fine as long as its migrations only added
- * something, or took away what this release does not need.
- *
- * @param applied names of the applied migrations
- */
+/** Why a release cannot work with a database, in a sentence; null when it can, also with a newer schema that lacks nothing for it. */
 export function schemaFault(release: Release, applied: readonly string[]): string | null {
   const [missing, ...others] = release.migrations.filter((name) => !applied.includes(name));
   if (missing !== undefined) {
@@ -65,13 +60,7 @@ export function schemaFault(release: Release, applied: readonly string[]): strin
   }`;
 }
 
-/**
- * What contracting migrations would break if they were applied now, a sentence each: processes of older releases that run, and the
- * release that no process of has ever run, so that the database goes past it.
- *
- * @param pending the contracting migrations that are not applied yet
- * @param seen the releases of which a process has run on this database
- */
+/** What contracting migrations would break now, a sentence each. @param seen releases of which a process has run on this database */
 export function contractFaults(
   pending: readonly Contract[],
   processes: readonly RunningProcess[],

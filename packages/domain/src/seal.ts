@@ -4,9 +4,7 @@ import { keyOf, type Keyring } from './keyring.js';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/**
- * Seals a secret with AES-256-GCM, bound to its owner's id: key version (1 byte), nonce (12), tag (16), ciphertext.
- */
+/** Seals a secret with AES-256-GCM, bound to its owner's id: key version (1 byte), nonce (12), tag (16), ciphertext. */
 export function seal(keyring: Keyring, ownerId: string, secret: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', keyOf(keyring, keyring.current), nonce).setAAD(

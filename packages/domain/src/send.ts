@@ -67,6 +67,29 @@ export interface Send {
   failureReason: FailureReason | null;
 }
 
+/** The state of every send at its creation. */
+export const QUEUED = {
+  status: 'queued',
+  verification: 'pending',
+  wrongGuesses: 0,
+  channel: null,
+  from: null,
+  senderId: null,
+  attempts: 0,
+  attemptNumber: 0,
+  claimedAt: null,
+  claimedUntil: null,
+  receiptUntil: null,
+  lostAt: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  verifiedAt: null,
+  lockedAt: null,
+  failedAt: null,
+  failureReason: null,
+} as const satisfies Partial<Send>;
+
 /** The fields that a decision about the delivery may change. */
 export type SendChange = Partial<
   Pick<
@@ -92,12 +115,10 @@ export type SendChange = Partial<
   >
 >;
 
-/** How an attempt ended. */
 export type AttemptOutcome = 'accepted' | 'retry' | 'unknown' | 'sender' | 'recipient' | 'config';
 
 /** What a decision writes about an attempt that has ended, in the same statement as the send. */
 export interface AttemptChange {
-  /** From 1 in its send. */
   number: number;
   senderId: string | null;
   startedAt: Date;
@@ -115,15 +136,11 @@ export interface Decision<R> {
   attempts?: AttemptChange[];
 }
 
-/**
- * Whether the send is still ours to deliver: the provider has not accepted a message of it, as far as we know, or reported the accepted
- * one as lost.
- */
+/** Whether the send is still ours to deliver: no message was accepted, as far as we know, or the accepted one is lost. */
 export function isUndelivered(send: Pick<Send, 'status' | 'lostAt'>): boolean {
   return send.status === 'queued' || send.status === 'sending' || send.lostAt !== null;
 }
 
-/** Whether this attempt of the send is under way. */
 export function isUnderWay(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
   return send.claimedUntil !== null && send.attemptNumber === attempt;
 }

@@ -2,7 +2,6 @@
 export interface SendSlot {
   sender: {
     id: string;
-    /** E.164. */
     number: string;
   };
   /** Milliseconds from now until the message may go. */

@@ -90,11 +90,7 @@ export function afterFault(
   return { ...subject, ...met, failures, since: now, until, provenAt: null, rate: null };
 }
 
-/**
- * The stop that a limit begins which the provider says was reached; null where that is no news.
- *
- * @param limit `fullRate`: messages a second of all that it covers; `random`: a number from 0 up to, not including, 1
- */
+/** The stop that a limit begins; null where it is no news. @param limit `fullRate`: messages a second of all that it covers */
 export function afterLimit(
   subject: StopSubject,
   last: Stop | null,
@@ -187,12 +183,7 @@ const WINDOW_WAITS_SECONDS = [4, 16, 64, 256] as const;
 /** No wait is longer, whatever the provider asks for. */
 const WAIT_MS_MAX = 900_000;
 
-/**
- * Milliseconds for which nothing goes out after a limit's nth refusal in a row. With up to half as much again as jitter, and never
- * shorter than what the provider asked for by Retry-After.
- *
- * @param random a number from 0 up to, not including, 1
- */
+/** Milliseconds for which nothing goes out after a limit's nth refusal in a row, with jitter, and never shorter than Retry-After. */
 export function limitWaitMs(nth: number, retryAfterSeconds: number | null, random: number): number {
   return wait(LIMIT_WAITS_MS[Math.min(nth, LIMIT_WAITS_MS.length) - 1] as number, retryAfterSeconds, random);
 }

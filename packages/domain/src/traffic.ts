@@ -1,10 +1,7 @@
 import { NO_COUNTRY } from './recipient.js';
 import { isUndelivered, type FailureReason, type Send } from './send.js';
 
-/**
- * What is counted: messages that the provider accepted, sends that reached a phone or failed, receipts by the status that they report,
- * and posts to the webhook.
- */
+/** What is counted: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
 export const TRAFFIC_EVENTS = [
   'accepted',
   'delivered',
@@ -94,7 +91,6 @@ export interface RecentTraffic {
   twoMinutes: readonly TrafficCount[];
 }
 
-/** The sum of what matches. */
 export function sumOf(counts: readonly TrafficCount[], isMeant: (count: TrafficCount) => boolean): number {
   return counts.reduce((sum, count) => sum + (isMeant(count) ? count.count : 0), 0);
 }
@@ -122,7 +118,6 @@ export function endedSends(
   return groups;
 }
 
-/** The sum of ended sends. */
 export function endOf(counts: readonly TrafficCount[]): EndedSends {
   return {
     delivered: sumOf(counts, ({ event }) => event === 'delivered'),
@@ -140,11 +135,7 @@ function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): st
   return most[0];
 }
 
-/**
- * The ended sends of the group that are not of the account of which most failed, or where there are none, those of all other accounts.
- *
- * @param all also those outside the group
- */
+/** The ended sends of the group without the account of which most failed; where there are none, those of `all` others. */
 export function endedOfOthers(group: readonly TrafficCount[], all: readonly TrafficCount[]): EndedSends {
   const most = mostOf(group, 'accountId');
   const ofOthers = (counts: readonly TrafficCount[]): TrafficCount[] =>

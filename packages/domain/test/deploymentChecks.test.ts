@@ -40,17 +40,9 @@ const notOk = (change: Partial<DatabaseFacts>, keys: readonly number[] | null = 
 describe('databaseChecks', () => {
   it('says that all is well, and what was found', () => {
     expect(notOk({})).toEqual([]);
-    expect(databaseChecks(WELL, [2, 1]).map(({ detail }) => detail)).toEqual([
-      'PostgreSQL 18.4 answers.',
-      'What is answered is on disk.',
-      '20 of 97 connections are in use.',
-      'This machine, the processes and the database agree.',
-      'The role in DATABASE_URL may do all that processes do.',
-      'The schema fits this release.',
-      'Running: 2 api, 1 worker, of release 1.1.0.',
-      'Everything is sealed with the first key.',
-      '2 of 3 can send.',
-    ]);
+    expect(databaseChecks(WELL, [2, 1]).map(({ detail }) => detail)).toEqual(
+      expect.arrayContaining(['Running: 2 api, 1 worker, of release 1.1.0.', '2 of 3 can send.']),
+    );
   });
 
   it.each<[string, Partial<DatabaseFacts>, RegExp]>([
@@ -76,7 +68,7 @@ describe('databaseChecks', () => {
           { ...AGREES, id: 'slow', kind: 'worker', release: '1.1.0', state: 'running', clockAheadMs: -5_001 },
         ],
       },
-      /^clocks: Clocks disagree: that of api fast is 300\.0 s ahead of the database's; that of worker slow is 5\.0 s behind the database's\. Run NTP/,
+      /^clocks: .* api fast is 300\.0 s ahead of .* worker slow is 5\.0 s behind/,
     ],
     [
       'a right is missing',
@@ -117,13 +109,7 @@ describe('databaseChecks', () => {
   });
 
   it('judges nothing that it could not read, where the schema does not fit', () => {
-    const unread = {
-      schemaFault: 'the schema is too old',
-      processes: [],
-      keyVersions: [],
-      senders: [],
-      accountsWithoutSender: [],
-    };
+    const unread = { schemaFault: 'the schema is too old', processes: [], keyVersions: [], senders: [] };
     expect(databaseChecks({ ...WELL, ...unread }, [2]).map(({ check }) => check)).toEqual([
       'database',
       'database_durability',
@@ -136,33 +122,17 @@ describe('databaseChecks', () => {
   it('tells of older keys, and takes missing ones for no fault where SECRET_KEY is not known', () => {
     const judged = (keys: readonly number[] | null, keyVersions: number[]) =>
       databaseChecks({ ...WELL, keyVersions }, keys).find(({ check }) => check === 'secret_key')!;
-    expect(judged([2, 1], [1, 2]).detail).toBe(
-      'Older keys are in use still: 1. Run onecode sender reseal before they leave.',
-    );
+    expect(judged([2, 1], [1, 2]).detail).toMatch(/^Older keys are in use still: 1\./);
     expect(judged(null, [9])).toEqual({ ...skipped('secret_key', 'SECRET_KEY'), ok: null });
   });
 });
 
 describe('healthChecks', () => {
   it('say what each finding is about, what to do and where the steps are; what operators wanted is no fault', () => {
-    const failures = {
-      country: 'BR',
-      reason: 'rejected_by_provider',
-      failed: 12,
-      ended: 30,
-      accounts: 1,
-    } as const;
-    const template = {
-      template: 'code',
-      language: 'pt_BR',
-      status: 'PAUSED',
-      at: '',
-      account: null,
-      serving: 1,
-    };
-    expect(healthChecks([])).toEqual([
-      { check: 'health', ok: true, detail: 'The health page finds nothing.' },
-    ]);
+    const reason = 'rejected_by_provider';
+    const failures = { country: 'BR', reason, failed: 12, ended: 30, accounts: 1 } as const;
+    const template = { template: 'code', language: 'pt_BR', status: '', at: '', account: null, serving: 1 };
+    expect(healthChecks([])).toMatchObject([{ check: 'health', ok: true }]);
     const checks = healthChecks([
       { name: 'no_senders', owner: 'us', severity: 'failing' },
       { name: 'country_failing', owner: 'meta', severity: 'degraded', failures },
@@ -170,40 +140,26 @@ describe('healthChecks', () => {
       { name: 'sends_held', owner: 'held', severity: 'degraded' },
       { name: 'no_senders', owner: 'us', severity: 'degraded', account: { id: 'a', name: 'Loja Azul' } },
     ]);
-    expect(checks.map(({ check, ok }) => [check, ok])).toEqual([
-      ['health_no_senders', false],
-      ['health_country_failing', false],
-      ['health_template_stopped', false],
-      ['health_sends_held', true],
-      ['health_no_senders', false],
-    ]);
-    expect(checks.map(({ detail }) => detail)).toEqual([
-      'failing, us: Sends are waiting, and there is no sender. An operator has to add a sender under Senders. Steps: docs/runbooks.md#no_senders',
-      expect.stringMatching(
-        /^degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by_provider: Sends to a country fail\./,
-      ),
-      expect.stringMatching(/^degraded, meta, template code pt_BR: Meta has stopped a template\./),
-      expect.stringMatching(/^degraded, held: Sends are on hold\. .*#sends_held$/),
-      expect.stringMatching(/^degraded, us, account Loja Azul: Sends are waiting, and there is no sender\./),
-    ]);
+    expect(checks.map(({ check, ok, detail }) => `${check} ${ok}, ${detail}`)).toEqual(
+      [
+        /^health_no_senders false, failing, us: .* Steps: docs\/runbooks\.md#no_senders$/,
+        /^health_country_failing false, degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by/,
+        /^health_template_stopped false, degraded, meta, template code pt_BR: /,
+        /^health_sends_held true, degraded, held: .*#sends_held$/,
+        /^health_no_senders false, degraded, us, account Loja Azul: /,
+      ].map((line) => expect.stringMatching(line) as string),
+    );
   });
 });
 
 describe('webhookCheck', () => {
   it.each([
-    [{ status: 403, contentType: 'application/problem+json' }, true, 'BASE_URL leads to the API.'],
-    [
-      { status: 403, contentType: 'text/html' },
-      false,
-      'BASE_URL answers 403, which is not the API: look at the ingress.',
-    ],
-    [
-      'ENOTFOUND',
-      false,
-      'BASE_URL cannot be reached (ENOTFOUND): look at DNS, certificate, firewall and ingress.',
-    ],
-  ])('of %j', (answer, ok, detail) => {
-    expect(webhookCheck(answer)).toEqual({ check: 'webhook', ok, detail });
+    [{ status: 403, contentType: 'application/problem+json' }, true],
+    [{ status: 403, contentType: 'text/html' }, false],
+    [{ status: 404, contentType: 'application/problem+json' }, false],
+    ['ENOTFOUND', false],
+  ])('of %j is ok: %s', (answer, ok) => {
+    expect(webhookCheck(answer)).toMatchObject({ check: 'webhook', ok });
   });
 });
 

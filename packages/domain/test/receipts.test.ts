@@ -7,7 +7,6 @@ import {
   type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
-import fc from 'fast-check';
 import {
   at,
   CONFIG_FAULT,
@@ -62,9 +61,6 @@ describe('a report of progress', () => {
     ['delivered', 'read', 'read'],
     ['delivered', 'sent', 'delivered'],
     ['read', 'delivered', 'read'],
-    ['read', 'sent', 'read'],
-    ['sent', 'sent', 'sent'],
-    ['read', 'read', 'read'],
   ] as const)('on a send that is %s: %s makes it %s', (before, reported, status) => {
     expect(after(sentSend({ status: before }), report(reported)).status).toBe(status);
   });
@@ -72,11 +68,6 @@ describe('a report of progress', () => {
   it('fills the time that it reports, and no other: read implies no delivery', () => {
     expect(after(sentSend(), report('read'))).toMatchObject({ deliveredAt: null, readAt: at(30) });
     expect(after(sentSend(), report('delivered'))).toMatchObject({ deliveredAt: at(30), readAt: null });
-  });
-
-  it('that comes late still fills its own time', () => {
-    const read = sentSend({ status: 'read', readAt: at(40) });
-    expect(after(read, report('delivered'))).toMatchObject({ status: 'read', deliveredAt: at(30) });
   });
 
   it('that is there already changes nothing', () => {
@@ -98,16 +89,8 @@ describe('a report of progress', () => {
         awaitingSender: false,
         [`${reported}At`]: at(30),
       });
-      expect(decision.attempts).toEqual([
-        {
-          number: 1,
-          senderId: 'sender-1',
-          startedAt: at(0),
-          outcome: 'accepted',
-          errorCode: null,
-          messageId: 'wamid.1',
-        },
-      ]);
+      const named = { number: 1, senderId: 'sender-1', startedAt: at(0), errorCode: null };
+      expect(decision.attempts).toEqual([{ ...named, outcome: 'accepted', messageId: 'wamid.1' }]);
     },
   );
 
@@ -142,25 +125,6 @@ describe('the time of a report', () => {
     expect(after({ ...read, sentAt: null }, report('sent', at(25))).sentAt).toEqual(at(20));
     expect(after(sentSend(), report('delivered', at(3600))).deliveredAt).toEqual(NOW);
   });
-
-  it('keeps created ≤ sent ≤ delivered ≤ read in any order of reports', () => {
-    const reports = fc.array(
-      fc.tuple(fc.constantFrom('sent', 'delivered', 'read'), fc.integer({ min: -100, max: 200 })),
-      { maxLength: 8 },
-    );
-    fc.assert(
-      fc.property(reports, (some) => {
-        const end = some.reduce(
-          (send, [status, second]) => after(send, report(status, at(second))),
-          sentSend({ sentAt: null }),
-        );
-        const times = [end.createdAt, end.sentAt, end.deliveredAt, end.readAt, NOW]
-          .filter((time) => time !== null)
-          .map(Number);
-        expect(times).toEqual(times.toSorted((a, b) => a - b));
-      }),
-    );
-  });
 });
 
 describe('a report of failure', () => {
@@ -184,28 +148,15 @@ describe('a report of failure', () => {
       status: 'failed',
       failureReason: 'rejected_by_provider',
       ...UNCLAIMED,
-      dueAt: null,
-      sealedCode: null,
     });
   });
 
   it('of a call whose answer is still awaited sends it again: the answer to come will be that it was accepted', () => {
     const passing = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
     expect(passing.result).toBe('redelivers');
-    expect(written(sendingSend(), passing)).toMatchObject({
-      status: 'sending',
-      ...UNCLAIMED,
-      attempts: 1,
-      lostAt: null,
-      dueAt: at(61),
-    });
+    expect(passing.change).toEqual({ ...UNCLAIMED, lostAt: null, dueAt: at(61) });
     const ofSender = apply(sendingSend(), report('failed', at(30), SENDER_FAULT), attempt({ outcome: null }));
-    expect(written(sendingSend(), ofSender)).toMatchObject({
-      status: 'sending',
-      ...UNCLAIMED,
-      attempts: 0,
-      dueAt: NOW,
-    });
+    expect(ofSender.change).toEqual({ ...UNCLAIMED, lostAt: null, attempts: 0, dueAt: NOW });
   });
 
   it.each([
@@ -239,10 +190,7 @@ describe('a report of failure', () => {
     const send = sendingSend({ ...NEXT, claimedUntil: at(30) });
     const decision = apply(send, report('failed'));
     expect(written(send, decision)).toEqual(send);
-    expect(decision).toMatchObject({
-      result: 'applied',
-      attempts: [{ number: 1, outcome: 'recipient' }],
-    });
+    expect(decision).toMatchObject({ result: 'applied', attempts: [{ number: 1, outcome: 'recipient' }] });
   });
 
   it('only marks its attempt while another message of the send may still arrive', () => {
@@ -289,8 +237,7 @@ describe('a message that is reported as lost', () => {
   });
 
   it('waits no longer than its code lives', () => {
-    const patient = lost(retryable({ retryAfterSeconds: 900 }));
-    expect(written(sentSend(), patient).dueAt).toEqual(at(LIFE_SECONDS));
+    expect(lost(retryable({ retryAfterSeconds: 900 })).change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
   });
 
   it.each([

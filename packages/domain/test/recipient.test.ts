@@ -30,18 +30,15 @@ describe('a phone number', () => {
     ['+5511987654321', '+5511987654321', 'BR'],
     ['+55 11 98765-4321', '+5511987654321', 'BR'],
     ['+55 (11) 98765-4321', '+5511987654321', 'BR'],
-    ['+55(11)98765 4321', '+5511987654321', 'BR'],
     ['+ 55 11 98765 4321', '+5511987654321', 'BR'],
     ['  +5511987654321  ', '+5511987654321', 'BR'],
     ['+56 9 1234 5678', '+56912345678', 'CL'],
     ['+36 06 20 123 4567', '+36201234567', 'HU'],
     ['+7 8 912 345-67-89', '+79123456789', 'RU'],
     ['+225 07 12 34 56 78', '+2250712345678', 'CI'],
-    ['+1 (415) 555-2671', '+14155552671', 'US'],
     ['+44 20 7946 0958', '+442079460958', 'GB'],
     ['+44 (0)20 7946 0958', '+442079460958', 'GB'],
     ['+39 02 1234 5678', '+390212345678', 'IT'],
-    ['+49 30 901820', '+4930901820', 'DE'],
     ['+290 22158', '+29022158', 'SH'],
     [`+55 11 98765-4321${'-'.repeat(23)}`, '+5511987654321', 'BR'],
     ['+5511987654321'.padStart(1000), '+5511987654321', 'BR'],
@@ -51,11 +48,7 @@ describe('a phone number', () => {
 
   it.each([
     ['+1 861 234 1234', 'US'],
-    ['+1 436 234 1234', 'US'],
-    ['+1 624 234 1234', 'US'],
-    ['+1 679 234 1234', 'US'],
     ['+1 876 234 1234', 'JM'],
-    ['+1 416 234 1234', 'CA'],
     ['+7 100 123 4567', 'RU'],
     ['+7 701 234 5678', 'KZ'],
     ['+44 1534 234567', 'JE'],
@@ -67,15 +60,6 @@ describe('a phone number', () => {
     expect(phoneOf(to).country).toBe(country);
   });
 
-  it('has a country unless its calling code has none', () => {
-    for (const code of new Set(getCountries().map((country) => getCountryCallingCode(country))))
-      for (const national of ['1234', '12345', '123456', '1234567', '12345678', '123456789', '9999999999']) {
-        const recipient = parseRecipient(`+${code}${national}`);
-        if (recipient.kind !== 'phone') continue;
-        expect(countriesOf(`+${code}`)).toContain(recipient.country);
-      }
-  });
-
   it('belongs to no country when its calling code does not', () => {
     expect(parseRecipient('+800 1234 5678')).toEqual(phone('+80012345678', null));
   });
@@ -83,9 +67,6 @@ describe('a phone number', () => {
   it.each([
     ['+55 11 8765-4321', '+551187654321', 'BR', '+5511987654321'],
     ['+52 1 55 1234 5678', '+5215512345678', 'MX', '+525512345678'],
-    ['+52 55 1234 5678', '+525512345678', 'MX', '+525512345678'],
-    ['+54 11 2345 6789', '+541123456789', 'AR', '+5491123456789'],
-    ['+54 9 11 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
     ['+54 11 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
     ['+54 011 15 2345 6789', '+5491123456789', 'AR', '+5491123456789'],
   ])(
@@ -95,28 +76,14 @@ describe('a phone number', () => {
     },
   );
 
-  it('is read the same again once it is normalised', () => {
-    const once = parseRecipient('+44 (0)20 7946-0958');
-    expect(once.kind === 'phone' && parseRecipient(once.e164)).toEqual(once);
-  });
-
   it.each([
     ['nothing', ''],
     ['only spaces', '   '],
-    ['only a plus', '+'],
     ['only brackets', '+( )-'],
     ['no plus', '5511987654321'],
     ['an international prefix in place of the plus', '005511987654321'],
-    ['a national number', '11 98765-4321'],
-    ['an extension by x', '+1 415 555 2671 x12'],
-    ['an extension by ext.', '+1 415 555 2671 ext. 12'],
-    ['an extension by semicolon', '+14155552671;ext=12'],
-    ['an extension by hash', '+14155552671#12'],
-    ['a tel: form', 'tel:+5511987654321'],
+    ['an extension', '+1 415 555 2671 ext. 12'],
     ['text before it', 'call +5511987654321'],
-    ['text behind it', '+5511987654321 please'],
-    ['letters that a telephone has', '+1 800 FLOWERS'],
-    ['a letter in the middle', '+55119876S4321'],
     ['too few digits', '+55119'],
     ['one digit', '+5'],
     ['too many digits', '+5511987654321987'],
@@ -129,23 +96,6 @@ describe('a phone number', () => {
     ['a plus in the middle', '+55+11987654321'],
     ['a plus at the end', '5511987654321+'],
     ['a plus in brackets', '(+55) 11 98765-4321'],
-    ['a full-width plus', '\uff0b5511987654321'],
-    ['full-width digits', '+\uff15\uff1511987654321'],
-    ['Arabic digits', '+\u0665\u066511987654321'],
-    ['a no-break space', '+55\u00a011987654321'],
-    ['a no-break space around it', '\u00a0+5511987654321'],
-    ['a zero-width space', '+55\u200b11987654321'],
-    ['a left-to-right mark', '\u200e+5511987654321'],
-    ['a tab', '+55\t11987654321'],
-    ['a tab around it', '\t+5511987654321'],
-    ['a line feed behind it', '+5511987654321\n'],
-    ['a second line', '+5511987654321\n+5511987654322'],
-    ['a NUL', '+5511987654321\0'],
-    ['dots', '+55.11.98765.4321'],
-    ['slashes', '+55/11/987654321'],
-    ['square brackets', '+55 [11] 987654321'],
-    ['an en dash', '+55 11 98765\u20134321'],
-    ['a comma', '+5511987654321,1'],
     ['the 1 of Mexican mobile numbers before too few digits', '+52 1 55 1234 56'],
     ['the 1 of Mexican mobile numbers before too many digits', '+52 1 55 1234 56789'],
     ['the 1 of Mexican mobile numbers before what is none', '+52 1 15 1234 5678'],
@@ -154,12 +104,21 @@ describe('a phone number', () => {
     ['a zero that Mexico does not have', '+52 0 55 1234 5678'],
     ['a zero that is not Hungary’s 06', '+36 0 1 234 5678'],
     ['a zero in place of an area code of North America', '+1 041 555 2671'],
-    ['a star code', '+5511987654321*1'],
-    ['a percent code', '%2B5511987654321'],
-    ['an object’s name', '[object Object]'],
   ])('is refused with %s', (_, to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid' });
   });
+
+  it.each([...'Sx.,:;#*%/[]+\0\t\n', '\u00a0', '\u200b', '\u200e', '\u2013', '\u0665', '\uff0b', '\uff15'])(
+    'is refused with %j before, in and behind it',
+    (character) => {
+      for (const text of [
+        `${character}+5511987654321`,
+        `+55${character}11987654321`,
+        `+5511987654321${character}`,
+      ])
+        expect(parseRecipient(text)).toEqual({ kind: 'invalid' });
+    },
+  );
 
   it('loses a zero behind the country code where that is its prefix, and has it where numbers begin so', () => {
     const own = getCountries().map((country) => getExampleNumber(country, examples)!);
@@ -188,8 +147,8 @@ describe('a phone number', () => {
     expect(parseRecipient(to)).toEqual({ kind: 'invalid', tenDigitsSince });
   });
 
-  it('has a form that the table of sends can hold, in every country and of every length', () => {
-    const callingCodes = new Set(getCountries().map((country) => getCountryCallingCode(country)));
+  it('has a form that the table of sends can hold, and a country of its calling code if there is any', () => {
+    const callingCodes = new Set<string>(getCountries().map((country) => getCountryCallingCode(country)));
     let read = 0;
     for (const code of [...callingCodes, '800', '808', '870', '878', '881', '882', '883', '888', '979'])
       for (let digits = 1; digits <= 17; digits++)
@@ -199,7 +158,7 @@ describe('a phone number', () => {
           read += 1;
           expect(recipient.e164).toMatch(/^\+[1-9][0-9]{4,14}$/);
           expect(recipient.canonical).toMatch(/^\+[1-9][0-9]{4,14}$/);
-          expect(recipient.country ?? 'XX').toMatch(/^[A-Z]{2}$/);
+          expect(callingCodes.has(code) ? countriesOf(`+${code}`) : [null]).toContain(recipient.country);
         }
     expect(read).toBeGreaterThan(5000);
   });
@@ -220,8 +179,6 @@ describe('a number as people paste it', () => {
   it.each([
     ['+55\u00a011\u00a098765\u20114321', '+55 11 98765-4321'],
     ['\u202a+55 11 98765\u20134321\u202c', '+55 11 98765-4321'],
-    ['\u2066+5511987654321\u2069', '+5511987654321'],
-    ['\u200e+5511987654321\u200f', '+5511987654321'],
     ['\ufeff+55\u200b11\u202f98765\u22124321\n', '+5511 98765-4321'],
     ['\t+55\u200911\u300098765\u20144321\u2028', '+55 11 98765-4321'],
     ['\uff0b\uff15\uff1511987654321', '+5511987654321'],
@@ -229,7 +186,6 @@ describe('a number as people paste it', () => {
     ['tel:+55-11-98765-4321', '+55-11-98765-4321'],
     ['wa.me/5511987654321', '+5511987654321'],
     ['https://wa.me/+5511987654321?text=oi', '+5511987654321'],
-    ['https://www.wa.me/5511987654321', '+5511987654321'],
     ['https://api.whatsapp.com/send?phone=%2B5511987654321&text=oi', '+5511987654321'],
     ['https://api.whatsapp.com/send/?text=oi&phone=5511987654321', '+5511987654321'],
     ['https://web.whatsapp.com/send?phone=5511987654321', '+5511987654321'],
@@ -266,31 +222,22 @@ describe('a costly number', () => {
   ])('is %s', (_, to) => expect(phoneOf(to).isCostly).toBe(true));
 
   it.each([
-    ['a mobile one', '+5511987654321'],
-    ['a mobile one without its ninth digit', '+551187654321'],
-    ['a mobile one in Mexico’s old form', '+5215512345678'],
-    ['a landline', '+442079460958'],
     ['one over the internet', '+33912345678'],
     ['a free one', '+18005551234'],
-    ['an international free one', '+80012345678'],
     ['one of no known range', '+12005551234'],
   ])('is not %s', (_, to) => expect(phoneOf(to).isCostly).toBe(false));
 });
 
 describe('an e-mail address', () => {
   it.each([
-    'ana@example.com',
     'Ana.Souza@example.com.br',
-    'ana+codes@example.com',
     '  ana@example.com  ',
     '+5511987654321@example.com',
-    '+55@example.com',
     'jos\u00e9@exemplo.com.br',
     'ana@correi\u00f3s.example',
     'a@b.co',
     'ana@sub-domain.example.com',
     "o'brien@example.com",
-    `${'a'.repeat(64)}@example.com`,
     `${'a'.repeat(242)}@example.com`,
   ])('%j is seen as one', (to) => {
     expect(parseRecipient(to)).toEqual({ kind: 'email' });
@@ -298,20 +245,16 @@ describe('an e-mail address', () => {
 
   it.each([
     'ana',
-    'ana@',
     '@example.com',
     'ana@example',
     'ana@@example.com',
-    'ana@exa mple.com',
     'ana souza@example.com',
-    'ana@.com',
     'ana@example..com',
     '.ana@example.com',
     'ana.@example.com',
     'ana@-example.com',
     'ana@example-.com',
     'Ana <ana@example.com>',
-    'mailto:ana@example.com',
     'ana@example.com,bob@example.com',
     'ana@example.com\n',
     'ana@example.com\u00a0',
@@ -396,36 +339,18 @@ function formsOf(e164: string): string[] {
 
 describe('the canonical form of a number', () => {
   it.each([
-    ['a mobile number of Brazil', '+5511987654321', '+5511987654321'],
-    ['the same without its ninth digit', '+551187654321', '+5511987654321'],
-    ['one of eight digits that begins with 6', '+557168765432', '+5571968765432'],
-    ['one of eight digits that begins with 9', '+551198765432', '+5511998765432'],
+    ['a mobile number of Brazil without its ninth digit', '+557168765432', '+5571968765432'],
     ['a landline of Brazil', '+551137654321', '+551137654321'],
-    ['a mobile number of Brazil that ends like that landline', '+5511937654321', '+5511937654321'],
     ['a free number of Brazil', '+558007654321', '+558007654321'],
-    ['a number of Mexico', '+525512345678', '+525512345678'],
-    ['the same as it was called until 2019', '+5215512345678', '+525512345678'],
+    ['a number of Mexico as it was called until 2019', '+5215512345678', '+525512345678'],
     ['too short a number of Mexico that begins with 1', '+521551234567', '+521551234567'],
     ['too long a number of Mexico that begins with 1', '+52155123456789', '+52155123456789'],
     ['too long a number of Argentina', '+5411234567890', '+5411234567890'],
-    ['a mobile number of Buenos Aires', '+5491123456789', '+5491123456789'],
-    ['the same without the 9', '+541123456789', '+5491123456789'],
-    ['an area code of three digits', '+543514567890', '+5493514567890'],
-    ['an area code of four digits', '+542966429999', '+5492966429999'],
+    ['a mobile number of Argentina without the 9', '+542966429999', '+5492966429999'],
     ['a number of Argentina with no area code', '+541523456789', '+541523456789'],
     ['a free number of Argentina', '+548001234567', '+548001234567'],
-    ['a number of Portugal that looks like one of Brazil', '+351987654321', '+351987654321'],
   ])('of %s, %s, is %s', (_, e164, canonical) => {
     expect(canonicalNumber(e164)).toBe(canonical);
-  });
-
-  it('is its own canonical form', () => {
-    fc.assert(
-      fc.property(fc.oneof(anyNumber, numberOfTwoForms), (e164) => {
-        const canonical = canonicalNumber(e164);
-        expect(canonicalNumber(canonical)).toBe(canonical);
-      }),
-    );
   });
 
   it('is one for all forms of one person’s number', () => {

@@ -35,11 +35,7 @@ describe('versions', () => {
 });
 
 describe('a release and a schema', () => {
-  it('work together when its migrations are applied', () => {
-    expect(schemaFault(RELEASE, APPLIED)).toBeNull();
-  });
-
-  it('work together when newer migrations only added something', () => {
+  it('work together when its migrations are applied, and newer ones only added something', () => {
     expect(schemaFault(RELEASE, [...APPLIED, '03_add'])).toBeNull();
   });
 

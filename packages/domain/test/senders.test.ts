@@ -11,20 +11,14 @@ import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
 describe('the fields of a sender', () => {
   it.each([
-    ['phoneNumberId', '1', true],
     ['phoneNumberId', '9'.repeat(32), true],
     ['phoneNumberId', '9'.repeat(33), false],
     ['phoneNumberId', '', false],
     ['phoneNumberId', '12a', false],
     ['phoneNumberId', 'a12', false],
-    ['phoneNumberId', '12\n', false],
     ['template', SENDER_TEMPLATE_INITIAL, true],
-    ['template', 'a'.repeat(512), true],
     ['template', 'a'.repeat(513), false],
-    ['template', '', false],
-    ['template', 'Code', false],
     ['template', 'code-2', false],
-    ['template', '_2', true],
   ] as const)('%s: is %j allowed? %s', (field, text, isAllowed) => {
     expect(SENDER_PATTERNS[field].test(text)).toBe(isAllowed);
   });
@@ -37,14 +31,10 @@ describe('the fields of a sender', () => {
     ['E'.repeat(4097), false],
     ['', false],
     ['"EAAG"', false],
-    ["'EAAG'", false],
-    ['`EAAG`', false],
     ['<EAAG>', false],
     ['EAAG,', false],
     ['a b', false],
-    [' ab', false],
     ['ab\n', false],
-    ['é', false],
   ])('token: is %j allowed? %s', (text, isAllowed) => {
     expect(ACCESS_TOKEN.test(text)).toBe(isAllowed);
   });
@@ -57,24 +47,15 @@ const policy = fc.record<RetryPolicy>({
 });
 const attempt = fc.integer({ min: 1, max: 12 });
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-const outcome = fc.oneof(
-  fc.constant(UNKNOWN),
-  fc.record({
-    kind: fc.constant('retry' as const),
-    errorCode: fc.constant(131000),
-    reason: fc.constant('busy'),
-    throttled: fc.constantFrom('none', 'sender', 'recipient_window', 'business'),
-    retryAfterSeconds: fc.option(fc.integer({ min: 0, max: 10_000 })),
-  }),
-);
 
 describe('the wait after an attempt', () => {
-  it('doubles from the back-off, with up to half of it as jitter', () => {
+  it('is whole milliseconds, doubles from the back-off to 15 minutes, with up to half of it as jitter', () => {
     fc.assert(
       fc.property(policy, attempt, random, (given, n, chance) => {
         const least = given.backoffMs * 2 ** (n - 1);
         for (const plain of [UNKNOWN, retryable(), retryable({ throttled: 'sender' })]) {
           const delay = retryDelayMs(given, n, plain, chance);
+          expect(Number.isInteger(delay)).toBe(true);
           expect(delay).toBeGreaterThanOrEqual(Math.min(WAIT_MS_MAX, least));
           expect(delay).toBeLessThanOrEqual(Math.min(WAIT_MS_MAX, Math.round(least * 1.5)));
         }
@@ -88,44 +69,14 @@ describe('the wait after an attempt', () => {
     expect(retryDelayMs(POLICY, 3, UNKNOWN, 1 - Number.EPSILON)).toBe(6000);
   });
 
-  it('is whole milliseconds and never more than fifteen minutes', () => {
-    fc.assert(
-      fc.property(policy, attempt, outcome, random, (given, n, whatever, chance) => {
-        const delay = retryDelayMs(given, n, whatever, chance);
-        expect(Number.isInteger(delay)).toBe(true);
-        expect(delay).toBeGreaterThan(0);
-        expect(delay).toBeLessThanOrEqual(WAIT_MS_MAX);
-      }),
-    );
-  });
-
   it('is never shorter than what the provider asked for, fifteen minutes at most', () => {
-    fc.assert(
-      fc.property(attempt, fc.integer({ min: 0, max: 10_000 }), random, (n, seconds, chance) => {
-        const delay = retryDelayMs(POLICY, n, retryable({ retryAfterSeconds: seconds }), chance);
-        expect(delay).toBeGreaterThanOrEqual(Math.min(WAIT_MS_MAX, seconds * 1000));
-      }),
-    );
-    expect(retryDelayMs(POLICY, 1, retryable({ retryAfterSeconds: 30 }), 0.9)).toBe(30_000);
+    expect(retryDelayMs(POLICY, 1, retryable({ retryAfterSeconds: 10 }), 0.9)).toBe(10_000);
+    expect(retryDelayMs(POLICY, 5, retryable({ retryAfterSeconds: 10 }), 0)).toBe(16_000);
     expect(retryDelayMs(POLICY, 1, retryable({ retryAfterSeconds: 86_400 }), 0)).toBe(WAIT_MS_MAX);
-  });
-
-  it('takes the longest of what is asked', () => {
-    const both = retryable({ retryAfterSeconds: 10 });
-    expect(retryDelayMs(POLICY, 1, both, 0)).toBe(10_000);
-    expect(retryDelayMs(POLICY, 5, both, 0)).toBe(16_000);
-    expect(retryDelayMs({ ...POLICY, backoffMs: 60_000 }, 2, both, 0)).toBe(120_000);
   });
 });
 
-describe('the wait for a receipt after the last attempt', () => {
-  it('is the next step of the back-off', () => {
-    expect(settleDelayMs(POLICY)).toBe(32_000);
-    expect(settleDelayMs({ attemptsMax: 1, backoffMs: 50 })).toBe(100);
-  });
-
-  it('is never more than fifteen minutes', () => {
-    fc.assert(fc.property(policy, (given) => settleDelayMs(given) <= WAIT_MS_MAX));
-    expect(settleDelayMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
-  });
+it('the wait for a receipt after the last attempt is the next step of the back-off, 15 minutes at most', () => {
+  expect(settleDelayMs(POLICY)).toBe(32_000);
+  expect(settleDelayMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
 });

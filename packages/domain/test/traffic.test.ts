@@ -2,12 +2,11 @@ import { breakerTrips } from '@onecode/domain';
 import fc from 'fast-check';
 import type { Send } from '../src/send.js';
 import { trafficOf } from '../src/traffic.js';
-import { liveSend } from './sendFixtures.js';
+import { at, liveSend } from './sendFixtures.js';
 
 describe('trafficOf', () => {
   const changed = (before: Partial<Send>, after: Partial<Send>): string[] =>
     trafficOf(liveSend(before), liveSend({ ...before, ...after })).map(({ event }) => event);
-  const at = new Date('2026-11-23T12:00:00Z');
 
   it.each<[string, Partial<Send>, Partial<Send>, string[]]>([
     ['a claim', { status: 'queued' }, { status: 'sending' }, []],
@@ -21,31 +20,25 @@ describe('trafficOf', () => {
     ['a delivery', { status: 'sent' }, { status: 'delivered' }, ['delivered']],
     ['a reading without a delivery', { status: 'sent' }, { status: 'read' }, ['delivered']],
     ['a reading', { status: 'delivered' }, { status: 'read' }, []],
-    ['a loss', { status: 'sent' }, { lostAt: at }, []],
-    ['an acceptance after a loss', { status: 'sent', lostAt: at }, { lostAt: null }, ['accepted']],
+    ['a loss', { status: 'sent' }, { lostAt: at(1) }, []],
+    ['an acceptance after a loss', { status: 'sent', lostAt: at(1) }, { lostAt: null }, ['accepted']],
     ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
     ['a failure before', { status: 'queued' }, { status: 'failed' }, ['failed']],
     ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
     ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
-    ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at }, []],
+    ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at(1) }, []],
   ])('of %s', (_, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);
   });
 
   it.each([
-    [{ status: 'delivered', deliveredAt: 30_000 }, ''],
-    [{ status: 'delivered', deliveredAt: 30_001 }, 'late'],
-    [{ status: 'read', readAt: 30_001 }, 'late'],
-    [{ status: 'read', deliveredAt: 1_000, readAt: 30_001 }, ''],
+    [{ status: 'delivered', deliveredAt: at(30) }, ''],
+    [{ status: 'delivered', deliveredAt: at(30.001) }, 'late'],
+    [{ status: 'read', readAt: at(30.001) }, 'late'],
+    [{ status: 'read', deliveredAt: at(1), readAt: at(30.001) }, ''],
   ] as const)('tells a code that is on the phone late: %j', (after, reason) => {
     const before = liveSend({ status: 'sent' });
-    const times = Object.fromEntries(
-      Object.entries(after).map(([name, value]) => [
-        name,
-        typeof value === 'number' ? new Date(before.createdAt.getTime() + value) : value,
-      ]),
-    );
-    expect(trafficOf(before, { ...before, ...times })).toMatchObject([{ event: 'delivered', reason }]);
+    expect(trafficOf(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
   });
 
   it('names country, sender and reason, and never a number', () => {
@@ -72,46 +65,25 @@ const RULE = { unverifiedPercent: 90, minSends: 50 };
 
 describe('the breaker', () => {
   it.each([
-    [49, 49, false],
-    [50, 50, true],
-    [50, 45, true],
-    [50, 44, false],
-    [1000, 900, true],
-    [1000, 899, false],
-  ])(
-    'with 90 percent of 50 sends and more: of %i sends %i unverified trip it: %s',
-    (sends, unverified, trips) => {
-      expect(breakerTrips(RULE, { sends, unverified, denying: 0 })).toBe(trips);
-    },
-  );
-
-  it.each([
+    [49, 49, 0, false],
+    [50, 45, 0, true],
+    [50, 44, 0, false],
+    [1000, 899, 0, false],
     // Ten denials are a hundred unverified sends that few others outweigh.
     [60, 50, 4, false],
     [60, 50, 5, true],
     // Where little is sent, people who deny it are no traffic.
     [5, 5, 5, false],
-    [49, 49, 49, false],
     [50, 40, 5, false],
     [50, 40, 6, true],
     // A busy and honest account is not stopped by a few people with a grudge.
-    [1000, 200, 50, false],
     [1000, 250, 722, false],
   ])(
-    'weighs a denial as ten unverified sends: %i sends, %i unverified, %i denying: %s',
+    'at 90 percent of 50 sends, a denial as ten unverified ones: %i sends, %i unverified, %i denying: %s',
     (sends, unverified, denying, trips) => {
       expect(breakerTrips(RULE, { sends, unverified, denying })).toBe(trips);
     },
   );
-
-  it('at 100 percent trips only when all codes are unverified', () => {
-    expect(
-      breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1000, unverified: 999, denying: 0 }),
-    ).toBe(false);
-    expect(
-      breakerTrips({ unverifiedPercent: 100, minSends: 1 }, { sends: 1, unverified: 1, denying: 0 }),
-    ).toBe(true);
-  });
 
   it('never trips without sends or when all codes are verified, and a further unverified code never resets it', () => {
     const rule = fc.record({

@@ -25,8 +25,6 @@ const wrong = () => false;
 const never = () => {
   throw new Error('a guess that does not count was compared');
 };
-const VERIFIED = { verification: 'verified', verifiedAt: at(20) } as const;
-const LOCKED = { verification: 'locked', wrongGuesses: GUESSES_MAX, lockedAt: at(20) } as const;
 
 describe('the state of a code', () => {
   it('is expired from the very moment of its deadline, and pending until a millisecond before', () => {
@@ -34,39 +32,27 @@ describe('the state of a code', () => {
     const around = [-1, 0, 1].map((ms) => new Date(expiresAt.getTime() + ms));
     expect(around.map((now) => verificationAt(liveSend(), now))).toEqual(['pending', 'expired', 'expired']);
   });
-
-  it('stays verified or locked after the deadline', () => {
-    expect(verificationAt(liveSend(VERIFIED), at(LIFE_SECONDS))).toBe('verified');
-    expect(verificationAt(liveSend(LOCKED), at(LIFE_SECONDS))).toBe('locked');
-  });
 });
 
 describe('a guess', () => {
-  it('that is right answers valid, verified, 0, and sets verified_at', () => {
-    expect(judge(sentSend({ status: 'delivered' }), NOW, right)).toEqual({
-      result: { valid: true, verification: 'verified', attemptsLeft: 0 },
-      change: { verification: 'verified', verifiedAt: NOW },
+  it('that is right says when, and so does the fifth wrong one', () => {
+    const { change } = judge(sentSend({ status: 'delivered' }), NOW, right);
+    expect(change).toEqual({ verification: 'verified', verifiedAt: NOW });
+    expect(judge(sentSend({ status: 'delivered', wrongGuesses: 4 }), NOW, wrong).change).toEqual({
+      wrongGuesses: 5,
+      verification: 'locked',
+      lockedAt: NOW,
     });
   });
 
-  it('that is the fifth wrong one locks the code, and says when', () => {
-    expect(judge(sentSend({ status: 'delivered', wrongGuesses: 4 }), NOW, wrong)).toEqual({
-      result: { valid: false, verification: 'locked', attemptsLeft: 0 },
-      change: { wrongGuesses: 5, verification: 'locked', lockedAt: NOW },
-    });
+  it.each<[string, Partial<Send>, Date]>([
+    ['expired', {}, at(LIFE_SECONDS)],
+    ['verified', { verification: 'verified', verifiedAt: at(20) }, at(LIFE_SECONDS)],
+    ['locked', { verification: 'locked', wrongGuesses: GUESSES_MAX, lockedAt: at(20) }, at(LIFE_SECONDS)],
+  ])('at a code that is %s is not compared, changes nothing and leaves 0', (verification, fields, now) => {
+    const decision = judge(liveSend(fields), now, never);
+    expect(decision).toEqual({ result: { valid: false, verification, attemptsLeft: 0 } });
   });
-
-  it.each([
-    ['at the deadline', {}, at(LIFE_SECONDS), 'expired'],
-    ['on a used code', VERIFIED, NOW, 'verified'],
-    ['on a locked code after the deadline', LOCKED, at(LIFE_SECONDS + 1), 'locked'],
-  ] as [string, Partial<Send>, Date, string][])(
-    'made %s is not compared, changes nothing and leaves 0',
-    (_, fields, now, verification) => {
-      const decision = judge(liveSend(fields), now, never);
-      expect(decision).toEqual({ result: { valid: false, verification, attemptsLeft: 0 } });
-    },
-  );
 
   it.each(DELIVERY_STATES)(
     'is judged the same while delivery is %s, and leaves its state as it is',

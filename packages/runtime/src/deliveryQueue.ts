@@ -14,7 +14,6 @@ const ENQUEUE_MS_MAX = ANSWER_MS_MAX;
 /** The most jobs on their way to Redis, so that a frozen Redis does not fill our memory. */
 const ENQUEUES_MAX = 2_000;
 
-/** A send to enqueue. */
 export interface SendToEnqueue {
   sendId: string;
   /** Whose send it is, for one that may stand behind other accounts' (`JobPriorities`). */
@@ -23,7 +22,6 @@ export interface SendToEnqueue {
 
 /** Jobs that wake workers for sends and receipts. Redis may be down: a lost job costs a few seconds, never a send. */
 export interface DeliveryQueue {
-  /** Whether Redis can be reached now. */
   isReady(): boolean;
   /**
    * Enqueues a job for each of these sends, or one for the stored receipts. A send whose job still waits or is active gets no second
@@ -33,7 +31,6 @@ export interface DeliveryQueue {
    */
   enqueue(queue: 'deliver' | 'simulate', sends: readonly SendToEnqueue[]): Promise<boolean>;
   enqueue(queue: 'receipts'): Promise<boolean>;
-  /** As `Queues.ping`. */
   ping(): Promise<void>;
   readHealth(): ReturnType<typeof readRedisHealth>;
   close(): Promise<void>;

@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
-/**
- * Listens at one address, or at all of them without a host or with an empty one.
- *
- * @throws the operating system's error, as with a port that is taken
- */
+/** Listens at one address, or at all of them without a host or with an empty one. */
 export function listen(server: Server, port: number, host?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -46,15 +42,10 @@ export interface RequestFacts {
   trace_id: string | undefined;
 }
 
-/** The property of a request that holds its facts. */
 const FACTS = Symbol('request facts');
 type Identified = IncomingMessage & { [FACTS]?: RequestFacts };
 
-/**
- * Gives each request an id, which its answer and its log lines carry, and logs one line when it was answered or its connection closed.
- *
- * @param routeOf the pattern of the route that took the request: never the path itself, which may hold anything
- */
+/** Gives each request an id, and logs one line when it was answered. @param routeOf its route's pattern, never the path itself */
 export function requestLog(
   log: Logger,
   routeOf: (request: IncomingMessage) => string,

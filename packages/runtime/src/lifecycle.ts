@@ -2,7 +2,6 @@ import { ConfigError, wholeNumber } from './config.js';
 import { keepHeapSmall } from './heap.js';
 import { redact, type Logger } from './log.js';
 
-/** A process that has started. */
 export interface Running {
   log: Logger;
   /** From now on the process says that it is not ready. It still takes work. */
@@ -91,11 +90,7 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/**
- * Starts a loop. After a round that fails, which `onError` reports, the loop goes on.
- *
- * @param pauseMs between the end of a round and the start of the next
- */
+/** Starts a loop, which goes on after a round that fails. @param pauseMs between the end of a round and the start of the next */
 export function startLoop(
   round: () => Promise<void>,
   pauseMs: number,

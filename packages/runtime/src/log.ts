@@ -29,10 +29,7 @@ const FRAME = /^\s+at .+:\d+:\d+\)?$/;
 /** Bounded, because an error may be its own cause. */
 const CAUSES_MAX = 4;
 
-/**
- * What is logged of an error: its kind, code, stack and message. Runs of digits are removed from the message, because drivers quote
- * rows and parameters.
- */
+/** What is logged of an error, without runs of digits in its message: drivers quote rows and parameters. */
 export function describeError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const withCode = error as Error & { code?: unknown };

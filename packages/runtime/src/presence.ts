@@ -13,11 +13,7 @@ interface Presence {
   end: () => Promise<void>;
 }
 
-/**
- * Looks whether this process may run, before it does anything. While the database is away, nobody can say.
- *
- * @throws ConfigError when it may not
- */
+/** Looks whether this process may run; nobody can say while the database is away. @throws ConfigError when it may not */
 export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): Promise<void> {
   const fault = await check().catch(() => null);
   if (fault !== null) throw new ConfigError([fault]);

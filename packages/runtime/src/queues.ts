@@ -20,10 +20,8 @@ export interface QueuesOptions extends RedisSource {
 
 /** The queues, for adding jobs and reading their state. While Redis is down, calls fail soon. */
 export interface Queues {
-  /** Whether Redis can be reached now. */
   isReady(): boolean;
   of(name: QueueName): Queue<JobData>;
-  /** As `checkRedis`. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -2,10 +2,7 @@ import { describeError, type Logger } from './log.js';
 
 const PAUSE_MS = 60_000;
 
-/**
- * Returns a function that logs the faults of what is done again and again. A fault has a line at once; while it repeats, it has one a
- * minute, whose `times` counts how often it came since the line before.
- */
+/** Returns a function that logs repeated faults: at once, and then once a minute with how often they came since. */
 export function repeatedFaults(
   log: Logger,
   level: 'warn' | 'error',

@@ -4,11 +4,7 @@ const TRACEPARENT =
 /** Longer ones are of no version that there is. */
 const LENGTH_MAX = 512;
 
-/**
- * Reads the header `traceparent` as https://www.w3.org/TR/trace-context/ says, strictly: whatever is not one counts as none.
- *
- * @returns it in the form of version 00, 55 characters, or null
- */
+/** Reads the header `traceparent` as https://www.w3.org/TR/trace-context/ says, strictly. @returns it in version 00, or null */
 export function parseTraceparent(header: string | readonly string[] | undefined): string | null {
   if (typeof header !== 'string' || header.length > LENGTH_MAX) return null;
   const [, version, context] = TRACEPARENT.exec(header) ?? [];

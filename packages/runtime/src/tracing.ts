@@ -74,8 +74,6 @@ let tracer: Tracer | null = null;
 /**
  * Starts tracing if there is an endpoint, with OpenTelemetry's SDK, which is loaded only then and takes its other settings from the
  * environment. Spans wait in a bounded queue; while the collector is away the oldest stay and newer ones are dropped.
- *
- * @param serviceName what the resource is called unless OTEL_SERVICE_NAME says otherwise
  */
 export async function startTracing(
   serviceName: string,
@@ -139,7 +137,6 @@ function exportReporter(log: Logger): (error: Error | null) => void {
   };
 }
 
-/** Whether this process is traced. */
 export const isTracing = (): boolean => tracer !== null;
 
 /** Starts a span, which the caller ends. Without tracing it records nothing. */
@@ -153,7 +150,6 @@ export function startSpan(name: string, { kind, parent, beganAt, attributes }: S
   return tracer.startSpan(name, settings, parent === undefined ? context.active() : contextOf(parent));
 }
 
-/** Calls `next` with the span as the active one. */
 export function withSpan<T>(span: Span, next: () => T): T {
   return context.with(trace.setSpan(context.active(), span), next);
 }

@@ -8,67 +8,16 @@ export {
   type Ceilings,
 } from './accounts/abuseControls.js';
 export * from './accounts/accountChanges.js';
-export {
-  createAccount,
-  findAccount,
-  SENDER_POLICIES,
-  type Account,
-  type NewAccount,
-  type SenderPolicy,
-} from './accounts/accounts.js';
-export {
-  createApiKey,
-  findCaller,
-  listApiKeys,
-  listKeysEnding,
-  listValidKeys,
-  readCallersVersion,
-  recordKeyUsage,
-  revokeApiKey,
-  type ApiKey,
-  type Caller,
-  type RefusedKey,
-} from './accounts/apiKeys.js';
-export {
-  createApplication,
-  findApplication,
-  findApplications,
-  limitApplication,
-  listApplications,
-  renameApplication,
-  setIdentityCheck,
-  type Application,
-  type ApplicationSummary,
-} from './accounts/applications.js';
+export * from './accounts/accounts.js';
+export * from './accounts/apiKeys.js';
+export * from './accounts/applications.js';
 export * from './accounts/breaker.js';
-export {
-  deleteOldRefusedRequests,
-  REFUSED_REQUEST_DAYS,
-  storeRefusedRequests,
-  type RefusedRequest,
-} from './accounts/refusedRequests.js';
-export {
-  cancelDeletion,
-  deleteAccount,
-  deleteDueAccounts,
-  readDeletion,
-  scheduleDeletion,
-  type DeletedAccount,
-} from './accounts/deleteAccount.js';
+export * from './accounts/refusedRequests.js';
+export * from './accounts/deleteAccount.js';
 export * from './accounts/settings.js';
 export * from './accounts/trialAccounts.js';
 export * from './accounts/tryouts.js';
-export {
-  audited,
-  findLostEntries,
-  listAuditEntries,
-  logEntry,
-  NOT_SIGNED_IN,
-  type Actor,
-  type AuditEntry,
-  type AuditFilter,
-  type NewAuditEntry,
-} from './audit/audit.js';
+export * from './audit/audit.js';
 export * from './audit/loggedReads.js';
 export { connectionFault } from './client/connectionFaults.js';
 export * from './client/database.js';
@@ -122,13 +71,7 @@ export * from './sends/deleteOldReports.js';
 export { foldDays } from './sends/dailyStatistics.js';
 export * from './sends/denials.js';
 export * from './sends/eraseCodes.js';
-export {
-  listExhaustedRecipients,
-  resetGuessCount,
-  resetOtherBudgets,
-  resetRecipient,
-  type ExhaustedRecipient,
-} from './sends/guessBudgets.js';
+export * from './sends/guessBudgets.js';
 export * from './sends/identities.js';
 export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './sends/readSend.js';
 export * from './sends/receipts.js';
@@ -148,14 +91,4 @@ export * from './users/signInLog.js';
 export * from './users/signUpLimits.js';
 export * from './users/users.js';
 export * from './users/userSecurity.js';
-export {
-  endOtherSessions,
-  endSession,
-  isSessionConfirmed,
-  isSessionOver,
-  keepBothFactors,
-  listUserSessions,
-  touchSession,
-  SESSION_MS_MAX,
-  type UserSession,
-} from './users/userSessions.js';
+export * from './users/userSessions.js';

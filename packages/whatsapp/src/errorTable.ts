@@ -29,7 +29,6 @@ export const config =
 /** Who can act on an error. `us`: who operates the service. `nobody`: it passes by itself, or stays. */
 export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'nobody';
 
-/** An error that is known. */
 interface KnownError {
   /** By which translations go: the code, in general. */
   name: string;

@@ -10,10 +10,8 @@ import { checkedBase, type CloudApiOptions, type CloudApiSender } from './client
 import { type ExchangeEnd, openExchanges } from './exchange.js';
 import { elements, errorNumber, members, parseJson, storableText } from './json.js';
 
-/** What a read of a sender needs to know. */
 export interface ReadSender extends CloudApiSender {
   template: string;
-  /** Where it is known. */
   businessAccountId: string | null;
 }
 
@@ -34,8 +32,6 @@ const TEMPLATE_PAGES_MAX = 50;
 /**
  * Creates a reader of Meta's Graph API. Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a
  * business account, `message_templates`, `subscribed_apps`, and `debug_token`.
- *
- * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
 export function createGraphReader({ baseUrl, timeoutMs }: CloudApiOptions): GraphReader {
   const { origin, path } = checkedBase(baseUrl);
@@ -76,14 +72,7 @@ async function readSender(read: Read, sender: ReadSender): Promise<SenderReading
   const number: SenderReading['number'] = mapped(node, (value) => numberValues(value, entities));
   if (businessAccountId === null) {
     const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
-    return {
-      businessAccountId: { failure },
-      number,
-      token,
-      businessAccount: { failure },
-      subscription: { failure },
-      templates: { failure },
-    };
+    return { ...failedReading(failure), number, token };
   }
   const [account, subscription, templates] = await Promise.all([
     read(sender.token, businessAccountId, { fields: ACCOUNT_FIELDS }),

@@ -26,10 +26,7 @@ export interface HandshakeQuery {
   challenge: unknown;
 }
 
-/**
- * What to answer to Meta's GET handshake: the challenge, to be sent as plain text, or null for a 403.
- * The token is compared in constant time; an empty expected token matches nothing.
- */
+/** What to answer to Meta's GET handshake: the challenge as plain text, or null for a 403. An empty expected token matches nothing. */
 export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): string | null {
   const { mode, verifyToken, challenge } = query;
   if (mode !== 'subscribe' || typeof challenge !== 'string' || challenge === '') return null;

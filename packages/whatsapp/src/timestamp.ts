@@ -2,10 +2,7 @@
 const EARLIEST_SECONDS = 1_230_768_000;
 const CLOCK_SKEW_SECONDS = 300;
 
-/**
- * The time of a webhook's `timestamp`, a string of whole seconds. A missing or impossible one becomes the present, because a report must
- * not be lost for its time. Milliseconds would give a year that PostgreSQL cannot store.
- */
+/** The time of a webhook's `timestamp` in whole seconds; the present for a missing or impossible one. */
 export function timeOf(timestamp: unknown): Date {
   const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? String(timestamp) : '';
   const now = Date.now();

@@ -12,7 +12,7 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { countries, id, oneOf, phoneNumber, wholeNumber } from '../arguments.js';
+import { commandsOn, countries, oneOf, phoneNumber, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { found, UsageError } from '../errors.js';
 import { keysOf } from '../numberPepper.js';
@@ -20,7 +20,6 @@ import { example, print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
 
-/** An account's abuse controls as they are printed. */
 export const abuseControlsRow = (controls: AbuseControls): Row => ({
   allowed_countries: controls.allowedCountries ?? 'all',
   allows_costly: controls.allowsCostly,
@@ -64,12 +63,10 @@ interface CeilingOptions {
   month?: number | 'off';
 }
 
-/** `account countries`, `costly`, `ceiling`, `breaker` and `forgive`. */
 export function addAbuseControlCommands(account: Command): void {
-  account
-    .command('countries')
-    .description('let an account send to some countries only')
-    .argument('<id>', 'the account', id('the account'))
+  const one = commandsOn(account, 'account');
+
+  one('countries', 'let an account send to some countries only')
     .requiredOption(
       '--allow <list>',
       'ISO 3166 codes or calling codes with commas between them, or all',
@@ -86,10 +83,7 @@ export function addAbuseControlCommands(account: Command): void {
       print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
-  account
-    .command('costly')
-    .description('let an account send to satellite and premium-rate numbers, or refuse them')
-    .argument('<id>', 'the account', id('the account'))
+  one('costly', 'let an account send to satellite and premium-rate numbers, or refuse them')
     .argument('<value>', 'on or off', oneOf('the value', ['on', 'off']))
     .addHelpText('after', example('account costly ID off'))
     .action(async (accountId: string, value: 'on' | 'off', _options: object, command: Command) => {
@@ -99,10 +93,7 @@ export function addAbuseControlCommands(account: Command): void {
       print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
-  account
-    .command('ceiling')
-    .description('limit how many units an account may use in a day and in a month (UTC)')
-    .argument('<id>', 'the account', id('the account'))
+  one('ceiling', 'limit how many units an account may use in a day and in a month (UTC)')
     .option('--day <number>', 'units a day, or off', ceiling('--day'))
     .option('--month <number>', 'units a month, or off', ceiling('--month'))
     .addHelpText('after', example('account ceiling ID --day 1000 --month off'))
@@ -118,12 +109,10 @@ export function addAbuseControlCommands(account: Command): void {
       print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
-  account
-    .command('breaker')
-    .description(
-      'stop an account from sending to countries where its codes are not verified, for an hour at a time',
-    )
-    .argument('<id>', 'the account', id('the account'))
+  one(
+    'breaker',
+    'stop an account from sending to countries where its codes are not verified, for an hour at a time',
+  )
     .option(
       '--unverified-percent <number>',
       'the percentage of unverified codes that trips it',
@@ -149,10 +138,7 @@ export function addAbuseControlCommands(account: Command): void {
       print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
     });
 
-  account
-    .command('forgive')
-    .description('reset the guess count of a recipient who has used up the guess budget')
-    .argument('<id>', 'the account', id('the account'))
+  one('forgive', 'reset the guess count of a recipient who has used up the guess budget')
     .requiredOption('--to <number>', 'the recipient, with + and country code', phoneNumber('--to'))
     .addHelpText('after', example(`account forgive ID --to +5511987654321`))
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {

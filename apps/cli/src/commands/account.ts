@@ -20,7 +20,7 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, lastDay, oneOf, text, wholeNumber } from '../arguments.js';
+import { commandsOn, id, lastDay, LIST_LIMIT, oneOf, text, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { found, UserError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
@@ -70,15 +70,12 @@ interface List {
   limit: number;
 }
 
-const LIST_LENGTH = { min: 1, max: 1_000 };
-const LIST_LENGTH_INITIAL = 50;
-
-/** All commands of `account`. */
 export function addAccountCommands(program: Command): void {
   const account = program
     .command('account')
     .description('accounts: who pays')
     .addHelpText('after', example('account create --name "Loja Azul"'));
+  const one = commandsOn(account, 'account');
 
   account
     .command('create')
@@ -120,10 +117,7 @@ export function addAccountCommands(program: Command): void {
       print(command, rowOf(made));
     });
 
-  account
-    .command('show')
-    .description('show an account, what it has left, and its abuse controls')
-    .argument('<id>', 'the account', id('the account'))
+  one('show', 'show an account, what it has left, and its abuse controls')
     .addHelpText('after', example('account show ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
       const [account, balance, abuseControls] = await withDatabase((database) =>
@@ -144,10 +138,7 @@ export function addAccountCommands(program: Command): void {
       });
     });
 
-  account
-    .command('credit')
-    .description('give an account credits')
-    .argument('<id>', 'the account', id('the account'))
+  one('credit', 'give an account credits')
     .requiredOption(
       '--amount <number>',
       'how many to add',
@@ -185,10 +176,7 @@ export function addAccountCommands(program: Command): void {
       print(command, rowOf(found('account', credited)));
     });
 
-  account
-    .command('rate')
-    .description('change how many sends an account may create in a minute')
-    .argument('<id>', 'the account', id('the account'))
+  one('rate', 'change how many sends an account may create in a minute')
     .argument(
       '<number>',
       'a number, or default: it follows the setting account_rate_per_minute',
@@ -202,10 +190,7 @@ export function addAccountCommands(program: Command): void {
       print(command, rowOf(found('account', changed)));
     });
 
-  account
-    .command('weight')
-    .description('give an account more turns than others while the senders cannot keep up')
-    .argument('<id>', 'the account', id('the account'))
+  one('weight', 'give an account more turns than others while the senders cannot keep up')
     .requiredOption(
       '--weight <number>',
       'how many turns it gets for one of an account with weight 1',
@@ -219,10 +204,7 @@ export function addAccountCommands(program: Command): void {
       print(command, { ...rowOf(found('account', changed)), weight });
     });
 
-  account
-    .command('senders')
-    .description("say by which senders an account's sends leave")
-    .argument('<id>', 'the account', id('the account'))
+  one('senders', "say by which senders an account's sends leave")
     .argument(
       '<which>',
       'shared, own (never by others), or own-first (by the shared ones while its own are stopped or busy)',
@@ -241,12 +223,10 @@ export function addAccountCommands(program: Command): void {
 
   addAbuseControlCommands(account);
 
-  account
-    .command('suspend')
-    .description(
-      "refuse an account's requests: its keys are not valid; what it sent before is still delivered",
-    )
-    .argument('<id>', 'the account', id('the account'))
+  one(
+    'suspend',
+    "refuse an account's requests: its keys are not valid; what it sent before is still delivered",
+  )
     .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
     .addHelpText('after', example('account suspend ID --reason "invoice 42 is open"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
@@ -256,12 +236,10 @@ export function addAccountCommands(program: Command): void {
       print(command, suspensionRow(found('account', suspended)));
     });
 
-  account
-    .command('delete')
-    .description(
-      'delete its people, keys and sends for ever; what bookkeeping needs stays, with the account suspended',
-    )
-    .argument('<id>', 'the account', id('the account'))
+  one(
+    'delete',
+    'delete its people, keys and sends for ever; what bookkeeping needs stays, with the account suspended',
+  )
     .requiredOption('--reason <text>', 'what the audit log says', text('--reason'))
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
@@ -275,10 +253,7 @@ export function addAccountCommands(program: Command): void {
       });
     });
 
-  account
-    .command('resume')
-    .description("end an account's suspension")
-    .argument('<id>', 'the account', id('the account'))
+  one('resume', "end an account's suspension")
     .addHelpText('after', example('account resume ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
       const resumed = await withDatabase((database) => resumeAccount(database, actor(), accountId));
@@ -307,7 +282,7 @@ export function addAccountCommands(program: Command): void {
       'those after the account with this id, the last of the list before',
       id('--before'),
     )
-    .option('--limit <number>', 'how many', wholeNumber('--limit', LIST_LENGTH), LIST_LENGTH_INITIAL)
+    .option(...LIST_LIMIT)
     .addHelpText('after', example('account list --search loja --json'))
     .action(async ({ search, before, limit }: List, command: Command) => {
       const page = {

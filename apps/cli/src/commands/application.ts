@@ -10,7 +10,7 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, limit, oneOf, phoneNumber, text, wholeNumber } from '../arguments.js';
+import { commandsOn, id, limit, LIST_LIMIT, oneOf, phoneNumber, text } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { found, UsageError, UserError } from '../errors.js';
 import { keysOf } from '../numberPepper.js';
@@ -43,15 +43,12 @@ interface Limits {
 
 const limitOf = (typed: number | 'off'): number | null => (typed === 'off' ? null : typed);
 
-const LIST_LENGTH = { min: 1, max: 1_000 };
-const LIST_LENGTH_INITIAL = 50;
-
-/** `application create`, `show`, `list`, `limits`, `set` and `trust`. */
 export function addApplicationCommands(program: Command): void {
   const application = program
     .command('application')
     .description('applications: a mode, keys and limits of their own')
     .addHelpText('after', example('application create --account ID --name Shop --mode live'));
+  const one = commandsOn(application, 'application');
 
   application
     .command('create')
@@ -78,10 +75,7 @@ export function addApplicationCommands(program: Command): void {
       print(command, rowOf(made));
     });
 
-  application
-    .command('show')
-    .description('show an application and its limits')
-    .argument('<id>', 'the application', id('the application'))
+  one('show', 'show an application and its limits')
     .addHelpText('after', example('application show ID'))
     .action(async (applicationId: string, _options: object, command: Command) => {
       const [application] = await withDatabase((database) =>
@@ -94,7 +88,7 @@ export function addApplicationCommands(program: Command): void {
     .command('list')
     .description('list applications and their limits, newest first')
     .option('--account <id>', 'those of one account', id('--account'))
-    .option('--limit <number>', 'how many', wholeNumber('--limit', LIST_LENGTH), LIST_LENGTH_INITIAL)
+    .option(...LIST_LIMIT)
     .addHelpText('after', example('application list --json'))
     .action(async (options: { account?: string; limit: number }, command: Command) => {
       const { account: accountId, limit } = options;
@@ -106,10 +100,7 @@ export function addApplicationCommands(program: Command): void {
       print(command, applications.map(limitsRow), { absent: 'off' });
     });
 
-  application
-    .command('limits')
-    .description('set or lift creation limits; what is left out stays as it is')
-    .argument('<id>', 'the application', id('the application'))
+  one('limits', 'set or lift creation limits; what is left out stays as it is')
     .option(
       '--per-minute <limit>',
       `sends a minute: a number, off, or on for ${PER_MINUTE_INITIAL}`,
@@ -133,10 +124,7 @@ export function addApplicationCommands(program: Command): void {
       print(command, limitsRow(found('application', changed)), { absent: 'off' });
     });
 
-  application
-    .command('set')
-    .description('change a setting of an application')
-    .argument('<id>', 'the application', id('the application'))
+  one('set', 'change a setting of an application')
     .argument('<setting>', 'identity_check', oneOf('the setting', ['identity_check']))
     .argument('<value>', IDENTITY_CHECKS.join(', '), oneOf('the value', IDENTITY_CHECKS))
     .addHelpText(
@@ -165,10 +153,7 @@ Example:
       },
     );
 
-  application
-    .command('trust')
-    .description('trust a number again after it changed hands: the next code goes to whoever has it')
-    .argument('<id>', 'the application', id('the application'))
+  one('trust', 'trust a number again after it changed hands: the next code goes to whoever has it')
     .requiredOption('--to <number>', 'the recipient, E.164', phoneNumber('--to'))
     .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {

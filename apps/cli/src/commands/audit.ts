@@ -1,11 +1,8 @@
 import { listAuditEntries, type AuditEntry } from '@onecode/store';
 import type { Command } from 'commander';
-import { id, wholeNumber } from '../arguments.js';
+import { id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { example, print, type Row } from '../output.js';
-
-const LIMIT = { min: 1, max: 1_000 };
-const LIMIT_INITIAL = 50;
 
 const rowOf = (entry: AuditEntry): Row => ({
   id: entry.id,
@@ -19,7 +16,6 @@ const rowOf = (entry: AuditEntry): Row => ({
   details: entry.details,
 });
 
-/** `audit list`. */
 export function addAuditCommands(program: Command): void {
   program
     .command('audit')
@@ -30,7 +26,7 @@ export function addAuditCommands(program: Command): void {
     .command('list')
     .description('list the latest entries, newest first')
     .option('--account <id>', 'those of one account', id('--account'))
-    .option('--limit <number>', 'how many', wholeNumber('--limit', LIMIT), LIMIT_INITIAL)
+    .option(...LIST_LIMIT)
     .addHelpText('after', example('audit list --limit 10 --json'))
     .action(async ({ account, limit }: { account?: string; limit: number }, command: Command) => {
       const filter = { limit, ...(account !== undefined && { accountId: account }) };

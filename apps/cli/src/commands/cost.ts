@@ -68,7 +68,6 @@ function price(typed: string): number | 'off' {
   return value;
 }
 
-/** `cost list`, `months` and `price`. */
 export function addCostCommands(program: Command): void {
   const cost = program
     .command('cost')

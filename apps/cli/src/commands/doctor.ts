@@ -35,7 +35,6 @@ import { examineRestored } from './restored.js';
 
 const ANSWER_MS_MAX = 5_000;
 
-/** `doctor`. */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')

@@ -36,7 +36,6 @@ function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarg
   return { kind, target: typed };
 }
 
-/** `hold set`, `release` and `list`. */
 export function addHoldCommands(program: Command): void {
   const holds = program
     .command('hold')

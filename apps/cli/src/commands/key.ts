@@ -16,7 +16,6 @@ const rowOf = (key: ApiKey): Row => ({
   expires_at: key.expiresAt?.toISOString() ?? null,
 });
 
-/** `key create`, `revoke` and `list`. */
 export function addKeyCommands(program: Command): void {
   const key = program
     .command('key')

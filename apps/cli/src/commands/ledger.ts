@@ -8,7 +8,6 @@ const FAULTS_MAX = 1_000;
 /** It reads every entry and every send. */
 const TIMEOUTS = { connectionMs: 3_000, statementMs: 3_600_000 };
 
-/** `ledger verify`. */
 export function addLedgerCommands(program: Command): void {
   program
     .command('ledger')

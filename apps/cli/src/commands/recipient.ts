@@ -13,7 +13,6 @@ interface Options {
   account?: string;
 }
 
-/** `recipient export` and `erase`. */
 export function addRecipientCommands(program: Command): void {
   const recipient = program
     .command('recipient')

@@ -15,7 +15,6 @@ const rowOf = (one: ProcessSummary): Row => ({
   id: one.id,
 });
 
-/** `release list`. */
 export function addReleaseCommands(program: Command): void {
   const releases = program
     .command('release')

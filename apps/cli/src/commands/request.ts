@@ -5,13 +5,10 @@ import {
   type ListedRefusedRequest,
 } from '@onecode/store';
 import type { Command } from 'commander';
-import { id, wholeNumber } from '../arguments.js';
+import { id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError } from '../errors.js';
 import { example, print, type Row } from '../output.js';
-
-const LIMIT = { min: 1, max: 1_000 };
-const LIMIT_INITIAL = 50;
 
 interface Options {
   account: string;
@@ -34,7 +31,6 @@ const rowOf = (request: ListedRefusedRequest): Row => ({
   key: request.keyHint,
 });
 
-/** `request list`. */
 export function addRequestCommands(program: Command): void {
   program
     .command('request')
@@ -45,7 +41,7 @@ export function addRequestCommands(program: Command): void {
     .requiredOption('--account <id>', 'the account', id('--account'))
     .option('--id <id>', 'the one with this X-Request-Id', id('--id'))
     .option('--application <id>', 'those of one application', id('--application'))
-    .option('--limit <number>', 'how many', wholeNumber('--limit', LIMIT), LIMIT_INITIAL)
+    .option(...LIST_LIMIT)
     .addHelpText('after', example('request list --account ID --limit 10 --json'))
     .action(async ({ account, id, application: applicationId, limit }: Options, command: Command) => {
       const search = id === undefined ? undefined : { requestId: id, idempotencyKeyHashes: [] };

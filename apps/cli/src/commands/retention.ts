@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { withDatabase } from '../database.js';
 import { example, print } from '../output.js';
 
-/** `retention run`. */
 export function addRetentionCommands(program: Command): void {
   program
     .command('retention')

@@ -98,7 +98,6 @@ function explanationOf(event: TimelineEvent): Row {
   return { meaning: meaning.english, remedy: remedy.english };
 }
 
-/** `send show`. */
 export function addSendCommands(program: Command): void {
   program
     .command('send')

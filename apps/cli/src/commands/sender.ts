@@ -22,6 +22,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {
   businessAccountId,
+  commandsOn,
   id,
   ids,
   oneOf,
@@ -31,6 +32,7 @@ import {
   templateName,
   token,
   wholeNumber,
+  type CommandsOn,
 } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
@@ -61,12 +63,12 @@ interface Assign extends Owner {
 
 interface Edit extends Partial<Omit<Add, keyof Owner | 'token' | 'paused'>> {}
 
-/** All commands of `sender`. */
 export function addSenderCommands(program: Command): void {
   const sender = program
     .command('sender')
     .description('WhatsApp numbers that codes are sent from')
     .addHelpText('after', example('sender list'));
+  const one = commandsOn(sender, 'sender');
 
   sender
     .command('add')
@@ -131,7 +133,7 @@ export function addSenderCommands(program: Command): void {
       print(command, senderRow(notTaken(added ?? 'taken')));
     });
 
-  addEditCommand(sender);
+  addEditCommand(one);
 
   sender
     .command('list')
@@ -141,10 +143,7 @@ export function addSenderCommands(program: Command): void {
       print(command, (await withDatabase(listSenders)).map(senderRow));
     });
 
-  sender
-    .command('show')
-    .description('show a sender')
-    .argument('<id>', 'the sender', id('the sender'))
+  one('show', 'show a sender')
     .addHelpText('after', example('sender show ID'))
     .action(async (senderId: string, _options: object, command: Command) => {
       print(
@@ -153,10 +152,7 @@ export function addSenderCommands(program: Command): void {
       );
     });
 
-  sender
-    .command('check')
-    .description('ask the provider about a sender, and say what to do; exit code 1 when a check is not ok')
-    .argument('<id>', 'the sender', id('the sender'))
+  one('check', 'ask the provider about a sender, and say what to do; exit code 1 when a check is not ok')
     .addHelpText('after', '\nA running worker makes the read.\n\nExample:\n  $ onecode sender check ID')
     .action(async (senderId: string, _options: object, command: Command) => {
       const checks = await withDatabase(async (database) =>
@@ -171,10 +167,7 @@ export function addSenderCommands(program: Command): void {
     ['resume', "end a sender's pause and forget its faults", resumeSender],
     ['remove', 'remove a sender and erase its token; its past sends keep its name', removeSender],
   ] as const)
-    sender
-      .command(name)
-      .description(description)
-      .argument('<id>', 'the sender', id('the sender'))
+    one(name, description)
       .addHelpText('after', example(`sender ${name} ID`))
       .action(async (senderId: string, _options: object, command: Command) => {
         print(
@@ -183,10 +176,7 @@ export function addSenderCommands(program: Command): void {
         );
       });
 
-  sender
-    .command('throughput')
-    .description('change how many messages a second the provider takes from a sender')
-    .argument('<id>', 'the sender', id('the sender'))
+  one('throughput', 'change how many messages a second the provider takes from a sender')
     .argument('<number>', 'messages a second', wholeNumber('the throughput', SENDER_THROUGHPUT))
     .addHelpText('after', example('sender throughput ID 500'))
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
@@ -196,8 +186,8 @@ export function addSenderCommands(program: Command): void {
       print(command, senderRow(notTaken(found('sender', change))));
     });
 
-  addAssignCommand(sender);
-  addSenderTokenCommands(sender);
+  addAssignCommand(one);
+  addSenderTokenCommands(sender, one);
 }
 
 const ACCOUNT = ['--account <id>', 'the account that it belongs to', id('--account')] as const;
@@ -220,12 +210,8 @@ function refuseAssignment(error: unknown): never {
   );
 }
 
-/** `sender assign`. */
-function addAssignCommand(sender: Command): void {
-  sender
-    .command('assign')
-    .description("say whose messages a sender sends: everybody's, or those of an account")
-    .argument('<id>', 'the sender', id('the sender'))
+function addAssignCommand(one: CommandsOn): void {
+  one('assign', "say whose messages a sender sends: everybody's, or those of an account")
     .option(...ACCOUNT)
     .option(...APPLICATION)
     .option('--shared', 'all accounts share it')
@@ -244,12 +230,8 @@ function addAssignCommand(sender: Command): void {
     });
 }
 
-/** `sender edit`. */
-function addEditCommand(sender: Command): void {
-  sender
-    .command('edit')
-    .description('change a sender; another number is paused until the sender is resumed')
-    .argument('<id>', 'the sender', id('the sender'))
+function addEditCommand(one: CommandsOn): void {
+  one('edit', 'change a sender; another number is paused until the sender is resumed')
     .option('--phone-number-id <id>', "the provider's id of the number", phoneNumberId('--phone-number-id'))
     .option(
       '--business-account-id <id>',

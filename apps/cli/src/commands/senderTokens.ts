@@ -4,24 +4,20 @@ import { resealTokens, setAppSecret, setSenderToken } from '@onecode/store';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, readAppSecret, readToken, secretSource, token } from '../arguments.js';
+import { readAppSecret, readToken, secretSource, token, type CommandsOn } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { found, NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 
-/** What every command that seals or opens a token reads. */
 const variables = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
 
-/** `sender token`, `sender app` and `sender reseal`. */
-export function addSenderTokenCommands(sender: Command): void {
-  sender
-    .command('token')
-    .description(
-      'give a sender another access token, and say whether the provider takes it; exit code 1 when not',
-    )
-    .argument('<id>', 'the sender', id('the sender'))
+export function addSenderTokenCommands(sender: Command, one: CommandsOn): void {
+  one(
+    'token',
+    'give a sender another access token, and say whether the provider takes it; exit code 1 when not',
+  )
     .requiredOption(
       '--token <token>',
       'access token; - reads it from standard input, where no list of processes shows it',
@@ -43,10 +39,7 @@ export function addSenderTokenCommands(sender: Command): void {
       if (checked.accepted === false) throw new NotOk();
     });
 
-  sender
-    .command('app')
-    .description("take webhooks of the Meta app of a sender's own business, or none any more")
-    .argument('<id>', 'the sender', id('the sender'))
+  one('app', "take webhooks of the Meta app of a sender's own business, or none any more")
     .option('--secret <source>', '-: take the app secret from standard input', secretSource('--secret'))
     .option('--none', 'erase the app secret: its reports come to the shared address')
     .addHelpText(

@@ -69,7 +69,6 @@ function valueOf(name: SettingName, typed: string): Settings[keyof Settings] {
   return value === 'off' ? null : value;
 }
 
-/** `settings get` and `set`. */
 export function addSettingsCommands(program: Command): void {
   const settings = program
     .command('settings')

@@ -57,7 +57,6 @@ interface Create {
   password?: '-';
 }
 
-/** `user create`, `list`, `show`, `password`, `staff` and `remove-two-factor`: the people of the console. */
 export function addUserCommands(program: Command): void {
   const user = program
     .command('user')

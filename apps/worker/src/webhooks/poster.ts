@@ -61,12 +61,7 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-/**
- * What calls receivers. It follows no redirect, and waits 15 seconds from the look-up of the name to the answer.
- *
- * @param addresses see `EVENT_ADDRESSES`
- * @param nameServers in place of the system's
- */
+/** What calls receivers. It follows no redirect, and waits 15 seconds at the most. @param nameServers in place of the system's */
 export function openPoster(addresses: 'public' | 'any', nameServers: readonly string[] = []): Poster {
   const isAny = addresses === 'any';
   // Connections are not kept: a receiver that moves is found at its next event.

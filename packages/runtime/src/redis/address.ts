@@ -65,10 +65,7 @@ function parseNode(text: string): { host: string; port: number } {
   return { host, port: Number(port) };
 }
 
-/**
- * The prefix of the queues' keys. A cluster keeps keys with the same text in braces on the same node, and a BullMQ script needs all of
- * its keys there.
- */
+/** The prefix of the queues' keys: a cluster keeps keys with the same text in braces on one node, as BullMQ's scripts need. */
 export function keyPrefix(redisUrl: string, prefix: string): string {
   return parseRedisAddress(redisUrl).kind === 'cluster' && !/\{[^}]+\}/.test(prefix) ? `{${prefix}}` : prefix;
 }

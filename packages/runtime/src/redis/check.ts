@@ -3,10 +3,7 @@ import { Cluster } from 'ioredis';
 import { keyPrefix } from './address.js';
 import { connectRedis, lastErrorOf, type RedisConnection, type RedisSource } from './connect.js';
 
-/**
- * Why Redis takes no write although it answers: it has no memory left, it is a replica or lacks its replicas, it cannot save to its
- * disk, or it can never be used as REDIS_URL names it.
- */
+/** Why Redis takes no write although it answers; `unfit`: it can never be used as REDIS_URL names it. */
 type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
 
 /** Redis can be reached and cannot be used. */
@@ -43,11 +40,7 @@ function refusalOf(error: Error): RefusedByRedis | null {
   return null;
 }
 
-/**
- * Looks at the role and the settings of each server that gets our writes.
- *
- * @throws RefusedByRedis when one can never be used, Error when it does not answer
- */
+/** Looks at the role and the settings of each server that gets our writes. @throws RefusedByRedis, Error without an answer */
 async function refuseUnfit(connection: RedisConnection): Promise<void> {
   const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
   for (const info of await Promise.all(masters.map((master) => master.info()))) {
@@ -66,13 +59,7 @@ async function refuseUnfit(connection: RedisConnection): Promise<void> {
   }
 }
 
-/**
- * Tries whether Redis can be used: a fit server that takes a write where the queues' keys are. Replicas and a Redis without memory
- * answer reads, and a cluster answers a command without a key on any node.
- *
- * @param prefix of the keys, as `keyPrefix` returns it
- * @throws RefusedByRedis when Redis answers and cannot be used, Error when it does not answer
- */
+/** Tries a write where the queues' keys are: replicas answer reads. @throws RefusedByRedis, Error without an answer */
 export async function checkRedis(connection: RedisConnection, prefix: string): Promise<void> {
   if (connection.status !== 'ready') {
     const error = lastErrorOf(connection);

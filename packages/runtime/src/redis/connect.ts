@@ -26,10 +26,7 @@ const USES = {
     commandTimeout: ANSWER_MS_MAX,
     socketTimeout: ANSWER_MS_MAX + 1_000,
   },
-  /**
-   * Commands wait for Redis without limit. A connection without an answer for longer than a consumer ever blocks is dead, as after a
-   * lost network path, and a new one replaces it.
-   */
+  /** Commands wait for Redis without limit. A connection that is silent for longer than a consumer ever blocks is replaced. */
   consume: {
     ...COMMON,
     enableOfflineQueue: true,
@@ -50,10 +47,7 @@ export type RedisConnection = Redis | Cluster;
 /** Why a connection is not ready: the last error since it was. */
 const lastErrors = new WeakMap<RedisConnection, Error>();
 
-/**
- * Connects to Redis in the background, to the master that sentinels name, or to the nodes of a cluster. The connection is replaced
- * whenever it breaks, or leads to a replica.
- */
+/** Connects to Redis in the background. The connection is replaced whenever it breaks, or leads to a replica. */
 export function connectRedis(
   source: RedisSource,
   use: keyof typeof USES,

@@ -1,25 +1,8 @@
-import { QUEUE_NAMES, type QueueName, type Queues } from '../queues.js';
+import { QUEUE_NAMES, type Queues } from '../queues.js';
 import { RefusedByRedis } from './check.js';
 
-/** The jobs of a queue, by state. */
-interface QueueHealth {
-  name: QueueName;
-  isPaused: boolean;
-  waiting: number;
-  active: number;
-  delayed: number;
-  failed: number;
-}
-
-interface RedisHealth {
-  /** Milliseconds to the answer to a write. */
-  redisMs: number | null;
-  redisRefusal: RefusedByRedis['reason'] | null;
-  queues: QueueHealth[] | null;
-}
-
 /** Reads what Redis tells of itself and of the queues. Never throws. */
-export async function readRedisHealth(queues: Queues): Promise<RedisHealth> {
+export async function readRedisHealth(queues: Queues) {
   const startedAt = performance.now();
   try {
     await queues.ping();
@@ -31,7 +14,7 @@ export async function readRedisHealth(queues: Queues): Promise<RedisHealth> {
   return { redisMs, redisRefusal: null, queues: await readQueues(queues).catch(() => null) };
 }
 
-function readQueues(queues: Queues): Promise<QueueHealth[]> {
+function readQueues(queues: Queues) {
   return Promise.all(
     QUEUE_NAMES.map(async (name) => {
       const queue = queues.of(name);

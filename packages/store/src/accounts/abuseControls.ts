@@ -30,49 +30,24 @@ export interface AbuseControls extends Ceilings {
   refusedRecipients: number;
 }
 
-interface AbuseControlsRow extends Ceilings {
-  allowed_countries: string[] | null;
-  allowsCostly: boolean;
-  unitsToday: number;
-  unitsThisMonth: number;
-  breaker_unverified_percent: number | null;
-  breaker_min_sends: number | null;
-  stopped_countries: string[];
-  stopped_until: Date | null;
-  refused_recipients: number;
-}
-
-/** An account's abuse controls, or null when there is no such account. */
 export async function findAbuseControls(
   database: Connection,
   accountId: string,
 ): Promise<AbuseControls | null> {
-  const [row] = await database.sql.query<AbuseControlsRow[]>`
-    select a.allowed_countries, a.allows_costly as "allowsCostly", a.units_per_day as "unitsPerDay",
+  const [controls] = await database.sql.query<AbuseControls[]>`
+    select a.allowed_countries as "allowedCountries", a.allows_costly as "allowsCostly", a.units_per_day as "unitsPerDay",
       a.units_per_month as "unitsPerMonth", case when a.units_on = n.today then a.units_of_day else 0 end as "unitsToday",
       case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', n.today::timestamp) then a.units_of_month else 0
-      end as "unitsThisMonth", a.breaker_unverified_percent, a.breaker_min_sends,
-      t.countries as stopped_countries, t.until as stopped_until, ${EXHAUSTED_RECIPIENTS} as refused_recipients
+      end as "unitsThisMonth", case when a.breaker_unverified_percent is not null then
+        jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends)
+      end as breaker, t.countries as "stoppedCountries", t.until as "stoppedUntil", ${EXHAUSTED_RECIPIENTS} as "refusedRecipients"
     from accounts a, (select (clock_timestamp() at time zone 'UTC')::date as today) n, lateral (
       select coalesce(array_agg(country order by country), '{}') as countries, max(open_until) as until
       from breaker_trips
       where account_id = a.id and a.breaker_unverified_percent is not null and open_until > clock_timestamp()
     ) t
     where a.id = ${accountId}::uuid`;
-  if (row === undefined) return null;
-  const { breaker_unverified_percent: unverifiedPercent, breaker_min_sends: minSends } = row;
-  return {
-    allowedCountries: row.allowed_countries,
-    allowsCostly: row.allowsCostly,
-    unitsPerDay: row.unitsPerDay,
-    unitsPerMonth: row.unitsPerMonth,
-    unitsToday: row.unitsToday,
-    unitsThisMonth: row.unitsThisMonth,
-    breaker: unverifiedPercent === null || minSends === null ? null : { unverifiedPercent, minSends },
-    stoppedCountries: row.stopped_countries,
-    stoppedUntil: row.stopped_until,
-    refusedRecipients: row.refused_recipients,
-  };
+  return controls ?? null;
 }
 
 /** Changes an account's abuse controls under its lock, so that the audit log's `before` is what the change found. */
@@ -95,11 +70,7 @@ export async function changeAbuseControls(
   });
 }
 
-/**
- * Lets an account send to these countries only (ISO 3166 codes, at least one); null lets it send to all.
- *
- * @returns its abuse controls afterwards, or null when there is no such account
- */
+/** Lets an account send to these countries only (ISO 3166 codes, at least one); null lets it send to all. */
 export async function allowCountries(
   database: Database,
   actor: Actor,
@@ -112,11 +83,7 @@ export async function allowCountries(
   });
 }
 
-/**
- * Lets an account send to satellite and premium-rate numbers, or refuses them.
- *
- * @returns its abuse controls afterwards, or null when there is no such account
- */
+/** Lets an account send to satellite and premium-rate numbers, or refuses them. */
 export async function allowCostly(
   database: Database,
   actor: Actor,
@@ -129,21 +96,13 @@ export async function allowCostly(
   });
 }
 
-/**
- * Changes the ceilings that are given; null is none. What was taken before in the day or month counts.
- *
- * @returns its abuse controls afterwards, or null when there is no such account
- */
+/** Changes the ceilings that are given; null is none. What was taken before in the day or month counts. */
 export async function setCeilings(
   database: Database,
   actor: Actor,
   accountId: string,
-  { unitsPerDay, unitsPerMonth }: Partial<Ceilings>,
+  data: Partial<Ceilings>,
 ): Promise<AbuseControls | null> {
-  const data = {
-    ...(unitsPerDay !== undefined && { unitsPerDay }),
-    ...(unitsPerMonth !== undefined && { unitsPerMonth }),
-  };
   return changeAbuseControls(database, actor, 'account.set_ceilings', accountId, async (connection) => {
     await connection.prisma.account.update({ where: { id: accountId }, data, select: { id: true } });
   });

@@ -1,9 +1,8 @@
-import type { Locale } from '@onecode/domain';
 import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { accountColumns, findAccount, type Account, type SenderPolicy } from './accounts.js';
+import { accountColumns, findAccount, type Account } from './accounts.js';
 
 /** The grant was refused and nothing changed: the account would have too many credits, or another grant has this id. */
 export class GrantRefused extends Error {
@@ -14,7 +13,6 @@ export class GrantRefused extends Error {
 
 type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
 
-/** What a grant may have beside its amount and reason. */
 export interface GrantTerms {
   /** What the books call it, such as an invoice's number. */
   reference?: string | null;
@@ -27,9 +25,6 @@ export interface GrantTerms {
 /**
  * Grants an account credits, with the reason in the ledger; the grant ends a trial. One statement, so that the account's lock, for
  * which creations wait, is never held during a round trip.
- *
- * @returns the account afterwards, or null when there is none
- * @throws GrantRefused
  */
 export async function grantCredits(
   database: Database,
@@ -71,42 +66,21 @@ export async function lapseCredits({ sql }: Connection): Promise<void> {
   for (const { id } of due) await sql.execute`select lapse_credits(${id}::uuid)`;
 }
 
-/**
- * Changes the fields that are given; a null `ratePerMinute` follows the setting.
- *
- * @returns the account afterwards, or null when there is no such account
- */
+/** Changes the fields that are given; a null `ratePerMinute` follows the setting. */
 export async function changeAccount(
   database: Database,
   actor: Actor,
   id: string,
-  change: {
+  data: Partial<Pick<Account, 'weight' | 'senders' | 'name' | 'language'>> & {
     ratePerMinute?: number | null;
-    weight?: number;
-    senders?: SenderPolicy;
-    name?: string;
-    language?: Locale;
   },
 ): Promise<Account | null> {
-  const { ratePerMinute, weight, senders, name, language } = change;
-  const data = {
-    ...(ratePerMinute !== undefined && { ratePerMinute }),
-    ...(weight !== undefined && { weight }),
-    ...(senders !== undefined && { senders }),
-    ...(name !== undefined && { name }),
-    ...(language !== undefined && { language }),
-  };
   return changeLocked(database, actor, 'account.change', id, async (connection) => {
     await connection.prisma.account.update({ where: { id }, data, select: CHANGEABLE });
   });
 }
 
-/**
- * Suspends an account: within a second, its keys stop being valid. Sends created before go on. An account that is suspended already
- * keeps its reason.
- *
- * @returns the account afterwards, or null when there is no such account
- */
+/** Suspends an account: within a second, its keys stop being valid. Sends created before go on. The first reason stays. */
 export async function suspendAccount(
   database: Database,
   actor: Actor,

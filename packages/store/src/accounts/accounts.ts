@@ -11,7 +11,6 @@ import { Prisma } from '../generated/prisma/client.js';
 export const SENDER_POLICIES = ['shared', 'own', 'own-first'] as const;
 export type SenderPolicy = (typeof SENDER_POLICIES)[number];
 
-/** An account as operators see it. */
 export interface Account {
   id: string;
   name: string;
@@ -51,7 +50,6 @@ export async function createAccount(database: Database, actor: Actor, account: N
   });
 }
 
-/** The account, or null when there is no such account. */
 export async function findAccount(database: Connection, id: string): Promise<Account | null> {
   const [row] = await database.sql.query<Account[]>`
     select ${accountColumns('a')} from accounts a, settings where a.id = ${id}::uuid`;

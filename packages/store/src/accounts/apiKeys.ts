@@ -10,6 +10,7 @@ import {
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { bytesText } from '../client/sql.js';
+import type { Prisma } from '../generated/prisma/client.js';
 
 /** Whom a request with a key acts for. */
 export interface Caller {
@@ -41,40 +42,29 @@ export interface ApiKey {
   expiresAt: Date | null;
 }
 
-/**
- * The caller behind a key's SHA-256, or null when no such key exists. A key that was revoked, or whose account is suspended, is refused.
- * Look-ups that arrive during another share the next round trip.
- */
+/** The caller behind a key's SHA-256, or null. A key that was revoked, or whose account is suspended, is refused. */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | RefusedKey | null> {
   const row = await callerFinder(database)(hash);
   if (row === undefined) return null;
-  const { key_id: keyId, application_id: applicationId, account_id: accountId, mode } = row;
+  const { keyId, applicationId, accountId, mode, refusal } = row;
   const caller = { keyId, applicationId, accountId, mode };
-  if (row.revoked) return { refusal: 'revoked', caller };
-  return row.suspended ? { refusal: 'suspended', caller } : caller;
+  return refusal === null ? caller : { refusal, caller };
 }
 
-interface CallerRow {
-  key_id: string;
-  application_id: string;
-  account_id: string;
-  mode: Mode;
-  revoked: boolean;
-  suspended: boolean;
-}
-
-/** Look-ups in one batch. */
 const LOOK_UPS_MAX = 200;
 
 const callerFinder = oncePerClient((database: Database) =>
   createBatcher(
     async (hashes: Uint8Array[]) => {
-      const rows = await database.reads.query<WithOrdinal<CallerRow>[]>`
+      const rows = await database.reads.query<
+        WithOrdinal<Caller & { refusal: RefusedKey['refusal'] | null }>[]
+      >`
         select w.ordinal, c.*
         from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
         cross join lateral (
-          select k.id as key_id, a.id as application_id, a.account_id, a.mode, k.revoked_at is not null as revoked,
-            o.suspended_at is not null as suspended
+          select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, case
+              when k.revoked_at is not null then 'revoked' when o.suspended_at is not null then 'suspended'
+            end as refusal
           from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
           where k.hash = w.hash limit 1
         ) c`;
@@ -94,19 +84,9 @@ export async function readCallersVersion(database: Database): Promise<string> {
   return row.version;
 }
 
-interface NewApiKey {
-  id: string;
-  key: string;
-  applicationId: string;
-  mode: Mode;
-}
+type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode'> & { key: string };
 
-/**
- * Creates a key. The key itself is in the answer and nowhere else.
- *
- * @param name 1 to 100 characters
- * @returns null when there is no such application
- */
+/** Creates a key. The key itself is in the answer and nowhere else. */
 export async function createApiKey(
   database: Database,
   actor: Actor,
@@ -118,11 +98,7 @@ export async function createApiKey(
   );
 }
 
-/**
- * Inserts a key and logs it, in the caller's transaction.
- *
- * @param visit of a key that ends by itself: whom it is for, what seals it, and how long it lives
- */
+/** Inserts a key and logs it. @param visit of a key that ends by itself: whom it is for, what seals it, and how long it lives */
 export async function insertApiKey(
   connection: Connection,
   actor: Actor,
@@ -141,11 +117,11 @@ export async function insertApiKey(
   const key = generateApiKey(mode);
   const [id, hint] = [newId(), apiKeyHint(key)];
   const sealedKey = visit && new Uint8Array(seal(visit.keyring, id, key));
-  const [{ expires_at: expiresAt }] = await connection.sql.query<[{ expires_at: Date | null }]>`
+  const [{ expiresAt }] = await connection.sql.query<[{ expiresAt: Date | null }]>`
     insert into api_keys (id, application_id, hash, hint, name, user_id, sealed_key, expires_at)
     values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
       ${sealedKey}::bytea, now() + make_interval(secs => ${visit?.seconds ?? null}))
-    returning expires_at`;
+    returning expires_at as "expiresAt"`;
   const { accountId } = application;
   const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
   await logEntry(connection, actor, { action: 'key.create', accountId, subject: id, details });
@@ -155,14 +131,14 @@ export async function insertApiKey(
 /** Revokes a key; one that is revoked already keeps its time. @returns null when there is no such key */
 export async function revokeApiKey(database: Database, actor: Actor, id: string): Promise<ApiKey | null> {
   return audited(database, actor, async (connection, log) => {
-    const [revoked] = await connection.sql.query<{ account_id: string }[]>`
+    const [revoked] = await connection.sql.query<{ accountId: string }[]>`
       update api_keys k set revoked_at = now() from applications a
-      where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id`;
+      where k.id = ${id}::uuid and k.revoked_at is null and a.id = k.application_id returning a.account_id as "accountId"`;
     const [key] = await listKeys(connection, { id });
     if (key === undefined || revoked === undefined) return key ?? null;
     const { hint, applicationId, mode } = key;
     const details = { hint, applicationId, mode };
-    await log({ action: 'key.revoke', accountId: revoked.account_id, subject: id, details });
+    await log({ action: 'key.revoke', accountId: revoked.accountId, subject: id, details });
     return key;
   });
 }
@@ -186,14 +162,7 @@ export async function listKeysEnding(database: Connection, ending: string): Prom
   return listKeys(database, { hint: { endsWith: `…${ending}` } });
 }
 
-async function listKeys(
-  database: Connection,
-  where:
-    | { id: string }
-    | { applicationId: string }
-    | { revokedAt: null; expiresAt: null }
-    | { hint: { endsWith: string } },
-): Promise<ApiKey[]> {
+async function listKeys(database: Connection, where: Prisma.ApiKeyWhereInput): Promise<ApiKey[]> {
   const keys = await database.prisma.apiKey.findMany({
     where,
     orderBy: { id: 'asc' },
@@ -215,11 +184,7 @@ async function listKeys(
 /** A use is recorded only when the last recorded one is older: one write a minute is enough to tell whether a key is in use. */
 const SECONDS_MIN = 55;
 
-/**
- * Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same.
- *
- * @param hashes the keys' SHA-256
- */
+/** Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same. */
 export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
   if (hashes.length === 0) return;
   await database.sql.execute`

@@ -54,11 +54,7 @@ export async function insertApplication(
   return made as Application;
 }
 
-/**
- * Sets an application's creation limits: null turns a limit off, one that is left out stays as it is.
- *
- * @returns null when there is no such application
- */
+/** Sets an application's creation limits: null turns a limit off, one that is left out stays as it is. */
 export async function limitApplication(
   database: Database,
   actor: Actor,
@@ -124,14 +120,7 @@ function change(
 }
 
 /** An application as its owners see it. */
-export interface ApplicationSummary {
-  id: string;
-  name: string;
-  mode: Mode;
-  /** Creation limits of its own; null: off. */
-  perMinute: number | null;
-  perRecipientHour: number | null;
-  identityCheck: IdentityCheck;
+export interface ApplicationSummary extends Omit<Application, 'accountId'> {
   createdAt: Date;
   /** Keys that people made and that are not revoked. */
   keysInUse: number;
@@ -142,7 +131,6 @@ export async function listApplications(database: Database, accountId: string): P
   return readApplications(database, { accountId });
 }
 
-/** An application of this account, or null when the account has none with this id. */
 export async function findApplication(
   database: Database,
   accountId: string,
@@ -160,20 +148,14 @@ async function readApplications(
     where,
     orderBy: { id: 'asc' },
     select: {
-      id: true,
-      name: true,
-      mode: true,
-      perMinute: true,
-      perRecipientHour: true,
-      identityCheck: true,
+      ...SELECTED,
       createdAt: true,
       _count: { select: { keys: { where: { revokedAt: null, expiresAt: null } } } },
     },
   });
-  return applications.map(({ _count, ...application }) => ({
-    ...application,
-    mode: application.mode as Mode,
-    identityCheck: application.identityCheck as IdentityCheck,
+  return applications.map(({ _count, createdAt, accountId: _accountId, ...application }) => ({
+    ...(application as Omit<Application, 'accountId'>),
+    createdAt,
     keysInUse: _count.keys,
   }));
 }

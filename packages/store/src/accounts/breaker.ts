@@ -33,17 +33,14 @@ export interface BreakerTrip {
   trippedAt: Date;
   openUntil: Date;
   isOpen: boolean;
-  /** The evidence. */
   sends: number;
   unverified: number;
   /** While it is open: how the numbers of these sends began, the most frequent first. */
   prefixes: { prefix: string; sends: number; verified: number }[];
 }
 
-/** The evidence on one account and country. */
 export interface CountryEvidence extends BreakerEvidence {
   accountId: string;
-  /** `NO_COUNTRY` for numbers of no country. */
   country: string;
   rule: BreakerRule;
   /** When the last trip ended, or ends: only sends after it count. */
@@ -126,12 +123,7 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
   }));
 }
 
-/**
- * Stops an account's sends to a country for a time. Of several callers with the same evidence one does it, and evidence from before
- * a reset does nothing.
- *
- * @returns whether this call did it
- */
+/** Stops an account's sends to a country for a time, once for the same evidence. Evidence from before a reset does nothing. */
 export async function tripBreaker(
   database: Database,
   evidence: CountryEvidence,

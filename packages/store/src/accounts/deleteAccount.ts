@@ -6,7 +6,6 @@ import { changeSend } from '../sends/changeSend.js';
 import { deleteDailyStatistics } from '../sends/dailyStatistics.js';
 import { deleteSends } from '../sends/retention.js';
 
-/** What went with an account. */
 export interface DeletedAccount {
   /** Members who belong to no other account, and are no staff. */
   peopleDeleted: number;
@@ -23,10 +22,6 @@ const DELETION_DAYS = 30;
  * Deletes what an account holds of people: its members, invitations, webhook and keys at once, and its own senders with their tokens, then its
  * sends, page by page, with all that belongs to them, and their statistics; what waits fails before, with its unit back. The account stays, suspended, with its applications, grants and ledger:
  * what bookkeeping needs. Repeated, it goes on where it was cut off.
- *
- * @param reason for the audit log, and of the suspension
- * @param signal ends it after the page at hand
- * @returns null when there is no such account
  */
 export async function deleteAccount(
   database: Database,
@@ -132,33 +127,20 @@ export function cancelDeletion(database: Database, actor: Actor, accountId: stri
   });
 }
 
-/**
- * Deletes the accounts whose scheduled time has come, in the name of who asked for it.
- *
- * @param signal leaves the rest for another time
- * @returns their ids
- */
+/** Deletes the accounts whose scheduled time has come, in the name of who asked for it. @returns their ids */
 export async function deleteDueAccounts(database: Database, signal: AbortSignal): Promise<string[]> {
-  const due = await database.sql.query<
-    (Omit<Actor, 'id'> & { account_id: string; actor_id: string | null })[]
-  >`
-    select a.id as account_id, e.actor_kind as kind, e.actor_id, e.actor_name as name
+  const due = await database.sql.query<(Actor & { accountId: string })[]>`
+    select a.id as "accountId", e.actor_kind as kind, e.actor_id as id, e.actor_name as name
     from accounts a cross join lateral (
       select actor_kind, actor_id, actor_name from audit_entries
       where account_id = a.id and action = 'account.schedule_deletion' order by id desc limit 1
     ) e where a.delete_at <= clock_timestamp() order by a.delete_at`;
   const deleted: string[] = [];
-  for (const { account_id: id, actor_id: actorId, ...actor } of due) {
-    await deleteAccount(
-      database,
-      { ...actor, id: actorId },
-      id,
-      'asked for by an admin of the account',
-      signal,
-    );
+  for (const { accountId, ...actor } of due) {
+    await deleteAccount(database, actor, accountId, 'asked for by an admin of the account', signal);
     if (signal.aborted) break;
-    await database.sql.execute`update accounts set delete_at = null where id = ${id}::uuid`;
-    deleted.push(id);
+    await database.sql.execute`update accounts set delete_at = null where id = ${accountId}::uuid`;
+    deleted.push(accountId);
   }
   return deleted;
 }

@@ -2,7 +2,6 @@ import type { Connection } from '../client/database.js';
 import { bytesText } from '../client/sql.js';
 import type { Caller } from './apiKeys.js';
 
-/** How long refused requests are kept. */
 export const REFUSED_REQUEST_DAYS = 14;
 
 /** A request of a known key that was refused. Nothing of it is what the client sent. */

@@ -10,11 +10,8 @@ export interface Settings {
   guessBudget: number | null;
   /** Live sends a day (UTC) that all trial accounts share. */
   trialSendsPerDay: number;
-  /** Sign-ups a day from one network. */
   signUpsPerNetworkDay: number;
-  /** Sign-ups a day with one mail domain. */
   signUpsPerDomainDay: number;
-  /** Whether staff need a second factor for the pages and changes of the staff. */
   staffTwoFactor: StaffTwoFactor;
   /** For so long after its creation a send keeps its recipient's number; null: for ever. */
   retainNumbersDays: number | null;
@@ -27,7 +24,6 @@ export interface Settings {
 export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
 export type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 
-/** The settings that are whole numbers. */
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
 /** The settings that are off where they are null. */
 export type OptionalSetting =
@@ -47,21 +43,6 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   newAccountUnitsPerDay: { min: 0, max: 1_000_000_000 },
 };
 
-const SELECTED = {
-  freeSends: true,
-  codeValiditySeconds: true,
-  accountRatePerMinute: true,
-  guessBudget: true,
-  trialSendsPerDay: true,
-  signUpsPerNetworkDay: true,
-  signUpsPerDomainDay: true,
-  staffTwoFactor: true,
-  retainNumbersDays: true,
-  retainSendsDays: true,
-  newAccountUnitsPerDay: true,
-} as const;
-
-/** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
   const [settings] = await database.reads.query<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
@@ -73,16 +54,11 @@ export async function readSettings(database: Connection): Promise<Settings> {
   return settings;
 }
 
-/** Whether staff need a second factor for the pages and changes of the staff. */
 export async function isStaffTwoFactorRequired(database: Connection): Promise<boolean> {
   return (await readSettings(database)).staffTwoFactor === 'required';
 }
 
-/**
- * Changes one setting.
- *
- * @throws when the setting does not allow the value
- */
+/** Changes one setting. */
 export async function changeSetting<Name extends keyof Settings>(
   database: Database,
   actor: Actor,
@@ -95,13 +71,10 @@ export async function changeSetting<Name extends keyof Settings>(
   return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);
-    const after = await connection.prisma.settings.update({
-      where: { id: true },
-      data: { [name]: value },
-      select: SELECTED,
-    });
+    await connection.prisma.settings.update({ where: { id: true }, data: { [name]: value } });
+    const after = await readSettings(connection);
     const details = { name, before: before[name], after: after[name] };
     if (before[name] !== after[name]) await log({ action: 'settings.change', subject: name, details });
-    return after as Settings;
+    return after;
   });
 }

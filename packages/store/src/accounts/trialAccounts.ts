@@ -6,7 +6,6 @@ import { insertAccount } from './accounts.js';
 import { insertApiKey } from './apiKeys.js';
 import { insertApplication } from './applications.js';
 
-/** An account that a person creates for themselves. */
 export interface NewOwnAccount {
   name: string;
   language: Locale;
@@ -75,7 +74,6 @@ export interface TrialSends {
   perDay: number;
 }
 
-/** What trial accounts sent today, and may send in a day. */
 export async function readTrialSends(database: Connection): Promise<TrialSends> {
   const [row] = await database.sql.query<[TrialSends]>`
     select (now() at time zone 'UTC')::date::text as day, coalesce(t.tries, 0) as sends, s.trial_sends_per_day as "perDay"
@@ -83,7 +81,6 @@ export async function readTrialSends(database: Connection): Promise<TrialSends> 
   return row;
 }
 
-/** Where an account's live sends may go. */
 export interface LiveCountries {
   /** ISO 3166 codes; null: every country. */
   countries: string[] | null;
@@ -91,7 +88,6 @@ export interface LiveCountries {
   refusesCostly: boolean;
 }
 
-/** Where an account's live sends may go, or null when there is no such account. */
 export async function readLiveCountries(
   database: Connection,
   accountId: string,

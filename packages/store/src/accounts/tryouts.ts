@@ -10,12 +10,7 @@ const KEY_SECONDS = 600;
 /** A key with less left is not used for another call. */
 const KEY_SECONDS_LEFT_MIN = 30;
 
-/**
- * The key with which the console's server calls the API for somebody who visits an application's page Try it: an ordinary key that ends
- * by itself. Every replica of the console opens it with `SECRET_KEY`.
- *
- * @returns null when there is no such application
- */
+/** The key with which the console calls the API on a page Try it: an ordinary key that ends by itself, sealed for every replica. */
 export async function keyOfVisit(
   database: Database,
   actor: Actor,
@@ -81,11 +76,7 @@ export async function hasTriedSend(
 /** What somebody may do in a minute, in all applications together: creations, and looks at sends with guesses at their codes. */
 const PER_MINUTE = { send: 6, look: 40 } as const;
 
-/**
- * Counts a call that somebody makes to the API from the console.
- *
- * @returns whether they may make it in this minute, which begins with the first of its calls
- */
+/** Counts a call that somebody makes to the API from the console. @returns whether they may make it in this minute */
 export async function takeTryout(
   database: Database,
   userId: string,

@@ -11,7 +11,6 @@ export interface Actor {
   name: string;
 }
 
-/** Somebody who has not signed in yet. */
 export const NOT_SIGNED_IN: Actor = { kind: 'user', id: null, name: 'not signed in' };
 
 /** What the audit log gets of a change, a sign-in or a read. */
@@ -29,7 +28,6 @@ export interface NewAuditEntry {
 /** Milliseconds; longer than the pool waits for a connection, since the pool's own error says more. */
 const TRANSACTION = { maxWait: 5_000, timeout: 5_000 };
 
-/** Writes an entry into the audit log. */
 export type Log = (entry: NewAuditEntry) => Promise<void>;
 
 /** Runs a change in one transaction with the entry that it logs; it logs none when it found or changed nothing. */

@@ -2,10 +2,8 @@ import type { Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import { audited, logEntry, type Actor } from './audit.js';
 
-/** How often a person who goes on reading the same is logged. */
 const ONCE_AN_HOUR = { max: 1, seconds: 3_600 };
 
-/** What a member of the staff reads of customers. */
 export interface Read {
   action: 'account.read' | 'send.read' | 'board.read';
   accountId: string | null;

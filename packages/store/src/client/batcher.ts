@@ -8,11 +8,9 @@ interface Pending<Request, Result> {
 }
 
 interface BatchLimits {
-  /** Requests in one batch. */
   batchSizeMax: number;
   /** Milliseconds after which the next batch starts although this one is not done; without it, the next one waits for the end. */
   releaseAfterMs?: number;
-  /** Batches under way at a time. */
   concurrentBatchesMax?: number;
 }
 

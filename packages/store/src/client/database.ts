@@ -10,10 +10,7 @@ import { Servers } from './servers.js';
 import { adapterSql, transactionSql, type Sql } from './sql.js';
 import { writingTimes } from './times.js';
 
-/**
- * A handle on one transaction. A `Database` is one too, each of whose statements is a transaction by itself: a function that takes a
- * `Connection` works in both.
- */
+/** A handle on one transaction. A `Database` is one too, each of whose statements is a transaction by itself. */
 export interface Connection {
   /** Prisma's models, for whatever is not hot. */
   readonly prisma: Prisma.TransactionClient;
@@ -39,7 +36,6 @@ export interface Database extends Connection {
 }
 
 export interface DatabaseOptions {
-  /** Connections at the most. */
   connectionsMax: number;
   /** Further connections at the most, two or more, for `reads` alone; without any, `reads` share the others. */
   readConnectionsMax?: number;
@@ -51,10 +47,7 @@ export interface DatabaseOptions {
   byIndexOnly?: boolean;
   /** Called with the settings that sessions behind a pooler lack: only its operator can set them. */
   onMissingSettings?: (names: string[]) => void;
-  /**
-   * Milliseconds for a connection and for a statement; 3,000 and 5,000 unless told. Waiting longer is an error: a caller is told of an
-   * outage instead of kept waiting.
-   */
+  /** Milliseconds for a connection and for a statement; 3,000 and 5,000 unless told: waiting longer is an error. */
   timeouts?: Timeouts;
   /** Called for each committed change of a send's delivery by this process. */
   onDelivery?: (before: DeliveryFacts, after: DeliveryFacts) => void;
@@ -71,11 +64,7 @@ const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
 /** How many of the connections for reads are for second tries. */
 const SECOND_TRIES_MAX = 2;
 
-/**
- * Opens the pools. Connects at the first query, so it succeeds while PostgreSQL is away.
- *
- * @param url may name several servers, see `Servers`
- */
+/** Opens the pools, which connect at the first query. @param url may name several servers, see `Servers` */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const servers = new Servers(url, sessionSettings(options), options.onMissingSettings);
   const { connectionsMax, readConnectionsMax = 0 } = options;
@@ -201,11 +190,7 @@ export function countConnections({
   };
 }
 
-/**
- * Tries the address, so that a wrong configuration is told when a process starts. Succeeds while PostgreSQL is away.
- *
- * @throws UnusableDatabase
- */
+/** Tries the address when a process starts. Succeeds while PostgreSQL is away. @throws UnusableDatabase */
 export async function refuseUnusableDatabase({ servers }: Pick<Database, 'servers'>): Promise<void> {
   try {
     await servers.findPooler();

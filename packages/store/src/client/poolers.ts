@@ -4,10 +4,7 @@ import { closeClient, type Settings, type SettingsClient } from './connection.js
 /** The database answers, and must not be used as it is configured. The message is one line for operators, without a value of theirs. */
 export class UnusableDatabase extends Error {}
 
-/**
- * What stands before PostgreSQL, by the `pool_mode` of PgBouncer: nothing, a pooler that gives each connection a session of its own, or
- * one that gives each transaction any session.
- */
+/** What stands before PostgreSQL, as PgBouncer's `pool_mode`: nothing, or what gives a session to each connection or transaction. */
 export type Pooler = 'none' | 'session' | 'transaction';
 
 /** A named statement whose name no other session has, unless a pooler passes names on. */
@@ -18,12 +15,7 @@ const PROBE: pg.QueryConfig = {
 /** How often two connections are compared: other clients of a pooler take sessions in between. */
 const COMPARISONS = 10;
 
-/**
- * Looks what a connection leads through.
- *
- * @param connect opens two more, which set nothing that would stay in sessions of others
- * @throws UnusableDatabase where one client's prepared statements would meet another's
- */
+/** Looks what a connection leads through. @throws UnusableDatabase where one client's prepared statements would meet another's */
 export async function findPooler(client: SettingsClient, connect: () => Promise<pg.Client>): Promise<Pooler> {
   // A pooler names another process of PostgreSQL at the start of a connection than the one that serves it.
   if ((await sessionOf(client)) === client.processID) return 'none';

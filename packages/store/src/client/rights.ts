@@ -16,10 +16,7 @@ interface Lacking {
   rights: string[];
 }
 
-/**
- * What the role of a process may not do with the tables and functions of the migrations' owner, in a sentence; null when it may do all
- * that a process does, and in a database without tables.
- */
+/** What the role of a process lacks of the rights that it needs, in a sentence; null without a lack, and without tables. */
 export async function findRightsFault({ sql }: Pick<Database, 'sql'>): Promise<string | null> {
   const lacking = await sql.query<Lacking[]>`
     with owned as materialized (
@@ -47,11 +44,7 @@ export async function findRightsFault({ sql }: Pick<Database, 'sql'>): Promise<s
   return `the role ${first.role} lacks rights on ${named.join(', ')}${more}: docs/deploy.md#the-database has the grants`;
 }
 
-/**
- * Succeeds when PostgreSQL answers and its role has the rights that a process needs.
- *
- * @throws Error that says why not, or the driver's error
- */
+/** Succeeds when PostgreSQL answers and its role has the rights that a process needs. @throws Error that says why not */
 export async function checkDatabase(database: Database): Promise<void> {
   await pingDatabase(database);
   const fault = await findRightsFault(database);

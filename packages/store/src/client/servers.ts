@@ -51,11 +51,7 @@ export class Servers {
     return this.#pooler as Pooler;
   }
 
-  /**
-   * Tries a new connection if the last one was refused: those that are open hide it until they end.
-   *
-   * @throws the driver's error when it is refused again
-   */
+  /** Tries a new connection if the last one was refused, which open ones hide. @throws the driver's error when it is refused again */
   async retryRefused(): Promise<void> {
     if (!this.#isRefused) return;
     try {
@@ -123,7 +119,6 @@ export class Servers {
     if (rows[0]?.isReader !== false) throw new Error('no server of the address takes writes');
   }
 
-  /** A class of connections for a pool. */
   clientClass(): typeof pg.Client {
     const [connectionString] = this.#urls;
     const find = () => this.#find();

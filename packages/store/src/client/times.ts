@@ -7,11 +7,7 @@ const TIMESTAMPTZ_ARRAY = 1185;
 /** As PostgreSQL writes a time where `DateStyle` is ISO: the offset is that of the session's `TimeZone`. */
 const FORM = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;
 
-/**
- * A time as PostgreSQL wrote it, in the form of RFC 3339. It says the same moment whatever the session's time zone is.
- *
- * @throws TypeError for another form, as where `DateStyle` is not ISO: days and months could change places
- */
+/** A time as PostgreSQL wrote it, in RFC 3339. @throws TypeError where `DateStyle` is not ISO: days and months could change places */
 function readTime(text: string): string {
   const parts = FORM.exec(text);
   if (parts === null) throw new TypeError('PostgreSQL wrote a time in another form than ISO');
@@ -32,9 +28,7 @@ function readTimes(text: string): (string | null)[] {
   return items.map((item) => (item === 'NULL' ? null : readTime(item.replaceAll('"', ''))));
 }
 
-/**
- * The types of a query, with our way of reading times. Prisma's adapter cuts the offset off and takes what is left for UTC.
- */
+/** The types of a query, with our way of reading times. Prisma's adapter cuts the offset off and takes what is left for UTC. */
 export function readingTimes(types: pg.CustomTypesConfig = pg.types): pg.CustomTypesConfig {
   const getTypeParser = (oid: number, format?: 'text' | 'binary'): Parser =>
     (format === 'binary' ? undefined : PARSERS[oid]) ??

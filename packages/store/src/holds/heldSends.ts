@@ -18,7 +18,6 @@ export interface HeldSends {
   isCapped: boolean;
 }
 
-/** Further sends are not counted. */
 const COUNTED_MAX = 10_000;
 
 /** The holds in force, with the numbers of waiting sends among ten thousand. */

@@ -33,10 +33,7 @@ export function setBalanceAlert(
   });
 }
 
-/**
- * Tells the accounts whose balance has fallen below what they set, once until it has risen again: above it by a tenth, so that units which
- * come back tell nothing anew.
- */
+/** Tells the accounts whose balance has fallen below what they set, once until it has risen above it by a tenth. */
 export async function tellLowBalances(database: Database): Promise<void> {
   await database.sql.execute`
     update balance_alerts b set crossed_at = null from accounts a
@@ -69,7 +66,6 @@ function tellLowBalance(database: Database, accountId: string): Promise<void> {
 /** More are not counted: such an account is out of units within the day. */
 const COUNTED_MAX = 100_000;
 
-/** The live sends of the last day. */
 async function countLiveSends({ sql }: Connection, accountId: string): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
     select count(*)::integer as count from (

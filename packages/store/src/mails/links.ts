@@ -4,7 +4,6 @@ import { newId } from '../client/ids.js';
 
 type Sql = Pick<Connection, 'sql'>;
 
-/** What a link of a mail does. */
 export type LinkPurpose = 'password-reset' | 'sign-up' | 'address-change';
 
 const identifierOf = (purpose: LinkPurpose, token: string): string =>

@@ -18,7 +18,6 @@ export interface DueMail {
   sealedLink: Uint8Array | null;
   /** With this one. */
   tries: number;
-  /** Whether somebody signs in with the recipient's address. */
   isKnown: boolean;
   /** Whether its time is over: it is not sent any more. */
   isOver: boolean;
@@ -45,7 +44,6 @@ export interface DueEvent {
   body: string;
   url: string;
   sealedSecret: Uint8Array;
-  /** With this one. */
   tries: number;
   /** Whether its time is over: it is not posted any more. */
   isOver: boolean;
@@ -91,12 +89,7 @@ export async function dropMail({ sql }: Database, id: string): Promise<void> {
   await sql.execute`delete from outbox where id = ${id}::uuid`;
 }
 
-/**
- * Lets an entry wait after a try that failed. The last try is as late as it is worth.
- *
- * @param error a code
- * @param answer the status of the answer to an event
- */
+/** Lets an entry wait after a failed try, while it is worth another one. @param answer the status of the answer to an event */
 export async function postponeEntry(
   { sql }: Database,
   { id, tries }: Pick<DueMail, 'id' | 'tries'>,

@@ -29,10 +29,7 @@ interface Entry {
   details: Record<string, unknown>;
 }
 
-/**
- * Tells the people concerned of what the audit log just got, in the same transaction: of their own security, of the keys, the
- * webhook and the new members of an account. Nobody can switch these mails off.
- */
+/** Tells those concerned of what the audit log got about their security, keys, webhook or team. Nobody can switch it off. */
 export async function writeSecurityNotice(
   connection: Pick<Connection, 'sql' | 'prisma'>,
   actor: { kind: string; id: string | null; name: string },

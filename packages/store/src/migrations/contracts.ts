@@ -1,7 +1,6 @@
 import { contractFaults, type Contract, type RunningProcess } from '@onecode/domain';
 import type pg from 'pg';
 
-/** A contracting migration was refused. */
 export class ContractRefused extends Error {
   /** @param faults what it would break, a sentence each */
   constructor(readonly faults: readonly string[]) {

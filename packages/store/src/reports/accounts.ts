@@ -5,7 +5,6 @@ import { isId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { MemberRole } from '../users/members.js';
 
-/** An account in an operator's list. */
 export interface FoundAccount extends Account {
   createdAt: Date;
   sendsCreated: number;
@@ -58,7 +57,6 @@ export interface AccountDetails extends FoundAccount {
 /** Members at the most. */
 const LIST_LENGTH_MAX = 100;
 
-/** An account's details, or null when there is no such account. */
 export async function findAccountDetails(database: Database, id: string): Promise<AccountDetails | null> {
   const [[found], own, applications] = await Promise.all([
     searchAccounts(database, { text: id, limit: 1 }),

@@ -19,7 +19,6 @@ export interface DenialQuestion {
   mode?: Mode;
 }
 
-/** Counts an account's denials that were received in a span, most first. */
 export async function countDenials(
   database: Database,
   accountId: string,

@@ -1,22 +1,16 @@
-import type { AttemptOutcome, Backlog, BacklogName, OwnBacklog } from '@onecode/domain';
+import {
+  NO_BACKLOG,
+  type AttemptOutcome,
+  type Backlog,
+  type BacklogName,
+  type OwnBacklog,
+} from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
 /** The sends that are not over yet, by what they wait for. Of accounts that share no senders, `forSender` has none. */
 export type WaitingSends = Record<BacklogName, Backlog>;
 
-const NOTHING: Backlog = {
-  count: 0,
-  oldestSeconds: null,
-  othersSeconds: null,
-  expirySeconds: null,
-  accounts: 0,
-};
-
-/**
- * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
- *
- * @returns `own`: those that wait for senders of their accounts' own, by account, the oldest first
- */
+/** How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well. */
 export async function readWaitingSends(
   database: Connection,
 ): Promise<{ waiting: WaitingSends; own: OwnBacklog[] }> {
@@ -52,10 +46,10 @@ export async function readWaitingSends(
   );
   return {
     waiting: {
-      due: NOTHING,
-      forSender: NOTHING,
-      held: NOTHING,
-      underWay: NOTHING,
+      due: NO_BACKLOG,
+      forSender: NO_BACKLOG,
+      held: NO_BACKLOG,
+      underWay: NO_BACKLOG,
       ...Object.fromEntries(
         backlogs.flatMap(({ name, waiting, account }) => (account === null ? [[name, waiting]] : [])),
       ),
@@ -86,7 +80,6 @@ export async function readAttemptMinutes(database: Connection, minutes: number):
     group by minute order by minute`;
 }
 
-/** The provider's answers to recent calls. */
 export interface ProviderAnswers {
   /** Calls that ended within the span. */
   calls: number;
@@ -104,7 +97,6 @@ export interface ProviderAnswers {
   idleSeconds: number | null;
 }
 
-/** The provider's answers to the calls that ended in the last minutes. */
 export async function readProviderAnswers(database: Connection, minutes: number): Promise<ProviderAnswers> {
   const [row] = await database.sql.query<[ProviderAnswers & { seconds: [number, number] | null }]>`
     select count(*)::integer as calls, count(*) filter (where outcome = 'accepted')::integer as accepted,
@@ -122,7 +114,6 @@ export async function readProviderAnswers(database: Connection, minutes: number)
   return { ...counts, secondsMedian: seconds?.[0] ?? null, secondsP95: seconds?.[1] ?? null };
 }
 
-/** Recent receipts. */
 export interface ReceiptStatistics {
   /** Applied within the last minute, and within the last ten. */
   lastMinute: number;

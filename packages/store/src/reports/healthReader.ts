@@ -34,10 +34,8 @@ import { listHeartbeats, type Heartbeat } from './heartbeats.js';
 import { countWorkers } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
-/** A sender's state. */
 export interface SenderStatistics {
   id: string;
-  /** Whose it is; null for one that all accounts share. */
   account: SenderAccount | null;
   /** Masked: the calling code and the last digits. */
   number: string;
@@ -65,7 +63,6 @@ export interface StoreHealth {
 
 /** One reading of the whole service: `healthFindings` judges it. */
 export interface ServiceHealth extends StoreHealth, RedisHealth {
-  /** Milliseconds to an answer. */
   postgresqlMs: number | null;
 }
 
@@ -115,10 +112,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
   };
 }
 
-/**
- * Returns a function that asks one source, or answers null when that takes too long. While an answer is outstanding, the source is not
- * asked again: a reading must not take the last connections of a slow database.
- */
+/** Returns a function that asks one source, or answers null when that takes too long. It never asks twice at a time. */
 export function source<T>(read: () => Promise<T>): () => Promise<T | null> {
   let last: { value: Promise<T | null>; isFresh: () => boolean } | undefined;
   const ask = (): NonNullable<typeof last> => {

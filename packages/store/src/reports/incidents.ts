@@ -8,10 +8,7 @@ export interface Incident {
   seenAt: Date;
 }
 
-/**
- * Notes what is wrong now. What was seen within the last minute goes on; it ends by being noted no more. Writes nothing while nothing is
- * wrong.
- */
+/** Notes what is wrong now: what was seen within the last minute goes on, and ends by being noted no more. */
 export async function recordIncidents(database: Database, findings: readonly Finding[]): Promise<void> {
   if (findings.length === 0) return;
   const found = findings.map((finding) => ({ name: finding.name, subject: subjectOf(finding), finding }));

@@ -42,8 +42,6 @@ const NEWEST = 2n ** 63n - 1n;
  * An account's ledger, newest first, with the balance after each entry: the account's balance now, less all later entries. Every entry
  * gets its id under the account's lock, so that none ever appears below one that was read, and a cursor can carry the balance at its
  * position: a late page sums up no more than an early one.
- *
- * @throws InvalidCursor
  */
 export async function listLedger(
   database: Database,
@@ -53,8 +51,8 @@ export async function listLedger(
   const [id, freeQuota, credits] = before === undefined ? [] : readCursor(before, 3);
   const account = Prisma.sql`from accounts where id = ${accountId}::uuid`;
   const rows = await database.sql.query<LedgerRow[]>`
-    select id, send_id, kind, bucket, change, reason, reference, expires_at, created_at, position,
-      ${freeQuota ?? Prisma.sql`(select free_quota ${account})`}::bigint - later_free_quota as free_quota,
+    select id, send_id as "sendId", kind, bucket, change, reason, reference, expires_at as "expiresAt", created_at as at, position,
+      ${freeQuota ?? Prisma.sql`(select free_quota ${account})`}::bigint - later_free_quota as "freeQuota",
       ${credits ?? Prisma.sql`(select credits ${account})`}::bigint - later_credits as credits
     from (
       select l.*, row_number() over later as position,
@@ -80,42 +78,25 @@ export async function listLedger(
   };
 }
 
-interface LedgerRow {
+interface LedgerRow extends Omit<LedgerEntry, 'id' | 'balance'> {
   id: bigint;
-  send_id: string | null;
-  kind: LedgerKind;
-  bucket: UnitBucket;
-  change: number;
-  reason: string | null;
-  reference: string | null;
-  expires_at: Date | null;
-  created_at: Date;
   position: bigint;
-  free_quota: bigint;
+  freeQuota: bigint;
   credits: bigint;
 }
 
 /** The cursor after a row: its id, and the account's balance before it. */
-function cursorAfter({ id, bucket, change, free_quota, credits }: LedgerRow): string {
+function cursorAfter({ id, bucket, change, freeQuota, credits }: LedgerRow): string {
   return bucket === 'free_quota'
-    ? cursorOf(id, free_quota - BigInt(change), credits)
-    : cursorOf(id, free_quota, credits - BigInt(change));
+    ? cursorOf(id, freeQuota - BigInt(change), credits)
+    : cursorOf(id, freeQuota, credits - BigInt(change));
 }
 
-function entryOf(row: LedgerRow): LedgerEntry {
-  return {
-    id: String(row.id),
-    sendId: row.send_id,
-    kind: row.kind,
-    bucket: row.bucket,
-    change: row.change,
-    reason: row.reason,
-    reference: row.reference,
-    expiresAt: row.expires_at,
-    at: row.created_at,
-    balance: { freeQuota: Number(row.free_quota), credits: Number(row.credits) },
-  };
-}
+const entryOf = ({ id, position: _position, freeQuota, credits, ...entry }: LedgerRow): LedgerEntry => ({
+  id: String(id),
+  ...entry,
+  balance: { freeQuota: Number(freeQuota), credits: Number(credits) },
+});
 
 /** An account's units, and how many sends it has created. */
 export interface Balance {
@@ -127,29 +108,18 @@ export interface Balance {
   sendsCreated: number;
 }
 
-/** An account's balance, or null when there is no such account. */
 export async function findBalance(database: Database, accountId: string): Promise<Balance | null> {
-  const [row] = await database.sql.query<BalanceRow[]>`
-    select free_quota, credits, sends_created, (
+  const [row] = await database.sql.query<
+    (Omit<Balance, 'lapsing'> & { lapsing: { at: string; units: number }[] })[]
+  >`
+    select free_quota as "freeQuota", credits, sends_created::float8 as "sendsCreated", (
       select coalesce(jsonb_agg(jsonb_build_object('at', expires_at, 'units', units) order by expires_at), '[]')
       from left_of_lots(a.id) where expires_at is not null and units > 0
     ) as lapsing
     from accounts a where id = ${accountId}::uuid`;
   return row === undefined
     ? null
-    : {
-        freeQuota: row.free_quota,
-        credits: row.credits,
-        lapsing: row.lapsing.map(({ at, units }) => ({ at: new Date(at), units })),
-        sendsCreated: Number(row.sends_created),
-      };
-}
-
-interface BalanceRow {
-  free_quota: number;
-  credits: number;
-  sends_created: bigint;
-  lapsing: { at: string; units: number }[];
+    : { ...row, lapsing: row.lapsing.map(({ at, units }) => ({ at: new Date(at), units })) };
 }
 
 /** Units of both buckets. */
@@ -177,8 +147,6 @@ export interface Statement {
 /**
  * An account's statement from one time until before another. Goes back from now, some entries at a time, so that a statement of any size takes
  * no long statement; entries of the meantime are not among those that it reads.
- *
- * @returns null when there is no such account
  */
 export async function readStatement(
   database: Database,
@@ -254,10 +222,9 @@ export type LedgerFault =
   | { accountId: string; sendId: string; reserved: number; returned: number; isFailed: boolean };
 
 /**
- * Checks the whole ledger as it is at one moment: each balance is the sum of its entries, and each live send that is kept has one reservation
- * from its bucket, and one return if it failed. Reads every row, so the database needs a statement time of minutes where there are many.
- *
- * @returns how many accounts and entries there are, and the first faults
+ * Checks the whole ledger as it is at one moment: each balance is the sum of its entries, and each live send that is kept has one
+ * reservation from its bucket, and one return if it failed. Reads every row, so the database
+ * needs a statement time of minutes where there are many.
  */
 export async function verifyLedger(
   database: Database,

@@ -31,7 +31,6 @@ export async function listMessageCosts(database: Database, days: number): Promis
     order by message_costs.day desc, country, category, type, billable, pricing_model, payer`;
 }
 
-/** What the messages of a month (UTC) to a country cost. */
 export interface MonthlyCost {
   /** `2026-11`. */
   month: string;

@@ -15,7 +15,6 @@ export interface Presence {
   check(): Promise<string | null>;
   /** Tells that the process runs. The first time, it checks before. @returns why it cannot, or null */
   tell(): Promise<string | null>;
-  /** Tells that the process has stopped. */
   end(): Promise<void>;
 }
 

@@ -3,7 +3,6 @@ import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Page } from './pages.js';
 
-/** A refused request as it is listed. */
 export interface ListedRefusedRequest {
   requestId: string;
   refusedAt: Date;
@@ -11,11 +10,8 @@ export interface ListedRefusedRequest {
   route: string;
   status: number;
   code: string;
-  /** The sentence of the answer. */
   detail: string;
-  /** The names of the faulty fields. */
   fields: string[];
-  /** How many refusals it counts for: itself and those that followed for the same reason. */
   count: number;
   /** Null for a tryout, whose key ended with it. */
   keyHint: string | null;
@@ -46,10 +42,7 @@ export interface RefusedRequestPage {
   next: string | null;
 }
 
-/**
- * An account's refused requests, newest first. `before` is the `next` of the page before: the id of its last request. When that one was
- * deleted in between, so were all that are older, and the list ends.
- */
+/** An account's refused requests, newest first. `before` is the `next` of the page before: where it was deleted, the list ends. */
 export async function listRefusedRequests(
   database: Database,
   accountId: string,

@@ -72,60 +72,37 @@ async function searchSends(
     ways.push(
       Prisma.sql`${newest} and right(s.recipient, ${recipientEnd.length}::integer) = ${recipientEnd}`,
     );
-  const rows = await database.sql.query<
-    {
-      id: string;
-      accountId: string;
-      accountName: string;
-      at: Date;
-      recipient: string;
-      status: DeliveryState;
-    }[]
-  >`
-    select s.id, s.account_id as "accountId", o.name as "accountName", s.created_at as at, s.recipient, s.status
+  const rows = await database.sql.query<(Extract<Found, { kind: 'send' }> & { recipient: string })[]>`
+    select 'send' as kind, s.id, s.account_id as "accountId", o.name as "accountName", s.created_at as at, s.recipient, s.status
     from sends s join applications a on a.id = s.application_id join accounts o on o.id = s.account_id
     where s.id = any(array(${Prisma.join(ways, ' union ')})) and ${within(accountId)}
     order by s.id desc limit ${FOUND_MAX}::integer`;
   return rows.map(({ recipient, ...row }) => ({
     ...row,
-    kind: 'send',
     recipientMasked: accountId && maskRecipient(recipient),
   }));
 }
 
-async function searchRequests(
+function searchRequests(
   database: Database,
   accountId: string | null,
   { id, idempotencyKeyHashes }: SearchTerms,
 ): Promise<Found[]> {
-  const rows = await database.sql.query<
-    { id: string; accountId: string; accountName: string; at: Date; code: string }[]
-  >`
-    select r.request_id as id, r.account_id as "accountId", o.name as "accountName", r.refused_at as at, r.code
+  return database.sql.query<Found[]>`
+    select 'request' as kind, r.request_id as id, r.account_id as "accountId", o.name as "accountName", r.refused_at as at, r.code
     from refused_requests r join accounts o on o.id = r.account_id
     where (r.request_id = ${id ?? null}::uuid or r.idempotency_key_hash = any(${idempotencyKeyHashes.map(bytesText)}::bytea[]))
       and ${accountId === null ? Prisma.sql`true` : Prisma.sql`r.account_id = ${accountId}::uuid`}
     order by r.refused_at desc limit ${FOUND_MAX}::integer`;
-  return rows.map((row) => ({ ...row, kind: 'request' }));
 }
 
-async function searchKeys(database: Database, accountId: string | null, end: string): Promise<Found[]> {
-  const rows = await database.sql.query<
-    {
-      id: string;
-      accountId: string;
-      accountName: string;
-      at: Date;
-      hint: string;
-      name: string | null;
-      applicationId: string;
-    }[]
-  >`
-    select k.id, a.account_id as "accountId", o.name as "accountName", k.created_at as at, k.hint, k.name, a.id as "applicationId"
+function searchKeys(database: Database, accountId: string | null, end: string): Promise<Found[]> {
+  return database.sql.query<Found[]>`
+    select 'key' as kind, k.id, a.account_id as "accountId", o.name as "accountName", k.created_at as at, k.hint, k.name,
+      a.id as "applicationId"
     from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
     where right(k.hint, 4) = ${end} and k.expires_at is null and ${within(accountId)}
     order by k.id desc limit ${FOUND_MAX}::integer`;
-  return rows.map((row) => ({ ...row, kind: 'key' }));
 }
 
 /** Accounts of the person with this e-mail address, newest first. */

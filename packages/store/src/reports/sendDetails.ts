@@ -2,19 +2,15 @@ import type { AttemptOutcome, UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from './sendSummary.js';
 
-/** One call to the provider. */
 export interface AttemptDetails {
-  /** From 1 in its send. */
   number: number;
   startedAt: Date;
   /** Null while the call is under way. */
   finishedAt: Date | null;
   outcome: AttemptOutcome | null;
-  /** The provider's code, where it gave one. */
   errorCode: number | null;
   /** E.164; null when the attempt's sender is not known. */
   senderNumber: string | null;
-  /** Whether the sender is the account's own. */
   isOwnSender: boolean;
 }
 
@@ -23,7 +19,6 @@ export interface ReceiptDetails {
   /** The number of the attempt whose message it reports on; null where that is not known. */
   attempt: number | null;
   status: 'delivered' | 'read' | 'failed';
-  /** The provider's time, in whole seconds. */
   occurredAt: Date;
   errorCode: number | null;
 }
@@ -37,7 +32,6 @@ export interface UnitDetails {
 
 /** Everything that happened to a send, without its code, its whole recipient and the provider's message ids. */
 export interface SendDetails extends SendSummary {
-  /** The sender's E.164 number. */
   from: string | null;
   /** Calls that count against the limit. */
   attemptsCounted: number;
@@ -67,28 +61,16 @@ export interface SendDetails extends SendSummary {
   traceparent: string | null;
 }
 
-interface DetailsRow extends SummaryRow {
-  from_number: string | null;
-  attempts: number;
-  awaiting_sender: boolean;
-  due_at: Date | null;
-  lost_at: Date | null;
-  sent_at: Date | null;
-  delivered_at: Date | null;
-  read_at: Date | null;
-  verified_at: Date | null;
-  failed_at: Date | null;
-  wrong_guesses: number;
-  request_id: string;
-  traceparent: string | null;
-  lists: {
-    wrong_guess_times: string[];
-    attempts: (Serialized<AttemptDetails> & { reportedAt: string | null; reportedCode: number | null })[];
-    units: Serialized<UnitDetails>[];
-    denied_at: string[];
-    identity_changed_at: string | null;
-  };
+interface Lists {
+  wrongGuessTimes: string[];
+  attempts: (Serialized<AttemptDetails> & { reportedAt: string | null; reportedCode: number | null })[];
+  units: Serialized<UnitDetails>[];
+  deniedAt: string[];
+  identityChangedAt: string | null;
 }
+
+type DetailsRow = SummaryRow &
+  Omit<SendDetails, keyof SendSummary | keyof Lists | 'receipts'> & { lists: Lists };
 
 /** A record in JSON, where times are texts. */
 type Serialized<T> = { [K in keyof T]: Date extends T[K] ? string | Exclude<T[K], Date> : T[K] };
@@ -100,9 +82,10 @@ export async function findSendDetails(
   sendId: string,
 ): Promise<SendDetails | null> {
   const [row] = await database.sql.query<DetailsRow[]>`
-    select ${SUMMARY_COLUMNS}, statement_timestamp() as now, s.from_number, s.attempts, s.awaiting_sender, s.due_at, s.lost_at,
-      s.sent_at, s.delivered_at, s.read_at, s.verified_at, s.failed_at, s.wrong_guesses, s.request_id, s.traceparent,
-      jsonb_build_object('wrong_guess_times', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
+    select ${SUMMARY_COLUMNS}, s.from_number as "from", s.attempts as "attemptsCounted", s.awaiting_sender as "awaitingSender",
+      s.due_at as "dueAt", s.lost_at as "lostAt", s.sent_at as "sentAt", s.delivered_at as "deliveredAt", s.read_at as "readAt",
+      s.verified_at as "verifiedAt", s.failed_at as "failedAt", s.wrong_guesses as "wrongGuesses", s.request_id as "requestId",
+      s.traceparent, jsonb_build_object('wrongGuessTimes', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'startedAt', c.started_at, 'finishedAt', c.finished_at,
           'outcome', c.outcome, 'errorCode', c.error_code, 'senderNumber', senders.number,
           'isOwnSender', senders.account_id is not null, 'reportedAt', c.reported_at,
@@ -119,9 +102,9 @@ export async function findSendDetails(
       ), 'units', (
         select coalesce(jsonb_agg(jsonb_build_object('kind', l.kind, 'bucket', l.bucket, 'at', l.created_at) order by l.id), '[]')
         from ledger_entries l where l.send_id = s.id
-      ), 'denied_at', (
+      ), 'deniedAt', (
         select coalesce(jsonb_agg(d.occurred_at order by d.occurred_at), '[]') from denials d where d.send_id = s.id
-      ), 'identity_changed_at', (
+      ), 'identityChangedAt', (
         select i.seen_at from send_identities i where i.send_id = s.id and i.has_changed
       )) as lists
     from sends s join applications a on a.id = s.application_id
@@ -129,49 +112,33 @@ export async function findSendDetails(
   return row === undefined ? null : detailsOf(row);
 }
 
-function detailsOf(row: DetailsRow): SendDetails {
-  const { lists } = row;
+function detailsOf({ lists, ...row }: DetailsRow): SendDetails {
   return {
     ...summaryOf(row),
-    from: row.from_number,
-    attemptsCounted: row.attempts,
-    awaitingSender: row.awaiting_sender,
-    dueAt: row.due_at,
-    lostAt: row.lost_at,
-    sentAt: row.sent_at,
-    deliveredAt: row.delivered_at,
-    readAt: row.read_at,
-    verifiedAt: row.verified_at,
-    failedAt: row.failed_at,
-    wrongGuesses: row.wrong_guesses,
-    wrongGuessTimes: lists.wrong_guess_times.map((at) => new Date(at)),
+    wrongGuessTimes: lists.wrongGuessTimes.map((at) => new Date(at)),
     attempts: lists.attempts.map(({ reportedAt: _at, reportedCode: _code, ...attempt }) => ({
       ...attempt,
       startedAt: new Date(attempt.startedAt),
       finishedAt: attempt.finishedAt === null ? null : new Date(attempt.finishedAt),
     })),
-    receipts: receiptsOf(row),
+    receipts: receiptsOf(row, lists.attempts),
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
-    deniedAt: lists.denied_at.map((at) => new Date(at)),
-    identityChangedAt: lists.identity_changed_at === null ? null : new Date(lists.identity_changed_at),
-    requestId: row.request_id,
-    traceparent: row.traceparent,
+    deniedAt: lists.deniedAt.map((at) => new Date(at)),
+    identityChangedAt: lists.identityChangedAt === null ? null : new Date(lists.identityChangedAt),
   };
 }
 
-function receiptsOf({
-  lists,
-  channel,
-  delivered_at: deliveredAt,
-  read_at: readAt,
-}: DetailsRow): ReceiptDetails[] {
-  const receipts = lists.attempts.flatMap(({ number, reportedAt, reportedCode }): ReceiptDetails[] =>
+function receiptsOf(
+  { channel, deliveredAt, readAt }: Omit<DetailsRow, 'lists'>,
+  attempts: Lists['attempts'],
+): ReceiptDetails[] {
+  const receipts = attempts.flatMap(({ number, reportedAt, reportedCode }): ReceiptDetails[] =>
     reportedAt === null
       ? []
       : [{ attempt: number, status: 'failed', occurredAt: new Date(reportedAt), errorCode: reportedCode }],
   );
   if (channel !== 'whatsapp') return receipts;
-  const attempt = lists.attempts.findLast(({ outcome }) => outcome === 'accepted')?.number ?? null;
+  const attempt = attempts.findLast(({ outcome }) => outcome === 'accepted')?.number ?? null;
   if (deliveredAt !== null)
     receipts.push({ attempt, status: 'delivered', occurredAt: deliveredAt, errorCode: null });
   if (readAt !== null) receipts.push({ attempt, status: 'read', occurredAt: readAt, errorCode: null });

@@ -48,8 +48,6 @@ const BEYOND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /**
  * An account's sends, newest first: by their ids, those to one recipient by their times. Sends that are created between two pages change
  * no later page. Of waiting sends (`queued`, `sending`, `pending`) it finds only those that are younger than the longest validity.
- *
- * @throws InvalidCursor
  */
 export async function listSends(
   database: Database,
@@ -60,8 +58,8 @@ export async function listSends(
   if (before !== undefined && !isId(before)) throw new InvalidCursor();
   const isByTime = filter.recipientKeys !== undefined;
   const order = isByTime ? Prisma.sql`s.created_at desc, s.id desc` : Prisma.sql`s.id desc`;
-  const rows = await database.sql.query<(SummaryRow & { is_last: boolean; is_found: boolean })[]>`
-    select ${SUMMARY_COLUMNS}, s.is_last, s.is_found, statement_timestamp() as now
+  const rows = await database.sql.query<(SummaryRow & { isLast: boolean; isFound: boolean })[]>`
+    select ${SUMMARY_COLUMNS}, s.is_last as "isLast", s.is_found as "isFound"
     from (
       select s.* from ${isByTime ? Prisma.sql`unnest(array['test', 'live']) a (mode), unnest(${[...(filter.recipientKeys ?? [])]}::text[]) k (recipient_key)` : Prisma.sql`applications a`}
       cross join lateral (
@@ -76,10 +74,11 @@ export async function listSends(
       where ${isByTime ? Prisma.sql`true` : whichApplications(accountId, filter)}
     ) s join applications a on a.id = s.application_id
     order by ${order}`;
-  const end = rows.findIndex((row) => row.is_last);
-  const found = (end === -1 ? rows : rows.slice(0, end + 1)).filter((row) => row.is_found);
+  const end = rows.findIndex(({ isLast }) => isLast);
+  const found = (end === -1 ? rows : rows.slice(0, end + 1)).filter(({ isFound }) => isFound);
   const next = found.length > limit ? found[limit - 1] : rows[end];
-  return { sends: found.slice(0, limit).map(summaryOf), next: next?.id ?? null };
+  const sends = found.slice(0, limit).map(({ isLast: _isLast, isFound: _isFound, ...row }) => summaryOf(row));
+  return { sends, next: next?.id ?? null };
 }
 
 /** The sends `s` of an application `a` that may match, along an index by id. */

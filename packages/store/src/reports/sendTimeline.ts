@@ -37,7 +37,6 @@ type Event =
   | { kind: 'failed'; reason: FailureReason | null }
   | { kind: 'returned'; chargedFrom: UnitBucket };
 
-/** An event in the history of a send. */
 export type TimelineEvent = Event & { at: Date };
 
 /** The order of simultaneous events. */
@@ -59,7 +58,6 @@ const ORDER: readonly Event['kind'][] = [
 
 type Dated = Event & { time: Date };
 
-/** Returns the history of a send, oldest event first. */
 export function timelineOf(send: SendDetails): TimelineEvent[] {
   return [
     ...deliveryOf(send),

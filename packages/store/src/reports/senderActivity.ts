@@ -4,7 +4,6 @@ import type { Connection } from '../client/database.js';
 /** A sender's calls with the same outcome and error. */
 export interface SenderError {
   outcome: Exclude<AttemptOutcome, 'accepted'>;
-  /** The provider's code, where it gave one. */
   errorCode: number | null;
   times: number;
   lastAt: Date;
@@ -31,9 +30,7 @@ interface CountedOutcome {
   lastAt: Date;
 }
 
-/**
- * Each sender's calls of the last hour, out of the latest 20,000 of all senders.
- */
+/** Each sender's calls of the last hour, out of the latest 20,000 of all senders. */
 export async function readSenderActivity(database: Connection): Promise<SenderActivity[]> {
   const counted = await database.sql.query<CountedOutcome[]>`
     select c.sender_id as "senderId", c.outcome, c.error_code as "errorCode",

@@ -1,10 +1,7 @@
 import type { RecentTraffic, TrafficCount, TrafficKey } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
-/**
- * Adds to the counts of the present span of ten seconds. In one order for everybody: processes that add at the same time would wait for
- * each other without end.
- */
+/** Adds to the counts of the present ten seconds, in one order for everybody: simultaneous processes would wait for each other. */
 export async function addTraffic(database: Connection, counts: readonly TrafficCount[]): Promise<void> {
   if (counts.length === 0) return;
   await database.sql.execute`

@@ -7,12 +7,7 @@ import { keyOf, type SenderKey } from './senders.js';
 /** Bound to another name than the token, so that neither opens as the other. */
 const ownerOf = (senderId: string): string => `app of ${senderId}`;
 
-/**
- * Gives a sender the secret of its business's own Meta app, sealed, or takes it away. From then on that app's webhooks are taken at the
- * sender's own address.
- *
- * @returns false when there is no such sender
- */
+/** Gives a sender the secret of its business's own Meta app, or takes it away: its webhooks come at the sender's own address. */
 export async function setAppSecret(
   database: Database,
   actor: Actor,
@@ -50,7 +45,6 @@ export async function resealAppSecrets({ prisma }: Connection, keyring: Keyring)
   }
 }
 
-/** The Meta app of a sender's own business. */
 export interface OwnApp {
   /** The account that it speaks for; null for the operator's own further app. */
   accountId: string | null;

@@ -1,4 +1,5 @@
 import type { Database } from '../client/database.js';
+import { bytesText } from '../client/sql.js';
 
 /** What the provider told of a template, a number or a business account, as it came. */
 export interface NewProviderChange {
@@ -11,12 +12,8 @@ export interface NewProviderChange {
 }
 
 /** A stored change that waits to be applied. */
-export interface StoredProviderChange {
+export interface StoredProviderChange extends Omit<NewProviderChange, 'digest'> {
   id: bigint;
-  businessAccountId: string;
-  field: string;
-  value: Record<string, unknown>;
-  occurredAt: Date;
   /** How often it could not be applied. */
   tries: number;
 }
@@ -27,18 +24,12 @@ export async function storeProviderChanges(
   changes: readonly NewProviderChange[],
 ): Promise<number> {
   if (changes.length === 0) return 0;
-  const records = changes.map(({ digest, businessAccountId, field, value, occurredAt }) => ({
-    digest: Buffer.from(digest).toString('hex'),
-    business_account_id: businessAccountId,
-    field,
-    value,
-    occurred_at: occurredAt.toISOString(),
-  }));
+  const records = changes.map(({ digest, ...change }) => ({ ...change, digest: bytesText(digest) }));
   return database.sql.execute`
     insert into provider_changes (digest, business_account_id, field, value, occurred_at)
-    select decode(c.digest, 'hex'), c.business_account_id, c.field, c.value, c.occurred_at
+    select c.digest, c."businessAccountId", c.field, c.value, c."occurredAt"
     from jsonb_to_recordset(${JSON.stringify(records)}::jsonb)
-      as c (digest text, business_account_id text, field text, value jsonb, occurred_at timestamptz)
+      as c (digest bytea, "businessAccountId" text, field text, value jsonb, "occurredAt" timestamptz)
     -- In one order for everybody, as for receipts.
     order by c.digest
     on conflict (digest) do nothing`;

@@ -52,12 +52,7 @@ export async function applyProviderReport(
   });
 }
 
-/**
- * Applies what a read found out about a sender. A part that failed changes nothing but the record of the failure.
- *
- * @param startedAt before the first request, by the database's clock
- * @returns the stops that it began
- */
+/** Applies what a read found out, part by part. @param startedAt by the database's clock @returns the stops that it began */
 export async function applySenderReading(
   database: Database,
   sender: { id: string; template: string; businessAccountId: string | null },

@@ -5,10 +5,7 @@ const DAY_MS = 86_400_000;
 /** A code lives 90 minutes at most, so no send that was created earlier went out within the day. */
 const SEND_LIFE_MS_MAX = 5_400_000;
 
-/**
- * How many people were written to in the last 24 hours by all senders that share a messaging limit with this one: those of its business
- * portfolio, or of its business account while the portfolio is not known.
- */
+/** How many people were written to in 24 hours by all senders of this one's business portfolio, or else of its business account. */
 export async function countRecipients({ sql }: Connection, senderId: string): Promise<number> {
   const [row] = await sql.query<[{ count: number }]>`
     with portfolios as (

@@ -1,11 +1,8 @@
 import type { Database } from '../client/database.js';
 
 /**
- * Closes a sender–recipient window that the provider found full, longer for each refusal in a row. One of a message that was begun
- * before the last refusal changes nothing.
- *
- * @param refusal `startedAt`: when the message was begun; `waitsMs`: milliseconds after the first, second and further refusals in a row,
- * of which the last one counts for all that follow
+ * Closes a sender–recipient window that the provider found full, for each refusal in a row by the next of `waitsMs`. A message that was
+ * begun before the last refusal changes nothing.
  */
 export async function closeRecipientWindow(
   database: Database,
@@ -26,11 +23,7 @@ export async function closeRecipientWindow(
     where coalesce(w.refused_at < ${startedAt}, true)`;
 }
 
-/**
- * Deletes sender–recipient windows that are wholly free again, up to `limit`. Skips rows that are locked.
- *
- * @returns how many
- */
+/** Deletes sender–recipient windows that are wholly free again, up to `limit`. Skips rows that are locked. */
 export async function deleteOldSenderRecipientWindows(database: Database, limit: number): Promise<number> {
   return database.sql.execute`
     delete from sender_recipient_windows where ctid = any(array(

@@ -6,10 +6,7 @@ import { resealEventSecrets } from '../webhooks/eventWebhooks.js';
 import { resealAppSecrets } from './ownApps.js';
 import { keyOf, type SenderKey } from './senders.js';
 
-/**
- * The result for a sender's token. `current`: the current key had sealed it already; `unreadable`: the key that sealed it is not in the
- * keyring.
- */
+/** The result for a sender's token. `current`: it was sealed with the current key; `unreadable`: its key is not in the keyring. */
 export interface ResealedToken {
   senderId: string;
   phoneNumberId: string;
@@ -17,11 +14,7 @@ export interface ResealedToken {
   token: 'resealed' | 'current' | 'unreadable';
 }
 
-/**
- * Seals every sender's token, the secrets of their own apps and those of webhooks, with the keyring's current key, so that older keys can leave the keyring.
- *
- * @returns the senders, oldest first
- */
+/** Seals all tokens and secrets with the keyring's current key, so that older keys can leave it. @returns the senders, oldest first */
 export async function resealTokens(
   database: Database,
   actor: Actor,
@@ -72,11 +65,7 @@ function unsealed(keyring: Keyring, id: string, sealed: Uint8Array): string | nu
   }
 }
 
-/**
- * Replaces a sender's access token, seals the new one, and asks for a read, which finds out whether the provider takes it.
- *
- * @returns the time of asking, for `isReadSince`; null when there is no such sender
- */
+/** Replaces a sender's access token and asks for a read. @returns the time of asking; null when there is no such sender */
 export async function setSenderToken(
   database: Database,
   actor: Actor,

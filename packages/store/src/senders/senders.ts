@@ -53,7 +53,6 @@ export interface NewSender {
   /** Left out: all accounts share it. */
   owner?: SenderOwner;
   phoneNumberId: string;
-  /** E.164. */
   number: string;
   /** Left out: a read of the provider finds it. */
   businessAccountId?: string | undefined;
@@ -66,12 +65,7 @@ export interface NewSender {
   paused?: boolean;
 }
 
-/**
- * Adds a sender, with its token sealed.
- *
- * @returns null when another sender has the phone number id
- * @throws AssignmentRefused
- */
+/** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
 export async function addSender(
   database: Database,
   actor: Actor,
@@ -149,9 +143,7 @@ export interface SenderDetails extends Pick<
   sealedToken: Uint8Array;
 }
 
-/**
- * The details of all senders, stopped ones too: `take_send_slots` decides which of them may send. Receipts come of removed ones' messages.
- */
+/** The details of all senders, stopped ones too: `take_send_slots` decides which may send. Receipts come of removed ones' messages. */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
   const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, sealedToken: true } });
   return withStops(database, rows);
@@ -174,7 +166,6 @@ async function withStops<
 /** A sender by its id; with an account, only where it is that account's own. */
 export type SenderKey = string | { id: string; accountId: string };
 
-/** The conditions of a key. */
 export const keyOf = (key: SenderKey): { id: string; accountId?: string } =>
   typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
 
@@ -202,8 +193,6 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
  * Ends what stops a sender: an operator's pause, the provider's word about its number, and what faults of its own or of its business
  * account stopped; what was begun before begins nothing again. What the provider says about a template stays, since the next call would
  * meet it, and so does a limit.
- *
- * @returns null when there is no such sender
  */
 export async function resumeSender(
   database: Database,
@@ -232,13 +221,7 @@ export async function resumeSender(
   });
 }
 
-/**
- * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second. An app of the former
- * owner speaks for it no more.
- *
- * @returns null when there is no such sender
- * @throws AssignmentRefused
- */
+/** Says whose messages a sender sends, from its next send slot on. An app of the former owner speaks for it no more. */
 export async function assignSender(
   database: Database,
   actor: Actor,
@@ -278,10 +261,8 @@ export type SenderChange = Partial<
 > & { businessAccountId?: string };
 
 /**
- * Changes a sender, and asks for a read of what is new. Another number or template ends what stopped the former one; another number waits
- * to be activated, as a new sender does.
- *
- * @returns null when there is no such sender; `taken` when another has the phone number id
+ * Changes a sender, and asks for a read. Another number or template ends what stopped the former one; another number waits to be activated,
+ * as a new sender does. @returns `taken` when another sender has the phone number id
  */
 export async function editSender(
   database: Database,
@@ -317,11 +298,7 @@ export async function editSender(
   }
 }
 
-/**
- * Removes a sender: it carries no traffic from now on, and its token and app secret are erased. Its past sends keep its name.
- *
- * @returns null when there is no such sender
- */
+/** Removes a sender: it carries no traffic from now on, and its token and app secret are erased. Its past sends keep its name. */
 export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
   return changeSender(
     database,

@@ -1,45 +1,20 @@
-import type { Evidence, Stop, StopScope, StopSource, StopSubject } from '@onecode/domain';
+import type { Evidence, Stop, StopSubject } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
+import { Prisma } from '../generated/prisma/client.js';
 import { tellSenderStopped } from '../mails/senderStops.js';
 
-interface StopRow {
-  cause: Stop['cause'];
-  scope: StopScope;
-  subject: string;
-  only_for: string;
-  source: StopSource;
-  error_code: number | null;
-  reason: string;
-  is_configuration: boolean;
-  failures: number;
-  since: Date;
-  until: Date | null;
-  proven_at: Date | null;
-  rate: number | null;
-}
-
-const fromRow = ({
-  only_for: onlyFor,
-  error_code: errorCode,
-  is_configuration: isConfiguration,
-  proven_at: provenAt,
-  ...rest
-}: StopRow): Stop => ({ ...rest, onlyFor, errorCode, isConfiguration, provenAt });
+const COLUMNS = Prisma.sql`cause, scope, subject, only_for as "onlyFor", source, error_code as "errorCode", reason,
+  is_configuration as "isConfiguration", failures, since, until, proven_at as "provenAt", rate`;
 
 /** The stops that are not over, by sender, language and country. */
-export async function listStops({ sql }: Connection): Promise<Stop[]> {
-  const rows = await sql.query<StopRow[]>`
-    select cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, proven_at, rate
-    from stops where failures > 0 order by scope, subject, only_for, cause`;
-  return rows.map(fromRow);
+export function listStops({ sql }: Connection): Promise<Stop[]> {
+  return sql.query<Stop[]>`
+    select ${COLUMNS} from stops where failures > 0 order by scope, subject, only_for, cause`;
 }
 
 /**
- * Changes a stop by a rule, one caller after the other, so that faults which arrive together count once. Whoever a sender belongs to is told
- * of the first of a row of faults that only a person can end.
- *
- * @param rule is given the stop as it is, null where there is none, and the database's time; null changes nothing
- * @returns the stop as it was written, or null
+ * Changes a stop by a rule, one caller after the other, so that faults which arrive together count once. Whoever a sender belongs to is
+ * told of the first of a row of faults that only a person can end. @param rule null from it changes nothing
  */
 export async function changeStop(
   database: Database,
@@ -50,14 +25,14 @@ export async function changeStop(
     const { sql } = connection;
     // There may be no row to lock.
     await sql.execute`select pg_advisory_xact_lock(hashtextextended(${`stop ${cause} ${scope} ${subject} ${onlyFor}`}, 0))`;
-    const [row] = await sql.query<(StopRow & { now: Date })[]>`
+    const [row] = await sql.query<(Stop & { now: Date })[]>`
       select t.*, n.now from (select clock_timestamp()::timestamptz(3) as now) n left join lateral (
-        select cause, scope, subject, only_for, source, error_code, reason, is_configuration, failures, since, until, proven_at, rate from stops
+        select ${COLUMNS} from stops
         where cause = ${cause} and scope = ${scope} and subject = ${subject} and only_for = ${onlyFor} for update
       ) t on true`;
     if (row === undefined) throw new Error('the database has no time');
     const { now, ...last } = row;
-    const before = (last.cause as unknown) === null ? null : fromRow(last);
+    const before = (last.cause as unknown) === null ? null : last;
     const next = rule(before, now);
     if (next !== null)
       await sql.execute`
@@ -78,8 +53,6 @@ export async function changeStop(
 /**
  * Whether what a message met is refuted: by itself or by a message of a later send that was begun later. The provider accepted it, or,
  * against what a receipt reports, it was delivered.
- *
- * @param about all messages of the scope, or those in a language or to a country only, or to the same recipient
  */
 export async function isRefuted(
   { sql }: Database,

@@ -24,7 +24,6 @@ interface Queue<Request, Result> {
   requests: number;
 }
 
-/** Queues of requests by their account. */
 export interface AccountQueues<Request, Result> {
   /** Whether requests of this account wait. */
   isOpen(accountId: string): boolean;
@@ -33,11 +32,8 @@ export interface AccountQueues<Request, Result> {
 }
 
 /**
- * Queues for accounts whose lock somebody else has: each account's requests wait for its lock together, a few accounts at a time, and
- * nobody waits for another account's lock.
- *
- * @param runBatch runs requests of one account, or returns `busy` for all of them when the lock did not come in time to let another
- * account's queue have its turn
+ * Queues for accounts whose lock somebody else has: each account's requests wait for it together, and nobody waits for another account's.
+ * @param runBatch returns `busy` for all requests when the lock did not come in time to let another account's queue have its turn
  */
 export function createAccountQueues<Request, Result>(
   runBatch: (requests: readonly Request[]) => Promise<(Result | 'busy')[]>,

@@ -18,10 +18,7 @@ const ROUNDS_MAX = 1000;
 /**
  * Every change of a delivery goes through this function; a code changes by `verifySend`. It reads the row with the database's clock, asks
  * the pure `decide` what to do, and writes that guarded by the row's version; when another change was faster, it reads and decides again.
- * A failure's refund and the attempts' outcomes are in the same statement as the change. Changes of many sends at a time share their
- * round trips.
- *
- * @returns the decision's result once it is committed, or null when there is no such send
+ * A failure's refund and the attempts' outcomes are in the same statement as the change. Changes of many sends share their round trips.
  */
 export async function changeSend<R>(
   database: Database,
@@ -40,10 +37,7 @@ export interface SendSnapshot {
   now: () => Date;
 }
 
-/**
- * `changeSend` from a snapshot: tries the change without reading the row. Another change since has raised the row's version, so that
- * the write fails; then it reads the row as usual.
- */
+/** `changeSend` from a snapshot: tries the change without reading the row, and reads it when another change was faster. */
 export async function changeSendSnapshot<R>(
   database: Database,
   { send, version, now }: SendSnapshot,
@@ -56,11 +50,7 @@ export async function changeSendSnapshot<R>(
   return changeSend(database, { id: send.id }, decide);
 }
 
-/**
- * `changeSend` for the send whose attempt a receipt reports on.
- *
- * @returns the result with the send as it is then, or null when no attempt of ours matches
- */
+/** `changeSend` for the send whose attempt a receipt reports on, or null when no attempt of ours matches. */
 export async function changeReportedSend<R>(
   database: Database,
   which: WhichReport,
@@ -84,13 +74,13 @@ export async function findReportedSend(
 
 function reportedAttemptOf(row: ReportedRow): ReportedAttempt {
   return {
-    number: row.reported_number,
-    senderId: row.reported_sender_id,
-    phoneNumberId: row.reported_phone_number_id,
-    startedAt: row.reported_started_at,
-    outcome: row.reported_outcome,
-    otherIsAccepted: row.other_is_accepted,
-    recipientKey: row.recipient_key,
+    number: row.number,
+    senderId: row.senderId,
+    phoneNumberId: row.phoneNumberId,
+    startedAt: row.startedAt,
+    outcome: row.outcome,
+    otherIsAccepted: row.otherIsAccepted,
+    recipientKey: row.recipientKey,
   };
 }
 

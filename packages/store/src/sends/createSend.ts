@@ -1,4 +1,4 @@
-import type { LimitCause, Locale, Mode, RecipientCause, Send, UnitBucket } from '@onecode/domain';
+import { QUEUED, type LimitCause, type Locale, type RecipientCause, type Send } from '@onecode/domain';
 import {
   byOrdinal,
   createBatcher,
@@ -102,30 +102,27 @@ const creatorOf = oncePerClient((database: Database) => {
   };
 });
 
-interface CreationRow {
+interface CreationRow extends Pick<Send, 'mode' | 'locale' | 'chargedFrom' | 'expiresAt' | 'awaitingSender'> {
   outcome: string;
   cause: string | null;
-  retry_after_seconds: number | null;
-  existing_id: string | null;
+  retryAfterSeconds: number | null;
+  existingId: string | null;
   now: Date;
-  mode: Mode;
-  locale: Locale;
-  charged_from: UnitBucket | null;
-  expires_at: Date;
-  awaiting_sender: boolean;
-  account_window: WindowRow;
-  application_window: WindowRow;
-  recipient_window: WindowRow;
+  account: WindowRow;
+  application: WindowRow;
+  recipient: WindowRow;
 }
 
 /** All null where there is no such limit. */
 type WindowRow = [quota: number | null, left: number, secondsToMore: number];
 
 /** Columns of a `rate_window` that `create_sends` answers. */
-const window = (column: string): Prisma.Sql =>
-  Prisma.raw(`array[
-    (c.${column}).quota, greatest((c.${column}).remaining, 0), ceil(extract(epoch from (c.${column}).more_at - c.now))::integer
-  ] as ${column}`);
+const window = (of: string): Prisma.Sql => {
+  const column = `(c.${of}_window)`;
+  return Prisma.raw(`array[
+    ${column}.quota, greatest(${column}.remaining, 0), ceil(extract(epoch from ${column}.more_at - c.now))::integer
+  ] as ${of}`);
+};
 
 /**
  * @param waitMs how long to wait for the lock of an account, which is the same for all sends then; null waits for no lock
@@ -137,9 +134,9 @@ async function createSends(
   waitMs: number | null,
 ): Promise<(Creation | 'busy')[]> {
   const rows = await database.sql.query<WithOrdinal<CreationRow>[]>`
-    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds, c.existing_id, c.now, (c.created).mode, (c.created).locale,
-      (c.created).charged_from, (c.created).expires_at, (c.created).awaiting_sender,
-      ${window('account_window')}, ${window('application_window')}, ${window('recipient_window')}
+    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds as "retryAfterSeconds", c.existing_id as "existingId", c.now,
+      (c.created).mode, (c.created).locale, (c.created).charged_from as "chargedFrom", (c.created).expires_at as "expiresAt",
+      (c.created).awaiting_sender as "awaitingSender", ${window('account')}, ${window('application')}, ${window('recipient')}
     from create_sends(
       array(select r from json_populate_recordset(null::new_send, ${JSON.stringify(sends.map(recordOf))}::json) r), ${waitMs}::integer
     ) c`;
@@ -177,7 +174,7 @@ async function creationOf(database: Database, send: NewSend, row: CreationRow): 
     case 'created':
       return { outcome: 'created', send: createdSend(send, row), now: row.now, windows: windowsOf(row) };
     case 'existing': {
-      const existing = await findSend(database, send.accountId, row.existing_id as string);
+      const existing = await findSend(database, send.accountId, row.existingId as string);
       if (existing === null) throw new Error('create_sends answered a send that is not there');
       return { outcome: 'existing', ...existing };
     }
@@ -185,7 +182,7 @@ async function creationOf(database: Database, send: NewSend, row: CreationRow): 
       return {
         outcome: 'rate_limited',
         cause: row.cause as LimitCause,
-        retryAfterSeconds: row.retry_after_seconds ?? 1,
+        retryAfterSeconds: row.retryAfterSeconds ?? 1,
         windows: windowsOf(row),
       };
     case 'recipient_refused':
@@ -204,15 +201,9 @@ async function creationOf(database: Database, send: NewSend, row: CreationRow): 
 /** A send as `create_sends` has inserted it. */
 const createdSend = (
   { id, accountId, applicationId, recipient, country, codeHash, sealedCode, requestId, traceparent }: NewSend,
-  {
-    mode,
-    locale,
-    charged_from: chargedFrom,
-    now,
-    expires_at: expiresAt,
-    awaiting_sender: awaitingSender,
-  }: CreationRow,
+  { mode, locale, chargedFrom, now, expiresAt, awaitingSender }: CreationRow,
 ): Send => ({
+  ...QUEUED,
   id,
   accountId,
   applicationId,
@@ -227,37 +218,14 @@ const createdSend = (
   expiresAt,
   requestId,
   traceparent,
-  status: 'queued',
-  verification: 'pending',
-  wrongGuesses: 0,
-  channel: null,
-  from: null,
-  senderId: null,
-  attempts: 0,
-  attemptNumber: 0,
-  claimedAt: null,
-  claimedUntil: null,
-  receiptUntil: null,
   awaitingSender,
   dueAt: awaitingSender ? expiresAt : now,
-  lostAt: null,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  verifiedAt: null,
-  lockedAt: null,
-  failedAt: null,
-  failureReason: null,
 });
 
 function windowsOf(row: CreationRow): RateWindows {
-  const account = windowOf(row.account_window);
+  const account = windowOf(row.account);
   if (account === null) throw new Error('create_sends answered no window of the account');
-  return {
-    account,
-    application: windowOf(row.application_window),
-    recipient: windowOf(row.recipient_window),
-  };
+  return { account, application: windowOf(row.application), recipient: windowOf(row.recipient) };
 }
 
 const windowOf = ([quota, left, secondsToMore]: WindowRow): RateWindow | null =>

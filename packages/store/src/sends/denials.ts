@@ -4,16 +4,10 @@ import type { Database } from '../client/database.js';
 /** A denial whose send is known, for who counts it. */
 export interface MatchedDenial {
   applicationId: string;
-  /** ISO 3166; null for numbers of no country. */
   country: string | null;
 }
 
-/**
- * Stores denials in one statement, each with its send if the message is known by now. Leaves out those that are stored already: a
- * person may press a message's button again, and the provider repeats its webhooks.
- *
- * @returns how many are new
- */
+/** Stores denials in one statement, each with its send if known, without those that are stored already. @returns how many are new */
 export async function storeDenials(database: Database, denials: readonly Denial[]): Promise<number> {
   if (denials.length === 0) return 0;
   const records = denials.map(({ messageId, occurredAt }) => ({
@@ -37,17 +31,12 @@ export async function storeDenials(database: Database, denials: readonly Denial[
 const TRIES_MAX = 10;
 const WAIT_SECONDS_MAX = 60;
 
-/**
- * Finishes denials that are due: those whose message is known now get its send. The others are due again later, and are finally left
- * without one: another application may use the same number.
- *
- * @returns the ones with a send, each to one caller only, and how many were due
- */
+/** Gives due denials their sends; the others are due again, and finally left without. @returns those with one, and how many were due */
 export async function matchDueDenials(
   database: Database,
   limit: number,
 ): Promise<{ matched: MatchedDenial[]; due: number }> {
-  const rows = await database.sql.query<{ application_id: string | null; country: string | null }[]>`
+  const rows = await database.sql.query<{ applicationId: string | null; country: string | null }[]>`
     with due as materialized (
       select message_id from denials where due_at <= statement_timestamp()
       order by due_at, message_id limit ${limit} for update skip locked
@@ -64,11 +53,9 @@ export async function matchDueDenials(
       due_at = case when known.send_id is null and d.tries + 1 < ${TRIES_MAX}::integer
         then clock_timestamp() + make_interval(secs => least(${WAIT_SECONDS_MAX}::integer, 2 ^ d.tries)) end
     from known where d.message_id = known.message_id
-    returning d.application_id, d.country`;
+    returning d.application_id as "applicationId", d.country`;
   return {
-    matched: rows.flatMap(({ application_id: applicationId, country }) =>
-      applicationId === null ? [] : [{ applicationId, country }],
-    ),
+    matched: rows.filter((row): row is MatchedDenial => row.applicationId !== null),
     due: rows.length,
   };
 }

@@ -44,12 +44,7 @@ const RECIPIENT = Prisma.sql`(
   order by s.created_at desc limit 1
 )`;
 
-/**
- * Resets the guess budget of an account's recipient, in the mode of the row.
- *
- * @param id of an `ExhaustedRecipient`
- * @returns false when the account has no such recipient
- */
+/** Resets the guess budget of an account's recipient, in the mode of the row. */
 export async function resetRecipient(
   database: Database,
   actor: Actor,
@@ -59,12 +54,7 @@ export async function resetRecipient(
   return (await reset(database, actor, accountId, Prisma.sql`id = ${id}::uuid`)) > 0;
 }
 
-/**
- * Resets the guess budget of an account's recipient, in both modes.
- *
- * @param recipientKeys all of the recipient
- * @returns how many wrong codes had been counted, or null when there is no such account
- */
+/** Resets the guess budget of an account's recipient, in both modes. */
 export async function resetGuessCount(
   database: Database,
   actor: Actor,
@@ -103,11 +93,7 @@ async function reset(
   });
 }
 
-/**
- * Resets the guess budgets of a send's recipient that were counted under other keys than the send's, as a right code does under its own.
- *
- * @param keysOf all keys of a number
- */
+/** Resets a recipient's guess budgets that were counted under other keys than the send's, as a right code does under its own. */
 export async function resetOtherBudgets(
   { sql }: Connection,
   sendId: string,

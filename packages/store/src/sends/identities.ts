@@ -50,7 +50,6 @@ export async function recordIdentities(
     select application_id as "applicationId" from recorded where has_changed`;
 }
 
-/** The applications that refuse to send to a number that has changed hands. */
 export async function listEnforcingApplications(database: Database): Promise<string[]> {
   const found = await database.prisma.application.findMany({
     where: { identityCheck: 'enforce', mode: 'live' },
@@ -59,10 +58,7 @@ export async function listEnforcingApplications(database: Database): Promise<str
   return found.map(({ id }) => id);
 }
 
-/**
- * The identity of the recipient of a send when they last verified a code of its application; null if that is not known, or was
- * forgotten.
- */
+/** The identity of a send's recipient when they last verified a code of its application; null if it is not known, or forgotten. */
 export async function findVerifiedIdentity(database: Database, sendId: string): Promise<string | null> {
   const [row] = await database.sql.query<{ identity_hash: string }[]>`
     select known.identity_hash from sends s cross join lateral (
@@ -78,12 +74,7 @@ export async function findVerifiedIdentity(database: Database, sendId: string): 
 /** Last digits of a phone number that the audit log may hold. */
 const DIGITS_SHOWN = 4;
 
-/**
- * Trusts a recipient's number again: forgets who had it, so that the application's next code goes to whoever has it now.
- *
- * @param recipientKeys all of the recipient
- * @returns how many sends' identities were forgotten, or null when there is no such application
- */
+/** Trusts a recipient's number again: forgets who had it, so that the application's next code goes to whoever has it now. */
 export async function forgetIdentity(
   database: Database,
   actor: Actor,

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, Receipt, Send } from '@onecode/domain';
+import type { Receipt, ReportedAttempt, Send } from '@onecode/domain';
 import {
   byOrdinal,
   createBatcher,
@@ -23,22 +23,12 @@ export type WhichReport = Pick<Receipt, 'attempt' | 'messageId'>;
 export type ReadRow = SendRow & { now: Date };
 
 /** The row of a send that a receipt reports on, with what is known of its attempts. */
-export type ReportedRow = ReadRow & {
-  reported_number: number;
-  reported_sender_id: string | null;
-  reported_phone_number_id: string | null;
-  reported_started_at: Date;
-  reported_outcome: AttemptOutcome | null;
-  other_is_accepted: boolean;
-  recipient_key: string;
-};
+export type ReportedRow = ReadRow & ReportedAttempt;
 
 /**
  * Joins the send `s` that a report tells of, and its attempt `a`: the attempt that the report names, ended or under way, unless that has
  * another message; or else the one with its message, of the send that it names if it names one: an app of somebody's own may name only
  * sends of its account, and report on no others.
- *
- * @param report a row with `send_id`, `attempt` and `message_id`
  */
 const reportedSend = (report: string): Prisma.Sql => {
   const r = Prisma.raw(report);
@@ -61,11 +51,10 @@ const reportedSend = (report: string): Prisma.Sql => {
 
 /** The columns of a `ReportedRow` that are not the send's. */
 const REPORTED_COLUMNS = Prisma.sql`
-  a.number as reported_number, a.sender_id as reported_sender_id,
-  (select phone_number_id from senders where id = a.sender_id) as reported_phone_number_id, a.started_at as reported_started_at, a.outcome as reported_outcome,
-  exists (
+  a.number, a.sender_id as "senderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
+  a.started_at as "startedAt", a.outcome, exists (
     select from attempts o where o.send_id = s.id and o.number <> a.number and o.outcome = 'accepted'
-  ) as other_is_accepted, s.recipient_key`;
+  ) as "otherIsAccepted", s.recipient_key as "recipientKey"`;
 
 /** Reads in one batch. */
 const READS_MAX = 200;

@@ -3,6 +3,7 @@ import {
   type AttemptName,
   type DeliveryFacts,
   type Locale,
+  type Pricing,
   type Receipt,
   type Send,
 } from '@onecode/domain';
@@ -50,28 +51,19 @@ export interface AppliedReceipts {
   traceparent: string | null;
 }
 
-interface AppliedRow {
+interface AppliedRow
+  extends
+    Omit<AppliedReceipts, 'attempt' | 'before' | 'after'>,
+    Pick<Send, 'accountId' | 'verification' | 'country' | 'createdAt'>,
+    Pick<Send, 'status' | 'sentAt' | 'deliveredAt' | 'readAt'> {
   id: string;
   attempt: number;
-  attempt_sender_id: string;
-  started_at: Date;
-  statuses: Receipt['status'][];
-  status: Send['status'];
-  sent_at: Date | null;
-  delivered_at: Date | null;
-  read_at: Date | null;
-  status_before: Send['status'];
-  sent_before: Date | null;
-  delivered_before: Date | null;
-  read_before: Date | null;
-  verification: Send['verification'];
-  account_id: string;
-  country: string | null;
-  sender_id: string | null;
-  created_at: Date;
-  locale: Locale;
-  request_id: string;
-  traceparent: string | null;
+  /** The sender of the latest attempt. */
+  lastSenderId: string | null;
+  statusBefore: Send['status'];
+  sentBefore: Date | null;
+  deliveredBefore: Date | null;
+  readBefore: Date | null;
 }
 
 /** Receipts that are stored at the same time become visible in another order than that of their ids, but no further apart. */
@@ -161,10 +153,11 @@ export async function applyReceipts(
         select id::text from due except select unnest(receipt_ids)::text from locked
       ) as others from due
     )
-    select ends.*, t.id, t.attempt, t.attempt_sender_id, t.started_at, t.statuses,
-      (array['sent', 'delivered', 'read'])[t.rank_after] as status, t.sent_after as sent_at, t.delivered_after as delivered_at,
-      t.read_after as read_at, t.status as status_before, t.sent_at as sent_before, t.delivered_at as delivered_before,
-      t.read_at as read_before, t.account_id, t.verification, t.country, t.sender_id, t.created_at, t.locale, t.request_id, t.traceparent
+    select ends.*, t.id, t.attempt, t.attempt_sender_id as "senderId", t.started_at as "startedAt", t.statuses,
+      (array['sent', 'delivered', 'read'])[t.rank_after] as status, t.sent_after as "sentAt", t.delivered_after as "deliveredAt",
+      t.read_after as "readAt", t.status as "statusBefore", t.sent_at as "sentBefore", t.delivered_at as "deliveredBefore",
+      t.read_at as "readBefore", t.account_id as "accountId", t.verification, t.country, t.sender_id as "lastSenderId",
+      t.created_at as "createdAt", t.locale, t.request_id as "requestId", t.traceparent
     from ends left join timed t on true`;
   const [first] = rows;
   if (first?.last != null && first.last - OVERTAKEN_MAX > position.after)
@@ -175,37 +168,25 @@ export async function applyReceipts(
 }
 
 function appliedOf(row: AppliedRow): AppliedReceipts {
-  const common = {
-    accountId: row.account_id,
-    mode: 'live',
-    verification: row.verification,
-    country: row.country,
-    senderId: row.sender_id,
-    failureReason: null,
-    lostAt: null,
-    createdAt: row.created_at,
-  } as const;
+  const { accountId, verification, country, lastSenderId: senderId, createdAt } = row;
+  const { status, sentAt, deliveredAt, readAt } = row;
+  const unchanged = { accountId, mode: 'live', verification, country, senderId, createdAt } as const;
+  const after = { ...unchanged, failureReason: null, lostAt: null, status, sentAt, deliveredAt, readAt };
   return {
     attempt: { sendId: row.id, number: row.attempt },
-    senderId: row.attempt_sender_id,
-    startedAt: row.started_at,
+    senderId: row.senderId,
+    startedAt: row.startedAt,
     statuses: row.statuses,
     before: {
-      ...common,
-      status: row.status_before,
-      sentAt: row.sent_before,
-      deliveredAt: row.delivered_before,
-      readAt: row.read_before,
+      ...after,
+      status: row.statusBefore,
+      sentAt: row.sentBefore,
+      deliveredAt: row.deliveredBefore,
+      readAt: row.readBefore,
     },
-    after: {
-      ...common,
-      status: row.status,
-      sentAt: row.sent_at,
-      deliveredAt: row.delivered_at,
-      readAt: row.read_at,
-    },
+    after,
     locale: row.locale,
-    requestId: row.request_id,
+    requestId: row.requestId,
     traceparent: row.traceparent,
   };
 }
@@ -221,42 +202,32 @@ export interface StoredReceipt {
 /** The stored receipts with these ids that are still there, oldest first. */
 export async function readReceipts(database: Database, ids: readonly bigint[]): Promise<StoredReceipt[]> {
   if (ids.length === 0) return [];
-  const rows = await database.sql.query<
-    {
-      id: bigint;
-      send_id: string | null;
-      attempt: number | null;
-      message_id: string;
-      status: Receipt['status'];
-      occurred_at: Date;
-      failure: Receipt['failure'];
-      pricing: NonNullable<Receipt['pricing']> | null;
-      identity_hash: string | null;
-      tries: number;
-    }[]
-  >`
-    select id, send_id, attempt, message_id, status, occurred_at, failure, pricing, identity_hash, tries
+  const rows = await database.sql.query<ReceiptRow[]>`
+    select id, send_id as "sendId", attempt as number, message_id as "messageId", status, occurred_at as "occurredAt", failure, pricing,
+      identity_hash as "identityHash", tries
     from receipts where id = any (${[...ids]}::bigint[]) order by id`;
-  return rows.map(({ id, tries, send_id: sendId, attempt: number, ...row }) => ({
+  return rows.map(({ id, tries, sendId, number, pricing, identityHash, ...receipt }) => ({
     id,
     tries,
     receipt: {
-      messageId: row.message_id,
+      ...receipt,
       attempt: sendId === null || number === null ? null : { sendId, number },
-      status: row.status,
-      occurredAt: row.occurred_at,
-      failure: row.failure,
-      ...(row.pricing !== null && { pricing: row.pricing }),
-      ...(row.identity_hash !== null && { identityHash: row.identity_hash }),
+      ...(pricing !== null && { pricing }),
+      ...(identityHash !== null && { identityHash }),
     },
   }));
 }
 
-/**
- * Notes that a receipt's attempt and identity are dealt with, so that `applyReceipts` does the rest.
- *
- * @param attempt that it reports on, whether or not it named it
- */
+interface ReceiptRow extends Pick<Receipt, 'messageId' | 'status' | 'occurredAt' | 'failure'> {
+  id: bigint;
+  tries: number;
+  sendId: string | null;
+  number: number | null;
+  pricing: Pricing | null;
+  identityHash: string | null;
+}
+
+/** Notes that a receipt's attempt and identity are dealt with, so that `applyReceipts` does the rest. */
 export async function releaseReceipt(database: Database, id: bigint, attempt: AttemptName): Promise<void> {
   await database.sql.execute`
     update receipts set send_id = ${attempt.sendId}::uuid, attempt = ${attempt.number}::smallint, identity_hash = null where id = ${id}`;

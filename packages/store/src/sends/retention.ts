@@ -31,8 +31,6 @@ const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, numbe
  * Counts the days that are over, and replaces the numbers and deletes the sends whose time is over by the settings, by `created_at`.
  * Goes through the sends once, in the order of their ids and so of their creation, up to the first that is young; what a page did and how
  * far it came are committed together. Leaves a step to another caller who is at it.
- *
- * @param signal ends it after the page at hand
  */
 export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
   return eachStep(database, signal, (step, days) => ({
@@ -155,10 +153,7 @@ export async function replaceNumbers(
     from masked m where s.id = any(array(select id from locked)) and s.id = m.id`;
 }
 
-/**
- * Deletes sends that are over, with all that belongs to them but their entries in the ledger, and the guess budgets of their recipients
- * that have recovered. A live one that is due stays: its unit may come back.
- */
+/** Deletes sends that are over with all that belongs to them but their ledger entries. A live one that is due stays. */
 export async function deleteSends({ sql }: Connection, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
   return sql.execute`

@@ -16,10 +16,7 @@ const fixed = <const Name extends string>(name: Name, type: Column['type']) =>
 const writable = <const Name extends string>(name: Name, type: Column['type']) =>
   ({ name, type, isWritable: true }) as const;
 
-/**
- * The columns of `sends` by the fields of `Send`: a new field is one line here. The select list, the rows, the records of decisions
- * and the `set` list of their statements follow.
- */
+/** The columns of `sends` by the fields of `Send`: the select list, the rows, the records and the `set` lists follow. */
 const COLUMNS = {
   id: fixed('id', 'uuid'),
   accountId: fixed('account_id', 'uuid'),
@@ -62,10 +59,7 @@ const COLUMNS = {
 
 type Columns = typeof COLUMNS;
 
-/**
- * A row of `sends` as PostgreSQL returns it, with the version that guards its changes. The table's checks allow no words but those of
- * `Send`.
- */
+/** A row of `sends` with the version that guards its changes. The table's checks allow no words but those of `Send`. */
 export type SendRow = { [Field in keyof Send as Columns[Field]['name']]: Send[Field] } & { version: number };
 
 const FIELDS = Object.keys(COLUMNS) as (keyof Send)[];

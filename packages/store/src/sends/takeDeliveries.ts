@@ -12,10 +12,7 @@ export interface TakeTerms {
   leaseMs: number;
 }
 
-/**
- * A send that was taken for delivery. `claimed`: for one call, after `waitMs` milliseconds; `waits`: for a sender, from now on; `over`: it
- * is due and cannot go out.
- */
+/** A taken send. `claimed`: for one call, after `waitMs`; `waits`: for a sender, from now on; `over`: it is due and cannot go out. */
 export type TakenSend = SendSnapshot &
   ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
 export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
@@ -25,9 +22,7 @@ export interface Deliveries {
   /** Takes the send of a job, with those of other jobs. Undefined where it may not go out now, or there is no such send. */
   take(id: string): Promise<TakenSend | undefined>;
   /**
-   * Takes what is due, oldest first, and then sends that wait for a sender, in the turns of their accounts, as far as there are slots soon.
-   * Test sends are among them, as over.
-   *
+   * Takes what is due, oldest first, and then sends that wait for a sender, by turns. Test sends are among them, as over.
    * @param jobWaitMs how long a new send's job has before the send is taken without it
    */
   takeDue(limit: number, jobWaitMs: number): Promise<TakenSend[]>;

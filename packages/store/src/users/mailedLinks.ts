@@ -33,11 +33,7 @@ export interface LinkRequest {
 /** `not_sent`: workers send no mail. */
 type Requested = 'accepted' | 'too_many' | 'not_sent';
 
-/**
- * Has a link mailed to an address. An address that had too many is sent none, and the answer is the same.
- *
- * @param value what the link knows
- */
+/** Has a link mailed to an address. An address that had too many is sent none, and the answer is the same. */
 async function requestLink(
   database: Database,
   keyring: Keyring,

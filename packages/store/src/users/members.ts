@@ -6,7 +6,6 @@ import type { Connection, Database } from '../client/database.js';
 export const MEMBER_ROLES = ['viewer', 'developer', 'admin'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** An account that a person belongs to. */
 export interface Membership {
   accountId: string;
   accountName: string;
@@ -14,7 +13,6 @@ export interface Membership {
   role: MemberRole;
 }
 
-/** A person's role in an account, or null when they have none there. */
 export async function findMemberRole(
   database: Database,
   accountId: string,
@@ -42,7 +40,6 @@ export async function listMemberships(database: Connection, userId: string): Pro
   }));
 }
 
-/** A person who belongs to an account. */
 export interface Member {
   userId: string;
   name: string;
@@ -101,9 +98,7 @@ export async function changeMemberRole(
   });
 }
 
-/**
- * Removes a member and the invitations that they made. Everybody but the last admin may remove themselves; only admins remove others.
- */
+/** Removes a member and the invitations that they made. All but the last admin may remove themselves; only admins remove others. */
 export async function removeMember(
   database: Database,
   actor: Actor,

@@ -1,7 +1,6 @@
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** Characters of a passkey's name. */
 export const PASSKEY_NAME_LENGTH_MAX = 100;
 
 /** A passkey of a person; better-auth makes them. */
@@ -42,11 +41,7 @@ export async function renamePasskey(
   });
 }
 
-/**
- * Removes a passkey of the actor's, and ends their sessions but this one: somebody else may have begun one with it.
- *
- * @returns false when they have no such passkey
- */
+/** Removes a passkey of the actor's, and ends their sessions but this one: somebody else may have begun one with it. */
 export async function removePasskey(
   database: Database,
   actor: Owner,

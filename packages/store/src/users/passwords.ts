@@ -33,10 +33,7 @@ export interface WantedPassword {
   email: string;
 }
 
-/**
- * Why a password is refused, or null. `guessable`: it is a common one, or made of what is known of its owner. Blocks this thread for
- * up to thirty milliseconds.
- */
+/** Why a password is refused, or null. `guessable`: it is common, or made of what is known of its owner. Takes up to 30 ms. */
 export async function passwordFault({ password, ...owner }: WantedPassword): Promise<PasswordFault | null> {
   if (password.length < PASSWORD_LENGTH_MIN) return 'too_short';
   if (password.length > PASSWORD_LENGTH_MAX) return 'too_long';

@@ -7,11 +7,7 @@ const PASSWORDS = { max: SIGN_IN_TRIES_MAX, seconds: 900 };
 /** Longer than any code of an authenticator is valid. */
 const CODE_SECONDS = 120;
 
-/**
- * Counts a sign-in try of an e-mail address before its password is checked, whether or not somebody has the address.
- *
- * @returns the number of the try, 1 to `SIGN_IN_TRIES_MAX`; null when none is left until the window ends
- */
+/** Counts a sign-in try of an e-mail address, whether or not somebody has it. @returns its number; null when none is left */
 export async function takeSignInTry(database: Database, email: string): Promise<number | null> {
   return takeTry(database, email, PASSWORDS);
 }
@@ -32,20 +28,12 @@ export async function forgetSignInTries(connection: Connection, email: string): 
   await forgetTries(connection, email);
 }
 
-/**
- * Uses up a code of a person's authenticator: RFC 6238, 5.2, does not allow to accept it twice.
- *
- * @returns false when the code was used before
- */
+/** Uses up a code of a person's authenticator: RFC 6238, 5.2, does not allow to accept it twice. */
 export async function useTwoFactorCode(database: Database, userId: string, code: string): Promise<boolean> {
   return (await takeTry(database, `code ${code} of ${userId}`, { max: 1, seconds: CODE_SECONDS })) !== null;
 }
 
-/**
- * Counts a request of somebody who signs in or up.
- *
- * @returns whether they may make it in this window
- */
+/** Counts a request of somebody who signs in or up. @returns whether they may make it in this window */
 export async function takeSignInRequest(
   database: Database,
   key: string,

@@ -9,7 +9,6 @@ const DAY_SECONDS = 86_400;
 
 /** The origin of a sign-up, by which it is limited. */
 export interface SignUpOrigin {
-  /** The network of the client's address, as one text. */
   network: string;
   /** The registrable domain of their e-mail address. */
   mailDomain: string;
@@ -22,9 +21,7 @@ const peopleOf = ({ network, mailDomain }: SignUpOrigin): [network: string, doma
 ];
 
 /**
- * Counts a sign-up before anything of it is judged: as a try of its network, which stays counted, and as one of the day's sign-ups from
- * its network and with its mail domain.
- *
+ * Counts a sign-up: as a try of its network, and as one of the day's from its network and with its mail domain.
  * @returns null, or the limit that is reached; then neither of the day's counts has changed
  */
 export async function takeSignUp(

@@ -5,11 +5,7 @@ import { endAddressChanges, endLinks, readLink, useLink } from '../mails/links.j
 import { hashPassword } from './passwords.js';
 import { forgetSignInTries } from './signInLimits.js';
 
-/**
- * Sets a person's password, ends all their sessions, and resets their sign-in tries.
- *
- * @returns false when nobody has this e-mail
- */
+/** Sets a person's password, ends all their sessions, and resets their sign-in tries. */
 export async function setPassword(
   database: Database,
   actor: Actor,
@@ -48,11 +44,7 @@ export async function findPasswordReset(
     : database.prisma.user.findUnique({ where: { email }, select: { id: true, name: true, email: true } });
 }
 
-/**
- * Sets a person's password by a link of a mail, as `setPassword` does. A second factor is asked for all the same.
- *
- * @returns false where `findPasswordReset` returns null: of several callers with one link, all but one
- */
+/** Sets a password by a link of a mail, as `setPassword` does; of several callers with one link, one succeeds. */
 export async function resetPassword(database: Database, token: string, password: string): Promise<boolean> {
   const found = await findPasswordReset(database, token);
   if (found === null) return false;
@@ -67,12 +59,7 @@ export async function resetPassword(database: Database, token: string, password:
   });
 }
 
-/**
- * Removes the second factor of a person who lost it and the backup codes, with their passkeys and the provider's login, and ends all their
- * sessions.
- *
- * @returns false when nobody has this e-mail
- */
+/** Removes the second factor of a person who lost it, with their passkeys and the provider's login, and ends all their sessions. */
 export async function removeTwoFactor(database: Database, actor: Actor, email: string): Promise<boolean> {
   return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
     await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });

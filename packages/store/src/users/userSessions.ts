@@ -26,7 +26,6 @@ export async function touchSession(
 /** A browser in which a person is signed in. */
 export interface UserSession {
   id: string;
-  /** Null when it is not known. */
   clientAddress: string | null;
   userAgent: string | null;
   createdAt: Date;

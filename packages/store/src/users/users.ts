@@ -3,16 +3,17 @@ import type { Locale } from '@onecode/domain';
 import { audited, changedFields, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
+import type { Prisma } from '../generated/prisma/client.js';
 import type { MemberRole } from './members.js';
 import { hashPassword } from './passwords.js';
 
 /** What a member of the staff may do: read everything (`on_call`), or change it too (`operator`). */
 export type StaffRole = 'operator' | 'on_call';
 
-/** A person who uses the console. */
 export interface User {
   id: string;
   name: string;
+  /** Lower case. */
   email: string;
   /** Null: the browser's, until they choose one. */
   language: Locale | null;
@@ -22,13 +23,7 @@ export interface User {
   createdAt: Date;
 }
 
-export interface NewUser {
-  name: string;
-  /** Lower case. */
-  email: string;
-  /** Null: the browser's, until they choose one. */
-  language: Locale | null;
-  staff: StaffRole | null;
+export interface NewUser extends Pick<User, 'name' | 'email' | 'language' | 'staff'> {
   password: string;
   /** The account that they belong to from the start. */
   membership: { accountId: string; role: MemberRole } | null;
@@ -44,22 +39,11 @@ const SELECTED = {
   createdAt: true,
 } as const;
 
-const userOf = (row: {
-  id: string;
-  name: string;
-  email: string;
-  language: string | null;
-  staff: string | null;
-  twoFactorEnabled: boolean | null;
-  createdAt: Date;
-}): User => ({
-  id: row.id,
-  name: row.name,
-  email: row.email,
+const userOf = ({ twoFactorEnabled, ...row }: Prisma.UserGetPayload<{ select: typeof SELECTED }>): User => ({
+  ...row,
   language: row.language as Locale | null,
   staff: row.staff as StaffRole | null,
-  hasTwoFactor: row.twoFactorEnabled ?? false,
-  createdAt: row.createdAt,
+  hasTwoFactor: twoFactorEnabled ?? false,
 });
 
 /** A password of 128 random bits, until the person chooses one. */

@@ -28,12 +28,7 @@ const hostOf = (url: string | undefined): string | null => (url === undefined ? 
 const sealed = (keyring: Keyring, accountId: string, secret: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(seal(keyring, accountId, secret));
 
-/**
- * Sets the address that gets an account's events, also those that wait.
- *
- * @returns the secret of a webhook that was not there before, which is shown nowhere else; null for one that keeps its own;
- *   `unknown` without such an account
- */
+/** Sets the address that gets an account's events. @returns the secret of a new webhook, shown nowhere else; null for an old one */
 export function setEventWebhook(
   database: Database,
   actor: Actor,
@@ -91,9 +86,7 @@ export function removeEventWebhook(database: Database, actor: Actor, accountId: 
   });
 }
 
-/**
- * Notes that the receiver at this address is gone for good. What waits is given up: somebody who sets the address again may send it again.
- */
+/** Notes that the receiver at this address is gone for good. What waits is given up, until somebody sends it again. */
 export async function endEventWebhook(
   { sql }: Pick<Connection, 'sql'>,
   accountId: string,
