@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   confirmAddressChange,
   confirmSignUp,
@@ -10,7 +9,7 @@ import {
   resetPassword,
 } from '@onecode/store';
 import { networkOf } from '../http/clientAddress.js';
-import { emailField, languageField } from '../http/fields.js';
+import { emailField, languageField, strictObject } from '../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../http/problem.js';
 import { limitedPasswordHasher, limitSignUps } from './passwords.js';
 import {
@@ -22,7 +21,6 @@ import {
   requireGoodPassword,
   signedIn,
   signInRoute,
-  STRICT,
   type SignInRoute,
 } from './routes.js';
 
@@ -37,10 +35,8 @@ function requireAccepted(requested: 'accepted' | 'too_many' | 'not_sent'): void 
  * has expired or never was is `not_found`. The body brings its token: logs keep URLs.
  */
 export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
-  signInRoute({
-    path: '/request-password-reset',
-    access: 'anyone',
-    body: Type.Object({ email: emailField, language: languageField }, STRICT),
+  signInRoute('/request-password-reset', 'anyone', {
+    body: strictObject({ email: emailField, language: languageField }),
     async handle({ context: { config, database }, clientAddress, body }) {
       const request = {
         email: body.email.toLowerCase(),
@@ -52,21 +48,17 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
       return { cookies: [] };
     },
   }),
-  signInRoute({
-    path: '/reset-password',
-    access: 'anyone',
-    body: Type.Object({ token: LINK_TOKEN, password: PASSWORD }, STRICT),
+  signInRoute('/reset-password', 'anyone', {
+    body: strictObject({ token: LINK_TOKEN, password: PASSWORD }),
     async handle({ context: { database }, body: { token, password } }) {
       const owner = orNotFound(await findPasswordReset(database, token));
       await requireGoodPassword('password', password, owner);
-      orNotFound((await limitSignUps(() => resetPassword(database, token, password))) || null);
+      orNotFound(await limitSignUps(() => resetPassword(database, token, password)));
       return { cookies: [] };
     },
   }),
-  signInRoute({
-    path: '/confirm-sign-up',
-    access: 'anyone',
-    body: Type.Object({ token: LINK_TOKEN, password: PASSWORD }, STRICT),
+  signInRoute('/confirm-sign-up', 'anyone', {
+    body: strictObject({ token: LINK_TOKEN, password: PASSWORD }),
     async handle(call) {
       const { context, clientAddress, person, body } = call;
       const { database } = context;
@@ -78,19 +70,17 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
         if (!(await limitedPasswordHasher.verify({ hash, password: body.password })))
           throw new ConsoleProblem('invalid_input', { errors: { password: 'wrong' } });
       });
-      orNotFound((await confirmSignUp(database, body.token)) || null);
+      orNotFound(await confirmSignUp(database, body.token));
       const { cookies } = await call.callBetterAuth({ email, password: body.password }, '/sign-in/email');
       await recordSignIn(call, cookies, 'password');
       await endPreviousSession(context, person);
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/change-address',
-    access: 'signed_in',
+  signInRoute('/change-address', 'signed_in', {
     // Whoever has the new address can have the password replaced.
     confirmed: true,
-    body: Type.Object({ email: emailField }, STRICT),
+    body: strictObject({ email: emailField }),
     async handle({ context: { config, database }, clientAddress, person, body }) {
       const { id, language } = signedIn(person);
       const request = {
@@ -103,12 +93,10 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
       return { cookies: [] };
     },
   }),
-  signInRoute({
-    path: '/confirm-address',
-    access: 'anyone',
-    body: Type.Object({ token: LINK_TOKEN }, STRICT),
+  signInRoute('/confirm-address', 'anyone', {
+    body: strictObject({ token: LINK_TOKEN }),
     async handle({ context: { database }, body: { token } }) {
-      orNotFound((await confirmAddressChange(database, token)) || null);
+      orNotFound(await confirmAddressChange(database, token));
       return { cookies: [] };
     },
   }),

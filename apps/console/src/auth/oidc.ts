@@ -1,28 +1,19 @@
 import type { RequestHandler } from 'express';
-import { Type } from 'typebox';
 import { logSignIn } from '@onecode/store';
 import { askBetterAuth } from './betterAuth.js';
 import { clientAddress } from '../http/clientAddress.js';
 import type { ConsoleContext } from '../context.js';
+import { strictObject } from '../http/fields.js';
 import { ConsoleProblem } from '../http/problem.js';
-import {
-  actorOf,
-  endPreviousSession,
-  findPersonOfCookies,
-  signInRoute,
-  STRICT,
-  type SignInRoute,
-} from './routes.js';
+import { actorOf, endPreviousSession, findPersonOfCookies, signInRoute, type SignInRoute } from './routes.js';
 
 /** Where the provider leads back to, below `/api/auth`. */
 export const OIDC_CALLBACK = '/callback/oidc';
 
 /** The pages' way to the OpenID provider of the staff; `not_found` where there is none. */
 export const OIDC_ROUTES: readonly SignInRoute[] = [
-  signInRoute({
-    path: '/sign-in/oidc',
-    access: 'anyone',
-    body: Type.Object({}, STRICT),
+  signInRoute('/sign-in/oidc', 'anyone', {
+    body: strictObject({}),
     async handle({ context, person, callBetterAuth }) {
       if (context.config.OIDC_ISSUER === '') throw new ConsoleProblem('not_found');
       const request = { provider: 'oidc', callbackURL: '/', disableRedirect: true };

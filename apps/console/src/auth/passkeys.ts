@@ -5,7 +5,7 @@ import {
   logOwnSecurityChange,
   PASSKEY_NAME_LENGTH_MAX,
 } from '@onecode/store';
-import { nameField } from '../http/fields.js';
+import { nameField, strictObject } from '../http/fields.js';
 import { ConsoleProblem } from '../http/problem.js';
 import {
   actorOf,
@@ -15,30 +15,25 @@ import {
   recordSignIn,
   signedIn,
   signInRoute,
-  STRICT,
   type SignInRoute,
 } from './routes.js';
 
 /** What a browser answers for an authenticator; better-auth checks what is in it. */
 const CREDENTIAL = Type.Record(Type.String(), Type.Unknown());
-const RESPONSE = Type.Object({ response: CREDENTIAL }, STRICT);
-const NOTHING = Type.Object({}, STRICT);
+const RESPONSE = strictObject({ response: CREDENTIAL });
+const NOTHING = strictObject({});
 
 /** The routes of passkeys: to add one, to sign in with one, and to confirm a session with one. */
 export const PASSKEY_ROUTES: readonly SignInRoute[] = [
-  signInRoute({
-    path: '/passkey/generate-register-options',
-    access: 'signed_in',
+  signInRoute('/passkey/generate-register-options', 'signed_in', {
     confirmed: true,
     body: NOTHING,
     handle: ({ callBetterAuth }) => callBetterAuth(null),
   }),
-  signInRoute({
-    path: '/passkey/verify-registration',
-    access: 'signed_in',
+  signInRoute('/passkey/verify-registration', 'signed_in', {
     // A stolen session must not suffice to stay.
     confirmed: true,
-    body: Type.Object({ name: nameField(PASSKEY_NAME_LENGTH_MAX), response: CREDENTIAL }, STRICT),
+    body: strictObject({ name: nameField(PASSKEY_NAME_LENGTH_MAX), response: CREDENTIAL }),
     async handle({ context, person, body, callBetterAuth }) {
       const name = body.name.trim();
       const { cookies } = await callBetterAuth({ name, response: body.response });
@@ -47,18 +42,14 @@ export const PASSKEY_ROUTES: readonly SignInRoute[] = [
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/passkey/generate-authenticate-options',
-    access: 'anyone',
+  signInRoute('/passkey/generate-authenticate-options', 'anyone', {
     body: NOTHING,
     async handle({ callBetterAuth }) {
       const { body, cookies } = await callBetterAuth(null);
       return { body: { ...body, userVerification: 'required' }, cookies };
     },
   }),
-  signInRoute({
-    path: '/passkey/verify-authentication',
-    access: 'anyone',
+  signInRoute('/passkey/verify-authentication', 'anyone', {
     body: RESPONSE,
     async handle(call) {
       const { cookies } = await call.callBetterAuth(call.body);
@@ -67,9 +58,7 @@ export const PASSKEY_ROUTES: readonly SignInRoute[] = [
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/passkey/confirm',
-    access: 'signed_in',
+  signInRoute('/passkey/confirm', 'signed_in', {
     body: RESPONSE,
     async handle(call) {
       const { context, clientAddress, body, callBetterAuth } = call;

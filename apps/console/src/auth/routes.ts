@@ -32,7 +32,7 @@ import type { AuthAnswer } from './betterAuth.js';
 import { networkOf } from '../http/clientAddress.js';
 import type { ConsoleContext } from '../context.js';
 import { createFairLimiter } from '../http/limiters.js';
-import { emailField, languageField, nameField } from '../http/fields.js';
+import { emailField, languageField, nameField, strictObject } from '../http/fields.js';
 import type { Person } from './identity.js';
 import { judgePassword, limitedPasswordHasher, limitSignUps } from './passwords.js';
 import { ConsoleProblem } from '../http/problem.js';
@@ -68,14 +68,16 @@ export interface SignInRoute {
   handle(call: SignInCall<never>): Promise<SignInAnswer>;
 }
 
-export function signInRoute<B extends TSchema>(definition: {
-  path: string;
-  access: SignInRoute['access'];
-  confirmed?: true;
-  body: B;
-  handle(call: SignInCall<Static<B>>): Promise<SignInAnswer>;
-}): SignInRoute {
-  return definition;
+export function signInRoute<B extends TSchema>(
+  path: string,
+  access: SignInRoute['access'],
+  definition: {
+    confirmed?: true;
+    body: B;
+    handle(call: SignInCall<Static<B>>): Promise<SignInAnswer>;
+  },
+): SignInRoute {
+  return { path, access, ...definition };
 }
 
 /**
@@ -88,30 +90,24 @@ const limitSignUpCounts = createFairLimiter({
   queuedPerKeyMax: SIGN_UP_TRIES_MAX,
 });
 
-export const STRICT = { additionalProperties: false };
 /** Admits every password that a person may have; `judgePassword` judges new ones. */
 export const PASSWORD = Type.String({ minLength: 1, maxLength: 500 });
 /** The token of a link that was mailed. */
 export const LINK_TOKEN = Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' });
-const PASSWORD_ONLY = Type.Object({ password: PASSWORD }, STRICT);
-const CODE_ONLY = Type.Object({ code: Type.String({ minLength: 1, maxLength: 20 }) }, STRICT);
+const PASSWORD_ONLY = strictObject({ password: PASSWORD });
+const CODE_ONLY = strictObject({ code: Type.String({ minLength: 1, maxLength: 20 }) });
 
 /** The routes below `/api/auth`: those of better-auth that the pages use, and two that confirm a session. */
 export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
-  signInRoute({
-    path: '/sign-up/email',
-    access: 'anyone',
-    body: Type.Object(
-      {
-        name: nameField(200),
-        email: emailField,
-        password: PASSWORD,
-        language: languageField,
-        // That of the link which leads here: whoever confirms their address comes back to it.
-        invitation: Type.Optional(LINK_TOKEN),
-      },
-      STRICT,
-    ),
+  signInRoute('/sign-up/email', 'anyone', {
+    body: strictObject({
+      name: nameField(200),
+      email: emailField,
+      password: PASSWORD,
+      language: languageField,
+      // That of the link which leads here: whoever confirms their address comes back to it.
+      invitation: Type.Optional(LINK_TOKEN),
+    }),
     async handle(call) {
       const { context, person, body, callBetterAuth } = call;
       const { password, language, invitation } = body;
@@ -131,10 +127,8 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/sign-in/email',
-    access: 'anyone',
-    body: Type.Object({ email: emailField, password: PASSWORD }, STRICT),
+  signInRoute('/sign-in/email', 'anyone', {
+    body: strictObject({ email: emailField, password: PASSWORD }),
     async handle(call) {
       const { context, person, body, clientAddress } = call;
       const email = body.email.toLowerCase();
@@ -149,20 +143,16 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { body: { secondStep: needsSecondStep }, cookies };
     },
   }),
-  signInRoute({
-    path: '/sign-out',
-    access: 'signed_in',
-    body: Type.Object({}, STRICT),
+  signInRoute('/sign-out', 'signed_in', {
+    body: strictObject({}),
     async handle({ context, person, callBetterAuth }) {
       await logSignOut(context.database, actorOf(signedIn(person)));
       const { cookies } = await callBetterAuth({});
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/change-password',
-    access: 'signed_in',
-    body: Type.Object({ password: PASSWORD, newPassword: PASSWORD }, STRICT),
+  signInRoute('/change-password', 'signed_in', {
+    body: strictObject({ password: PASSWORD, newPassword: PASSWORD }),
     async handle(call) {
       const { context, body, person, callBetterAuth } = call;
       // Judging the new password is part of the counted try, so that nobody can have many judged at once.
@@ -180,9 +170,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/two-factor/enable',
-    access: 'signed_in',
+  signInRoute('/two-factor/enable', 'signed_in', {
     body: PASSWORD_ONLY,
     async handle(call) {
       await requireOtherProof(call.context, signedIn(call.person));
@@ -191,9 +179,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { body: { uri: body['totpURI'], backupCodes: body['backupCodes'] }, cookies };
     },
   }),
-  signInRoute({
-    path: '/two-factor/disable',
-    access: 'signed_in',
+  signInRoute('/two-factor/disable', 'signed_in', {
     // A stolen session and the password alone must not suffice to remove the second factor.
     confirmed: true,
     body: PASSWORD_ONLY,
@@ -207,9 +193,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/two-factor/generate-backup-codes',
-    access: 'signed_in',
+  signInRoute('/two-factor/generate-backup-codes', 'signed_in', {
     // Each backup code confirms a session.
     confirmed: true,
     body: PASSWORD_ONLY,
@@ -220,9 +204,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { body: { backupCodes: body['backupCodes'] }, cookies };
     },
   }),
-  signInRoute({
-    path: '/two-factor/verify-totp',
-    access: 'second_step',
+  signInRoute('/two-factor/verify-totp', 'second_step', {
     body: CODE_ONLY,
     async handle(call) {
       const { context, person, callBetterAuth } = call;
@@ -242,9 +224,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { cookies: answer.cookies };
     },
   }),
-  signInRoute({
-    path: '/two-factor/verify-backup-code',
-    access: 'second_step',
+  signInRoute('/two-factor/verify-backup-code', 'second_step', {
     body: CODE_ONLY,
     async handle(call) {
       const { person, body, callBetterAuth } = call;
@@ -256,9 +236,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { cookies };
     },
   }),
-  signInRoute({
-    path: '/two-factor/confirm',
-    access: 'signed_in',
+  signInRoute('/two-factor/confirm', 'signed_in', {
     body: CODE_ONLY,
     async handle(call) {
       const { context, body, callBetterAuth } = call;
@@ -278,9 +256,7 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       return { cookies: [] };
     },
   }),
-  signInRoute({
-    path: '/confirm-password',
-    access: 'signed_in',
+  signInRoute('/confirm-password', 'signed_in', {
     body: PASSWORD_ONLY,
     async handle(call) {
       const person = signedIn(call.person);

@@ -11,10 +11,7 @@ const UI = `${dirname(createRequire(require.resolve('@bull-board/express')).reso
 /** The folder of bull-board's scripts, styles, images and locales. */
 export const STATIC_FOLDER = `${UI}/static`;
 
-/** bull-board's own page. We serve one of ours instead: this one has inline styles and loads fonts from another site. */
-export const LIBRARY_PAGE = `${UI}/index.ejs`;
-
-/** Paths of pages, as in bull-board's entry route. */
+/** Paths of pages, as in bull-board's entry route. Its own page has inline styles and loads fonts from another site: we serve one of ours. */
 export const PAGE_PATHS = [
   '/',
   '/metrics-history',
@@ -23,11 +20,8 @@ export const PAGE_PATHS = [
   '/queue/:queueName/:jobId',
 ];
 
-/**
- * The files that bull-board's own page loads, in its order. Their names hold hashes that change with each release. A test compares this
- * list and `PAGE_PATHS` with the installed release, so that an upgrade that changes them fails there and not at the start.
- */
-export const PAGE_ASSETS = {
+/** The files that bull-board's own page loads, in its order. Their names hold hashes that change with each release. */
+const PAGE_ASSETS = {
   styles: ['static/css/main.88d71b4bd7.css'],
   scripts: [
     'static/js/lib-react.a1f503a947.js',

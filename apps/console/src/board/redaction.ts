@@ -50,8 +50,7 @@ const NAMES: ReadonlySet<unknown> = new Set(QUEUE_NAMES);
 
 /**
  * The part of each of bull-board's answers that the board shows, by the route's pattern. Every other answer is shown empty. Of jobs,
- * these functions choose single fields, so that a text in an unexpected field is never shown. A test compares the patterns with the
- * installed release.
+ * these functions choose single fields, so that a text in an unexpected field is never shown.
  */
 const VIEWS: Readonly<Record<string, (body: Json, language: Locale) => Json>> = {
   '/api/queues': ({ queues }, language) => ({
@@ -168,6 +167,3 @@ function numbersOf(record: unknown, names = Object.keys(record ?? {})): Json {
     }),
   );
 }
-
-/** The routes whose answers `redactAnswer` shows, by their patterns. */
-export const SHOWN_ROUTES: readonly string[] = Object.keys(VIEWS);

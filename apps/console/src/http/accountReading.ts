@@ -10,20 +10,14 @@ import { route, type Call, type Method, type Route } from './route.js';
  * @param path below that of the account
  */
 export function accountReading<B extends TSchema, Q extends TSchema>(
+  method: Method,
   path: string,
-  definition: {
-    method: Method;
-    body?: B;
-    query?: Q;
-    handle(call: Call<Static<B>, Static<Q>>): Promise<object>;
-  },
+  definition: { body?: B; query?: Q; handle(call: Call<Static<B>, Static<Q>>): Promise<object> },
 ): readonly Route[] {
   return [
-    route({ ...definition, path: `/accounts/:account${path}`, access: 'viewer' }),
-    route({
+    route(method, `/accounts/:account${path}`, 'viewer', definition),
+    route(method, `/staff/accounts/:target${path}`, 'on_call', {
       ...definition,
-      path: `/staff/accounts/:target${path}`,
-      access: 'on_call',
       async handle(call) {
         const { database } = call.context;
         const { id } = orNotFound(await findAccount(database, call.accountId));

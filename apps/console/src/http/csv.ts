@@ -4,7 +4,7 @@ import { logOf, type Logger } from '@onecode/runtime';
 import { createFairLimiter } from './limiters.js';
 
 /** Rows of one page of a list. */
-export const CSV_PAGE_ROWS = 1_000;
+const PAGE_ROWS = 1_000;
 
 type Cell = string | number | Date | null;
 
@@ -18,21 +18,38 @@ export class CsvDownload {
   ) {}
 }
 
+/** The names of a list's columns, each with what a row has there. */
+export type CsvColumns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+/** A list of such rows as a file. */
+export function csvOf<Row>(
+  name: string,
+  columns: CsvColumns<Row>,
+  pages: Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>,
+): CsvDownload {
+  const cells = Object.values(columns);
+  async function* lines() {
+    for await (const rows of pages) yield rows.map((row) => cells.map((cell) => cell(row)));
+  }
+  return new CsvDownload(name, Object.keys(columns), lines());
+}
+
 /** Each download reads one page at a time, and one after the other of an account. */
 const limitPages = createFairLimiter({ concurrency: 2, concurrencyPerKey: 1, queuedPerKeyMax: 20 });
 
 /** The rows of all pages of a list of an account, or of another `key`, that is read by cursor. */
-export async function* allPages<Page extends { next: string | null }>(
+export async function* allPages<Row, Page extends { next: string | null }>(
   key: string,
-  read: (before: string | undefined) => Promise<Page>,
-  rowsOf: (page: Page) => readonly (readonly Cell[])[],
-): AsyncGenerator<readonly (readonly Cell[])[]> {
-  let before: string | undefined;
+  read: (page: { limit: number; before?: string }) => Promise<Page>,
+  rowsOf: (page: Page) => readonly Row[],
+): AsyncGenerator<readonly Row[]> {
+  let before: string | null = null;
   do {
-    const page = await limitPages(key, () => read(before));
+    const wanted = { limit: PAGE_ROWS, ...(before !== null && { before }) };
+    const page: Page = await limitPages(key, () => read(wanted));
     yield rowsOf(page);
-    before = page.next ?? undefined;
-  } while (before !== undefined);
+    before = page.next;
+  } while (before !== null);
 }
 
 /**

@@ -1,7 +1,11 @@
 import { isCountry } from '@onecode/domain';
-import { Type } from 'typebox';
+import { Type, type TProperties } from 'typebox';
 import { Format } from 'typebox/format';
 import { ConsoleProblem } from './problem.js';
+
+/** An object that has no other members. */
+export const strictObject = <Members extends TProperties>(members: Members) =>
+  Type.Object(members, { additionalProperties: false });
 
 /**
  * A name that people give: one line with at least one visible character; routes trim it. The pattern excludes lone surrogates, which

@@ -42,9 +42,9 @@ export class ConsoleProblem extends Error {
   }
 }
 
-/** Returns what was found. @throws ConsoleProblem `not_found` for null */
-export function orNotFound<T>(found: T | null): T {
-  if (found === null) throw new ConsoleProblem('not_found');
+/** Returns what was found. @throws ConsoleProblem `not_found` for null and false */
+export function orNotFound<T>(found: T | null | false): T {
+  if (found === null || found === false) throw new ConsoleProblem('not_found');
   return found;
 }
 

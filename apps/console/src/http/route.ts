@@ -40,14 +40,16 @@ export interface Route {
 }
 
 /** Defines a route; its handler gets body and query with the types of their schemas. */
-export function route<B extends TSchema, Q extends TSchema>(definition: {
-  method: Method;
-  path: string;
-  access: Access;
-  confirmed?: true;
-  body?: B;
-  query?: Q;
-  handle(call: Call<Static<B>, Static<Q>>): Promise<object | void>;
-}): Route {
-  return definition;
+export function route<B extends TSchema, Q extends TSchema>(
+  method: Method,
+  path: string,
+  access: Access,
+  definition: {
+    confirmed?: true;
+    body?: B;
+    query?: Q;
+    handle(call: Call<Static<B>, Static<Q>>): Promise<object | void>;
+  },
+): Route {
+  return { method, path, access, ...definition };
 }

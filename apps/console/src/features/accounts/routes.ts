@@ -13,49 +13,33 @@ import {
   suspendAccount,
 } from '@onecode/store';
 import { Type } from 'typebox';
-import { idField, nameField, timeField } from '../../http/fields.js';
+import { idField, nameField, strictObject, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
-import { route, type Call, type Route } from '../../http/route.js';
+import { route, type Route } from '../../http/route.js';
 import { deletionView, staffAccountDetailsView, staffAccountView, type DeletionView } from './view.js';
 
-const STRICT = { additionalProperties: false };
 const REASON = nameField(200);
 const RATE = SETTING_BOUNDS.accountRatePerMinute;
 
-/** The account in the path. It is not named `:account`, which would demand a membership of the staff. */
-const targetOf = ({ params }: Pick<Call, 'params'>): string => params['target'] ?? '';
-
 /** Accounts, as staff see and change them, and their deletion, for which their admins ask. */
 export const accountRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/accounts/:account/deletion',
-    access: 'viewer',
+  route('get', '/accounts/:account/deletion', 'viewer', {
     async handle({ context, accountId }): Promise<DeletionView> {
       return deletionView(await readDeletion(context.database, accountId));
     },
   }),
-  route({
-    method: 'post',
-    path: '/accounts/:account/deletion',
-    access: 'admin',
+  route('post', '/accounts/:account/deletion', 'admin', {
     confirmed: true,
     async handle({ context, actor, accountId }): Promise<DeletionView> {
       return deletionView(orNotFound(await scheduleDeletion(context.database, actor, accountId)));
     },
   }),
-  route({
-    method: 'delete',
-    path: '/accounts/:account/deletion',
-    access: 'admin',
+  route('delete', '/accounts/:account/deletion', 'admin', {
     async handle({ context, actor, accountId }) {
       await cancelDeletion(context.database, actor, accountId);
     },
   }),
-  route({
-    method: 'get',
-    path: '/staff/accounts',
-    access: 'on_call',
+  route('get', '/staff/accounts', 'on_call', {
     query: Type.Object({
       text: Type.String({ maxLength: 200, default: '' }),
       before: Type.Optional(idField),
@@ -68,88 +52,58 @@ export const accountRoutes: readonly Route[] = [
       return { accounts, next: found.length > limit ? (accounts.at(-1)?.id ?? null) : null };
     },
   }),
-  route({
-    method: 'get',
-    path: '/staff/accounts/:target',
-    access: 'on_call',
-    async handle(call) {
-      return staffAccountDetailsView(
-        orNotFound(await findAccountDetails(call.context.database, targetOf(call))),
-      );
+  route('get', '/staff/accounts/:target', 'on_call', {
+    async handle({ context, accountId }) {
+      return staffAccountDetailsView(orNotFound(await findAccountDetails(context.database, accountId)));
     },
   }),
-  route({
-    method: 'post',
-    path: '/staff/accounts/:target/credits',
-    access: 'operator',
+  route('post', '/staff/accounts/:target/credits', 'operator', {
     confirmed: true,
-    body: Type.Object(
-      {
-        amount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-        reason: REASON,
-        reference: Type.Optional(nameField(200)),
-        expiresAt: Type.Optional(timeField),
-        /** New for each grant; the same when the request is repeated. */
-        grantId: idField,
-      },
-      STRICT,
-    ),
-    async handle(call) {
-      const { context, actor, body } = call;
+    body: strictObject({
+      amount: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      reason: REASON,
+      reference: Type.Optional(nameField(200)),
+      expiresAt: Type.Optional(timeField),
+      /** New for each grant; the same when the request is repeated. */
+      grantId: idField,
+    }),
+    async handle({ context, actor, accountId, body }) {
       const { amount, reason, grantId } = body;
       const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt);
       if (expiresAt !== null && expiresAt <= new Date())
         throw new ConsoleProblem('invalid_input', { errors: { expiresAt: 'past' } });
       const terms = { grantId, expiresAt, reference: body.reference?.trim() ?? null };
-      const granted = grantCredits(context.database, actor, targetOf(call), amount, reason.trim(), terms);
+      const granted = grantCredits(context.database, actor, accountId, amount, reason.trim(), terms);
       orNotFound(await granted.catch(refuseGrant));
     },
   }),
-  route({
-    method: 'put',
-    path: '/staff/accounts/:target/rate',
-    access: 'operator',
-    body: Type.Object(
-      {
-        ratePerMinute: Type.Union([
-          Type.Integer({ minimum: RATE.min, maximum: RATE.max }),
-          // Null follows the setting.
-          Type.Null(),
-        ]),
-      },
-      STRICT,
-    ),
-    async handle(call) {
-      const { context, actor, body } = call;
-      orNotFound(await changeAccount(context.database, actor, targetOf(call), body));
+  route('put', '/staff/accounts/:target/rate', 'operator', {
+    body: strictObject({
+      ratePerMinute: Type.Union([
+        Type.Integer({ minimum: RATE.min, maximum: RATE.max }),
+        // Null follows the setting.
+        Type.Null(),
+      ]),
+    }),
+    async handle({ context, actor, accountId, body }) {
+      orNotFound(await changeAccount(context.database, actor, accountId, body));
     },
   }),
-  route({
-    method: 'put',
-    path: '/staff/accounts/:target/senders',
-    access: 'operator',
-    body: Type.Object({ senders: Type.Enum([...SENDER_POLICIES]) }, STRICT),
-    async handle(call) {
-      const { context, actor, body } = call;
-      orNotFound(await changeAccount(context.database, actor, targetOf(call), body));
+  route('put', '/staff/accounts/:target/senders', 'operator', {
+    body: strictObject({ senders: Type.Enum([...SENDER_POLICIES]) }),
+    async handle({ context, actor, accountId, body }) {
+      orNotFound(await changeAccount(context.database, actor, accountId, body));
     },
   }),
-  route({
-    method: 'post',
-    path: '/staff/accounts/:target/suspend',
-    access: 'operator',
-    body: Type.Object({ reason: REASON }, STRICT),
-    async handle(call) {
-      const { context, actor, body } = call;
-      orNotFound(await suspendAccount(context.database, actor, targetOf(call), body.reason.trim()));
+  route('post', '/staff/accounts/:target/suspend', 'operator', {
+    body: strictObject({ reason: REASON }),
+    async handle({ context, actor, accountId, body }) {
+      orNotFound(await suspendAccount(context.database, actor, accountId, body.reason.trim()));
     },
   }),
-  route({
-    method: 'post',
-    path: '/staff/accounts/:target/resume',
-    access: 'operator',
-    async handle(call) {
-      orNotFound(await resumeAccount(call.context.database, call.actor, targetOf(call)));
+  route('post', '/staff/accounts/:target/resume', 'operator', {
+    async handle({ context, actor, accountId }) {
+      orNotFound(await resumeAccount(context.database, actor, accountId));
     },
   }),
 ];

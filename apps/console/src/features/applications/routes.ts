@@ -13,7 +13,7 @@ import {
   type ApplicationSummary,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
-import { nameField } from '../../http/fields.js';
+import { nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { applicationView, keyView, type NewKeyView } from './view.js';
@@ -21,82 +21,59 @@ import { applicationView, keyView, type NewKeyView } from './view.js';
 const NAME = nameField(200);
 const LABEL = nameField(100);
 const LIMIT = Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()]);
-const STRICT = { additionalProperties: false };
 
 /** Applications of an account, their limits and their keys. */
 export const applicationRoutes: readonly Route[] = [
-  ...accountReading('/applications', {
-    method: 'get',
+  ...accountReading('get', '/applications', {
     async handle({ context, accountId }) {
       const applications = await listApplications(context.database, accountId);
       return { applications: applications.map(applicationView) };
     },
   }),
-  route({
-    method: 'post',
-    path: '/accounts/:account/applications',
-    access: 'developer',
-    body: Type.Object({ name: NAME, mode: Type.Enum(['test', 'live']) }, STRICT),
+  route('post', '/accounts/:account/applications', 'developer', {
+    body: strictObject({ name: NAME, mode: Type.Enum(['test', 'live']) }),
     async handle({ context, actor, accountId, body: { name, mode } }) {
       const wanted = { accountId, name: name.trim(), mode };
       const { id } = orNotFound(await createApplication(context.database, actor, wanted));
       return { id };
     },
   }),
-  route({
-    method: 'get',
-    path: '/accounts/:account/applications/:application',
-    access: 'viewer',
+  route('get', '/accounts/:account/applications/:application', 'viewer', {
     async handle(call) {
       return applicationView(await applicationOf(call));
     },
   }),
-  route({
-    method: 'put',
-    path: '/accounts/:account/applications/:application',
-    access: 'developer',
-    body: Type.Object({ name: NAME }, STRICT),
+  route('put', '/accounts/:account/applications/:application', 'developer', {
+    body: strictObject({ name: NAME }),
     async handle(call) {
       const { context, actor, accountId, body } = call;
       const { id } = await applicationOf(call);
       orNotFound(await renameApplication(context.database, actor, accountId, id, body.name.trim()));
     },
   }),
-  route({
-    method: 'put',
-    path: '/accounts/:account/applications/:application/limits',
-    access: 'developer',
-    body: Type.Object({ perMinute: LIMIT, perRecipientHour: LIMIT }, STRICT),
+  route('put', '/accounts/:account/applications/:application/limits', 'developer', {
+    body: strictObject({ perMinute: LIMIT, perRecipientHour: LIMIT }),
     async handle(call) {
       const { id } = await applicationOf(call);
       orNotFound(await limitApplication(call.context.database, call.actor, id, call.body));
     },
   }),
-  route({
-    method: 'put',
-    path: '/accounts/:account/applications/:application/identity-check',
-    access: 'developer',
-    body: Type.Object({ identityCheck: Type.Enum([...IDENTITY_CHECKS]) }, STRICT),
+  route('put', '/accounts/:account/applications/:application/identity-check', 'developer', {
+    body: strictObject({ identityCheck: Type.Enum([...IDENTITY_CHECKS]) }),
     async handle(call) {
       const { id } = await applicationOf(call);
       const { context, actor, body } = call;
       orNotFound(await setIdentityCheck(context.database, actor, id, body.identityCheck));
     },
   }),
-  route({
-    method: 'get',
-    path: '/accounts/:account/applications/:application/keys',
-    access: 'viewer',
+  route('get', '/accounts/:account/applications/:application/keys', 'viewer', {
     async handle(call) {
       const { id } = await applicationOf(call);
       return { keys: orNotFound(await listApiKeys(call.context.database, id)).map(keyView) };
     },
   }),
-  route({
-    method: 'post',
-    path: '/accounts/:account/applications/:application/keys',
-    access: 'developer',
-    body: Type.Object({ label: Type.Optional(LABEL) }, STRICT),
+  route('post', '/accounts/:account/applications/:application/keys', 'developer', {
+    body: strictObject({ label: Type.Optional(LABEL) }),
     async handle(call): Promise<NewKeyView> {
       const { context, actor, body } = call;
       const application = await applicationOf(call);
@@ -105,10 +82,7 @@ export const applicationRoutes: readonly Route[] = [
       return { id, key };
     },
   }),
-  route({
-    method: 'post',
-    path: '/accounts/:account/applications/:application/keys/:key/revoke',
-    access: 'developer',
+  route('post', '/accounts/:account/applications/:application/keys/:key/revoke', 'developer', {
     async handle(call) {
       const { context, actor, params } = call;
       const { id } = await applicationOf(call);

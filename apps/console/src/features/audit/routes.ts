@@ -1,13 +1,12 @@
 import { Type, type Static } from 'typebox';
 import { listAuditEntries, type AuditEntry, type AuditFilter } from '@onecode/store';
 import type { ConsoleContext } from '../../context.js';
-import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
-import { idField, timeField } from '../../http/fields.js';
+import { allPages, csvOf, type CsvDownload } from '../../http/csv.js';
+import { idField, strictObject, timeField } from '../../http/fields.js';
 import { route, type Route } from '../../http/route.js';
-import { AUDIT_COLUMNS, auditPageView, auditRow, type AuditPageView } from './view.js';
+import { AUDIT_COLUMNS, auditPageView, type AuditPageView } from './view.js';
 
 const textField = Type.String({ minLength: 1, maxLength: 254, pattern: '^[^\\p{Cc}\\p{Cs}]*$' });
-const STRICT = { additionalProperties: false };
 const FILTER_FIELDS = {
   /** The part of an action before the dot. */
   area: Type.Optional(Type.String({ pattern: '^[a-z_]{1,50}$' })),
@@ -24,43 +23,31 @@ const PAGE_FIELDS = {
   before: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$' })),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
 };
-const FILTER = Type.Object(FILTER_FIELDS, STRICT);
+const FILTER = strictObject(FILTER_FIELDS);
 const OF_ANY_ACCOUNT = { account: Type.Optional(idField) };
 
 /** The audit log: for staff whole, and for the admins of an account what was done with it. */
 export const auditRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/staff/audit',
-    access: 'on_call',
-    query: Type.Object({ ...FILTER_FIELDS, ...OF_ANY_ACCOUNT, ...PAGE_FIELDS }, STRICT),
+  route('get', '/staff/audit', 'on_call', {
+    query: strictObject({ ...FILTER_FIELDS, ...OF_ANY_ACCOUNT, ...PAGE_FIELDS }),
     async handle({ context, query: { before, limit, account, ...query } }): Promise<AuditPageView> {
-      return auditPageView(await read(context, filterOf(query, account), before, limit));
+      return auditPageView(await read(context, filterOf(query, account), { before, limit }));
     },
   }),
-  route({
-    method: 'get',
-    path: '/staff/audit.csv',
-    access: 'on_call',
-    query: Type.Object({ ...FILTER_FIELDS, ...OF_ANY_ACCOUNT }, STRICT),
+  route('get', '/staff/audit.csv', 'on_call', {
+    query: strictObject({ ...FILTER_FIELDS, ...OF_ANY_ACCOUNT }),
     async handle({ context, actor, query: { account, ...query } }) {
       return download(context, actor.name, filterOf(query, account));
     },
   }),
-  route({
-    method: 'get',
-    path: '/accounts/:account/audit',
-    access: 'admin',
-    query: Type.Object({ ...FILTER_FIELDS, ...PAGE_FIELDS }, STRICT),
+  route('get', '/accounts/:account/audit', 'admin', {
+    query: strictObject({ ...FILTER_FIELDS, ...PAGE_FIELDS }),
     async handle({ context, accountId, query: { before, limit, ...query } }): Promise<AuditPageView> {
       const filter = { ...filterOf(query, accountId), isForMembers: true };
-      return auditPageView(await read(context, filter, before, limit));
+      return auditPageView(await read(context, filter, { before, limit }));
     },
   }),
-  route({
-    method: 'get',
-    path: '/accounts/:account/audit.csv',
-    access: 'admin',
+  route('get', '/accounts/:account/audit.csv', 'admin', {
     query: FILTER,
     async handle({ context, accountId, query }) {
       return download(context, accountId, { ...filterOf(query, accountId), isForMembers: true });
@@ -84,8 +71,7 @@ function filterOf(
 async function read(
   { database }: ConsoleContext,
   filter: AuditFilter,
-  before: string | undefined,
-  limit: number,
+  { before, limit }: { before?: string | undefined; limit: number },
 ): Promise<{ entries: AuditEntry[]; next: string | null }> {
   const found = await listAuditEntries(database, {
     ...filter,
@@ -97,12 +83,12 @@ async function read(
 }
 
 const download = (context: ConsoleContext, key: string, filter: AuditFilter): CsvDownload =>
-  new CsvDownload(
+  csvOf(
     'audit',
     AUDIT_COLUMNS,
     allPages(
       key,
-      (before) => read(context, filter, before, CSV_PAGE_ROWS),
-      ({ entries }) => entries.map(auditRow),
+      (page) => read(context, filter, page),
+      ({ entries }) => entries,
     ),
   );

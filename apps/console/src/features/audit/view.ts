@@ -1,3 +1,4 @@
+import type { CsvColumns } from '../../http/csv.js';
 import { isId, type Actor, type AuditEntry } from '@onecode/store';
 
 /** A value as the log keeps it. */
@@ -60,32 +61,18 @@ function auditEntryView({ id, at, actor, action, ...entry }: AuditEntry): AuditE
   };
 }
 
-export const AUDIT_COLUMNS = [
-  'id',
-  'at',
-  'actor_kind',
-  'actor',
-  'action',
-  'account_id',
-  'account',
-  'subject',
-  'subject_name',
-  'details',
-];
-
-/** An entry in the download, with `AUDIT_COLUMNS`. */
-export const auditRow = ({ actor, details, ...entry }: AuditEntry) => [
-  entry.id,
-  entry.at,
-  actor.kind,
-  actor.name,
-  entry.action,
-  entry.accountId,
-  entry.accountName,
-  entry.subject,
-  entry.subjectName,
-  JSON.stringify(details),
-];
+export const AUDIT_COLUMNS: CsvColumns<AuditEntry> = {
+  id: (entry) => entry.id,
+  at: (entry) => entry.at,
+  actor_kind: ({ actor }) => actor.kind,
+  actor: ({ actor }) => actor.name,
+  action: (entry) => entry.action,
+  account_id: (entry) => entry.accountId,
+  account: (entry) => entry.accountName,
+  subject: (entry) => entry.subject,
+  subject_name: (entry) => entry.subjectName,
+  details: ({ details }) => JSON.stringify(details),
+};
 
 type EntryDetails = Pick<AuditEntryView, 'changes' | 'facts'>;
 

@@ -8,7 +8,7 @@ import {
   sendsMail,
   type NewOwnAccount,
 } from '@onecode/store';
-import { countriesField, languageField, nameField, readCountries } from '../../http/fields.js';
+import { countriesField, languageField, nameField, readCountries, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import {
@@ -19,8 +19,7 @@ import {
   type SignUpOfferView,
 } from './view.js';
 
-const STRICT = { additionalProperties: false };
-const TOKEN = Type.Object({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }) }, STRICT);
+const TOKEN = strictObject({ token: Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$' }) });
 
 const FIRST_NAMES: Readonly<Record<Locale, NewOwnAccount['names']>> = {
   en: { application: 'Test', key: 'First key' },
@@ -29,10 +28,7 @@ const FIRST_NAMES: Readonly<Record<Locale, NewOwnAccount['names']>> = {
 
 /** How a person gets to their first account: by creating it, or by an invitation. The body brings the link's token: logs keep URLs. */
 export const authRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/sign-up-offer',
-    access: 'anyone',
+  route('get', '/sign-up-offer', 'anyone', {
     async handle({ context }): Promise<SignUpOfferView> {
       const { freeSends } = await readSettings(context.database);
       return {
@@ -43,19 +39,13 @@ export const authRoutes: readonly Route[] = [
       };
     },
   }),
-  route({
-    method: 'post',
-    path: '/accounts',
-    access: 'signed_in',
-    body: Type.Object(
-      {
-        name: nameField(200),
-        language: languageField,
-        // The countries to which the account may send while on trial.
-        countries: Type.Optional(countriesField(TRIAL_COUNTRIES_MAX)),
-      },
-      STRICT,
-    ),
+  route('post', '/accounts', 'signed_in', {
+    body: strictObject({
+      name: nameField(200),
+      language: languageField,
+      // The countries to which the account may send while on trial.
+      countries: Type.Optional(countriesField(TRIAL_COUNTRIES_MAX)),
+    }),
     async handle({ context, actor, person, body }): Promise<NewAccountView> {
       const { name, language, countries = [HOME_COUNTRY] } = body;
       const account = {
@@ -70,19 +60,13 @@ export const authRoutes: readonly Route[] = [
       return { id: accountId, first };
     },
   }),
-  route({
-    method: 'post',
-    path: '/invitations/look-up',
-    access: 'anyone',
+  route('post', '/invitations/look-up', 'anyone', {
     body: TOKEN,
     async handle({ context, body }) {
       return invitationOfferView(orNotFound(await findInvitation(context.database, body.token)));
     },
   }),
-  route({
-    method: 'post',
-    path: '/invitations/accept',
-    access: 'signed_in',
+  route('post', '/invitations/accept', 'signed_in', {
     body: TOKEN,
     async handle({ context, actor, person, body }) {
       const joiner = { ...actor, id: person.id };

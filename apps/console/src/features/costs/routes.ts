@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { isCountryTarget } from '@onecode/domain';
 import {
@@ -9,10 +8,11 @@ import {
   setMessagePrice,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
-import { CsvDownload } from '../../http/csv.js';
+import { csvOf } from '../../http/csv.js';
+import { strictObject } from '../../http/fields.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { COST_COLUMNS, costRow, type CostsView, type OwnCostsView } from './view.js';
+import { COST_COLUMNS, type CostsView, type OwnCostsView } from './view.js';
 
 const MONTHS = 12;
 const CSV_DAYS = 366;
@@ -20,10 +20,7 @@ const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 
 /** What the provider charges for messages, beside what customers were charged: the operator, or an account for those by its own senders. */
 export const costRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/staff/costs',
-    access: 'on_call',
+  route('get', '/staff/costs', 'on_call', {
     async handle({ context: { database } }): Promise<CostsView> {
       const [costs, prices] = await Promise.all([
         listMonthlyCosts(database, MONTHS),
@@ -32,35 +29,24 @@ export const costRoutes: readonly Route[] = [
       return { costs, ...prices };
     },
   }),
-  route({
-    method: 'get',
-    path: '/staff/costs.csv',
-    access: 'on_call',
+  route('get', '/staff/costs.csv', 'on_call', {
     async handle({ context }) {
-      const costs = await listMessageCosts(context.database, CSV_DAYS);
-      return new CsvDownload('costs', COST_COLUMNS, Readable.from([costs.map(costRow)]));
+      return csvOf('costs', COST_COLUMNS, [await listMessageCosts(context.database, CSV_DAYS)]);
     },
   }),
-  ...accountReading('/costs', {
-    method: 'get',
+  ...accountReading('get', '/costs', {
     async handle({ context: { database }, accountId }): Promise<OwnCostsView> {
       return { costs: await listMonthlyCosts(database, MONTHS, accountId) };
     },
   }),
-  route({
-    method: 'put',
-    path: '/staff/prices',
-    access: 'operator',
-    body: Type.Object(
-      {
-        country: Type.String({ pattern: '^[A-Z]{2}$' }),
-        since: Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$' }),
-        /** Null takes the price away. */
-        price: Type.Union([Type.Number({ minimum: 0, maximum: PRICE_MAX }), Type.Null()]),
-        currency: Type.String({ pattern: '^[A-Z]{3}$' }),
-      },
-      { additionalProperties: false },
-    ),
+  route('put', '/staff/prices', 'operator', {
+    body: strictObject({
+      country: Type.String({ pattern: '^[A-Z]{2}$' }),
+      since: Type.String({ pattern: '^20[0-9]{2}-(0[1-9]|1[0-2])$' }),
+      /** Null takes the price away. */
+      price: Type.Union([Type.Number({ minimum: 0, maximum: PRICE_MAX }), Type.Null()]),
+      currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+    }),
     async handle({ context, actor, body }) {
       if (!isCountryTarget(body.country))
         throw new ConsoleProblem('invalid_input', { errors: { country: 'unknown' } });

@@ -1,3 +1,4 @@
+import type { CsvColumns } from '../../http/csv.js';
 import type { MessageCost, MessagePrice, MessagePrices, MonthlyCost } from '@onecode/store';
 
 export type MonthlyCostView = MonthlyCost;
@@ -14,29 +15,16 @@ export interface CostsView extends MessagePrices {
   costs: MonthlyCostView[];
 }
 
-export const COST_COLUMNS = [
-  'day',
-  'country',
-  'category',
-  'type',
-  'pricing_model',
-  'billable',
-  'messages',
-  'free_sends',
-  'credits',
-  'account_id',
-];
-
-/** The messages of a day in the download, with `COST_COLUMNS`. */
-export const costRow = (cost: MessageCost) => [
-  cost.day,
-  cost.country,
-  cost.category,
-  cost.type,
-  cost.pricingModel,
-  String(cost.billable),
-  cost.messages,
-  cost.freeSends,
-  cost.credits,
-  cost.accountId,
-];
+/** The messages of a day in the download. */
+export const COST_COLUMNS: CsvColumns<MessageCost> = {
+  day: (cost) => cost.day,
+  country: (cost) => cost.country,
+  category: (cost) => cost.category,
+  type: (cost) => cost.type,
+  pricing_model: (cost) => cost.pricingModel,
+  billable: (cost) => String(cost.billable),
+  messages: (cost) => cost.messages,
+  free_sends: (cost) => cost.freeSends,
+  credits: (cost) => cost.credits,
+  account_id: (cost) => cost.accountId,
+};

@@ -3,10 +3,7 @@ import { healthView } from './view.js';
 
 /** The health of Onecode: is it us, Redis, PostgreSQL or Meta? */
 export const healthRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/staff/health',
-    access: 'on_call',
+  route('get', '/staff/health', 'on_call', {
     async handle({ context }) {
       return healthView(await context.readHealth(), new Date());
     },

@@ -1,53 +1,42 @@
 import { COUNTRIES, isCountryTarget, type HoldTarget } from '@onecode/domain';
 import { placeHold, isId, readHeldSends, releaseHold } from '@onecode/store';
 import { Type, type Static } from 'typebox';
-import { nameField } from '../../http/fields.js';
+import { nameField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import type { CountriesView } from './view.js';
 
-const TARGET = {
+const BODY = strictObject({
   kind: Type.Enum(['live', 'country', 'account']),
   /** Empty for `live`, a country's code, or an account's id. */
   target: Type.String({ maxLength: 36, default: '' }),
-};
+  reason: nameField(200),
+});
 
 /** Holds: live sends that one matches wait until it is released. */
 export const holdRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/staff/holds',
-    access: 'on_call',
+  route('get', '/staff/holds', 'on_call', {
     async handle({ context }) {
       return readHeldSends(context.database);
     },
   }),
-  route({
-    method: 'get',
-    path: '/staff/countries',
-    access: 'on_call',
+  route('get', '/staff/countries', 'on_call', {
     async handle(): Promise<CountriesView> {
       return { countries: COUNTRIES };
     },
   }),
-  route({
-    method: 'post',
-    path: '/staff/holds',
-    access: 'on_call',
+  route('post', '/staff/holds', 'on_call', {
     confirmed: true,
-    body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
+    body: BODY,
     async handle({ context, actor, body }) {
       const what = { ...targetOf(body), reason: body.reason.trim() };
       if ((await placeHold(context.database, actor, what)) === null)
         throw new ConsoleProblem('invalid_input', { errors: { target: 'unknown' } });
     },
   }),
-  route({
-    method: 'post',
-    path: '/staff/holds/release',
-    access: 'on_call',
+  route('post', '/staff/holds/release', 'on_call', {
     confirmed: true,
-    body: Type.Object({ ...TARGET, reason: nameField(200) }, { additionalProperties: false }),
+    body: BODY,
     async handle({ context, actor, body }) {
       const what = { ...targetOf(body), releaseReason: body.reason.trim() };
       orNotFound(await releaseHold(context.database, actor, what));
@@ -56,12 +45,8 @@ export const holdRoutes: readonly Route[] = [
 ];
 
 /** Checks that the target is of its kind. @throws ConsoleProblem `invalid_input` */
-function targetOf({ kind, target }: Static<ReturnType<typeof Type.Object<typeof TARGET>>>): HoldTarget {
-  const isOfKind = {
-    live: target === '',
-    country: isCountryTarget(target),
-    account: isId(target),
-  };
+function targetOf({ kind, target }: Static<typeof BODY>): HoldTarget {
+  const isOfKind = { live: target === '', country: isCountryTarget(target), account: isId(target) };
   if (!isOfKind[kind]) throw new ConsoleProblem('invalid_input', { errors: { target: 'format' } });
   return { kind, target };
 }

@@ -11,13 +11,12 @@ import {
   type Database,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
-import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
-import { pageFields } from '../../http/fields.js';
+import { allPages, csvOf } from '../../http/csv.js';
+import { pageFields, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import {
   LEDGER_COLUMNS,
-  ledgerRow,
   STATEMENT_COLUMNS,
   statementRows,
   type BalanceAlertView,
@@ -26,88 +25,62 @@ import {
 } from './view.js';
 
 const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned', 'lapsed'])) };
-const MONTH = Type.Object(
-  { month: Type.String({ pattern: '^20\\d{2}-(?:0[1-9]|1[0-2])$' }) },
-  { additionalProperties: false },
-);
-const STRICT = { additionalProperties: false };
+const MONTH = strictObject({ month: Type.String({ pattern: '^20\\d{2}-(?:0[1-9]|1[0-2])$' }) });
 
 /** An account's balance, its trial, and its ledger; for staff, those of any account. */
 export const ledgerRoutes: readonly Route[] = [
-  ...accountReading('/balance', {
-    method: 'get',
+  ...accountReading('get', '/balance', {
     async handle({ context, accountId }) {
       const { freeQuota, credits, lapsing } = orNotFound(await findBalance(context.database, accountId));
       return { freeQuota, credits, lapsing };
     },
   }),
-  ...accountReading('/trial', {
-    method: 'get',
+  ...accountReading('get', '/trial', {
     async handle({ context, accountId }): Promise<TrialView> {
       const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
       const { trialSendsPerDay } = await readSettings(context.database);
       return { countries: trialCountries, sendsPerDay: trialSendsPerDay };
     },
   }),
-  ...accountReading('/balance-alert', {
-    method: 'get',
+  ...accountReading('get', '/balance-alert', {
     async handle({ context, accountId }): Promise<BalanceAlertView> {
       const webhook = await findEventWebhook(context.database, accountId);
       return { below: await readBalanceAlert(context.database, accountId), hasWebhook: webhook !== null };
     },
   }),
-  route({
-    method: 'put',
-    path: '/accounts/:account/balance-alert',
-    access: 'admin',
-    body: Type.Object(
-      { below: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000_000 }), Type.Null()]) },
-      STRICT,
-    ),
+  route('put', '/accounts/:account/balance-alert', 'admin', {
+    body: strictObject({
+      below: Type.Union([Type.Integer({ minimum: 1, maximum: 100_000_000 }), Type.Null()]),
+    }),
     async handle({ context, actor, accountId, body: { below } }) {
-      orNotFound((await setBalanceAlert(context.database, actor, accountId, below)) || null);
+      orNotFound(await setBalanceAlert(context.database, actor, accountId, below));
     },
   }),
-  ...accountReading('/ledger', {
-    method: 'get',
-    query: Type.Object({ ...pageFields, ...KIND }, STRICT),
+  ...accountReading('get', '/ledger', {
+    query: strictObject({ ...pageFields, ...KIND }),
     handle: ({ context, accountId, query }) => listLedger(context.database, accountId, query),
   }),
-  ...accountReading('/statement', {
-    method: 'get',
+  ...accountReading('get', '/statement', {
     query: MONTH,
     handle: ({ context, accountId, query }) => statementOf(context.database, accountId, query.month),
   }),
-  ...accountReading('/statement.csv', {
-    method: 'get',
+  ...accountReading('get', '/statement.csv', {
     query: MONTH,
     async handle({ context, accountId, query: { month } }) {
       const rows = statementRows(await statementOf(context.database, accountId, month));
-      return new CsvDownload(
-        `statement-${month}`,
-        STATEMENT_COLUMNS,
-        (async function* () {
-          yield rows;
-        })(),
-      );
+      return csvOf(`statement-${month}`, STATEMENT_COLUMNS, [rows]);
     },
   }),
-  ...accountReading('/ledger.csv', {
-    method: 'get',
-    query: Type.Object(KIND, STRICT),
+  ...accountReading('get', '/ledger.csv', {
+    query: strictObject(KIND),
     async handle({ context, accountId, query }) {
-      return new CsvDownload(
+      return csvOf(
         'ledger',
         LEDGER_COLUMNS,
         allPages(
           accountId,
-          (before) =>
-            listLedger(context.database, accountId, {
-              ...query,
-              limit: CSV_PAGE_ROWS,
-              ...(before !== undefined && { before }),
-            }),
-          ({ entries }) => entries.map(ledgerRow),
+          (page) => listLedger(context.database, accountId, { ...query, ...page }),
+          ({ entries }) => entries,
         ),
       );
     },

@@ -1,4 +1,5 @@
 import type { Balance, LedgerEntry, Statement, Units } from '@onecode/store';
+import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 
 /** The units that an account has left. */
@@ -20,34 +21,19 @@ export interface LedgerView {
   next: string | null;
 }
 
-export const LEDGER_COLUMNS = [
-  'id',
-  'at',
-  'kind',
-  'bucket',
-  'change',
-  'reason',
-  'send_id',
-  'free_quota_after',
-  'credits_after',
-  'reference',
-  'expires_at',
-];
-
-/** An entry in the download, with `LEDGER_COLUMNS`. */
-export const ledgerRow = (entry: LedgerEntry) => [
-  entry.id,
-  entry.at,
-  entry.kind,
-  entry.bucket,
-  entry.change,
-  entry.reason,
-  entry.sendId,
-  entry.balance.freeQuota,
-  entry.balance.credits,
-  entry.reference,
-  entry.expiresAt,
-];
+export const LEDGER_COLUMNS: CsvColumns<LedgerEntry> = {
+  id: (entry) => entry.id,
+  at: (entry) => entry.at,
+  kind: (entry) => entry.kind,
+  bucket: (entry) => entry.bucket,
+  change: (entry) => entry.change,
+  reason: (entry) => entry.reason,
+  send_id: (entry) => entry.sendId,
+  free_quota_after: ({ balance }) => balance.freeQuota,
+  credits_after: ({ balance }) => balance.credits,
+  reference: (entry) => entry.reference,
+  expires_at: (entry) => entry.expiresAt,
+};
 
 /** An account's statement of a month (UTC): until now, of one that is not over. */
 export interface StatementOfMonth extends Statement {
@@ -55,44 +41,44 @@ export interface StatementOfMonth extends Statement {
   name: string;
   from: Date;
   to: Date;
-  /** When it was made. */
   at: Date;
 }
 
 export type StatementView = Json<StatementOfMonth>;
 
-export const STATEMENT_COLUMNS = [
-  'at',
-  'entry',
-  'free_quota',
-  'credits',
-  'reason',
-  'reference',
-  'expires_at',
-];
+interface StatementRow {
+  at: Date;
+  entry: string;
+  units: Units;
+  grant?: Statement['grants'][number];
+}
+
+export const STATEMENT_COLUMNS: CsvColumns<StatementRow> = {
+  at: ({ at }) => at,
+  entry: ({ entry }) => entry,
+  free_quota: ({ units }) => units.free_quota,
+  credits: ({ units }) => units.credit,
+  reason: ({ grant }) => grant?.reason ?? null,
+  reference: ({ grant }) => grant?.reference ?? null,
+  expires_at: ({ grant }) => grant?.expiresAt ?? null,
+};
 
 /** A statement in the download: what there was, what changed it, and what there is. */
-export function statementRows({ from, to, at, grants, ...statement }: StatementOfMonth) {
-  const end = new Date(Math.min(to.getTime(), at.getTime()));
-  const row = (when: Date, entry: string, units: Units, grant?: Statement['grants'][number]) => [
-    when,
-    entry,
-    units.free_quota,
-    units.credit,
-    grant?.reason ?? null,
-    grant?.reference ?? null,
-    grant?.expiresAt ?? null,
-  ];
+export function statementRows({ from, to, at: now, grants, ...statement }: StatementOfMonth): StatementRow[] {
+  const at = new Date(Math.min(to.getTime(), now.getTime()));
   const gone = ({ free_quota: free, credit }: Units): Units => ({ free_quota: -free, credit: -credit });
   return [
-    row(from, 'opening', statement.opening),
-    ...grants.map((grant) =>
-      row(grant.at, 'granted', { free_quota: 0, credit: 0, [grant.bucket]: grant.units }, grant),
-    ),
-    row(end, 'reserved', gone(statement.reserved)),
-    row(end, 'returned', statement.returned),
-    row(end, 'lapsed', gone(statement.lapsed)),
-    row(end, 'closing', statement.closing),
+    { at: from, entry: 'opening', units: statement.opening },
+    ...grants.map((grant) => ({
+      at: grant.at,
+      entry: 'granted',
+      units: { free_quota: 0, credit: 0, [grant.bucket]: grant.units },
+      grant,
+    })),
+    { at, entry: 'reserved', units: gone(statement.reserved) },
+    { at, entry: 'returned', units: statement.returned },
+    { at, entry: 'lapsed', units: gone(statement.lapsed) },
+    { at, entry: 'closing', units: statement.closing },
   ];
 }
 

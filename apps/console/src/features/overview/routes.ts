@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { Type, type Static } from 'typebox';
 import type { Mode } from '@onecode/domain';
 import {
@@ -10,8 +9,8 @@ import {
   type OverviewQuestion,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
-import { CsvDownload } from '../../http/csv.js';
-import { idField, timeField } from '../../http/fields.js';
+import { csvOf } from '../../http/csv.js';
+import { idField, strictObject, timeField } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import type { Route } from '../../http/route.js';
@@ -25,24 +24,20 @@ const limitOverviews = createFairLimiter({ concurrency: 4, concurrencyPerKey: 2,
 const HOURLY_DAYS_MAX = 8;
 const DAILY_DAYS_MAX = 370;
 
-const QUERY = Type.Object(
-  {
-    from: timeField,
-    to: timeField,
-    bucket: Type.Enum(['hour', 'day']),
-    timeZone: TIME_ZONE,
-    /** Left out: that of the application; of all, live where one is live, else test. */
-    mode: Type.Optional(Type.Enum(['test', 'live'])),
-    application: Type.Optional(idField),
-    locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
-  },
-  { additionalProperties: false },
-);
+const QUERY = strictObject({
+  from: timeField,
+  to: timeField,
+  bucket: Type.Enum(['hour', 'day']),
+  timeZone: TIME_ZONE,
+  /** Left out: that of the application; of all, live where one is live, else test. */
+  mode: Type.Optional(Type.Enum(['test', 'live'])),
+  application: Type.Optional(idField),
+  locale: Type.Optional(Type.Enum(['pt-BR', 'en'])),
+});
 
 /** Counts and shares of an account's sends within a period; for staff, of any account. */
 export const overviewRoutes: readonly Route[] = [
-  ...accountReading('/overview', {
-    method: 'get',
+  ...accountReading('get', '/overview', {
     query: QUERY,
     async handle({ context: { database }, accountId, query }) {
       const question = await questionOf(database, accountId, query);
@@ -54,13 +49,12 @@ export const overviewRoutes: readonly Route[] = [
       }));
     },
   }),
-  ...accountReading('/overview.csv', {
-    method: 'get',
+  ...accountReading('get', '/overview.csv', {
     query: QUERY,
     async handle({ context: { database }, accountId, query }) {
       const question = await questionOf(database, accountId, query);
       const read = await limitOverviews(accountId, () => overview(database, accountId, question));
-      return new CsvDownload('overview', OVERVIEW_COLUMNS, Readable.from([overviewRows(read)]));
+      return csvOf('overview', OVERVIEW_COLUMNS, [overviewRows(read)]);
     },
   }),
 ];

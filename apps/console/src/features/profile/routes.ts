@@ -11,17 +11,14 @@ import {
   removePasskey,
   renamePasskey,
 } from '@onecode/store';
-import { languageField, nameField } from '../../http/fields.js';
+import { languageField, nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { userSessionView, type MailChoicesView } from './view.js';
 
 /** A person's own name, language and mails, their passkeys, and their sessions. */
 export const profileRoutes: readonly Route[] = [
-  route({
-    method: 'put',
-    path: '/profile',
-    access: 'signed_in',
+  route('put', '/profile', 'signed_in', {
     body: Type.Object(
       { name: Type.Optional(nameField(200)), language: Type.Optional(languageField) },
       { additionalProperties: false, minProperties: 1 },
@@ -34,72 +31,47 @@ export const profileRoutes: readonly Route[] = [
       orNotFound(await changeUser(context.database, actor, person.id, change));
     },
   }),
-  route({
-    method: 'get',
-    path: '/profile/sessions',
-    access: 'signed_in',
+  route('get', '/profile/sessions', 'signed_in', {
     async handle({ context, person }) {
       const sessions = await listUserSessions(context.database, person.id);
       return { sessions: sessions.map((session) => userSessionView(session, person.sessionId)) };
     },
   }),
-  route({
-    method: 'get',
-    path: '/profile/passkeys',
-    access: 'signed_in',
+  route('get', '/profile/passkeys', 'signed_in', {
     async handle({ context, person }) {
       return { passkeys: await listPasskeys(context.database, person.id) };
     },
   }),
-  route({
-    method: 'put',
-    path: '/profile/passkeys/:passkey',
-    access: 'signed_in',
-    body: Type.Object({ name: nameField(PASSKEY_NAME_LENGTH_MAX) }, { additionalProperties: false }),
+  route('put', '/profile/passkeys/:passkey', 'signed_in', {
+    body: strictObject({ name: nameField(PASSKEY_NAME_LENGTH_MAX) }),
     async handle({ context, actor, person, params, body: { name } }) {
       const owner = { ...actor, id: person.id };
-      orNotFound(
-        (await renamePasskey(context.database, owner, params['passkey'] ?? '', name.trim())) || null,
-      );
+      orNotFound(await renamePasskey(context.database, owner, params['passkey'] ?? '', name.trim()));
     },
   }),
-  route({
-    method: 'delete',
-    path: '/profile/passkeys/:passkey',
-    access: 'signed_in',
+  route('delete', '/profile/passkeys/:passkey', 'signed_in', {
     confirmed: true,
     async handle({ context, actor, person, params }) {
       const owner = { ...actor, id: person.id };
-      const removed = await removePasskey(context.database, owner, params['passkey'] ?? '', person.sessionId);
-      orNotFound(removed || null);
+      orNotFound(await removePasskey(context.database, owner, params['passkey'] ?? '', person.sessionId));
     },
   }),
-  route({
-    method: 'get',
-    path: '/profile/mails',
-    access: 'signed_in',
+  route('get', '/profile/mails', 'signed_in', {
     async handle({ context, person }): Promise<MailChoicesView> {
       const muted = await readMutedMails(context.database, person.id);
       const kinds = MUTABLE_MAILS.filter((kind) => person.staff !== null || !STAFF_MAILS.includes(kind));
       return { mails: kinds.map((kind) => ({ kind, isWanted: !muted.includes(kind) })) };
     },
   }),
-  route({
-    method: 'put',
-    path: '/profile/mails',
-    access: 'signed_in',
-    body: Type.Object(
-      { muted: Type.Array(Type.Enum([...MUTABLE_MAILS]), { maxItems: MUTABLE_MAILS.length }) },
-      { additionalProperties: false },
-    ),
+  route('put', '/profile/mails', 'signed_in', {
+    body: strictObject({
+      muted: Type.Array(Type.Enum([...MUTABLE_MAILS]), { maxItems: MUTABLE_MAILS.length }),
+    }),
     async handle({ context, person, body: { muted } }) {
       await muteMails(context.database, person.id, muted);
     },
   }),
-  route({
-    method: 'delete',
-    path: '/profile/sessions',
-    access: 'signed_in',
+  route('delete', '/profile/sessions', 'signed_in', {
     async handle({ context, actor, person }) {
       await endOtherSessions(context.database, { ...actor, id: person.id }, person.sessionId);
     },

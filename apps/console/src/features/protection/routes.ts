@@ -10,103 +10,69 @@ import {
   setCeilings,
 } from '@onecode/store';
 import { Type } from 'typebox';
-import { countriesField, readCountries } from '../../http/fields.js';
+import { countriesField, readCountries, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
-import { route, type Access, type Call, type Route } from '../../http/route.js';
+import { route, type Access, type Route } from '../../http/route.js';
 import { protectionView } from './view.js';
 
-const STRICT = { additionalProperties: false };
 /** Null is no ceiling. */
 const CEILING = Type.Union([
   Type.Integer({ minimum: CEILING_BOUNDS.min, maximum: CEILING_BOUNDS.max }),
   Type.Null(),
 ]);
 
-/** The account in the path, for members (`:account`) and for staff (`:target`). */
-const accountOf = ({ params }: Pick<Call, 'params'>): string => params['account'] ?? params['target'] ?? '';
-
 /** The routes below an account's path, with who may see and who may change. */
 const routesBelow = (account: string, sees: Access, changes: Access): readonly Route[] => [
-  route({
-    method: 'get',
-    path: `${account}/protection`,
-    access: sees,
-    async handle(call) {
-      const { database } = call.context;
-      const id = accountOf(call);
+  route('get', `${account}/protection`, sees, {
+    async handle({ context: { database }, accountId }) {
       const [found, controls, trips] = await Promise.all([
-        findAccount(database, id),
-        findAbuseControls(database, id),
-        listBreakerTrips(database, id),
+        findAccount(database, accountId),
+        findAbuseControls(database, accountId),
+        listBreakerTrips(database, accountId),
       ]);
       return protectionView(orNotFound(found), orNotFound(controls), trips);
     },
   }),
-  route({
-    method: 'put',
-    path: `${account}/protection/countries`,
-    access: changes,
-    body: Type.Object(
-      {
-        // Null is every country.
-        countries: Type.Union([countriesField(300), Type.Null()]),
-      },
-      STRICT,
-    ),
-    async handle(call) {
-      const { countries } = call.body;
+  route('put', `${account}/protection/countries`, changes, {
+    body: strictObject({
+      // Null is every country.
+      countries: Type.Union([countriesField(300), Type.Null()]),
+    }),
+    async handle({ context, actor, accountId, body: { countries } }) {
       const allowed = countries && readCountries(countries);
-      orNotFound(await allowCountries(call.context.database, call.actor, accountOf(call), allowed));
+      orNotFound(await allowCountries(context.database, actor, accountId, allowed));
     },
   }),
-  route({
-    method: 'put',
-    path: `${account}/protection/costly`,
-    access: changes,
-    body: Type.Object({ isAllowed: Type.Boolean() }, STRICT),
-    async handle({ context, actor, params, body }) {
-      orNotFound(await allowCostly(context.database, actor, accountOf({ params }), body.isAllowed));
+  route('put', `${account}/protection/costly`, changes, {
+    body: strictObject({ isAllowed: Type.Boolean() }),
+    async handle({ context, actor, accountId, body }) {
+      orNotFound(await allowCostly(context.database, actor, accountId, body.isAllowed));
     },
   }),
-  route({
-    method: 'put',
-    path: `${account}/protection/ceilings`,
-    access: changes,
-    body: Type.Object({ unitsPerDay: CEILING, unitsPerMonth: CEILING }, STRICT),
-    async handle({ context, actor, params, body }) {
-      orNotFound(await setCeilings(context.database, actor, accountOf({ params }), body));
+  route('put', `${account}/protection/ceilings`, changes, {
+    body: strictObject({ unitsPerDay: CEILING, unitsPerMonth: CEILING }),
+    async handle({ context, actor, accountId, body }) {
+      orNotFound(await setCeilings(context.database, actor, accountId, body));
     },
   }),
-  route({
-    method: 'put',
-    path: `${account}/protection/breaker`,
-    access: changes,
-    body: Type.Object(
-      {
-        // Null is off.
-        rule: Type.Union([
-          Type.Object(
-            {
-              unverifiedPercent: Type.Integer({ minimum: 1, maximum: 100 }),
-              minSends: Type.Integer({ minimum: 1, maximum: 1_000 }),
-            },
-            STRICT,
-          ),
-          Type.Null(),
-        ]),
-      },
-      STRICT,
-    ),
-    async handle(call) {
-      orNotFound(await setBreaker(call.context.database, call.actor, accountOf(call), call.body.rule));
+  route('put', `${account}/protection/breaker`, changes, {
+    body: strictObject({
+      // Null is off.
+      rule: Type.Union([
+        strictObject({
+          unverifiedPercent: Type.Integer({ minimum: 1, maximum: 100 }),
+          minSends: Type.Integer({ minimum: 1, maximum: 1_000 }),
+        }),
+        Type.Null(),
+      ]),
+    }),
+    async handle({ context, actor, accountId, body }) {
+      orNotFound(await setBreaker(context.database, actor, accountId, body.rule));
     },
   }),
-  route({
-    method: 'post',
-    path: `${account}/protection/breaker/reset`,
-    access: changes,
-    async handle(call) {
-      orNotFound(await resetBreaker(call.context.database, call.actor, accountOf(call)));
+  route('post', `${account}/protection/breaker/reset`, changes, {
+    async handle({ context, actor, accountId }) {
+      orNotFound(await resetBreaker(context.database, actor, accountId));
     },
   }),
 ];

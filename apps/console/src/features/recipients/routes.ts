@@ -1,74 +1,46 @@
 import { eraseRecipient, exportRecipient, listExhaustedRecipients, resetRecipient } from '@onecode/store';
 import { Type } from 'typebox';
-import { idField, nameField } from '../../http/fields.js';
+import { idField, nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
-import { route, type Access, type Call, type Route } from '../../http/route.js';
+import { route, type Access, type Route } from '../../http/route.js';
 import { readRecipientKeys } from './recipientKeys.js';
 import { exhaustedRecipientView } from './view.js';
 
-/** The account in the path, for members (`:account`) and for staff (`:target`). */
-const accountOf = ({ params }: Pick<Call, 'params'>): string => params['account'] ?? params['target'] ?? '';
-
 /** A number as somebody typed or pasted it, in no URL. */
 const NUMBER = { recipient: Type.String({ maxLength: 1000 }) };
-const REASON_LENGTH_MAX = 200;
 
 /** The routes below an account's path, with who may list and who may reset, export and erase. */
 const routesBelow = (account: string, sees: Access, manages: Access): readonly Route[] => [
-  route({
-    method: 'get',
-    path: `${account}/exhausted-recipients`,
-    access: sees,
+  route('get', `${account}/exhausted-recipients`, sees, {
     query: Type.Object({
       before: Type.Optional(idField),
       limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
     }),
-    async handle(call) {
-      const { limit, before } = call.query;
+    async handle({ context, accountId, query: { limit, before } }) {
       const page = { limit, ...(before !== undefined && { before }) };
-      const found = await listExhaustedRecipients(call.context.database, accountOf(call), page);
+      const found = await listExhaustedRecipients(context.database, accountId, page);
       return { recipients: found.recipients.map(exhaustedRecipientView), next: found.next };
     },
   }),
-  route({
-    method: 'post',
-    path: `${account}/exhausted-recipients/:recipient/reset`,
-    access: manages,
-    async handle(call) {
-      const { context, actor, params } = call;
-      const isReset = await resetRecipient(
-        context.database,
-        actor,
-        accountOf(call),
-        params['recipient'] ?? '',
-      );
-      orNotFound(isReset || null);
+  route('post', `${account}/exhausted-recipients/:recipient/reset`, manages, {
+    async handle({ context, actor, accountId, params }) {
+      orNotFound(await resetRecipient(context.database, actor, accountId, params['recipient'] ?? ''));
     },
   }),
-  route({
-    method: 'post',
-    path: `${account}/recipients/export`,
-    access: manages,
+  route('post', `${account}/recipients/export`, manages, {
     confirmed: true,
-    body: Type.Object(NUMBER, { additionalProperties: false }),
-    async handle(call) {
-      const { context, actor, body } = call;
+    body: strictObject(NUMBER),
+    async handle({ context, actor, accountId, body }) {
       const keys = readRecipientKeys(context, body.recipient);
-      return orNotFound(await exportRecipient(context.database, actor, keys, accountOf(call)));
+      return orNotFound(await exportRecipient(context.database, actor, keys, accountId));
     },
   }),
-  route({
-    method: 'post',
-    path: `${account}/recipients/erase`,
-    access: manages,
+  route('post', `${account}/recipients/erase`, manages, {
     confirmed: true,
-    body: Type.Object({ ...NUMBER, reason: nameField(REASON_LENGTH_MAX) }, { additionalProperties: false }),
-    async handle(call) {
-      const { context, actor, body } = call;
-      const keys = readRecipientKeys(context, body.recipient);
-      return orNotFound(
-        await eraseRecipient(context.database, actor, keys, accountOf(call), body.reason.trim()),
-      );
+    body: strictObject({ ...NUMBER, reason: nameField(200) }),
+    async handle({ context, actor, accountId, body: { recipient, reason } }) {
+      const keys = readRecipientKeys(context, recipient);
+      return orNotFound(await eraseRecipient(context.database, actor, keys, accountId, reason.trim()));
     },
   }),
 ];

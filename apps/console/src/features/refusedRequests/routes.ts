@@ -9,10 +9,10 @@ import {
   type RefusedRequestSearch,
 } from '@onecode/store';
 import { accountReading } from '../../http/accountReading.js';
-import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
-import { idField } from '../../http/fields.js';
+import { allPages, csvOf } from '../../http/csv.js';
+import { idField, strictObject } from '../../http/fields.js';
 import type { Route } from '../../http/route.js';
-import { REFUSED_REQUEST_COLUMNS, refusalReasonView, refusedRequestRow, refusedRequestView } from './view.js';
+import { REFUSED_REQUEST_COLUMNS, refusalReasonView, refusedRequestView } from './view.js';
 
 const PAGE_LIMIT = 50;
 
@@ -20,46 +20,37 @@ const FILTER = {
   application: Type.Optional(idField),
   hours: Type.Optional(Type.Integer({ minimum: 1, maximum: REFUSED_REQUEST_DAYS * 24 })),
 };
-const QUERY = Type.Object(
-  {
-    ...FILTER,
-    /** What was said: code, sentence and faulty fields of the answer. */
-    code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
-    detail: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' })),
-    fields: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z_]{1,64}$' }), { maxItems: 10 })),
-    /** A request id or an idempotency key, which has 255 bytes at the most. */
-    text: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-    before: Type.Optional(idField),
-  },
-  { additionalProperties: false },
-);
+const QUERY = strictObject({
+  ...FILTER,
+  /** What was said: code, sentence and faulty fields of the answer. */
+  code: Type.Optional(Type.String({ pattern: '^[a-z_]{1,64}$' })),
+  detail: Type.Optional(Type.String({ maxLength: 500, pattern: '^[^\\p{Cc}\\p{Cs}]*$' })),
+  fields: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z_]{1,64}$' }), { maxItems: 10 })),
+  /** A request id or an idempotency key, which has 255 bytes at the most. */
+  text: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  before: Type.Optional(idField),
+});
 
 /**
  * Requests of an account that the API refused; for staff, those of any account. An idempotency key may hold anything, a number too, so
  * that it never stands in a URL: proxies log those, and browsers remember them.
  */
 export const refusedRequestRoutes: readonly Route[] = [
-  ...accountReading('/refused-requests/search', {
-    method: 'post',
+  ...accountReading('post', '/refused-requests/search', {
     body: QUERY,
     handle: ({ context, accountId, body }) => read(context.database, accountId, body),
   }),
-  ...accountReading('/refused-requests.csv', {
-    method: 'get',
-    query: Type.Object(FILTER, { additionalProperties: false }),
+  ...accountReading('get', '/refused-requests.csv', {
+    query: strictObject(FILTER),
     async handle({ context, accountId, query: { application, hours } }) {
       const filter = { applicationId: application, hours };
-      return new CsvDownload(
+      return csvOf(
         'refused-requests',
         REFUSED_REQUEST_COLUMNS,
         allPages(
           accountId,
-          (before) =>
-            listRefusedRequests(context.database, accountId, filter, {
-              limit: CSV_PAGE_ROWS,
-              ...(before !== undefined && { before }),
-            }),
-          ({ requests }) => requests.map(refusedRequestRow),
+          (page) => listRefusedRequests(context.database, accountId, filter, page),
+          ({ requests }) => requests.map(refusedRequestView),
         ),
       );
     },

@@ -1,5 +1,6 @@
 import { defenceOf } from '@onecode/domain';
 import type { ListedRefusedRequest, RefusalReason } from '@onecode/store';
+import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 
 /** What the API said when it refused requests, and how often. */
@@ -38,22 +39,15 @@ export const refusedRequestView = ({
   application: { id: applicationId, name: applicationName },
 });
 
-export const REFUSED_REQUEST_COLUMNS = [
-  'request_id',
-  'at',
-  'route',
-  'status',
-  'code',
-  'detail',
-  'fields',
-  'count',
-  'application',
-  'key_hint',
-];
-
-/** A refused request in the download, with `REFUSED_REQUEST_COLUMNS`. */
-export function refusedRequestRow(request: ListedRefusedRequest) {
-  const { requestId, at, route, status, code, detail, fields, count, application, keyHint } =
-    refusedRequestView(request);
-  return [requestId, at, route, status, code, detail, fields.join(' '), count, application.name, keyHint];
-}
+export const REFUSED_REQUEST_COLUMNS: CsvColumns<ReturnType<typeof refusedRequestView>> = {
+  request_id: ({ requestId }) => requestId,
+  at: ({ at }) => at,
+  route: ({ route }) => route,
+  status: ({ status }) => status,
+  code: ({ code }) => code,
+  detail: ({ detail }) => detail,
+  fields: ({ fields }) => fields.join(' '),
+  count: ({ count }) => count,
+  application: ({ application }) => application.name,
+  key_hint: ({ keyHint }) => keyHint,
+};

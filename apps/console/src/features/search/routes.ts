@@ -11,26 +11,21 @@ import {
   type SearchTerms,
 } from '@onecode/store';
 import type { ConsoleContext } from '../../context.js';
+import { strictObject } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { route, type Route } from '../../http/route.js';
 import { readRecipientKeys } from '../recipients/recipientKeys.js';
 import type { FoundView, SearchView } from './view.js';
 
 /** An idempotency key has 255 bytes at the most. */
-const BODY = Type.Object(
-  { text: Type.String({ pattern: '\\S', maxLength: 255 }) },
-  { additionalProperties: false },
-);
+const BODY = strictObject({ text: Type.String({ pattern: '\\S', maxLength: 255 }) });
 const FOUND_MAX = 5;
 /** Some texts are looked for in many rows. */
 const limitSearches = createFairLimiter({ concurrency: 3, concurrencyPerKey: 1, queuedPerKeyMax: 20 });
 
 /** One search for what people have at hand. It may be a number or a key, so that it never stands in a URL: proxies log those. */
 export const searchRoutes: readonly Route[] = [
-  route({
-    method: 'post',
-    path: '/accounts/:account/search',
-    access: 'viewer',
+  route('post', '/accounts/:account/search', 'viewer', {
     body: BODY,
     async handle({ context, accountId, body }): Promise<SearchView> {
       const text = body.text.trim();
@@ -42,10 +37,7 @@ export const searchRoutes: readonly Route[] = [
       });
     },
   }),
-  route({
-    method: 'post',
-    path: '/staff/search',
-    access: 'on_call',
+  route('post', '/staff/search', 'on_call', {
     body: BODY,
     async handle({ context: { database }, person, body }): Promise<SearchView> {
       const text = body.text.trim();

@@ -28,13 +28,12 @@ import {
 } from '@onecode/store';
 import { Type, type Static, type TSchema } from 'typebox';
 import { verifyTokenOf } from '@onecode/whatsapp';
-import { idField, nameField } from '../../http/fields.js';
+import { idField, nameField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Access, type Call, type Route } from '../../http/route.js';
 import { providerView } from './providerView.js';
 import { SENDER_RULES, senderView, type AskedView, type OwnAppView } from './view.js';
 
-const STRICT = { additionalProperties: false };
 const FIELDS = {
   phoneNumberId: Type.String({ pattern: SENDER_PATTERNS.phoneNumberId.source }),
   businessAccountId: Type.Optional(Type.String({ pattern: SENDER_PATTERNS.businessAccountId.source })),
@@ -45,7 +44,7 @@ const FIELDS = {
   throughput: Type.Integer({ minimum: SENDER_THROUGHPUT.min, maximum: SENDER_THROUGHPUT.max }),
 };
 
-const REASON = Type.Object({ reason: nameField(200) }, STRICT);
+const REASON = strictObject({ reason: nameField(200) });
 
 /** Where Meta apps post; one of a sender's own business to the sender's id below it. */
 const webhookUrl = (baseUrl: string): string => `${baseUrl}/webhooks/whatsapp`;
@@ -114,31 +113,14 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
       throw new ConsoleProblem('sender_not_ready');
   }
 
-  /** Applies a change to the sender in the path. @throws ConsoleProblem `not_found` */
-  async function changeSender<Given extends unknown[]>(
-    call: Call,
-    change: (
-      database: Call['context']['database'],
-      actor: Call['actor'],
-      key: SenderKey,
-      ...given: Given
-    ) => Promise<object | null>,
-    ...given: Given
-  ): Promise<void> {
-    orNotFound(await change(call.context.database, call.actor, keyOf(call), ...given));
-  }
-
   /** Sets or erases the secret of a sender's own Meta app. @throws ConsoleProblem `not_found` */
   async function setApp(call: Call, appSecret: string | null): Promise<void> {
     const { config, database } = call.context;
-    orNotFound((await setAppSecret(database, call.actor, config.SECRET_KEY, keyOf(call), appSecret)) || null);
+    orNotFound(await setAppSecret(database, call.actor, config.SECRET_KEY, keyOf(call), appSecret));
   }
 
   return [
-    route({
-      method: 'get',
-      path,
-      access: watches,
+    route('get', path, watches, {
       async handle(call) {
         const { database } = call.context;
         const accountId = accountOf(call);
@@ -165,12 +147,9 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
         };
       },
     }),
-    route({
-      method: 'post',
-      path,
-      access: changes,
+    route('post', path, changes, {
       confirmed: true,
-      body: Type.Object(fields, STRICT),
+      body: strictObject(fields),
       async handle(call) {
         const { context, actor } = call;
         const body = call.body as Wanted;
@@ -189,13 +168,10 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
         return { id: made.id };
       },
     }),
-    route({
-      method: 'put',
-      path: `${path}/:sender`,
-      access: changes,
+    route('put', `${path}/:sender`, changes, {
       confirmed: true,
       // What is left out stays as it is.
-      body: Type.Partial(Type.Object(fields, STRICT), STRICT),
+      body: Type.Partial(strictObject(fields), { additionalProperties: false }),
       async handle(call) {
         const {
           context: { database, config },
@@ -211,21 +187,15 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
           orNotFound(await setSenderToken(database, actor, config.SECRET_KEY, key, token));
       },
     }),
-    route({
-      method: 'delete',
-      path: `${path}/:sender`,
-      access: changes,
+    route('delete', `${path}/:sender`, changes, {
       confirmed: true,
       async handle(call) {
-        await changeSender(call, removeSender);
+        orNotFound(await removeSender(call.context.database, call.actor, keyOf(call)));
       },
     }),
-    route({
-      method: 'put',
-      path: `${path}/:sender/app`,
-      access: changes,
+    route('put', `${path}/:sender/app`, changes, {
       confirmed: true,
-      body: Type.Object({ appSecret: Type.String({ pattern: SENDER_PATTERNS.appSecret.source }) }, STRICT),
+      body: strictObject({ appSecret: Type.String({ pattern: SENDER_PATTERNS.appSecret.source }) }),
       async handle(call): Promise<OwnAppView> {
         const { appSecret } = call.body;
         await setApp(call, appSecret);
@@ -234,38 +204,28 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
         return { url, verifyToken: verifyTokenOf(appSecret, id) };
       },
     }),
-    route({
-      method: 'delete',
-      path: `${path}/:sender/app`,
-      access: changes,
+    route('delete', `${path}/:sender/app`, changes, {
       confirmed: true,
       async handle(call) {
         await setApp(call, null);
       },
     }),
-    route({
-      method: 'post',
-      path: `${path}/:sender/pause`,
-      access: watches,
+    route('post', `${path}/:sender/pause`, watches, {
       body: REASON,
       async handle(call) {
-        await changeSender(call, pauseSender, call.body.reason.trim());
+        const { context, actor, body } = call;
+        orNotFound(await pauseSender(context.database, actor, keyOf(call), body.reason.trim()));
       },
     }),
-    route({
-      method: 'post',
-      path: `${path}/:sender/resume`,
-      access: watches,
+    route('post', `${path}/:sender/resume`, watches, {
       body: REASON,
       async handle(call) {
         await refuseUnready(call);
-        await changeSender(call, resumeSender, call.body.reason.trim());
+        const { context, actor, body } = call;
+        orNotFound(await resumeSender(context.database, actor, keyOf(call), body.reason.trim()));
       },
     }),
-    route({
-      method: 'post',
-      path: `${path}/:sender/check`,
-      access: watches,
+    route('post', `${path}/:sender/check`, watches, {
       /** `since`: a read that was tried then or later is the answer. */
       async handle(call): Promise<AskedView> {
         const { database } = call.context;
@@ -278,20 +238,14 @@ function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[]
 }
 
 /** Says whose messages a sender sends. */
-const assignRoute = route({
-  method: 'put',
-  path: '/staff/senders/:sender/owner',
-  access: 'operator',
+const assignRoute = route('put', '/staff/senders/:sender/owner', 'operator', {
   confirmed: true,
-  body: Type.Object(
-    {
-      // Null: all accounts share it.
-      accountId: Type.Union([idField, Type.Null()]),
-      // Empty: all applications of the account.
-      applicationIds: Type.Array(idField, { maxItems: 100 }),
-    },
-    STRICT,
-  ),
+  body: strictObject({
+    // Null: all accounts share it.
+    accountId: Type.Union([idField, Type.Null()]),
+    // Empty: all applications of the account.
+    applicationIds: Type.Array(idField, { maxItems: 100 }),
+  }),
   async handle({ context: { database }, actor, params, body: { accountId, applicationIds } }) {
     const owner = accountId === null ? 'shared' : { accountId, applicationIds };
     const assigned = assignSender(database, actor, params['sender'] ?? '', owner);

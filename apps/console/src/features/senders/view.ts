@@ -42,24 +42,14 @@ export interface AskedView {
   since: string;
 }
 
-/** The rules of the fields of a sender, for the forms. */
-export interface SenderRulesView {
-  /** Messages a second. */
-  throughput: { min: number; max: number; initial: number };
-  templateInitial: string;
-  /** Regular expressions. */
-  patterns: {
-    phoneNumberId: string;
-    businessAccountId: string;
-    template: string;
-    token: string;
-    appSecret: string;
-  };
-}
+export type SenderRulesView = typeof SENDER_RULES;
 
-export const SENDER_RULES: SenderRulesView = {
+/** The rules of the fields of a sender, for the forms. */
+export const SENDER_RULES = {
+  /** Messages a second. */
   throughput: SENDER_THROUGHPUT,
   templateInitial: SENDER_TEMPLATE_INITIAL,
+  /** Regular expressions. */
   patterns: {
     phoneNumberId: SENDER_PATTERNS.phoneNumberId.source,
     businessAccountId: SENDER_PATTERNS.businessAccountId.source,

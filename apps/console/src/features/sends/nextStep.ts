@@ -1,4 +1,4 @@
-import { deliveryWait, isUndelivered } from '@onecode/domain';
+import { deliveryWait, isUndelivered, type DeliveryProgress } from '@onecode/domain';
 import type { SendDetails } from '@onecode/store';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
@@ -36,13 +36,20 @@ export interface NextStepView {
   explanation: ExplanationView | null;
 }
 
+/** What the next step depends on. */
+export type SendProgress = Omit<DeliveryProgress, 'attempts'> &
+  Pick<
+    SendDetails,
+    'mode' | 'createdAt' | 'sentAt' | 'failureReason' | 'wrongGuesses' | 'attempts' | 'receipts'
+  >;
+
 /** Workers claim a send at once; a later claim means that something is wrong. */
 const CLAIM_SECONDS_MAX = 15;
 /** A phone that is online confirms delivery within seconds. */
 const DELIVERY_SECONDS_MAX = 30;
 
 /** Returns what to do next about a send. @param isHeld whether a hold stops it */
-export function nextStepOf(send: SendDetails, isHeld: boolean, now: Date): NextStepView {
+export function nextStepOf(send: SendProgress, isHeld: boolean, now: Date): NextStepView {
   if (send.verification === 'verified') return plain('verified');
   if (send.status === 'failed') return afterFailure(send);
   if (send.verification === 'locked') return plain('locked');
@@ -51,7 +58,7 @@ export function nextStepOf(send: SendDetails, isHeld: boolean, now: Date): NextS
 
 const plain = (step: NextStep): NextStepView => ({ step, explanation: null });
 
-function afterFailure({ failureReason, attempts, receipts }: SendDetails): NextStepView {
+function afterFailure({ failureReason, attempts, receipts }: SendProgress): NextStepView {
   if (failureReason !== 'rejected_by_provider') return plain(failureReason ?? 'rejected');
   const reported = receipts.findLast(({ status }) => status === 'failed');
   const refused = attempts.flatMap(({ errorCode, outcome }) =>
@@ -65,12 +72,12 @@ function afterFailure({ failureReason, attempts, receipts }: SendDetails): NextS
   return { step: explanation.owner === 'us' ? 'refused' : 'rejected', explanation };
 }
 
-function afterExpiry(send: SendDetails): NextStep {
+function afterExpiry(send: SendProgress): NextStep {
   if (isUndelivered(send)) return 'giving_up';
   return send.status === 'sent' ? 'expired_unconfirmed' : 'expired_unused';
 }
 
-function whilePending(send: SendDetails, isHeld: boolean, now: Date): NextStep {
+function whilePending(send: SendProgress, isHeld: boolean, now: Date): NextStep {
   const { status, mode, createdAt, sentAt, wrongGuesses } = send;
   if (wrongGuesses > 0) return 'guessing';
   if (isUndelivered(send)) return whileUndelivered(send, isHeld, now);
@@ -79,7 +86,7 @@ function whilePending(send: SendDetails, isHeld: boolean, now: Date): NextStep {
   return secondsBetween(sentAt ?? createdAt, now) > DELIVERY_SECONDS_MAX ? 'unconfirmed' : 'sent';
 }
 
-function whileUndelivered(send: SendDetails, isHeld: boolean, now: Date): NextStep {
+function whileUndelivered(send: SendProgress, isHeld: boolean, now: Date): NextStep {
   switch (deliveryWait(send, isHeld)?.for) {
     case 'answer':
       return 'sending';

@@ -10,12 +10,12 @@ import {
 } from '@onecode/store';
 import type { ConsoleContext } from '../../context.js';
 import { accountReading } from '../../http/accountReading.js';
-import { allPages, CSV_PAGE_ROWS, CsvDownload } from '../../http/csv.js';
-import { idField, pageFields, timeField } from '../../http/fields.js';
+import { allPages, csvOf } from '../../http/csv.js';
+import { idField, pageFields, strictObject, timeField } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { readRecipientKeys } from '../recipients/recipientKeys.js';
-import { SEND_COLUMNS, sendDetailsView, sendRow, sendsView, staffSendView } from './view.js';
+import { SEND_COLUMNS, sendDetailsView, sendsView, staffSendView } from './view.js';
 
 const FILTER_FIELDS = {
   application: Type.Optional(idField),
@@ -32,52 +32,43 @@ const FILTER_FIELDS = {
   /** Exclusive. */
   to: Type.Optional(timeField),
 };
-const STRICT = { additionalProperties: false };
-const FILTER = Type.Object(FILTER_FIELDS, STRICT);
-const LIST = Type.Object({ ...pageFields, ...FILTER_FIELDS }, STRICT);
+const FILTER = strictObject(FILTER_FIELDS);
+const LIST = strictObject({ ...pageFields, ...FILTER_FIELDS });
 
-const RECIPIENT_SEARCH = Type.Object(
-  { recipient: Type.String({ maxLength: 1000 }), before: pageFields.before },
-  { additionalProperties: false },
-);
+const RECIPIENT_SEARCH = strictObject({
+  recipient: Type.String({ maxLength: 1000 }),
+  before: pageFields.before,
+});
 const SEARCH_LIMIT = 50;
 /** What a masked number shows. */
 const LAST_DIGITS = /^[0-9]{4}$/;
 
 /** Sends of an account: lists, the search by phone number, and the history of one; for staff, those of any account. */
 export const sendRoutes: readonly Route[] = [
-  ...accountReading('/sends', {
-    method: 'get',
+  ...accountReading('get', '/sends', {
     query: LIST,
-    async handle({ context, accountId, query }) {
-      const { limit, before } = query;
+    async handle({ context, accountId, query: { limit, before, ...query } }) {
       const page = { limit, ...(before !== undefined && { before }) };
       return sendsView(await listSends(context.database, accountId, filterOf(query), page));
     },
   }),
-  ...accountReading('/sends.csv', {
-    method: 'get',
+  ...accountReading('get', '/sends.csv', {
     query: FILTER,
     async handle({ context, accountId, query }) {
       const filter = filterOf(query);
-      return new CsvDownload(
+      return csvOf(
         'sends',
         SEND_COLUMNS,
         allPages(
           accountId,
-          (before) =>
-            listSends(context.database, accountId, filter, {
-              limit: CSV_PAGE_ROWS,
-              ...(before !== undefined && { before }),
-            }),
-          ({ sends }) => sends.map(sendRow),
+          (page) => listSends(context.database, accountId, filter, page),
+          ({ sends }) => sends,
         ),
       );
     },
   }),
   // A phone number never stands in a URL: proxies log URLs, and browsers remember them.
-  ...accountReading('/sends/search', {
-    method: 'post',
+  ...accountReading('post', '/sends/search', {
     body: RECIPIENT_SEARCH,
     async handle({ context, accountId, body: { recipient, before } }) {
       const page = { limit: SEARCH_LIMIT, ...(before !== undefined && { before }) };
@@ -86,10 +77,7 @@ export const sendRoutes: readonly Route[] = [
       );
     },
   }),
-  route({
-    method: 'get',
-    path: '/accounts/:account/sends/:send',
-    access: 'viewer',
+  route('get', '/accounts/:account/sends/:send', 'viewer', {
     async handle({ context, accountId, params }) {
       const [send, holds] = await Promise.all([
         findSendDetails(context.database, accountId, params['send'] ?? ''),
@@ -99,10 +87,7 @@ export const sendRoutes: readonly Route[] = [
       return sendDetailsView(found, isHeld({ ...found, accountId }, holds), new Date());
     },
   }),
-  route({
-    method: 'get',
-    path: '/staff/sends/:send',
-    access: 'on_call',
+  route('get', '/staff/sends/:send', 'on_call', {
     async handle({ context: { database }, actor, person, params }) {
       const id = params['send'] ?? '';
       const account = orNotFound(await findSendAccount(database, id));
@@ -129,25 +114,11 @@ function recipientFilter(context: ConsoleContext, text: string): SendFilter {
   return { recipientKeys: readRecipientKeys(context, text) };
 }
 
-function filterOf({
-  application,
-  mode,
-  status,
-  reason,
-  verification,
-  country,
-  locale,
-  from,
-  to,
-}: Type.Static<typeof FILTER>): SendFilter {
+function filterOf({ application, reason, from, to, ...filter }: Type.Static<typeof FILTER>): SendFilter {
   return {
+    ...filter,
     ...(application !== undefined && { applicationId: application }),
-    ...(mode !== undefined && { mode }),
-    ...(status !== undefined && { status }),
     ...(reason !== undefined && { failureReason: reason }),
-    ...(verification !== undefined && { verification }),
-    ...(country !== undefined && { country }),
-    ...(locale !== undefined && { locale }),
     ...(from !== undefined && { createdFrom: new Date(from) }),
     ...(to !== undefined && { createdTo: new Date(to) }),
   };

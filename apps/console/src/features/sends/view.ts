@@ -1,11 +1,11 @@
 import { GUESSES_MAX } from '@onecode/domain';
 import type { SendDetails, SendPage, SendSummary } from '@onecode/store';
+import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 import { nextStepOf } from './nextStep.js';
 import { timelineViews } from './timeline.js';
 import { waitingViews } from './waiting.js';
 
-/** A send in a list. */
 export type SendView = Json<ReturnType<typeof sendView>>;
 
 export interface SendsView {
@@ -35,38 +35,21 @@ const sendView = ({ applicationId, applicationName, recipientMasked, ...send }: 
 
 export const sendsView = ({ sends, next }: SendPage) => ({ sends: sends.map(sendView), next });
 
-export const SEND_COLUMNS = [
-  'id',
-  'created_at',
-  'application',
-  'mode',
-  'status',
-  'failure_reason',
-  'verification',
-  'recipient',
-  'country',
-  'locale',
-  'channel',
-  'expires_at',
-  'charged_from',
-];
-
-/** A send in the download, with `SEND_COLUMNS`. */
-export const sendRow = (send: SendSummary) => [
-  send.id,
-  send.createdAt,
-  send.applicationName,
-  send.mode,
-  send.status,
-  send.failureReason,
-  send.verification,
-  send.recipientMasked,
-  send.country,
-  send.locale,
-  send.channel,
-  send.expiresAt,
-  send.chargedFrom,
-];
+export const SEND_COLUMNS: CsvColumns<SendSummary> = {
+  id: (send) => send.id,
+  created_at: (send) => send.createdAt,
+  application: (send) => send.applicationName,
+  mode: (send) => send.mode,
+  status: (send) => send.status,
+  failure_reason: (send) => send.failureReason,
+  verification: (send) => send.verification,
+  recipient: (send) => send.recipientMasked,
+  country: (send) => send.country,
+  locale: (send) => send.locale,
+  channel: (send) => send.channel,
+  expires_at: (send) => send.expiresAt,
+  charged_from: (send) => send.chargedFrom,
+};
 
 /** @param isHeld whether a hold stops the send */
 export const sendDetailsView = (send: SendDetails, isHeld: boolean, now: Date) => ({

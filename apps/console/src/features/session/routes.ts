@@ -2,12 +2,8 @@ import { isStaffTwoFactorRequired, listMemberships, mayCreateAccount, sendsMail 
 import { route, type Route } from '../../http/route.js';
 import { sessionView } from './view.js';
 
-/** Who is signed in, and what they may see. */
 export const sessionRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/session',
-    access: 'signed_in',
+  route('get', '/session', 'signed_in', {
     async handle({ context, person }) {
       const { database, config } = context;
       const memberships = await listMemberships(database, person.id);

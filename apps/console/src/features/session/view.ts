@@ -1,19 +1,10 @@
-import type { Locale } from '@onecode/domain';
-import type { MemberRole, Membership, StaffRole } from '@onecode/store';
+import type { MemberRole, Membership } from '@onecode/store';
 import type { ConsoleConfig } from '../../config.js';
 import type { Person } from '../../auth/identity.js';
 
 /** The signed-in person, as the pages need them. */
 export interface SessionView {
-  user: {
-    id: string;
-    name: string;
-    email: string;
-    language: Locale;
-    staff: StaffRole | null;
-    hasTwoFactor: boolean;
-    showedBothFactors: boolean;
-  };
+  user: Omit<Person, 'sessionId' | 'csrfToken'>;
   /** Whether the staff's routes demand a second factor of them. */
   needsTwoFactor: boolean;
   mayCreateAccount: boolean;
@@ -28,13 +19,13 @@ export interface SessionView {
 }
 
 export function sessionView(
-  { id, name, email, language, staff, hasTwoFactor, showedBothFactors, csrfToken }: Person,
+  { sessionId: _sessionId, csrfToken, ...user }: Person,
   memberships: readonly Membership[],
   rights: Pick<SessionView, 'needsTwoFactor' | 'mayCreateAccount' | 'sendsMail'>,
   { BASE_URL, SUPPORT_URL }: Pick<ConsoleConfig, 'BASE_URL' | 'SUPPORT_URL'>,
 ): SessionView {
   return {
-    user: { id, name, email, language, staff, hasTwoFactor, showedBothFactors },
+    user,
     ...rights,
     csrfToken,
     accounts: memberships.map(({ accountId, accountName, role }) => ({

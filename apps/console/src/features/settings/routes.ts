@@ -7,9 +7,10 @@ import {
   STAFF_TWO_FACTOR,
   type NumericSetting,
 } from '@onecode/store';
+import { strictObject } from '../../http/fields.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { settingsView } from './view.js';
+import type { SettingsView } from './view.js';
 
 const within = (name: NumericSetting) => {
   const { min, max } = SETTING_BOUNDS[name];
@@ -17,22 +18,14 @@ const within = (name: NumericSetting) => {
 };
 const orOff = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 
-/** Settings for all accounts. */
 export const settingsRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: '/staff/settings',
-    access: 'on_call',
-    async handle({ context }) {
-      const { database } = context;
+  route('get', '/staff/settings', 'on_call', {
+    async handle({ context: { database } }): Promise<SettingsView> {
       const [settings, { sends }] = await Promise.all([readSettings(database), readTrialSends(database)]);
-      return settingsView(settings, sends);
+      return { settings, bounds: SETTING_BOUNDS, trialSendsToday: sends };
     },
   }),
-  route({
-    method: 'put',
-    path: '/staff/settings',
-    access: 'operator',
+  route('put', '/staff/settings', 'operator', {
     // A setting that is left out stays as it is: two operators who change different settings do not undo each other's change.
     body: Type.Partial(
       Type.Object({
@@ -54,12 +47,9 @@ export const settingsRoutes: readonly Route[] = [
         await changeSetting(context.database, actor, name, value);
     },
   }),
-  route({
-    method: 'put',
-    path: '/staff/settings/staff-two-factor',
-    access: 'operator',
+  route('put', '/staff/settings/staff-two-factor', 'operator', {
     confirmed: true,
-    body: Type.Object({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }, { additionalProperties: false }),
+    body: strictObject({ staffTwoFactor: Type.Enum([...STAFF_TWO_FACTOR]) }),
     async handle({ context, actor, person, body: { staffTwoFactor } }) {
       // Otherwise the setting would lock out the very operator who made it, and perhaps everybody.
       if (staffTwoFactor === 'required' && !person.showedBothFactors)

@@ -1,4 +1,4 @@
-import { SETTING_BOUNDS, type NumericSetting, type Settings } from '@onecode/store';
+import type { NumericSetting, Settings } from '@onecode/store';
 
 /** Settings for all accounts, with their bounds. */
 export interface SettingsView {
@@ -6,8 +6,4 @@ export interface SettingsView {
   bounds: Readonly<Record<NumericSetting, { min: number; max: number }>>;
   /** How much of `trialSendsPerDay` is used today. */
   trialSendsToday: number;
-}
-
-export function settingsView(settings: Settings, trialSendsToday: number): SettingsView {
-  return { settings, bounds: SETTING_BOUNDS, trialSendsToday };
 }

@@ -7,7 +7,6 @@ import type { ApiProblemView, CallView } from './view.js';
 /** How long the API may take for a whole answer. */
 const CALL_MS_MAX = 8_000;
 
-/** A call to the API. */
 interface ApiCall {
   method: 'GET' | 'POST';
   path: string;

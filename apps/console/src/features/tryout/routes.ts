@@ -9,7 +9,7 @@ import {
   takeTryout,
   type ApplicationSummary,
 } from '@onecode/store';
-import { idField, languageField } from '../../http/fields.js';
+import { idField, languageField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';
 import { applicationOf } from '../applications/routes.js';
@@ -24,7 +24,6 @@ import type {
   TryoutView,
 } from './view.js';
 
-const STRICT = { additionalProperties: false };
 /** The API judges what is in them; here only their length is bounded. */
 const TO = Type.String({ minLength: 1, maxLength: 320 });
 const CODE = Type.String({ minLength: 1, maxLength: 64 });
@@ -35,11 +34,8 @@ const PATH = '/accounts/:account/applications/:application/tryout';
 
 /** Trying an application: the server calls the API with a key of its own, and shows what it wrote and read. */
 export const tryoutRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: PATH,
-    access: 'developer',
-    query: Type.Object({ send: Type.Optional(idField) }, STRICT),
+  route('get', PATH, 'developer', {
+    query: strictObject({ send: Type.Optional(idField) }),
     async handle(call): Promise<TryoutView> {
       const { context, person, query } = call;
       const reader = { baseUrl: context.config.BASE_URL, language: person.language };
@@ -49,11 +45,8 @@ export const tryoutRoutes: readonly Route[] = [
       return tryoutSamples(application, query.send ?? null, recipient, reader);
     },
   }),
-  route({
-    method: 'post',
-    path: '/accounts/:account/tryout/recipient',
-    access: 'developer',
-    body: Type.Object({ to: TO }, STRICT),
+  route('post', '/accounts/:account/tryout/recipient', 'developer', {
+    body: strictObject({ to: TO }),
     async handle({ context, accountId, body }) {
       const recipient = parseRecipient(pastedNumber(body.to));
       if (recipient.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { to: 'number' } });
@@ -66,20 +59,14 @@ export const tryoutRoutes: readonly Route[] = [
         throw new ConsoleProblem('invalid_input', { errors: { to: 'country' } });
     },
   }),
-  route({
-    method: 'post',
-    path: `${PATH}/sends`,
-    access: 'developer',
-    body: Type.Object(
-      {
-        to: TO,
-        code: Type.Optional(CODE),
-        locale: Type.Optional(languageField),
-        /** Says that a real message may go out and a unit may be used. */
-        isLive: Type.Optional(Type.Boolean()),
-      },
-      STRICT,
-    ),
+  route('post', `${PATH}/sends`, 'developer', {
+    body: strictObject({
+      to: TO,
+      code: Type.Optional(CODE),
+      locale: Type.Optional(languageField),
+      /** Says that a real message may go out and a unit may be used. */
+      isLive: Type.Optional(Type.Boolean()),
+    }),
     async handle(call): Promise<TryoutSendView> {
       const { context, person, actor, accountId } = call;
       const { isLive = false, ...wanted } = call.body;
@@ -110,10 +97,7 @@ export const tryoutRoutes: readonly Route[] = [
       return { call: made, send: typeof id === 'string' && state ? { id, mode, code, state } : null };
     },
   }),
-  route({
-    method: 'get',
-    path: `${PATH}/sends/:send`,
-    access: 'developer',
+  route('get', `${PATH}/sends/:send`, 'developer', {
     async handle(call): Promise<TryoutStatusView> {
       const { application, send } = await triedSend(call);
       const { call: made, success } = await callApi(call.context.config, {
@@ -124,11 +108,8 @@ export const tryoutRoutes: readonly Route[] = [
       return { call: made, state: stateOf(success) };
     },
   }),
-  route({
-    method: 'post',
-    path: `${PATH}/sends/:send/verify`,
-    access: 'developer',
-    body: Type.Object({ code: CODE }, STRICT),
+  route('post', `${PATH}/sends/:send/verify`, 'developer', {
+    body: strictObject({ code: CODE }),
     async handle(call): Promise<TryoutVerifyView> {
       const { application, send } = await triedSend(call);
       const { call: made, success } = await callApi(call.context.config, {

@@ -24,7 +24,6 @@ export interface CallView {
   problem: ApiProblemView | null;
 }
 
-/** An error of the API. */
 export interface ApiProblemView {
   code: string;
   detail: string | null;
@@ -35,7 +34,6 @@ export interface ApiProblemView {
   docs: string | null;
 }
 
-/** The answer to a creation. */
 export interface TryoutSendView {
   call: CallView;
   send: TriedSendView | null;
@@ -56,13 +54,11 @@ export interface SendStateView {
   expiresAt: string;
 }
 
-/** The answer to a look at a send. */
 export interface TryoutStatusView {
   call: CallView;
   state: SendStateView | null;
 }
 
-/** The answer to a verification. */
 export interface TryoutVerifyView {
   call: CallView;
   result: { valid: boolean; verification: Verification; attemptsLeft: number } | null;

@@ -9,6 +9,7 @@ import {
   setEventWebhook,
   testEventWebhook,
 } from '@onecode/store';
+import { strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import type { WebhookSecretView } from './view.js';
@@ -32,10 +33,7 @@ function addressOf(text: string, allowed: 'public' | 'any'): string {
 
 /** The webhook that gets an account's events, in the hands of its admins. */
 export const webhookRoutes: readonly Route[] = [
-  route({
-    method: 'get',
-    path: PATH,
-    access: 'viewer',
+  route('get', PATH, 'viewer', {
     async handle({ context: { database }, accountId, person }) {
       const [webhook, deliveries, role] = await Promise.all([
         findEventWebhook(database, accountId),
@@ -47,48 +45,32 @@ export const webhookRoutes: readonly Route[] = [
       return { webhook: webhook && { ...webhook, url: url(webhook.url) }, deliveries };
     },
   }),
-  route({
-    method: 'put',
-    path: PATH,
-    access: 'admin',
-    body: Type.Object({ url: Type.String({ maxLength: 2_000 }) }, { additionalProperties: false }),
+  route('put', PATH, 'admin', {
+    body: strictObject({ url: Type.String({ maxLength: 2_000 }) }),
     async handle({ context: { database, config }, actor, accountId, body }): Promise<WebhookSecretView> {
       const url = addressOf(body.url.trim(), config.EVENT_ADDRESSES);
       const set = await setEventWebhook(database, actor, config.SECRET_KEY, accountId, url);
       return orNotFound(set === 'unknown' ? null : set);
     },
   }),
-  route({
-    method: 'delete',
-    path: PATH,
-    access: 'admin',
+  route('delete', PATH, 'admin', {
     async handle({ context, actor, accountId }) {
-      orNotFound((await removeEventWebhook(context.database, actor, accountId)) || null);
+      orNotFound(await removeEventWebhook(context.database, actor, accountId));
     },
   }),
-  route({
-    method: 'post',
-    path: `${PATH}/secret`,
-    access: 'admin',
+  route('post', `${PATH}/secret`, 'admin', {
     async handle({ context: { database, config }, actor, accountId }): Promise<WebhookSecretView> {
       return { secret: orNotFound(await rotateEventSecret(database, actor, config.SECRET_KEY, accountId)) };
     },
   }),
-  route({
-    method: 'post',
-    path: `${PATH}/test`,
-    access: 'admin',
+  route('post', `${PATH}/test`, 'admin', {
     async handle({ context, accountId }) {
       if (!(await testEventWebhook(context.database, accountId))) throw new ConsoleProblem('conflict');
     },
   }),
-  route({
-    method: 'post',
-    path: `${PATH}/deliveries/:delivery/again`,
-    access: 'admin',
+  route('post', `${PATH}/deliveries/:delivery/again`, 'admin', {
     async handle({ context, accountId, params }) {
-      const isRepeated = await repeatEvent(context.database, accountId, params['delivery'] ?? '');
-      orNotFound(isRepeated || null);
+      orNotFound(await repeatEvent(context.database, accountId, params['delivery'] ?? ''));
     },
   }),
 ];

@@ -4,7 +4,6 @@ import {
   // oxlint-disable-next-line no-restricted-imports -- wrapped below
   useMutation,
   useQuery,
-  useQueryClient,
   type UseMutationOptions,
   type UseQueryResult,
 } from '@tanstack/react-query';
@@ -97,36 +96,6 @@ export function useMutationOnce<T, V = void>({
         underWay.current.get(key) ?? mutationFn(variables).finally(() => underWay.current.delete(key));
       underWay.current.set(key, joined);
       return joined;
-    },
-  });
-}
-
-/** The request of a change. */
-export interface Change {
-  method: 'POST' | 'PUT' | 'DELETE';
-  /** Below `/api`. */
-  path: string;
-  body?: object;
-}
-
-/**
- * Changes something on the server.
- *
- * @param stale paths below `/api` that are read again afterwards, with every path below them
- */
-export function useChange<T = void>(...stale: string[]) {
-  const client = useQueryClient();
-  const refresh = async (): Promise<void> => {
-    await Promise.all(
-      stale.map((path) => client.invalidateQueries({ queryKey: path.split(/[/?]/).filter(Boolean) })),
-    );
-  };
-  return useMutationOnce<T, Change>({
-    mutationFn: ({ method, path, body }) => call<T>(method, path, body),
-    onSuccess: refresh,
-    // The change may have been made although its answer was lost: show the current state before a retry.
-    onError: ({ status }) => {
-      if (status === 0 || status >= 500) void refresh();
     },
   });
 }

@@ -1,4 +1,4 @@
-import { NavLink, Select, Stack, Text } from '@mantine/core';
+import { NavLink, Select, Stack } from '@mantine/core';
 import {
   IconActivityHeartbeat,
   IconApps,
@@ -20,6 +20,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation, useNavigate } from 'react-router';
 import { useSession } from './session.js';
+import { Small } from '../components/facts.js';
 
 const ACCOUNT_PAGES = [
   ['overview', IconChartLine],
@@ -79,9 +80,9 @@ export function Navigation({ account }: { account: string | undefined }) {
 
 function Heading({ text }: { text: string }) {
   return (
-    <Text size="xs" fw={600} c="dimmed" px="sm" pt="sm" pb={4} truncate>
+    <Small fw={600} px="sm" pt="sm" pb={4} truncate>
       {text}
-    </Text>
+    </Small>
   );
 }
 

@@ -23,6 +23,19 @@ function page<M extends PageModule>(
   };
 }
 
+/** The pages of an account that staff read too. @param account its path below theirs */
+const readPages = (account: string): RouteObject[] => [
+  page(`${account}overview`, () => import('../features/overview/overview.js'), 'Overview'),
+  page(`${account}sends`, () => import('../features/sends/sends.js'), 'Sends'),
+  page(
+    `${account}requests`,
+    () => import('../features/refusedRequests/refusedRequests.js'),
+    'RefusedRequests',
+  ),
+  page(`${account}ledger`, () => import('../features/ledger/ledger.js'), 'Ledger'),
+  page(`${account}statement`, () => import('../features/ledger/statement.js'), 'Statement'),
+];
+
 /** Every page and its URL. Pages of an account carry its id in the URL, so that links can be shared. */
 export const router = createBrowserRouter([
   {
@@ -48,9 +61,8 @@ export const router = createBrowserRouter([
           {
             path: '/accounts/:account',
             children: [
+              ...readPages(''),
               page('start', () => import('../features/start/start.js'), 'Start'),
-              page('overview', () => import('../features/overview/overview.js'), 'Overview'),
-              page('sends', () => import('../features/sends/sends.js'), 'Sends'),
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'SendDetails'),
               page('applications', () => import('../features/applications/applications.js'), 'Applications'),
               page(
@@ -59,20 +71,13 @@ export const router = createBrowserRouter([
                 'ApplicationDetails',
               ),
               page(
-                'requests',
-                () => import('../features/refusedRequests/refusedRequests.js'),
-                'RefusedRequests',
-              ),
-              page(
                 'applications/:application/tryout',
                 () => import('../features/tryout/tryout.js'),
                 'Tryout',
               ),
               page('protection', () => import('../features/protection/protection.js'), 'Protection'),
               page('recipients', () => import('../features/recipients/recipients.js'), 'Recipients'),
-              page('ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
               page('webhook', () => import('../features/webhook/webhook.js'), 'WebhookPage'),
-              page('statement', () => import('../features/ledger/statement.js'), 'Statement'),
               page('audit', () => import('../features/audit/audit.js'), 'AccountAudit'),
               page('team', () => import('../features/team/team.js'), 'Team'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
@@ -89,19 +94,7 @@ export const router = createBrowserRouter([
                 () => import('../features/accounts/accountDetails.js'),
                 'AccountDetails',
               ),
-              page('accounts/:target/overview', () => import('../features/overview/overview.js'), 'Overview'),
-              page('accounts/:target/sends', () => import('../features/sends/sends.js'), 'Sends'),
-              page('accounts/:target/ledger', () => import('../features/ledger/ledger.js'), 'Ledger'),
-              page(
-                'accounts/:target/statement',
-                () => import('../features/ledger/statement.js'),
-                'Statement',
-              ),
-              page(
-                'accounts/:target/requests',
-                () => import('../features/refusedRequests/refusedRequests.js'),
-                'RefusedRequests',
-              ),
+              ...readPages('accounts/:target/'),
               page('sends/:send', () => import('../features/sends/sendDetails.js'), 'StaffSendDetails'),
               page('senders', () => import('../features/senders/senders.js'), 'Senders'),
               page('holds', () => import('../features/holds/holds.js'), 'Holds'),

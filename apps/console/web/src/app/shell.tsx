@@ -62,7 +62,9 @@ function Layout() {
             <Anchor component={Link} to="/" underline="never" c="inherit">
               <Group gap={8} wrap="nowrap">
                 <img src="/icon.svg" width={24} height={24} alt="" />
-                <Text fw={700}>{t('brand')}</Text>
+                <Text size="md" fw={700}>
+                  {t('brand')}
+                </Text>
               </Group>
             </Anchor>
           </Group>

@@ -14,7 +14,6 @@ const BRAND: MantineColorsTuple = [
   '#134e4a',
 ];
 
-/** The theme of the console: one accent colour, plain surfaces, one corner radius. */
 export const theme = createTheme({
   colors: { brand: BRAND },
   primaryColor: 'brand',
@@ -29,11 +28,8 @@ export const theme = createTheme({
   components: {
     // Without a minimum width, a narrow column would truncate the badge's text.
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 550, miw: 'max-content' } },
+    Text: { defaultProps: { size: 'sm' } },
     // Forms say what is wrong with a number, rather than change it.
     NumberInput: { defaultProps: { allowDecimal: false, clampBehavior: 'none' } },
-    // A table that scrolls sideways must be reachable by keyboard.
-    TableScrollContainer: {
-      defaultProps: { scrollAreaProps: { offsetScrollbars: 'present', viewportProps: { tabIndex: 0 } } },
-    },
   },
 });

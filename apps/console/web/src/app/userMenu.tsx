@@ -11,7 +11,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import { signOut } from '../api/auth.js';
-import { useChange } from '../api/queries.js';
+import { useChange } from '../hooks/change.js';
 import { useSession } from './session.js';
 
 const SCHEMES = [
@@ -20,7 +20,6 @@ const SCHEMES = [
   ['auto', IconDeviceDesktop],
 ] as const;
 
-/** The menu of the user: profile, language, appearance, sign-out. */
 export function UserMenu() {
   const { t, i18n } = useTranslation();
   const { user } = useSession();
@@ -28,7 +27,7 @@ export function UserMenu() {
   const client = useQueryClient();
   const navigate = useNavigate();
 
-  const profile = useChange('/session');
+  const profile = useChange(['/session']);
   const changeLanguage = (language: 'en' | 'pt-BR'): void => {
     void i18n.changeLanguage(language);
     profile.mutate({ method: 'PUT', path: '/profile', body: { language } });

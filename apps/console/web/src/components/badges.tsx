@@ -6,7 +6,6 @@ import type { SendView } from '../../../src/features/sends/view.js';
 import type { StaffAccountView } from '../../../src/features/accounts/view.js';
 import { useMayOperate } from '../app/session.js';
 
-/** Test or live mode. */
 export function ModeBadge({ mode }: { mode: 'test' | 'live' }) {
   const { t } = useTranslation();
   return <Badge color={mode === 'live' ? 'brand' : 'gray'}>{t(`mode.${mode}`)}</Badge>;
@@ -27,7 +26,6 @@ const VERIFICATION_COLORS: Record<SendView['verification'], string> = {
   expired: 'orange',
 };
 
-/** The delivery status of a send. */
 export function StatusBadge({ status }: { status: SendView['status'] }) {
   const { t } = useTranslation(['common', 'sends']);
   const text = t(`sends:status.${status}`);
@@ -35,7 +33,6 @@ export function StatusBadge({ status }: { status: SendView['status'] }) {
   return <DotBadge color={STATUS_COLORS[status]} text={text} />;
 }
 
-/** The verification status of a send. */
 export function VerificationBadge({ verification }: { verification: SendView['verification'] }) {
   const { t } = useTranslation(['common', 'sends']);
   return (
@@ -54,7 +51,6 @@ function DotBadge({ color, text }: { color: string; text: string }) {
 
 const COLORS = { active: 'teal', cooling_down: 'orange', paused: 'red' } as const;
 
-/** The state of a sender. */
 export function SenderBadge({
   state,
   isStoppedByProvider,

@@ -107,13 +107,11 @@ export function Chart({ kind, height, labels, series, format }: ChartProps) {
             : { right: width - x(pointed) + band / 2 })}
           style={{ pointerEvents: 'none', zIndex: 1 }}
         >
-          <Text size="sm" fw={600}>
-            {labels[pointed]}
-          </Text>
+          <Text fw={600}>{labels[pointed]}</Text>
           {series.map(({ values, ...one }) => (
             <Group key={one.label} justify="space-between" gap="lg" wrap="nowrap">
               <Named {...one} />
-              <Text size="sm">{format(values[pointed] ?? null)}</Text>
+              <Text>{format(values[pointed] ?? null)}</Text>
             </Group>
           ))}
         </Paper>
@@ -126,7 +124,7 @@ function Named({ label, color }: Pick<ChartSeries, 'label' | 'color'>) {
   return (
     <Group gap={6} wrap="nowrap">
       <ColorSwatch color={colorOf(color)} size={10} withShadow={false} />
-      <Text size="sm">{label}</Text>
+      <Text>{label}</Text>
     </Group>
   );
 }

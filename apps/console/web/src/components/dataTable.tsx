@@ -1,18 +1,19 @@
 import { Table, type TableProps, type TableTdProps, type TableTrProps } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { ScrollingTable } from './scrollingTable.js';
 
 /** A column: its title, and what a row has there. */
 export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w' | 'fw' | 'style'> {
   title: string;
   /** The title is for screen readers alone. */
   isTitleHidden?: boolean;
+  /** What it has names the row. */
+  isName?: boolean;
   /** The narrowest window that has the column. */
   visibleFrom?: 'sm' | 'md' | 'lg';
   render: (row: Row) => ReactNode;
 }
 
-/** A table with a row for each thing. Columns that are false are left out. */
+/** A table with a row for each thing. It scrolls where there is no room for it, by keyboard too. Columns that are false are left out. */
 export function DataTable<Row>({
   label,
   minWidth = 320,
@@ -22,7 +23,6 @@ export function DataTable<Row>({
   propsOf,
   ...table
 }: Omit<TableProps, 'data'> & {
-  /** Its name. */
   label: string;
   /** In pixels; it scrolls where there are fewer. */
   minWidth?: number;
@@ -33,27 +33,41 @@ export function DataTable<Row>({
 }) {
   const shown = columns.filter((column) => column !== false);
   return (
-    <ScrollingTable label={label} minWidth={minWidth} {...table}>
-      <Table.Thead>
-        <Table.Tr>
-          {shown.map(({ title, isTitleHidden = false, render: _render, ...props }) => (
-            <Table.Th key={title} {...props} {...(isTitleHidden && { 'aria-label': title })}>
-              {!isTitleHidden && title}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {rows.map((row) => (
-          <Table.Tr key={keyOf(row)} {...propsOf?.(row)}>
-            {shown.map(({ title, isTitleHidden: _isTitleHidden, render, ...props }) => (
-              <Table.Td key={title} {...props}>
-                {render(row)}
-              </Table.Td>
+    <Table.ScrollContainer
+      minWidth={minWidth}
+      scrollAreaProps={{
+        offsetScrollbars: 'present',
+        viewportProps: { tabIndex: 0, role: 'group', 'aria-label': label },
+      }}
+    >
+      <Table verticalSpacing="xs" aria-label={label} {...table}>
+        <Table.Thead>
+          <Table.Tr>
+            {shown.map(({ title, isTitleHidden = false, isName: _isName, render: _render, ...props }) => (
+              <Table.Th key={title} {...props} {...(isTitleHidden && { 'aria-label': title })}>
+                {!isTitleHidden && title}
+              </Table.Th>
             ))}
           </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </ScrollingTable>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map((row) => (
+            <Table.Tr key={keyOf(row)} {...propsOf?.(row)}>
+              {shown.map(({ title, isTitleHidden: _isTitleHidden, isName, render, ...props }) =>
+                isName ? (
+                  <Table.Th key={title} scope="row" {...props}>
+                    {render(row)}
+                  </Table.Th>
+                ) : (
+                  <Table.Td key={title} {...props}>
+                    {render(row)}
+                  </Table.Td>
+                ),
+              )}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
   );
 }

@@ -1,5 +1,5 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useWindowEvent } from '@mantine/hooks';
+import { Button, Group, Modal, Stack, Text, type ButtonProps } from '@mantine/core';
+import { useDisclosure, useWindowEvent } from '@mantine/hooks';
 import { createContext, type FormEventHandler, type ReactNode, useContext } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from './states.js';
@@ -7,6 +7,11 @@ import type { ApiProblem } from '../api/http.js';
 
 /** Whether the identity confirmation is open above other dialogs, which must then ignore Escape. */
 export const ConfirmationOpenContext = createContext(false);
+
+const CloseContext = createContext<() => void>(() => {});
+
+/** Returns the function that closes the dialog around a component. */
+export const useClose = (): (() => void) => useContext(CloseContext);
 
 const LAYERS = { page: 200, above: 300 } as const;
 
@@ -47,7 +52,11 @@ export function Dialog({
     <Modal
       opened={opened}
       onClose={onClose}
-      title={<Text fw={650}>{title}</Text>}
+      title={
+        <Text size="md" fw={650}>
+          {title}
+        </Text>
+      }
       size={size}
       centered={centered}
       // No exit animation: closing may change the content.
@@ -57,88 +66,70 @@ export function Dialog({
       zIndex={LAYERS[layer]}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
-      {children}
+      <CloseContext value={onClose}>{children}</CloseContext>
     </Modal>
   );
 }
 
-/** Asks for confirmation before an action; the children say what will happen. */
-export function Confirm({
-  opened,
-  onClose,
+/** A button, and the dialog that it opens. */
+export function DialogButton({
+  label,
   title,
-  action,
-  color = 'red.9',
-  onConfirm,
-  pending,
-  problem,
   children,
-}: {
-  opened: boolean;
-  onClose: () => void;
+  ...button
+}: ButtonProps & {
+  'aria-label'?: string;
+  label: ReactNode;
+  /** Of the dialog. */
   title: string;
-  /** The label of the button. */
-  action: string;
-  /** `brand` where the action loses nothing. */
-  color?: 'red.9' | 'brand';
-  onConfirm: () => void;
-  pending: boolean;
-  problem: ApiProblem | null;
   children: ReactNode;
 }) {
-  const { t } = useTranslation();
+  const [opened, { open, close }] = useDisclosure();
   return (
-    <Dialog opened={opened} onClose={onClose} title={title}>
-      <Stack>
-        <Text size="sm" component="div">
-          {children}
-        </Text>
-        {problem !== null && <Failure problem={problem} />}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose} data-autofocus>
-            {t('cancel')}
-          </Button>
-          <Button color={color} onClick={onConfirm} loading={pending}>
-            {action}
-          </Button>
-        </Group>
-      </Stack>
-    </Dialog>
+    <>
+      <Button variant="default" size="xs" {...button} onClick={open}>
+        {label}
+      </Button>
+      <Dialog opened={opened} onClose={close} title={title}>
+        {children}
+      </Dialog>
+    </>
   );
 }
 
 /** A form in a dialog: fields, error, cancel and submit buttons. */
 export function DialogForm({
   onSubmit,
-  onClose,
   action,
   color = 'brand',
-  pending,
-  problem,
+  change: { isPending, error },
+  marksFields = false,
   children,
 }: {
   onSubmit: FormEventHandler<HTMLFormElement>;
-  onClose: () => void;
-  /** The label of the button. */
-  action: string;
-  /** Red where the action stops something. */
+  /** The label of the button, where it does more than save. */
+  action?: string;
+  /** Red where the action stops or loses something. */
   color?: 'red.9' | 'brand';
-  pending: boolean;
-  problem: ApiProblem | null;
+  change: { isPending: boolean; error: ApiProblem | null };
+  /** Whether the fields say what is wrong with invalid input. */
+  marksFields?: boolean;
   children: ReactNode;
 }) {
   const { t } = useTranslation();
+  const close = useClose();
   return (
     <form onSubmit={onSubmit} noValidate>
       <Stack>
         {children}
-        {problem !== null && <Failure problem={problem} />}
+        {error !== null && !(marksFields && error.code === 'invalid_input') && <Failure problem={error} />}
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
+          {/* Where no field before it has the focus. */}
+          <Button variant="default" onClick={close} data-autofocus>
             {t('cancel')}
           </Button>
-          <Button type="submit" color={color} loading={pending}>
-            {action}
+          <Button type="submit" color={color} loading={isPending}>
+            {action ?? t('save')}
           </Button>
         </Group>
       </Stack>

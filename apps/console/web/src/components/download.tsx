@@ -2,7 +2,6 @@ import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 
-/** Downloads a list as CSV. @param path of the download, below `/api` */
 export function Download({ path }: { path: string }) {
   const { t } = useTranslation();
   return (
@@ -16,4 +15,11 @@ export function Download({ path }: { path: string }) {
       {t('download')}
     </Button>
   );
+}
+
+/** Hands a file to the browser. */
+export function saveFile(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  Object.assign(document.createElement('a'), { href: url, download: name }).click();
+  URL.revokeObjectURL(url);
 }

@@ -1,5 +1,10 @@
-import { Paper, Text } from '@mantine/core';
+import { Paper, Text, type TextProps } from '@mantine/core';
 import type { ReactNode } from 'react';
+
+/** What stands below a text that matters more. */
+export function Small(props: TextProps & { children: ReactNode }) {
+  return <Text size="xs" c="dimmed" component="div" {...props} />;
+}
 
 /** A label and its value, inside a `dl`. */
 export function Fact({ label, children }: { label: string; children: ReactNode }) {
@@ -8,7 +13,7 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
       <Text size="xs" c="dimmed" component="dt">
         {label}
       </Text>
-      <Text size="sm" component="dd" m={0} className="tabular" style={{ overflowWrap: 'anywhere' }}>
+      <Text component="dd" m={0} className="tabular" style={{ overflowWrap: 'anywhere' }}>
         {children}
       </Text>
     </div>
@@ -19,9 +24,7 @@ export function Fact({ label, children }: { label: string; children: ReactNode }
 export function Statistic({ label, children }: { label: string; children: ReactNode }) {
   return (
     <Paper withBorder p="md">
-      <Text size="xs" c="dimmed" fw={550}>
-        {label}
-      </Text>
+      <Small fw={550}>{label}</Small>
       <Text size="xl" fw={650} className="tabular" component="div">
         {children}
       </Text>

@@ -2,6 +2,7 @@ import { Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCircle } from '@tabler/icons-react';
 import type { ComponentProps } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Small } from './facts.js';
 
 const LENGTH_MIN = 12;
 
@@ -32,9 +33,7 @@ export function NewPassword({
           met={typed !== '' && !known.some((word) => typed.includes(word))}
           text={t('newPassword.notYours')}
         />
-        <Text size="xs" c="dimmed">
-          {t('newPassword.hint')}
-        </Text>
+        <Small>{t('newPassword.hint')}</Small>
       </div>
     </Stack>
   );

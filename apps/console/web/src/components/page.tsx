@@ -29,7 +29,7 @@ export function Page({
       <Group justify="space-between" align="flex-end" gap="sm">
         <Stack gap={6} maw={720}>
           {back !== undefined && (
-            <Anchor component={Link} to={back.to} size="sm" w="fit-content">
+            <Anchor component={Link} to={back.to} w="fit-content">
               <Group gap={4} wrap="nowrap" component="span">
                 <IconArrowLeft size={16} aria-hidden />
                 {back.label}
@@ -40,7 +40,7 @@ export function Page({
             {title}
           </Title>
           {description !== undefined && (
-            <Text c="dimmed" size="sm" component="div">
+            <Text c="dimmed" component="div">
               {description}
             </Text>
           )}
@@ -62,7 +62,7 @@ export function Section({
   children,
 }: {
   title: string;
-  id?: string;
+  id?: string | undefined;
   description?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
@@ -76,7 +76,7 @@ export function Section({
               {title}
             </Title>
             {description !== undefined && (
-              <Text size="sm" c="dimmed" component="div">
+              <Text c="dimmed" component="div">
                 {description}
               </Text>
             )}

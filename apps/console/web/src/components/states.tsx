@@ -4,7 +4,6 @@ import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 
-/** The loading indicator of a page or section. */
 export function Loading() {
   const { t } = useTranslation();
   return (
@@ -40,7 +39,7 @@ export function Failure({ problem, onRetry }: { problem: ApiProblem; onRetry?: (
     >
       {(others.length > 0 || mayRetry) && (
         <Group justify="space-between">
-          <Text size="sm">{others.join(' ')}</Text>
+          <Text>{others.join(' ')}</Text>
           {mayRetry && (
             <Button size="xs" variant="default" onClick={onRetry}>
               {t('retry')}
@@ -92,7 +91,7 @@ export function EmptyState({
         <Title order={order} size="h4">
           {title}
         </Title>
-        <Text size="sm" c="dimmed" component="div">
+        <Text c="dimmed" component="div">
           {children}
         </Text>
         {action}

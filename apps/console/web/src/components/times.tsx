@@ -3,6 +3,7 @@ import { useInterval } from '@mantine/hooks';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useTimes } from '../hooks/formats.js';
+import { Small } from './facts.js';
 
 /** A time (RFC 3339) in the user's language and time zone, on one line unless `wraps`; the tooltip shows it in UTC. */
 export function Time({
@@ -47,9 +48,9 @@ export function Ago({ at }: { at: string }) {
       <Text inherit style={{ whiteSpace: 'nowrap' }}>
         {text}
       </Text>
-      <Text size="xs" c="dimmed" component="div">
+      <Small>
         <Time at={at} />
-      </Text>
+      </Small>
     </>
   );
 }

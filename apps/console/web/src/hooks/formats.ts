@@ -1,13 +1,6 @@
 import { useTranslation } from 'react-i18next';
 
-/** Formats numbers in the user's language. */
-export function useNumbers(): {
-  whole: (number: number) => string;
-  /** With its sign, also a plus. */
-  signed: (number: number) => string;
-  /** A part of one as a percentage with one digit after the point. */
-  share: (part: number) => string;
-} {
+export function useNumbers() {
   const { i18n } = useTranslation();
   const whole = new Intl.NumberFormat(i18n.language);
   const signed = new Intl.NumberFormat(i18n.language, { signDisplay: 'exceptZero' });
@@ -17,33 +10,30 @@ export function useNumbers(): {
     maximumFractionDigits: 1,
   });
   return {
-    whole: (number) => whole.format(number),
-    signed: (number) => signed.format(number),
-    share: (part) => share.format(part),
+    whole: (number: number): string => whole.format(number),
+    /** With its sign, also a plus. */
+    signed: (number: number): string => signed.format(number),
+    /** A part of one as a percentage with one digit after the point. */
+    share: (part: number): string => share.format(part),
   };
 }
 
 /** Formats durations in a fitting unit, with the symbols of the SI, which all our languages share. */
-export function useDurations(): {
-  milliseconds: (ms: number) => string;
-  seconds: (seconds: number) => string;
-} {
+export function useDurations() {
   const { language } = useTranslation().i18n;
   const write = (value: number, unit: 'ms' | 's' | 'min' | 'h'): string => {
     const number = new Intl.NumberFormat(language, { maximumFractionDigits: value < 10 ? 1 : 0 });
     return `${number.format(value)}\u00a0${unit}`;
   };
   const milliseconds = (ms: number): string => write(ms, 'ms');
-  return {
-    milliseconds,
-    seconds(seconds) {
-      if (seconds <= 0) return write(0, 's');
-      if (seconds < 1) return milliseconds(seconds * 1_000);
-      if (seconds < 120) return write(seconds, 's');
-      if (seconds < 7_200) return write(seconds / 60, 'min');
-      return write(seconds / 3_600, 'h');
-    },
+  const seconds = (value: number): string => {
+    if (value <= 0) return write(0, 's');
+    if (value < 1) return milliseconds(value * 1_000);
+    if (value < 120) return write(value, 's');
+    if (value < 7_200) return write(value / 60, 'min');
+    return write(value / 3_600, 'h');
   };
+  return { milliseconds, seconds };
 }
 
 /** Formats times (RFC 3339) in the user's language and time zone; with seconds where they tell rows apart. */

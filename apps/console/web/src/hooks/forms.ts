@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
+import { useMutationOnce } from '../api/queries.js';
 import { useNumbers } from './formats.js';
 
 /** Messages for the fields that the server refused, by field. */
@@ -14,7 +15,18 @@ export function useFieldErrors(): (problem: ApiProblem) => Record<string, string
     );
 }
 
-/** Validates that a field is filled in. */
+/** A mutation by a form, which shows which of its fields the server refused. */
+export function useFormMutation<V>(
+  form: { setErrors: (errors: Record<string, string>) => void },
+  mutationFn: (typed: V) => Promise<void>,
+) {
+  const fieldErrorsOf = useFieldErrors();
+  return useMutationOnce<void, V>({
+    mutationFn,
+    onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
+  });
+}
+
 export function useRequired(): (typed: string) => string | null {
   const { t } = useTranslation();
   return (typed) => (typed.trim() === '' ? t('fieldErrors.required') : null);

@@ -1,19 +1,11 @@
 import { useParams } from 'react-router';
 import { useMayOperate, useMayStop, useSession } from '../app/session.js';
 
-/** Whose senders the page is about: those of the account in the URL, or for the staff all. */
-interface SendersPlace {
-  /** Below `/api`. */
-  path: string;
-  audit: string;
-  account: string | undefined;
-  /** Whether the person may stop them, let them go on, and have them checked. */
-  mayStop: boolean;
-  /** Whether the person may add, change and remove them. */
-  mayChange: boolean;
-}
-
-export function useSenders(): SendersPlace {
+/**
+ * Whose senders the page is about: those of the account in the URL, or for the staff all; with their paths below `/api`, and whether the
+ * person may stop them, let them go on and have them checked (`mayStop`), and add, change and remove them (`mayChange`).
+ */
+export function useSenders() {
   const { account } = useParams();
   const { accounts } = useSession();
   const [mayStop, mayChange] = [useMayStop(), useMayOperate()];

@@ -1,76 +1,131 @@
-import { Button } from '@mantine/core';
+import { NumberInput, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
 import { useMayOperate } from '../../app/session.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
-import { ReasonDialog } from '../../components/reasonDialog.js';
-import { ReleaseButton, useHoldChange } from '../holds/holdChange.js';
-import { useAccountChange } from '../../hooks/staffChange.js';
-import { CreditsDialog } from './creditsDialog.js';
+import { ChangeButton, useReasonRule } from '../../components/changeDialog.js';
+import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
+import { useAccountChange } from '../../hooks/change.js';
+import { useNameRule, useRangeRule } from '../../hooks/forms.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { HoldButton, ReleaseButton } from '../holds/holdButtons.js';
+import { midnight } from '../sends/sendQuery.js';
 
-type DialogName = 'credits' | 'suspend' | 'resume' | 'hold';
+interface Props {
+  account: StaffAccountDetailsView;
+}
 
-/** Actions of operators on an account. */
-export function AccountActions({ account }: { account: StaffAccountDetailsView }) {
+export function AccountActions({ account }: Props) {
   const { t } = useTranslation(['accounts', 'holds', 'common']);
-  const [open, setOpen] = useState<DialogName | null>(null);
-  const close = (): void => setOpen(null);
-  const change = useAccountChange(`/staff/accounts/${account.id}`, close);
-  const holds = useHoldChange(close);
   if (!useMayOperate()) return null;
 
-  const suspended = account.suspendedAt !== null;
   const hold = { kind: 'account', target: account.id } as const;
+  const isSuspended = account.suspendedAt !== null;
   return (
     <>
       {account.held ? (
-        <ReleaseButton hold={hold} size="sm" />
+        <ReleaseButton hold={hold} button={{ size: 'sm' }} />
       ) : (
-        <Button variant="default" onClick={() => setOpen('hold')}>
-          {t('holds:target.account.button')}
-        </Button>
+        <HoldButton
+          hold={hold}
+          title={t('hold')}
+          action={t('holds:target.account.button')}
+          button={{ size: 'sm' }}
+        />
       )}
-      <Button variant="default" onClick={() => setOpen(suspended ? 'resume' : 'suspend')}>
-        {t(suspended ? 'resume.button' : 'suspend.button')}
-      </Button>
-      <Button onClick={() => setOpen('credits')}>{t('credits.button')}</Button>
-
-      <CreditsDialog account={account} opened={open === 'credits'} onClose={close} />
-      <ReasonDialog
-        opened={open === 'hold'}
-        onClose={close}
-        title={t('hold')}
-        action={t('holds:target.account.button')}
-        pending={holds.pending}
-        problem={holds.problem}
-        onConfirm={(reason) => holds.set(hold, reason)}
-      >
-        {t('holds:target.account.what')}
-      </ReasonDialog>
-      <ReasonDialog
-        opened={open === 'suspend'}
-        onClose={close}
-        title={t('suspend.title')}
-        action={t('suspend.button')}
-        pending={change.pending}
-        problem={change.problem}
-        onConfirm={(reason) => change.send({ method: 'POST', path: '/suspend', body: { reason } })}
-      >
-        {t('suspend.what')}
-      </ReasonDialog>
-      <ConfirmChange
-        opened={open === 'resume'}
-        onClose={close}
-        title={t('resume.title')}
-        color="brand"
-        action={t('resume.button')}
-        change={{ method: 'POST', path: `/staff/accounts/${account.id}/resume` }}
-        stale={['/staff/accounts', '/staff/audit']}
+      <ChangeButton
+        button={{ size: 'sm' }}
+        title={t(isSuspended ? 'resume.title' : 'suspend.title')}
+        action={t(isSuspended ? 'resume.button' : 'suspend.button')}
+        color={isSuspended ? 'brand' : 'red.9'}
+        change={{
+          method: 'POST',
+          path: `/staff/accounts/${account.id}/${isSuspended ? 'resume' : 'suspend'}`,
+        }}
+        asksReason={!isSuspended}
+        stale={['/staff/accounts', '/staff/holds', '/staff/audit']}
         done={t('common:saved')}
       >
-        {t('resume.what')}
-      </ConfirmChange>
+        {t(isSuspended ? 'resume.what' : 'suspend.what')}
+      </ChangeButton>
+      <DialogButton label={t('credits.button')} title={t('credits.title')} variant="filled" size="sm">
+        <CreditsForm account={account} />
+      </DialogButton>
     </>
+  );
+}
+
+/** The bounds of the server. */
+const AMOUNT_MAX = 1_000_000;
+const TEXT_LENGTH_MAX = 200;
+
+/** Grants credits, and shows the resulting balance before that is confirmed. */
+function CreditsForm({ account }: Props) {
+  const { t } = useTranslation(['accounts', 'common']);
+  const { whole } = useNumbers();
+  const path = `/staff/accounts/${account.id}`;
+  const change = useAccountChange(path, useClose());
+  // One id per form: a retry after a lost answer grants nothing twice.
+  const [grantId] = useState(() => crypto.randomUUID());
+  const form = useForm<{ amount: number | ''; reason: string; reference: string; expiresAt: string }>({
+    initialValues: { amount: '', reason: '', reference: '', expiresAt: '' },
+    validate: {
+      amount: useRangeRule()(1, AMOUNT_MAX),
+      reason: useReasonRule(),
+      reference: useNameRule(TEXT_LENGTH_MAX, { optional: true }),
+      expiresAt: (lastDay) =>
+        (midnight(lastDay, 1) ?? new Date(Infinity)) <= new Date() ? t('common:fieldErrors.past') : null,
+    },
+  });
+  const { amount } = form.values;
+  const grant = ({ reference, expiresAt, ...values }: typeof form.values): void =>
+    change.mutate({
+      method: 'POST',
+      path: `${path}/credits`,
+      body: {
+        amount: values.amount,
+        reason: values.reason.trim(),
+        ...(reference.trim() !== '' && { reference: reference.trim() }),
+        ...(expiresAt !== '' && { expiresAt: midnight(expiresAt, 1) }),
+        grantId,
+      },
+    });
+  return (
+    <DialogForm onSubmit={form.onSubmit(grant)} action={t('credits.button')} change={change}>
+      <NumberInput
+        label={t('credits.amount')}
+        required
+        min={1}
+        max={AMOUNT_MAX}
+        data-autofocus
+        {...form.getInputProps('amount')}
+      />
+      <TextInput
+        label={t('common:reason.label')}
+        description={t('credits.reason')}
+        required
+        maxLength={TEXT_LENGTH_MAX}
+        {...form.getInputProps('reason')}
+      />
+      <TextInput
+        label={t('credits.reference')}
+        description={t('credits.referenceText')}
+        maxLength={TEXT_LENGTH_MAX}
+        {...form.getInputProps('reference')}
+      />
+      <TextInput
+        type="date"
+        label={t('credits.lastDay')}
+        description={t('credits.lastDayText')}
+        {...form.getInputProps('expiresAt')}
+      />
+      <Text aria-live="polite">
+        {t('credits.balance', {
+          before: whole(account.credits),
+          after: whole(account.credits + (typeof amount === 'number' ? amount : 0)),
+        })}
+      </Text>
+    </DialogForm>
   );
 }

@@ -5,7 +5,7 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
-import { OwnCosts } from '../costs/ownCosts.js';
+import { OwnCosts } from '../costs/costMonths.js';
 import { ProtectionSections } from '../protection/protectionSections.js';
 import { ExhaustedRecipients } from '../recipients/exhaustedRecipients.js';
 import { RecipientRequests } from '../recipients/recipientRequests.js';
@@ -17,9 +17,7 @@ import { AccountBadge, ReadOnlyBadge } from '../../components/badges.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { AccountActions } from './accountActions.js';
-import { ApplicationsSection, MembersSection } from './accountSections.js';
-import { RateSection } from './rateSection.js';
-import { SendersSection } from './sendersSection.js';
+import { ApplicationsSection, MembersSection, RateSection, SendersSection } from './accountSections.js';
 
 /** An account for staff: balance, limits, team, applications, blocked recipients (their last digits only) and audit log. */
 export function AccountDetails() {
@@ -30,15 +28,15 @@ export function AccountDetails() {
   const account = read.data?.id === target ? read.data : undefined;
   return (
     <Page
-      title={account?.name ?? t('title')}
+      title={account?.name ?? t('common:nav.account')}
       back={{ to: '/staff/accounts', label: t('back') }}
       facts={
         account && (
           <>
             <AccountBadge account={account} />
             <Id id={account.id} what={t('id')} />
-            <Text size="sm" c="dimmed">
-              {t('created')} <Time at={account.createdAt} />
+            <Text c="dimmed">
+              {t('list.columns.created')} <Time at={account.createdAt} />
             </Text>
           </>
         )
@@ -69,29 +67,29 @@ export function AccountDetails() {
 }
 
 function Details({ account }: { account: StaffAccountDetailsView }) {
-  const { t } = useTranslation(['accounts', 'holds', 'recipients']);
+  const { t } = useTranslation(['accounts', 'holds', 'recipients', 'common', 'settings']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
   return (
     <>
       {account.suspendedAt !== null && (
-        <Alert color="red" variant="light" title={t('suspended.title')}>
-          <Text size="sm">
+        <Alert color="red" variant="light" title={t('list.state.suspended')}>
+          <Text>
             {t('holds:since')} <Time at={account.suspendedAt} />: {account.suspensionReason}
           </Text>
-          <Text size="sm">{t('suspended.text')}</Text>
+          <Text>{t('suspended.text')}</Text>
         </Alert>
       )}
       {account.held && (
         <Alert color="orange" variant="light" title={t('held.title')}>
-          <Anchor component={Link} to="/staff/holds" size="sm" c="inherit" underline="always">
+          <Anchor component={Link} to="/staff/holds" c="inherit" underline="always">
             {t('holds:banner.open')}
           </Anchor>
         </Alert>
       )}
       <SimpleGrid cols={3}>
-        <Statistic label={t('statistics.freeQuota')}>{whole(account.freeQuota)}</Statistic>
-        <Statistic label={t('statistics.credits')}>{whole(account.credits)}</Statistic>
+        <Statistic label={t('list.columns.freeQuota')}>{whole(account.freeQuota)}</Statistic>
+        <Statistic label={t('list.columns.credits')}>{whole(account.credits)}</Statistic>
         <Statistic label={t('statistics.sends')}>{whole(account.sendsCreated)}</Statistic>
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -106,16 +104,12 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
         <ExhaustedRecipients
           account={`/staff/accounts/${account.id}`}
           mayReset={mayOperate}
-          empty={
-            <Text size="sm" c="dimmed">
-              {t('recipients:empty.title')}
-            </Text>
-          }
+          empty={<Text c="dimmed">{t('recipients:empty.title')}</Text>}
         />
       </Section>
       {mayOperate && <RecipientRequests account={`/staff/accounts/${account.id}`} />}
-      <Section title={t('audit')}>
-        <AuditTable path={`/staff/audit?account=${account.id}`} empty={t('unchanged')} />
+      <Section title={t('common:nav.audit')}>
+        <AuditTable path={`/staff/audit?account=${account.id}`} empty={t('settings:unchanged')} />
       </Section>
     </>
   );

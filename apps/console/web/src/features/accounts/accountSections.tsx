@@ -1,32 +1,129 @@
-import { Group, Stack, Text } from '@mantine/core';
+import { Anchor, Group, NumberInput, Radio, Stack, Switch, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
 import type { StaffAccountDetailsView } from '../../../../src/features/accounts/view.js';
+import type { SettingsView } from '../../../../src/features/settings/view.js';
+import { useData } from '../../api/queries.js';
+import { useMayOperate } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
 import { DataTable } from '../../components/dataTable.js';
-import { useNumbers } from '../../hooks/formats.js';
+import { DialogForm, useClose } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
+import { useAccountChange } from '../../hooks/change.js';
+import { useRangeRule } from '../../hooks/forms.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { EditableSection } from '../protection/editableSection.js';
 
 interface Props {
   account: StaffAccountDetailsView;
 }
 
-/** The members of the account, by name. */
-export function MembersSection({ account: { members } }: Props) {
-  const { t } = useTranslation(['accounts', 'team']);
+/** The rate limit of the account: custom, or from the settings; and its weight, which the command line changes. */
+export function RateSection({ account }: Props) {
+  const { t } = useTranslation('accounts');
+  const { whole } = useNumbers();
   return (
-    <Section title={t('members.title')}>
-      {members.length === 0 && (
-        <Text size="sm" c="dimmed">
-          {t('members.none')}
-        </Text>
+    <EditableSection
+      id="rate"
+      mayChange={useMayOperate()}
+      title={t('rate.title')}
+      edit={t('rate.edit')}
+      form={<RateForm account={account} />}
+    >
+      <Text>
+        {t('rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
+        {t(account.ownRatePerMinute === null ? 'rate.follows' : 'rate.own')}
+      </Text>
+      <Text>{t('rate.weight', { weight: whole(account.weight) })}</Text>
+    </EditableSection>
+  );
+}
+
+function RateForm({ account }: Props) {
+  const { t } = useTranslation('accounts');
+  const { whole } = useNumbers();
+  const { data } = useData<SettingsView>('/staff/settings');
+  const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
+  const path = `/staff/accounts/${account.id}`;
+  const change = useAccountChange(path, useClose());
+  const rangeRule = useRangeRule();
+  const form = useForm({
+    initialValues: { isOwn: account.ownRatePerMinute !== null, rate: account.ratePerMinute },
+    validate: { rate: (rate, { isOwn }) => (isOwn ? rangeRule(min, max)(rate) : null) },
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ isOwn, rate }) =>
+        change.mutate({ method: 'PUT', path: `${path}/rate`, body: { ratePerMinute: isOwn ? rate : null } }),
       )}
+      change={change}
+    >
+      <Switch
+        label={t('rate.switch')}
+        description={data && t('rate.setting', { rate: whole(data.settings.accountRatePerMinute) })}
+        data-autofocus
+        {...form.getInputProps('isOwn', { type: 'checkbox' })}
+      />
+      {form.values.isOwn && (
+        <NumberInput label={t('rate.label')} min={min} max={max} {...form.getInputProps('rate')} />
+      )}
+    </DialogForm>
+  );
+}
+
+const POLICIES = ['shared', 'own-first', 'own'] as const;
+
+/** By which senders the account's sends leave. */
+export function SendersSection({ account }: Props) {
+  const { t } = useTranslation(['accounts', 'common']);
+  return (
+    <EditableSection
+      id="senders"
+      mayChange={useMayOperate()}
+      title={t('common:nav.senders')}
+      edit={t('senders.edit')}
+      form={<PolicyForm account={account} />}
+    >
+      <Text>{t(`senders.${account.senders}`)}</Text>
+      <Anchor component={Link} to="/staff/senders" underline="always">
+        {t('senders.all')}
+      </Anchor>
+    </EditableSection>
+  );
+}
+
+function PolicyForm({ account }: Props) {
+  const { t } = useTranslation('accounts');
+  const path = `/staff/accounts/${account.id}`;
+  const change = useAccountChange(path, useClose());
+  const form = useForm({ initialValues: { senders: account.senders } });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit((body) => change.mutate({ method: 'PUT', path: `${path}/senders`, body }))}
+      change={change}
+    >
+      <Radio.Group label={t('senders.label')} {...form.getInputProps('senders')}>
+        <Stack gap="xs" pt="xs">
+          {POLICIES.map((policy) => (
+            <Radio key={policy} value={policy} label={t(`senders.${policy}`)} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </DialogForm>
+  );
+}
+
+export function MembersSection({ account: { members } }: Props) {
+  const { t } = useTranslation(['accounts', 'team', 'common']);
+  return (
+    <Section title={t('common:nav.team')}>
+      {members.length === 0 && <Text c="dimmed">{t('members.none')}</Text>}
       <Stack gap={4}>
         {members.map(({ id, name, role }) => (
           <Group key={id} justify="space-between">
-            <Text size="sm">{name}</Text>
-            <Text size="sm" c="dimmed">
-              {t(`team:roles.${role}`)}
-            </Text>
+            <Text>{name}</Text>
+            <Text c="dimmed">{t(`team:roles.${role}`)}</Text>
           </Group>
         ))}
       </Stack>
@@ -34,28 +131,26 @@ export function MembersSection({ account: { members } }: Props) {
   );
 }
 
-/** The applications of the account with their limits. */
 export function ApplicationsSection({ account: { applications } }: Props) {
-  const { t } = useTranslation('accounts');
+  const { t } = useTranslation(['accounts', 'common', 'protection', 'applications']);
   const { whole } = useNumbers();
-  const limit = (value: number | null): string => (value === null ? t('applications.off') : whole(value));
+  const limit = (value: number | null): string =>
+    value === null ? t('protection:limits.off') : whole(value);
   return (
-    <Section id="limits" title={t('applications.title')}>
+    <Section id="limits" title={t('common:nav.applications')}>
       {applications.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          {t('applications.none')}
-        </Text>
+        <Text c="dimmed">{t('protection:limits.none')}</Text>
       ) : (
         <DataTable
-          label={t('applications.title')}
+          label={t('common:nav.applications')}
           minWidth={300}
           rows={applications}
           keyOf={({ id }) => id}
           columns={[
-            { title: t('applications.columns.name'), render: ({ name }) => name },
-            { title: t('applications.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
+            { title: t('protection:limits.columns.name'), render: ({ name }) => name },
+            { title: t('applications:list.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
             {
-              title: t('applications.columns.keys'),
+              title: t('applications:list.columns.keys'),
               ta: 'right',
               render: ({ keysInUse }) => whole(keysInUse),
             },

@@ -18,13 +18,13 @@ const DEBOUNCE_MS = 250;
 
 /** All accounts, newest first, with the search in the URL. */
 export function Accounts() {
-  const { t } = useTranslation('accounts');
+  const { t } = useTranslation(['accounts', 'common']);
   const [search, setSearch] = useSearchParams();
   const [typed, setTyped] = useState(search.get('text') ?? '');
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const list = usePages<StaffAccountsView>(`/staff/accounts?text=${encodeURIComponent(text)}`);
   return (
-    <Page title={t('list.title')} description={t('list.description')}>
+    <Page title={t('common:nav.accounts')} description={t('list.description')}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <TextInput
           label={t('list.search')}
@@ -60,11 +60,11 @@ export function Accounts() {
 }
 
 function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
-  const { t } = useTranslation('accounts');
+  const { t } = useTranslation(['accounts', 'common']);
   const { whole } = useNumbers();
   return (
     <DataTable
-      label={t('list.title')}
+      label={t('common:nav.accounts')}
       minWidth={300}
       highlightOnHover
       rows={accounts}
@@ -75,7 +75,7 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
           maw: 320,
           style: { overflowWrap: 'anywhere' },
           render: ({ id, name }) => (
-            <Anchor component={Link} to={`/staff/accounts/${id}`} size="sm" fw={550}>
+            <Anchor component={Link} to={`/staff/accounts/${id}`} fw={550}>
               {name}
             </Anchor>
           ),

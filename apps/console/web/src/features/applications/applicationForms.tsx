@@ -1,61 +1,35 @@
 import { Radio, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
-import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
-import { useFieldErrors, useNameRule } from '../../hooks/forms.js';
+import { DialogForm, useClose } from '../../components/dialog.js';
+import { useChange } from '../../hooks/change.js';
+import { useNameRule } from '../../hooks/forms.js';
 
-interface NewProps {
-  onClose: () => void;
-  /** The mode that is chosen at first. */
-  mode: ApplicationView['mode'];
-}
-
-/** The dialog that creates an application and then opens its page. */
-export function CreateApplication({ opened, ...props }: NewProps & { opened: boolean }) {
-  const { t } = useTranslation('applications');
-  return (
-    <Dialog opened={opened} onClose={props.onClose} title={t('list.create')}>
-      <CreateForm {...props} />
-    </Dialog>
-  );
-}
-
-function CreateForm({ onClose, mode: initialMode }: NewProps) {
+/** Creates an application and then opens its page. @param mode the one that is chosen at first */
+export function CreateApplication({ mode }: { mode: ApplicationView['mode'] }) {
   const { t } = useTranslation(['applications', 'common']);
-  const { path } = useAccount();
+  const path = `${useAccount().path}/applications`;
   const navigate = useNavigate();
-  const fieldErrorsOf = useFieldErrors();
-  const create = useChange<{ id: string }>(`${path}/applications`);
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { name: '', mode: initialMode },
+    initialValues: { name: '', mode },
     validate: { name: useNameRule(200) },
   });
-
-  const submit = form.onSubmit(({ name, mode }) =>
-    create.mutate(
-      { method: 'POST', path: `${path}/applications`, body: { name: name.trim(), mode } },
-      {
-        onSuccess: ({ id }) => {
-          notifications.show({ message: t('list.created', { name: name.trim() }) });
-          void navigate(id);
-        },
-        onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
-      },
-    ),
-  );
+  const create = useChange<{ id: string }>([path], {
+    done: () => t('list.created', { name: form.getValues().name.trim() }),
+    onDone: ({ id }) => void navigate(id),
+    form,
+  });
   return (
     <DialogForm
-      onSubmit={submit}
+      onSubmit={form.onSubmit((typed) =>
+        create.mutate({ method: 'POST', path, body: { ...typed, name: typed.name.trim() } }),
+      )}
       action={t('list.create')}
-      onClose={onClose}
-      pending={create.isPending}
-      problem={create.error}
+      change={create}
     >
       <TextInput
         label={t('list.form.name')}
@@ -82,51 +56,21 @@ function CreateForm({ onClose, mode: initialMode }: NewProps) {
   );
 }
 
-interface Props {
-  application: ApplicationView;
-  onClose: () => void;
-}
-
-/** The dialog that renames an application. */
-export function RenameApplication({ opened, ...props }: Props & { opened: boolean }) {
+export function RenameApplication({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
-  return (
-    <Dialog opened={opened} onClose={props.onClose} title={t('details.renameTitle')}>
-      <RenameForm {...props} />
-    </Dialog>
-  );
-}
-
-function RenameForm({ application, onClose }: Props) {
-  const { t } = useTranslation(['applications', 'common']);
   const list = `${useAccount().path}/applications`;
-  const fieldErrorsOf = useFieldErrors();
-  const rename = useChange(list);
   const form = useForm({
     mode: 'uncontrolled',
     initialValues: { name: application.name },
     validate: { name: useNameRule(200) },
   });
-
-  const submit = form.onSubmit(({ name }) =>
-    rename.mutate(
-      { method: 'PUT', path: `${list}/${application.id}`, body: { name: name.trim() } },
-      {
-        onSuccess: () => {
-          notifications.show({ message: t('details.renamed') });
-          onClose();
-        },
-        onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
-      },
-    ),
-  );
+  const rename = useChange([list], { done: t('details.renamed'), onDone: useClose(), form });
   return (
     <DialogForm
-      onSubmit={submit}
-      action={t('common:save')}
-      onClose={onClose}
-      pending={rename.isPending}
-      problem={rename.error}
+      onSubmit={form.onSubmit(({ name }) =>
+        rename.mutate({ method: 'PUT', path: `${list}/${application.id}`, body: { name: name.trim() } }),
+      )}
+      change={rename}
     >
       <TextInput
         label={t('list.form.name')}

@@ -8,13 +8,13 @@ import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
 import { DataTable } from '../../components/dataTable.js';
+import { Dialog } from '../../components/dialog.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { CreateApplication } from './applicationForms.js';
 
-/** The applications of an account. */
 export function Applications() {
   const { t } = useTranslation(['applications', 'common']);
   const account = useAccount();
@@ -39,7 +39,9 @@ export function Applications() {
           isEmpty ? <FirstSteps action={create} /> : <ApplicationTable applications={applications} />
         }
       </Loaded>
-      <CreateApplication opened={creating} onClose={close} mode={mode} />
+      <Dialog opened={creating} onClose={close} title={t('list.create')}>
+        <CreateApplication mode={mode} />
+      </Dialog>
     </Page>
   );
 }
@@ -76,7 +78,7 @@ function ApplicationTable({ applications }: { applications: readonly Application
           title: t('list.columns.name'),
           maw: 320,
           render: ({ id, name }) => (
-            <Anchor component={Link} to={id} size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+            <Anchor component={Link} to={id} fw={550} style={{ overflowWrap: 'anywhere' }}>
               {name}
             </Anchor>
           ),

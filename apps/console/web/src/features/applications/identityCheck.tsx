@@ -1,12 +1,11 @@
 import { Button, Group, Radio, Stack } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
-import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
+import { useChange } from '../../hooks/change.js';
 
 const CHECKS = ['off', 'observe', 'enforce'] as const;
 const checkOf = (value: string) => CHECKS.find((check) => check === value) ?? 'off';
@@ -16,13 +15,14 @@ export function IdentityCheck({ application }: { application: ApplicationView })
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
   const list = `${path}/applications`;
-  const save = useChange(list);
+  const save = useChange([list], { done: t('identity.saved') });
   const [chosen, choose] = useState(application.identityCheck);
   const submit = (): void =>
-    save.mutate(
-      { method: 'PUT', path: `${list}/${application.id}/identity-check`, body: { identityCheck: chosen } },
-      { onSuccess: () => void notifications.show({ message: t('identity.saved') }) },
-    );
+    save.mutate({
+      method: 'PUT',
+      path: `${list}/${application.id}/identity-check`,
+      body: { identityCheck: chosen },
+    });
   return (
     <Section title={t('identity.title')} description={t('identity.description')}>
       <Stack>

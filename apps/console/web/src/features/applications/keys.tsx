@@ -1,29 +1,22 @@
 import { Alert, Badge, Box, Button, Code, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconAlertTriangle, IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, KeyView } from '../../../../src/features/applications/view.js';
 import { NewKey } from './newKey.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
+import { ChangeButton } from '../../components/changeDialog.js';
+import { Small } from '../../components/facts.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { Ago, Time } from '../../components/times.js';
 
-/** The keys of an application, active and revoked. */
 export function Keys({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
   const [creating, { open, close }] = useDisclosure();
-  const [asking, question] = useDisclosure();
-  const [asked, setAsked] = useState<KeyView | null>(null);
-  const ask = (key: KeyView): void => {
-    setAsked(key);
-    question.open();
-  };
   const read = useData<{ keys: KeyView[] }>(`${path}/applications/${application.id}/keys`);
   return (
     <Section
@@ -40,37 +33,30 @@ export function Keys({ application }: { application: ApplicationView }) {
       <Loaded read={read}>
         {({ keys }) =>
           keys.length === 0 ? (
-            <Text size="sm" ta="center" py="lg">
+            <Text ta="center" py="lg">
               {t(mayChange ? 'keys.empty' : 'keys.emptyViewer')}
             </Text>
           ) : (
-            <KeyTable keys={keys} onRevoke={mayChange && ask} />
+            <KeyTable keys={keys} application={application} mayRevoke={mayChange} />
           )
         }
       </Loaded>
       <NewKey application={application} opened={creating} onClose={close} />
-      {asked !== null && (
-        <RevokeKey
-          application={application}
-          apiKey={asked}
-          opened={asking}
-          isLast={application.keysInUse === 1 && asked.expiresAt === null}
-          onClose={question.close}
-        />
-      )}
     </Section>
   );
 }
 
-/** Keys, newest first, active before revoked. `onRevoke` is false for users who may not revoke. */
+/** Keys, newest first, active before revoked. */
 function KeyTable({
   keys,
-  onRevoke,
+  application,
+  mayRevoke,
 }: {
   keys: readonly KeyView[];
-  onRevoke: ((key: KeyView) => void) | false;
+  application: ApplicationView;
+  mayRevoke: boolean;
 }) {
-  const { t } = useTranslation('applications');
+  const { t } = useTranslation(['applications', 'common']);
   const newest = keys.toReversed();
   return (
     <DataTable
@@ -106,20 +92,10 @@ function KeyTable({
             </>
           ),
         },
-        onRevoke && {
-          title: t('keys.columns.actions'),
+        mayRevoke && {
+          title: t('common:actions'),
           ta: 'end',
-          render: (key) =>
-            !isRevoked(key) && (
-              <Button
-                size="xs"
-                variant="default"
-                aria-label={t('keys.revokeNamed', { key: key.label ?? key.hint })}
-                onClick={() => onRevoke(key)}
-              >
-                {t('keys.revoke')}
-              </Button>
-            ),
+          render: (key) => !isRevoked(key) && <RevokeKey application={application} apiKey={key} />,
         },
       ]}
     />
@@ -141,47 +117,33 @@ function KeyName({ apiKey }: { apiKey: KeyView }) {
   const revoked = isRevoked(apiKey);
   return (
     <>
-      <Text size="sm" fw={revoked ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={revoked ? 400 : 550} style={{ overflowWrap: 'anywhere' }}>
         {label ?? t(expiresAt === null ? 'keys.noLabel' : 'keys.tryout')}
       </Text>
       <Code {...(revoked && { c: 'dimmed' })}>{hint}</Code>
       {expiresAt !== null && (
-        <Text size="xs" c="dimmed" mt={4} component="div">
+        <Small mt={4}>
           {t('keys.ends')} <Time at={expiresAt} />
-        </Text>
+        </Small>
       )}
       <Box hiddenFrom="sm" mt={4}>
         <KeyState apiKey={apiKey} />
       </Box>
-      <Text size="xs" c="dimmed" hiddenFrom="sm" mt={4} component="div">
+      <Small hiddenFrom="sm" mt={4}>
         {t('keys.columns.lastUsed')}: {lastUsedAt === null ? t('keys.never') : <Time at={lastUsedAt} />}
-      </Text>
+      </Small>
     </>
   );
 }
 
-/** Asks for confirmation before a key is revoked. */
-function RevokeKey({
-  application,
-  apiKey,
-  opened,
-  isLast,
-  onClose,
-}: {
-  application: ApplicationView;
-  apiKey: KeyView;
-  opened: boolean;
-  isLast: boolean;
-  onClose: () => void;
-}) {
+function RevokeKey({ application, apiKey }: { application: ApplicationView; apiKey: KeyView }) {
   const { t } = useTranslation('applications');
   const list = `${useAccount().path}/applications`;
   const { label, hint } = apiKey;
   const name = label === null ? hint : `${label} (${hint})`;
   return (
-    <ConfirmChange
-      opened={opened}
-      onClose={onClose}
+    <ChangeButton
+      label={t('keys.revokeNamed', { key: label ?? hint })}
       title={t('keys.revokeTitle')}
       action={t('keys.revoke')}
       change={{ method: 'POST', path: `${list}/${application.id}/keys/${apiKey.id}/revoke` }}
@@ -199,12 +161,12 @@ function RevokeKey({
             {t('keys.revokeUsed')} <Ago at={apiKey.lastUsedAt} />
           </div>
         )}
-        {isLast && (
+        {application.keysInUse === 1 && apiKey.expiresAt === null && (
           <Alert color="orange" icon={<IconAlertTriangle size={18} />}>
             {t('keys.revokeLast')}
           </Alert>
         )}
       </Stack>
-    </ConfirmChange>
+    </ChangeButton>
   );
 }

@@ -1,10 +1,9 @@
 import { Button, Group, NumberInput, Stack, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
-import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
+import { useChange } from '../../hooks/change.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
@@ -22,27 +21,21 @@ export function Limits({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
   const list = `${path}/applications`;
-  const save = useChange(list);
   const rangeRule = useRangeRule()(1, LIMIT_MAX);
   const rule = (typed: number | string | null): string | null => (typed === null ? null : rangeRule(typed));
   const form = useForm<Typed>({
     initialValues: { ...application.limits },
     validate: { perMinute: rule, perRecipientHour: rule },
   });
-
-  const submit = form.onSubmit((values) =>
+  const save = useChange([list], { done: t('limits.saved') });
+  const submit = form.onSubmit((body) =>
     save.mutate(
-      { method: 'PUT', path: `${list}/${application.id}/limits`, body: values },
-      {
-        onSuccess: () => {
-          form.resetDirty(values);
-          notifications.show({ message: t('limits.saved') });
-        },
-      },
+      { method: 'PUT', path: `${list}/${application.id}/limits`, body },
+      { onSuccess: () => form.resetDirty(body) },
     ),
   );
   return (
-    <Section title={t('limits.title')} description={t('limits.description')}>
+    <Section title={t('list.columns.limits')} description={t('limits.description')}>
       <form onSubmit={submit} noValidate>
         <Stack>
           {save.error !== null && <Failure problem={save.error} />}

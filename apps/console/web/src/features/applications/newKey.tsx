@@ -10,12 +10,11 @@ import { useData, useMutationOnce } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { CodeSamples } from '../../components/codeSamples.js';
 import { CodeBlock } from '../../components/copy.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
+import { Dialog, DialogForm, useClose } from '../../components/dialog.js';
 import { Loaded } from '../../components/states.js';
 import { useDocs } from '../../hooks/docs.js';
 import { focusOnMount, useFieldErrors, useNameRule } from '../../hooks/forms.js';
 
-/** The dialog that creates a key and shows it once. */
 export function NewKey({
   application,
   opened,
@@ -35,14 +34,14 @@ export function NewKey({
     <Dialog
       opened={opened}
       onClose={close}
-      title={t(create.data === undefined ? 'newKey.title' : 'newKey.readyTitle')}
+      title={t(create.data === undefined ? 'keys.create' : 'newKey.readyTitle')}
       size="lg"
       persistent={create.isPending || create.data !== undefined}
     >
       {create.data === undefined ? (
-        <LabelForm create={create} onClose={close} />
+        <LabelForm create={create} />
       ) : (
-        <Ready apiKey={create.data.key} application={application} onClose={close} />
+        <Ready apiKey={create.data.key} application={application} />
       )}
     </Dialog>
   );
@@ -61,7 +60,7 @@ function useNewKey(application: string) {
   });
 }
 
-function LabelForm({ create, onClose }: { create: ReturnType<typeof useNewKey>; onClose: () => void }) {
+function LabelForm({ create }: { create: ReturnType<typeof useNewKey> }) {
   const { t } = useTranslation('applications');
   const fieldErrorsOf = useFieldErrors();
   const form = useForm({
@@ -73,13 +72,7 @@ function LabelForm({ create, onClose }: { create: ReturnType<typeof useNewKey>; 
     create.mutate(label.trim(), { onError: (problem) => form.setErrors(fieldErrorsOf(problem)) }),
   );
   return (
-    <DialogForm
-      onSubmit={submit}
-      action={t('newKey.create')}
-      onClose={onClose}
-      pending={create.isPending}
-      problem={create.error}
-    >
+    <DialogForm onSubmit={submit} action={t('keys.create')} change={create}>
       <TextInput
         label={t('newKey.label')}
         description={t('newKey.labelHint')}
@@ -93,15 +86,7 @@ function LabelForm({ create, onClose }: { create: ReturnType<typeof useNewKey>; 
   );
 }
 
-function Ready({
-  apiKey,
-  application,
-  onClose,
-}: {
-  apiKey: string;
-  application: ApplicationView;
-  onClose: () => void;
-}) {
+function Ready({ apiKey, application }: { apiKey: string; application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const docs = useDocs();
   return (
@@ -112,10 +97,10 @@ function Ready({
       <CodeBlock code={apiKey} what={t('newKey.key')} wrap />
       <FirstSend application={application} apiKey={apiKey} />
       <Group justify="space-between">
-        <Anchor href={docs('quick-start')} target="_blank" rel="noreferrer" size="sm">
+        <Anchor href={docs('quick-start')} target="_blank" rel="noreferrer">
           {t('newKey.docs')}
         </Anchor>
-        <Button ref={focusOnMount} onClick={onClose}>
+        <Button ref={focusOnMount} onClick={useClose()}>
           {t('newKey.done')}
         </Button>
       </Group>
@@ -130,12 +115,8 @@ function FirstSend({ application: { id, mode }, apiKey }: { application: Applica
   return (
     <>
       <div>
-        <Text fw={550} size="sm">
-          {t('newKey.try')}
-        </Text>
-        <Text size="sm" c="dimmed">
-          {t(mode === 'test' ? 'newKey.tryTest' : 'newKey.tryLive')}
-        </Text>
+        <Text fw={550}>{t('newKey.try')}</Text>
+        <Text c="dimmed">{t(mode === 'test' ? 'newKey.tryTest' : 'newKey.tryLive')}</Text>
       </div>
       <CodeBlock code={`export ONECODE_API_KEY='${apiKey}'`} what={t('newKey.variable')} wrap />
       <Loaded read={useData<TryoutView>(`${path}/applications/${id}/tryout`)}>

@@ -43,12 +43,16 @@ function AuditPage({
   areas: readonly Area[];
   isForStaff?: boolean;
 }) {
-  const { t } = useTranslation('audit');
+  const { t } = useTranslation(['audit', 'common']);
   const { filters, set } = useUrlFilters();
   const query = serverQuery(filters);
   return (
-    <Page title={t('title')} description={description} actions={<Download path={`${path}.csv?${query}`} />}>
-      <Group align="flex-end" gap="xs" role="group" aria-label={t('filters.label')}>
+    <Page
+      title={t('common:nav.audit')}
+      description={description}
+      actions={<Download path={`${path}.csv?${query}`} />}
+    >
+      <Group align="flex-end" gap="xs" role="group" aria-label={t('common:filters')}>
         {isForStaff && (
           <AccountPicker
             label={t('filters.account')}

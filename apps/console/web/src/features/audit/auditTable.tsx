@@ -1,10 +1,12 @@
 import { Anchor, Group, Stack, Text, useMatches } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { AuditEntryView, AuditPageView } from '../../../../src/features/audit/view.js';
 import { usePages } from '../../api/queries.js';
 import { useAuditTexts } from './auditTexts.js';
 import { DataTable } from '../../components/dataTable.js';
+import { Small } from '../../components/facts.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
@@ -15,7 +17,6 @@ export function AuditTable({
   withAccount = false,
   empty,
 }: {
-  /** Of the list, below `/api`. */
   path: string;
   isForStaff?: boolean;
   withAccount?: boolean;
@@ -29,12 +30,7 @@ export function AuditTable({
     <Loaded read={list}>
       {(pages) => {
         const entries = pages.flatMap((page) => page.entries);
-        if (entries.length === 0)
-          return (
-            <Text size="sm" c="dimmed">
-              {empty}
-            </Text>
-          );
+        if (entries.length === 0) return <Text c="dimmed">{empty}</Text>;
         return (
           <Stack gap="sm">
             <DataTable
@@ -75,11 +71,11 @@ function When({ entry: { at, actor }, isNarrow }: { entry: AuditEntryView; isNar
   return (
     <>
       <Time at={at} seconds wraps={isNarrow} />
-      <Text size="xs" c="dimmed">
+      <Small>
         {actor.kind === 'command_line' && t('commandLine', { name: actor.name })}
         {actor.kind === 'nobody' && t('nobody')}
         {(actor.kind === 'user' || actor.kind === 'staff') && (actor.name || t('staff'))}
-      </Text>
+      </Small>
     </>
   );
 }
@@ -97,7 +93,7 @@ function What({
   const sends = isForStaff ? '/staff/sends' : `/accounts/${account?.id}/sends`;
   return (
     <>
-      <Text size="sm" fw={550}>
+      <Text fw={550}>
         {sendId === null ? (
           texts.action(action)
         ) : (
@@ -107,7 +103,7 @@ function What({
         )}
       </Text>
       {withAccount && account !== null && (
-        <Anchor component={Link} to={`/staff/accounts/${account.id}`} size="sm">
+        <Anchor component={Link} to={`/staff/accounts/${account.id}`}>
           {account.name ?? account.id}
         </Anchor>
       )}
@@ -119,32 +115,31 @@ function Changes({ entry: { subject, changes, facts } }: { entry: AuditEntryView
   const texts = useAuditTexts();
   return (
     <Stack gap={2}>
-      {subject !== null && (
-        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {texts.value(subject, 'target')}
-        </Text>
-      )}
+      {subject !== null && <Text style={{ overflowWrap: 'anywhere' }}>{texts.value(subject, 'target')}</Text>}
       {changes.map(({ field, before, after }) => (
-        <Group key={field} gap={6} wrap="wrap">
-          <Text size="sm" c="dimmed" component="span">
-            {texts.field(field)}
-          </Text>
-          <Text size="sm" component="span" style={{ overflowWrap: 'anywhere' }}>
-            {before !== undefined && `${texts.value(before, field)} → `}
-            {texts.value(after, field)}
-          </Text>
-        </Group>
+        <Line key={field} name={texts.field(field)}>
+          {before !== undefined && `${texts.value(before, field)} → `}
+          {texts.value(after, field)}
+        </Line>
       ))}
       {facts.map(({ field, value }) => (
-        <Group key={field} gap={6} wrap="wrap">
-          <Text size="sm" c="dimmed" component="span">
-            {texts.field(field)}
-          </Text>
-          <Text size="sm" component="span" style={{ overflowWrap: 'anywhere' }}>
-            {texts.value(value, field)}
-          </Text>
-        </Group>
+        <Line key={field} name={texts.field(field)}>
+          {texts.value(value, field)}
+        </Line>
       ))}
     </Stack>
+  );
+}
+
+function Line({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Group gap={6} wrap="wrap">
+      <Text c="dimmed" component="span">
+        {name}
+      </Text>
+      <Text component="span" style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Text>
+    </Group>
   );
 }

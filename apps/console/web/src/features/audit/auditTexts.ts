@@ -15,12 +15,7 @@ const isNull = (name: string): name is keyof typeof audit.nulls => name in audit
 const isValue = (value: string): value is keyof typeof audit.values => value in audit.values;
 
 /** The names and values of audit entries in the user's language; those without a text are shown as they are. */
-export function useAuditTexts(): {
-  action: (action: string) => string;
-  field: (name: string) => string;
-  /** The meaning of null depends on the field. */
-  value: (value: AuditValue, field: string) => string;
-} {
+export function useAuditTexts() {
   const { t, i18n } = useTranslation('audit');
   const { whole } = useNumbers();
   const time = useTimes();
@@ -31,6 +26,7 @@ export function useAuditTexts(): {
   const stopReason = useStopReason();
   const field = (name: string): string => (isField(name) ? t(`fields.${name}`) : name);
 
+  /** The meaning of null depends on the field. */
   function value(given: AuditValue, name: string): string {
     if (given === null) return isNull(name) ? t(`nulls.${name}`) : t('nothing');
     if (typeof given === 'number') return name === 'price' ? price.format(given) : whole(given);
@@ -52,7 +48,8 @@ export function useAuditTexts(): {
 
   return {
     // The key is built at run time; a test checks that every action has a text.
-    action: (action) => t(`actions.${action}` as 'actions.account.create', { defaultValue: action }),
+    action: (action: string): string =>
+      t(`actions.${action}` as 'actions.account.create', { defaultValue: action }),
     field,
     value,
   };

@@ -17,7 +17,6 @@ import { useTranslation } from 'react-i18next';
 
 const SCHEMES = { light: IconSun, dark: IconMoon, auto: IconDeviceDesktop } as const;
 
-/** The layout of sign-in, sign-up and invitation: brand, one card, language and appearance. */
 export function AuthLayout({
   title,
   description,
@@ -39,7 +38,9 @@ export function AuthLayout({
         <Anchor href="/" underline="never" c="inherit">
           <Group gap={8} wrap="nowrap">
             <img src="/icon.svg" width={26} height={26} alt="" />
-            <Text fw={700}>{t('common:brand')}</Text>
+            <Text size="md" fw={700}>
+              {t('common:brand')}
+            </Text>
           </Group>
         </Anchor>
         <Preferences />
@@ -53,7 +54,7 @@ export function AuthLayout({
                   {title}
                 </Title>
                 {description !== undefined && (
-                  <Text size="sm" c="dimmed" mt={6} component="div">
+                  <Text c="dimmed" mt={6} component="div">
                     {description}
                   </Text>
                 )}
@@ -62,7 +63,7 @@ export function AuthLayout({
             </Stack>
           </Paper>
           {footer !== undefined && (
-            <Text size="sm" ta="center" component="div">
+            <Text ta="center" component="div">
               {footer}
             </Text>
           )}
@@ -89,7 +90,7 @@ function Preferences() {
       />
       <NativeSelect
         size="xs"
-        aria-label={t('appearance')}
+        aria-label={t('common:scheme.title')}
         leftSection={<Scheme size={16} />}
         data={(Object.keys(SCHEMES) as MantineColorScheme[]).map((value) => ({
           value,

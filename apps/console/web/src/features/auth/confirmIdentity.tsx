@@ -1,4 +1,4 @@
-import { Anchor, Group, PasswordInput, Text, TextInput } from '@mantine/core';
+import { Anchor, Group, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import { setConfirmationPrompt } from '../../api/http.js';
 import { useMutationOnce } from '../../api/queries.js';
 import { confirmWithCode, confirmWithPasskey, confirmWithPassword } from '../../api/auth.js';
 import { ConfirmationOpenContext, Dialog, DialogForm } from '../../components/dialog.js';
+import { CurrentPassword } from '../../components/pageForm.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
 import { useSession } from '../../app/session.js';
 import { PasskeyButton } from './passkeyButton.js';
@@ -34,7 +35,7 @@ export function ConfirmIdentity({ children }: { children: ReactNode }) {
         title={t('confirmIdentity.title')}
         layer="above"
       >
-        <ConfirmForm onDone={() => finish(true)} onClose={() => finish(false)} />
+        <ConfirmForm onDone={() => finish(true)} />
       </Dialog>
     </ConfirmationOpenContext>
   );
@@ -42,13 +43,13 @@ export function ConfirmIdentity({ children }: { children: ReactNode }) {
 
 type Kind = 'code' | 'backup' | 'password';
 
-function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => void }) {
-  const { t } = useTranslation(['auth', 'common']);
+function ConfirmForm({ onDone }: { onDone: () => void }) {
+  const { t } = useTranslation('auth');
   const { hasTwoFactor } = useSession().user;
   const [kind, setKind] = useState<Kind>(hasTwoFactor ? 'code' : 'password');
   const fieldErrorsOf = useFieldErrors();
   const form = useForm({ initialValues: { proof: '' }, validate: { proof: useRequired() } });
-  const { mutate, isPending, error, reset } = useMutationOnce<void, string>({
+  const confirm = useMutationOnce<void, string>({
     mutationFn: (proof) => (kind === 'password' ? confirmWithPassword(proof) : confirmWithCode(proof.trim())),
     onSuccess: onDone,
     onError: (problem) => {
@@ -60,7 +61,7 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
   const switchKind = (): void => {
     setKind(kind === 'code' ? 'backup' : 'code');
     form.reset();
-    reset();
+    confirm.reset();
   };
   const field = {
     label: t(`confirmIdentity.${kind}.label`),
@@ -70,19 +71,14 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
   };
   return (
     <DialogForm
-      onSubmit={form.onSubmit(({ proof }) => mutate(proof))}
-      onClose={onClose}
+      onSubmit={form.onSubmit(({ proof }) => confirm.mutate(proof))}
       action={t('confirmIdentity.action')}
-      pending={isPending}
-      problem={error?.code === 'invalid_input' ? null : error}
+      change={confirm}
+      marksFields
     >
-      <Text size="sm">{t(`confirmIdentity.${kind}.text`)}</Text>
+      <Text>{t(`confirmIdentity.${kind}.text`)}</Text>
       {kind === 'password' ? (
-        <PasswordInput
-          {...field}
-          autoComplete="current-password"
-          visibilityToggleButtonProps={{ 'aria-label': t('common:showPassword') }}
-        />
+        <CurrentPassword {...field} />
       ) : (
         <TextInput
           key={kind}
@@ -94,8 +90,8 @@ function ConfirmForm({ onDone, onClose }: { onDone: () => void; onClose: () => v
       )}
       {kind !== 'password' && (
         <Group>
-          <Anchor component="button" type="button" size="sm" onClick={switchKind}>
-            {t(kind === 'code' ? 'confirmIdentity.useBackup' : 'confirmIdentity.useApp')}
+          <Anchor component="button" type="button" onClick={switchKind}>
+            {t(kind === 'code' ? 'secondStep.useBackup' : 'secondStep.useApp')}
           </Anchor>
         </Group>
       )}

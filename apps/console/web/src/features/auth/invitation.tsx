@@ -89,7 +89,7 @@ function InvitationCard({
       {signedIn === null && step === 'new' && (
         <>
           <SignUpForm email={email} invitation={token} onDone={joinNow} />
-          <Anchor component="button" type="button" size="sm" onClick={() => setStep('known')}>
+          <Anchor component="button" type="button" onClick={() => setStep('known')}>
             {t('invitation.haveAccount')}
           </Anchor>
         </>
@@ -100,7 +100,7 @@ function InvitationCard({
             email={email}
             onDone={async ({ secondStep }) => (secondStep ? setStep('second') : joinNow())}
           />
-          <Anchor component="button" type="button" size="sm" onClick={() => setStep('new')}>
+          <Anchor component="button" type="button" onClick={() => setStep('new')}>
             {t('invitation.isNew')}
           </Anchor>
         </>
@@ -125,7 +125,7 @@ function OtherUser({
   const endSession = useMutationOnce<void>({ mutationFn: signOut, onSuccess: onSignedOut });
   return (
     <Stack>
-      <Text size="sm">{t('invitation.otherPerson', { signedIn, email })}</Text>
+      <Text>{t('invitation.otherPerson', { signedIn, email })}</Text>
       {endSession.error !== null && <Failure problem={endSession.error} />}
       <Button variant="default" loading={endSession.isPending} onClick={() => endSession.mutate()}>
         {t('invitation.signOut')}
@@ -135,11 +135,11 @@ function OtherUser({
 }
 
 function InvalidInvitation() {
-  const { t } = useTranslation('auth');
+  const { t } = useTranslation(['auth', 'common']);
   return (
     <AuthLayout title={t('invitation.gone')} description={t('invitation.goneText')}>
       <Button component={Link} to="/" variant="default">
-        {t('invitation.home')}
+        {t('common:unknownPage.home')}
       </Button>
     </AuthLayout>
   );

@@ -1,11 +1,11 @@
-import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMutationOnce } from '../../api/queries.js';
 import { takeSecondStep } from '../../api/auth.js';
 import { focusOnMount, useRequired } from '../../hooks/forms.js';
-import { Failure } from '../../components/states.js';
+import { PageForm } from '../../components/pageForm.js';
 
 /** The second step of a sign-in: an authenticator code or a backup code. */
 export function SecondStepForm({
@@ -31,12 +31,13 @@ export function SecondStepForm({
     enter.reset();
   };
   return (
-    <form onSubmit={form.onSubmit(({ code }) => enter.mutate(code.trim()))} noValidate>
-      <Stack>
-        <Text size="sm" c="dimmed">
-          {t(kind === 'app' ? 'secondStep.text' : 'secondStep.backupText')}
-        </Text>
-        {enter.error !== null && <Failure problem={enter.error} />}
+    <Stack>
+      <Text c="dimmed">{t(kind === 'app' ? 'secondStep.text' : 'secondStep.backupText')}</Text>
+      <PageForm
+        onSubmit={form.onSubmit(({ code }) => enter.mutate(code.trim()))}
+        action={t('secondStep.action')}
+        change={enter}
+      >
         <TextInput
           key={kind}
           label={t(kind === 'app' ? 'fields.code' : 'fields.backupCode')}
@@ -47,18 +48,15 @@ export function SecondStepForm({
           ref={focusOnMount}
           {...form.getInputProps('code')}
         />
-        <Button type="submit" fullWidth loading={enter.isPending}>
-          {t('secondStep.action')}
-        </Button>
-        <Group justify="space-between">
-          <Anchor component="button" type="button" size="sm" onClick={switchKind}>
-            {t(kind === 'app' ? 'secondStep.useBackup' : 'secondStep.useApp')}
-          </Anchor>
-          <Anchor component="button" type="button" size="sm" onClick={onStartOver}>
-            {t('secondStep.again')}
-          </Anchor>
-        </Group>
-      </Stack>
-    </form>
+      </PageForm>
+      <Group justify="space-between">
+        <Anchor component="button" type="button" onClick={switchKind}>
+          {t(kind === 'app' ? 'secondStep.useBackup' : 'secondStep.useApp')}
+        </Anchor>
+        <Anchor component="button" type="button" onClick={onStartOver}>
+          {t('secondStep.again')}
+        </Anchor>
+      </Group>
+    </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Text } from '@mantine/core';
+import { Alert, Anchor, Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,6 +6,7 @@ import { Link, useLocation, useNavigate } from 'react-router';
 import type { SignUpOfferView } from '../../../../src/features/auth/view.js';
 import { useData, useMutationOnce } from '../../api/queries.js';
 import { Failure } from '../../components/states.js';
+import { Small } from '../../components/facts.js';
 import { signInWithPasskey, signInWithProvider } from '../../api/auth.js';
 import { AuthLayout } from './authLayout.js';
 import { PasskeyButton } from './passkeyButton.js';
@@ -48,22 +49,11 @@ export function SignIn() {
             </Anchor>
           </div>
           {data?.sendsMail === true && (
-            <Anchor
-              component={Link}
-              to="/forgot-password"
-              size="sm"
-              underline="always"
-              mt="sm"
-              display="block"
-            >
+            <Anchor component={Link} to="/forgot-password" underline="always" mt="sm" display="block">
               {t('forgottenPassword.link')}
             </Anchor>
           )}
-          {data?.sendsMail === false && (
-            <Text size="xs" c="dimmed" mt="sm">
-              {t('signIn.forgotten')}
-            </Text>
-          )}
+          {data?.sendsMail === false && <Small mt="sm">{t('signIn.forgotten')}</Small>}
         </>
       }
     >

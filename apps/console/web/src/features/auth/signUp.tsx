@@ -11,7 +11,6 @@ import { openNewAccount } from '../start/firstKey.js';
 import { AuthLayout } from './authLayout.js';
 import { SignUpForm, type NewAccountInput } from './signUpForm.js';
 
-/** Signs a person up and creates their account. */
 export function SignUp() {
   const { t } = useTranslation('auth');
   const client = useQueryClient();
@@ -34,7 +33,7 @@ export function SignUp() {
         <>
           {t('signUp.existing')}{' '}
           <Anchor component={Link} to="/sign-in" underline="always">
-            {t('signUp.signIn')}
+            {t('signIn.action')}
           </Anchor>
         </>
       }
@@ -44,7 +43,6 @@ export function SignUp() {
   );
 }
 
-/** How many free sends a new account gets. */
 function Offer() {
   const { t } = useTranslation('auth');
   const { whole } = useNumbers();

@@ -15,7 +15,6 @@ export function defaultTrialCountries(): string[] {
   return [...new Set([region ?? HOME_COUNTRY, HOME_COUNTRY])];
 }
 
-/** Selects the countries that a trial account may send to. */
 export function TrialCountries({
   value,
   ...field
@@ -41,7 +40,6 @@ export function TrialCountries({
   );
 }
 
-/** Validates that at least one country is chosen. */
 export function useTrialCountriesRule(): (countries: readonly string[]) => string | null {
   const { t } = useTranslation('auth');
   return (countries) => (countries.length === 0 ? t('countries.missing') : null);

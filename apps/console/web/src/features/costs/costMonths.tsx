@@ -1,10 +1,24 @@
 import { Accordion, Group, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { CostsView, MonthlyCostView } from '../../../../src/features/costs/view.js';
+import type { CostsView, MonthlyCostView, OwnCostsView } from '../../../../src/features/costs/view.js';
+import { useData } from '../../api/queries.js';
 import { DataTable } from '../../components/dataTable.js';
+import { Section } from '../../components/page.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useMonths, useNumbers } from '../../hooks/formats.js';
 import { useMoney } from './money.js';
+
+/** What Meta charges an account for messages by its own senders, by month; nothing before the first. @param path the account's */
+export function OwnCosts({ path }: { path: string }) {
+  const { t } = useTranslation('costs');
+  const { data } = useData<OwnCostsView>(`${path}/costs`);
+  if (data === undefined || data.costs.length === 0) return null;
+  return (
+    <Section title={t('own.title')} description={t('own.description')}>
+      <CostMonths costs={data.costs} currency={null} />
+    </Section>
+  );
+}
 
 /** Each month with its sum; the newest is open. */
 export function CostMonths({ costs, currency }: Pick<CostsView, 'costs' | 'currency'>) {
@@ -18,7 +32,7 @@ export function CostMonths({ costs, currency }: Pick<CostsView, 'costs' | 'curre
           <Accordion.Item key={name} value={name}>
             <Accordion.Control>
               <Group justify="space-between" gap="xs" pr="sm">
-                <Text fw={600} component="span">
+                <Text size="md" fw={600} component="span">
                   {month(name)}
                 </Text>
                 <Sum rows={rows} currency={currency} />
@@ -50,7 +64,7 @@ function Sum({ rows, currency }: MonthProps) {
   const charged = sumOf(rows, (row) => row.charged);
   const unpriced = sumOf(rows, (row) => (row.amount === null ? row.charged : 0));
   return (
-    <Text size="sm" component="span" className="tabular">
+    <Text component="span" className="tabular">
       {currency !== null && unpriced < charged && (
         <Text fw={600} inherit component="span">
           {amount(sumOf(rows, (row) => row.amount))}

@@ -13,10 +13,14 @@ const REFRESH_MS = 60_000;
 
 /** What Meta charges for messages, by month and country, beside what customers were charged. */
 export function Costs() {
-  const { t } = useTranslation('costs');
+  const { t } = useTranslation(['costs', 'common']);
   const read = useData<CostsView>('/staff/costs', { refreshMs: REFRESH_MS });
   return (
-    <Page title={t('title')} description={t('description')} actions={<Download path="/staff/costs.csv" />}>
+    <Page
+      title={t('common:nav.costs')}
+      description={t('description')}
+      actions={<Download path="/staff/costs.csv" />}
+    >
       <Loaded read={read}>
         {(view) =>
           view.costs.length === 0 ? (
@@ -26,7 +30,7 @@ export function Costs() {
           ) : (
             <>
               {view.prices.length === 0 && (
-                <Text size="sm">
+                <Text>
                   {t('noPrices.text')}{' '}
                   <Anchor component={Link} to="/staff/settings" inherit>
                     {t('noPrices.link')}

@@ -1,50 +1,41 @@
-import { Button, NumberInput, Select, TextInput } from '@mantine/core';
+import { NumberInput, Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDisclosure } from '@mantine/hooks';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { CostsView, PriceView } from '../../../../src/features/costs/view.js';
 import type { CountriesView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
+import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
+import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
+import { useChange } from '../../hooks/change.js';
 import { NO_COUNTRY, useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { useMonths } from '../../hooks/formats.js';
 import { useRequired } from '../../hooks/forms.js';
-import { useStaffChange } from '../../hooks/staffChange.js';
 import { useMoney } from './money.js';
 
 /** What Meta charges for a message to each country, as operators say it. */
 export function Prices() {
   const { t } = useTranslation('costs');
   const mayOperate = useMayOperate();
-  const [opened, { open, close }] = useDisclosure();
   const read = useData<CostsView>('/staff/costs');
   return (
     <Section
       title={t('prices.title')}
       description={t('prices.description')}
       actions={
-        mayOperate && (
-          <Button variant="default" onClick={open}>
-            {t('prices.set')}
-          </Button>
+        mayOperate &&
+        read.data && (
+          <DialogButton label={t('prices.set')} title={t('prices.set')} size="sm">
+            <PriceForm currency={read.data.currency} />
+          </DialogButton>
         )
       }
     >
       <Loaded read={read}>
-        {({ prices, currency }) => (
-          <>
-            {prices.length > 0 && <PriceTable prices={prices} currency={currency} />}
-            <Dialog opened={opened} onClose={close} title={t('prices.set')}>
-              <PriceForm currency={currency} onClose={close} />
-            </Dialog>
-          </>
-        )}
+        {({ prices, currency }) => prices.length > 0 && <PriceTable prices={prices} currency={currency} />}
       </Loaded>
     </Section>
   );
@@ -56,61 +47,46 @@ function PriceTable({ prices, currency }: { prices: readonly PriceView[]; curren
   const { price } = useMoney(currency);
   const month = useMonths();
   const countryName = useCountryName();
-  const [removed, setRemoved] = useState<PriceView | null>(null);
+  const removal = ({ country, since }: PriceView): string =>
+    t('prices.removeOf', { country: countryName(country), month: month(since) });
   return (
-    <>
-      <DataTable
-        label={t('prices.title')}
-        rows={prices}
-        keyOf={({ country, since }) => `${country} ${since}`}
-        columns={[
-          { title: t('columns.country'), render: ({ country }) => countryName(country) },
-          { title: t('prices.since'), render: ({ since }) => month(since) },
-          { title: t('columns.price'), ta: 'right', render: (one) => price(one.price) },
-          mayOperate && {
-            title: t('prices.remove'),
-            isTitleHidden: true,
-            ta: 'right',
-            render: (one) => (
-              <Button
-                variant="default"
-                size="xs"
-                aria-label={t('prices.removeOf', {
-                  country: countryName(one.country),
-                  month: month(one.since),
-                })}
-                onClick={() => setRemoved(one)}
-              >
-                {t('prices.remove')}
-              </Button>
-            ),
-          },
-        ]}
-      />
-      {removed !== null && (
-        <ConfirmChange
-          opened
-          onClose={() => setRemoved(null)}
-          title={t('prices.removeOf', { country: countryName(removed.country), month: month(removed.since) })}
-          action={t('prices.remove')}
-          change={{ method: 'PUT', path: '/staff/prices', body: { ...removed, price: null, currency } }}
-          stale={['/staff/costs', '/staff/audit']}
-          done={t('prices.removed')}
-        >
-          {t('prices.removeText')}
-        </ConfirmChange>
-      )}
-    </>
+    <DataTable
+      label={t('prices.title')}
+      rows={prices}
+      keyOf={({ country, since }) => `${country} ${since}`}
+      columns={[
+        { title: t('columns.country'), render: ({ country }) => countryName(country) },
+        { title: t('prices.since'), render: ({ since }) => month(since) },
+        { title: t('columns.price'), ta: 'right', render: (one) => price(one.price) },
+        mayOperate && {
+          title: t('prices.remove'),
+          isTitleHidden: true,
+          ta: 'right',
+          render: (one) => (
+            <ChangeButton
+              label={removal(one)}
+              title={removal(one)}
+              action={t('prices.remove')}
+              change={{ method: 'PUT', path: '/staff/prices', body: { ...one, price: null, currency } }}
+              stale={['/staff/costs', '/staff/audit']}
+              done={t('prices.removed')}
+            >
+              {t('prices.removeText')}
+            </ChangeButton>
+          ),
+        },
+      ]}
+    />
   );
 }
 
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 
-function PriceForm({ currency, onClose }: { currency: string | null; onClose: () => void }) {
+function PriceForm({ currency }: { currency: string | null }) {
   const { t, i18n } = useTranslation('costs');
   const required = useRequired();
   const { data } = useData<CountriesView>('/staff/countries');
-  const change = useStaffChange(['/staff/costs'], onClose);
+  const change = useChange(['/staff/costs', '/staff/audit'], { done: t('prices.done'), onDone: useClose() });
   const names = new Intl.DisplayNames(i18n.language, { type: 'currency' });
   const form = useForm<{ country: string; price: number | string; currency: string; since: string }>({
     initialValues: {
@@ -127,13 +103,9 @@ function PriceForm({ currency, onClose }: { currency: string | null; onClose: ()
   });
   return (
     <DialogForm
-      onSubmit={form.onSubmit((body) =>
-        change.send({ method: 'PUT', path: '/staff/prices', body }, t('prices.done')),
-      )}
+      onSubmit={form.onSubmit((body) => change.mutate({ method: 'PUT', path: '/staff/prices', body }))}
       action={t('prices.set')}
-      onClose={onClose}
-      pending={change.pending}
-      problem={change.problem}
+      change={change}
     >
       <Select
         label={t('columns.country')}

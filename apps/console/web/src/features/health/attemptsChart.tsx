@@ -29,8 +29,8 @@ export function AttemptsChart({ attempts }: { attempts: HealthView['attempts'] }
   const seen = sums.filter(({ sum }) => sum > 0);
   return (
     <Section title={t('chart.title')} description={t('chart.text')}>
-      {attempts === null && <Text size="sm">{t('unreadText')}</Text>}
-      {attempts !== null && seen.length === 0 && <Text size="sm">{t('chart.none')}</Text>}
+      {attempts === null && <Text>{t('unreadText')}</Text>}
+      {attempts !== null && seen.length === 0 && <Text>{t('chart.none')}</Text>}
       {attempts !== null && seen.length > 0 && (
         <>
           <Chart
@@ -44,9 +44,7 @@ export function AttemptsChart({ attempts }: { attempts: HealthView['attempts'] }
             }))}
             format={(value) => whole(value ?? 0)}
           />
-          <Text size="sm" c="dimmed">
-            {seen.map(({ label, sum }) => `${label}: ${whole(sum)}`).join(' · ')}
-          </Text>
+          <Text c="dimmed">{seen.map(({ label, sum }) => `${label}: ${whole(sum)}`).join(' · ')}</Text>
         </>
       )}
     </Section>

@@ -23,7 +23,7 @@ export function Health() {
   const failure = error ?? failureReason;
   return (
     <Page
-      title={t('title')}
+      title={t('common:nav.health')}
       description={t('description')}
       actions={
         // A web application of its own.
@@ -49,7 +49,7 @@ export function Health() {
           <SenderTable senders={data.senders} />
           {data.ownWaiting?.length !== 0 && <OwnWaitingTable ownWaiting={data.ownWaiting} />}
           <details>
-            <Text component="summary" size="sm" pb="sm">
+            <Text component="summary" pb="sm">
               {t('processes')}
             </Text>
             <Stack gap="lg">

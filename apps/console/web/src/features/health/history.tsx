@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import { DataTable } from '../../components/dataTable.js';
+import { Small } from '../../components/facts.js';
 import { Section } from '../../components/page.js';
 import { useSentence, useStoppedSenders } from './findingText.js';
 
@@ -34,12 +35,10 @@ export function History({ view: { at, history, senders } }: { view: HealthView }
             title: t('history.what'),
             render: ({ finding }) => (
               <>
-                <Text size="sm">
-                  {[stoppedSenders(finding), sentenceOf(finding)].filter(Boolean).join(': ')}
-                </Text>
-                <Text size="xs" c="dimmed">
+                <Text>{[stoppedSenders(finding), sentenceOf(finding)].filter(Boolean).join(': ')}</Text>
+                <Small>
                   {t(`owners.${finding.owner}`)} · {t(`states.${finding.severity}`)}
-                </Text>
+                </Small>
               </>
             ),
           },

@@ -34,7 +34,7 @@ export function IncidentCard({ view, incident }: Props) {
         </ThemeIcon>
         <Stack gap="sm" flex={1} miw={0}>
           <div>
-            <Text size="sm" c="dimmed">
+            <Text c="dimmed">
               {t(`owners.${owner}`)} · {t(`states.${severity}`)} · {t('since')} <Time at={since} seconds /> ·{' '}
               {seconds(age)}
             </Text>
@@ -43,7 +43,7 @@ export function IncidentCard({ view, incident }: Props) {
             </Title>
           </div>
           {account !== undefined && (
-            <Text size="sm">
+            <Text>
               {t('ofAccount')}{' '}
               <Anchor component={Link} to={`/staff/accounts/${account.id}`} inherit underline="always">
                 {account.name}
@@ -53,9 +53,7 @@ export function IncidentCard({ view, incident }: Props) {
           <Stops incident={incident} />
           <Flagged incident={incident} />
           <Hit view={view} incident={incident} />
-          <Text size="sm" maw={720}>
-            {remedyOf(incident)}
-          </Text>
+          <Text maw={720}>{remedyOf(incident)}</Text>
           <Group gap="xs">
             <Button
               component={Link}
@@ -83,9 +81,7 @@ function Stops({ incident }: Pick<Props, 'incident'>) {
   if (stops.length === 0) return null;
   return (
     <div>
-      <Text size="sm" fw={550}>
-        {stoppedSenders(incident)}
-      </Text>
+      <Text fw={550}>{stoppedSenders(incident)}</Text>
       <List size="sm">
         {stops.map(({ senderId, number, onlyFor, until }) => (
           <List.Item key={`${senderId} ${onlyFor}`}>
@@ -109,7 +105,7 @@ function Stops({ incident }: Pick<Props, 'incident'>) {
 
 function Flagged({ incident }: Pick<Props, 'incident'>) {
   return incident.flagged?.map(({ senderId, number }) => (
-    <Anchor key={senderId} component={Link} to={`/staff/senders#${senderId}`} size="sm" underline="always">
+    <Anchor key={senderId} component={Link} to={`/staff/senders#${senderId}`} underline="always">
       {number}
     </Anchor>
   ));

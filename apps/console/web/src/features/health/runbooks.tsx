@@ -19,7 +19,7 @@ const [, ...RUNBOOKS] = source.split(/^## /m).map((text) => {
 
 /** The steps for whoever is on call; the address names a heading. */
 export function Runbooks() {
-  const { t } = useTranslation('health');
+  const { t } = useTranslation(['health', 'common']);
   const { hash } = useLocation();
   useEffect(() => {
     document.getElementById(hash.slice(1))?.scrollIntoView();
@@ -27,7 +27,7 @@ export function Runbooks() {
   return (
     <Page
       title={t('runbooks.title')}
-      back={{ to: '/staff/health', label: t('title') }}
+      back={{ to: '/staff/health', label: t('common:nav.health') }}
       description={t('runbooks.description')}
     >
       <Stack gap="sm" lang="en" style={{ overflowWrap: 'anywhere' }}>
@@ -56,16 +56,15 @@ export function Runbooks() {
   );
 }
 
-/** A paragraph, or a numbered list. */
 function Block({ text }: { text: string }) {
   if (!text.startsWith('1. '))
     return (
-      <Text size="sm">
+      <Text>
         <Inline text={text} />
       </Text>
     );
   return (
-    <Text size="sm" component="ol" m={0} ps="lg">
+    <Text component="ol" m={0} ps="lg">
       {text
         .split(/^\d+\. /m)
         .slice(1)

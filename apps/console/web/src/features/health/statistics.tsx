@@ -1,8 +1,17 @@
-import { SimpleGrid, Text } from '@mantine/core';
+import { Badge, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { HealthView } from '../../../../src/features/health/view.js';
+import type { HealthCheck, HealthView } from '../../../../src/features/health/view.js';
+import { Small } from '../../components/facts.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
-import { StatisticCard, type Statistic } from './statisticCard.js';
+import { useRemedy } from './findingText.js';
+import { SEVERITIES } from './verdict.js';
+
+interface Statistic {
+  name: HealthCheck;
+  /** Null when it could not be read. */
+  value: string | null;
+  detail: string | null;
+}
 
 /** The statistics behind the verdict: what waits, what Meta does, and what runs. */
 export function Statistics({ view }: { view: HealthView }) {
@@ -21,7 +30,7 @@ export function Statistics({ view }: { view: HealthView }) {
     <>
       <Cards view={view} statistics={statistics.filter((one) => !isFine(one))} />
       <details>
-        <Text component="summary" size="sm" pb="sm">
+        <Text component="summary" pb="sm">
           {t('fine', { count: fine.length, number: whole(fine.length) })}
         </Text>
         <Cards view={view} statistics={fine} />
@@ -38,6 +47,32 @@ function Cards({ view, statistics }: { view: HealthView; statistics: readonly St
         <StatisticCard key={statistic.name} view={view} {...statistic} />
       ))}
     </SimpleGrid>
+  );
+}
+
+/** One statistic: state, value, detail, and what to do unless it is OK. */
+function StatisticCard({ name, view, value, detail }: Statistic & { view: HealthView }) {
+  const { t } = useTranslation('health');
+  const remedyOf = useRemedy();
+  const state = value === null && view.states[name] === 'ok' ? 'degraded' : view.states[name];
+  const { color, icon: Icon } = SEVERITIES[state];
+  const found = view.findings.find(({ check }) => check === name);
+  return (
+    <Paper withBorder p="md" component="section" aria-label={t(`statistics.${name}`)}>
+      <Stack gap={4}>
+        <Group justify="space-between" wrap="nowrap" gap="xs">
+          <Small fw={550}>{t(`statistics.${name}`)}</Small>
+          <Badge color={color} leftSection={<Icon size={13} />}>
+            {t(`states.${state}`)}
+          </Badge>
+        </Group>
+        <Text size="xl" fw={650} className="tabular">
+          {value ?? t('unread')}
+        </Text>
+        <Text c="dimmed">{value === null ? t('unreadText') : detail}</Text>
+        {found !== undefined && <Text>{remedyOf(found)}</Text>}
+      </Stack>
+    </Paper>
   );
 }
 
@@ -121,7 +156,6 @@ function useProvider({ attempts, provider, receipts, ended, webhooks }: HealthVi
   ];
 }
 
-/** Senders, workers and their queues. */
 function useProcesses({ senders, loops, queues }: HealthView): Statistic[] {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
@@ -150,7 +184,6 @@ function useProcesses({ senders, loops, queues }: HealthView): Statistic[] {
   ];
 }
 
-/** Redis and PostgreSQL. */
 function useServers({ redisMs, postgresqlMs, connections }: HealthView): Statistic[] {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
 import type { ApiProblem } from '../../api/http.js';
 import { Time } from '../../components/times.js';
+import { Small } from '../../components/facts.js';
 import { useDurations } from '../../hooks/formats.js';
 import { useSentence } from './findingText.js';
 import { IncidentCard } from './incidentCard.js';
@@ -16,9 +17,9 @@ export function Verdict({ view }: { view: HealthView }) {
   const evidence = useEvidence(view);
   const [worst] = view.findings;
   const at = (
-    <Text size="xs" c="dimmed">
+    <Small>
       {t('asOf')} <Time at={view.at} seconds />
-    </Text>
+    </Small>
   );
   return (
     <>
@@ -75,9 +76,9 @@ export function Unavailable({ problem, since }: { problem: ApiProblem; since: st
         remedy={t(`lost.${name}.remedy`)}
       >
         {since !== undefined && (
-          <Text size="xs" c="dimmed">
+          <Small>
             {t('old')} <Time at={since} seconds />
-          </Text>
+          </Small>
         )}
       </Banner>
     </div>
@@ -116,11 +117,11 @@ function Banner({
                 {title}
               </Title>
             </Group>
-            <Text fw={550}>{sentence}</Text>
+            <Text size="md" fw={550}>
+              {sentence}
+            </Text>
           </div>
-          <Text size="sm" maw={720}>
-            {remedy}
-          </Text>
+          <Text maw={720}>{remedy}</Text>
           {children}
         </Stack>
       </Group>

@@ -1,31 +1,33 @@
-import { Anchor, Button, Group } from '@mantine/core';
-import { IconHandStop } from '@tabler/icons-react';
-import { useState } from 'react';
+import { Anchor, Group, Paper, Stack, Text, ThemeIcon, Title, useMatches } from '@mantine/core';
+import { IconHandStop, IconPlayerPlay } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
-import type { HoldsView } from '../../../../src/features/holds/view.js';
+import type { HoldsView, HoldView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
 import { useMayStop } from '../../app/session.js';
+import { DataTable } from '../../components/dataTable.js';
+import { DialogButton } from '../../components/dialog.js';
+import { Small } from '../../components/facts.js';
 import { Page, Section } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
-import { HoldDialog } from './holdDialog.js';
-import { HoldTable } from './holdTable.js';
-import { LiveDelivery } from './liveDelivery.js';
+import { Time } from '../../components/times.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { useNumbers } from '../../hooks/formats.js';
+import { HoldButton, ReleaseButton } from './holdButtons.js';
+import { HoldForm } from './holdForm.js';
 
 const REFRESH_MS = 3_000;
 
 /** Countries and accounts. */
 const othersOf = ({ holds }: HoldsView) => holds.filter(({ kind }) => kind !== 'live');
 
-/** The holds: all live delivery, countries and accounts. */
 export function Holds() {
-  const { t } = useTranslation('holds');
+  const { t } = useTranslation(['holds', 'common']);
   const mayStop = useMayStop();
-  const [holding, setHolding] = useState<'country' | 'account' | null>(null);
   const read = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
   return (
     <Page
-      title={t('title')}
+      title={t('common:nav.holds')}
       description={
         <>
           {t('description')}{' '}
@@ -42,16 +44,12 @@ export function Holds() {
             <Section
               title={t('others')}
               actions={
-                mayStop && (
-                  <Group gap="xs">
-                    <Button variant="default" size="xs" onClick={() => setHolding('country')}>
-                      {t('target.country.set')}
-                    </Button>
-                    <Button variant="default" size="xs" onClick={() => setHolding('account')}>
-                      {t('target.account.set')}
-                    </Button>
-                  </Group>
-                )
+                mayStop &&
+                (['country', 'account'] as const).map((kind) => (
+                  <DialogButton key={kind} label={t(`target.${kind}.set`)} title={t(`target.${kind}.set`)}>
+                    <HoldForm kind={kind} />
+                  </DialogButton>
+                ))
               }
             >
               {othersOf(data).length === 0 ? (
@@ -65,7 +63,112 @@ export function Holds() {
           </>
         )}
       </Loaded>
-      <HoldDialog kind={holding} onClose={() => setHolding(null)} />
     </Page>
+  );
+}
+
+/** Whether live delivery is running, and the hold of all of it. */
+function LiveDelivery({ view }: { view: HoldsView }) {
+  const { t } = useTranslation('holds');
+  const { whole } = useNumbers();
+  const mayStop = useMayStop();
+  const hold = view.holds.find(({ kind }) => kind === 'live');
+  const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
+  const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
+  return (
+    <Paper withBorder p="lg" component="section" aria-label={t('live.title')}>
+      <Group justify="space-between" gap="md">
+        <Group gap="md" wrap="nowrap" align="flex-start">
+          <ThemeIcon size={48} radius="xl" color={hold === undefined ? 'teal.9' : 'red.9'}>
+            <Icon size={26} />
+          </ThemeIcon>
+          <Stack gap={2}>
+            <Title order={2} size="h3">
+              {hold === undefined ? t('live.runs') : t('live.held')}
+            </Title>
+            {hold !== undefined && (
+              <Text>
+                {t('since')} <Time at={hold.since} /> ·{' '}
+                {t('banner.by', { who: hold.setBy, reason: hold.reason })}
+              </Text>
+            )}
+            <Text c="dimmed">{t('waiting', { count: view.waiting, waiting })}</Text>
+          </Stack>
+        </Group>
+        {mayStop && hold === undefined && (
+          <HoldButton
+            hold={{ kind: 'live', target: '' }}
+            title={t('live.confirm')}
+            action={t('live.set')}
+            button={{
+              variant: 'filled',
+              size: 'sm',
+              color: 'red.9',
+              leftSection: <IconHandStop size={18} />,
+            }}
+          />
+        )}
+        {mayStop && hold !== undefined && <ReleaseButton hold={hold} button={{ size: 'sm' }} />}
+      </Group>
+    </Paper>
+  );
+}
+
+function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: boolean }) {
+  const { t } = useTranslation('holds');
+  const { whole } = useNumbers();
+  const mayStop = useMayStop();
+  const isNarrow = useMatches({ base: true, sm: false });
+  return (
+    <DataTable
+      label={t('others')}
+      minWidth={300}
+      rows={holds}
+      keyOf={({ kind, target }) => `${kind} ${target}`}
+      columns={[
+        {
+          title: t('columns.what'),
+          render: (hold) => (
+            <>
+              <Target hold={hold} />
+              <Small>{t(`kinds.${hold.kind}`)}</Small>
+              {isNarrow && <Reason hold={hold} />}
+            </>
+          ),
+        },
+        !isNarrow && { title: t('columns.reason'), render: (hold) => <Reason hold={hold} /> },
+        { title: t('columns.since'), visibleFrom: 'sm', render: ({ since }) => <Time at={since} /> },
+        {
+          title: t('columns.waiting'),
+          ta: 'right',
+          render: ({ waiting }) => `${whole(waiting)}${isCapped ? '+' : ''}`,
+        },
+        mayStop && {
+          title: t('release.button'),
+          isTitleHidden: true,
+          ta: 'right',
+          render: (hold) => <ReleaseButton hold={hold} />,
+        },
+      ]}
+    />
+  );
+}
+
+function Reason({ hold: { reason, setBy } }: { hold: HoldView }) {
+  return (
+    <>
+      <Text>{reason}</Text>
+      <Small>{setBy}</Small>
+    </>
+  );
+}
+
+function Target({ hold: { kind, target, accountName } }: { hold: HoldView }) {
+  const nameOf = useCountryName();
+  if (kind === 'country') return <Text>{nameOf(target)}</Text>;
+  return (
+    <Anchor component={Link} to={`/staff/accounts/${target}`}>
+      {accountName ?? target}
+    </Anchor>
   );
 }

@@ -18,12 +18,12 @@ export function LiveHoldBanner() {
     <Alert color="red.9" variant="filled" icon={<IconHandStop size={20} />} mb="lg" role="alert">
       <Group justify="space-between" gap="xs">
         <div>
-          <Text size="sm" fw={650}>
+          <Text fw={650}>
             {t('banner.title')} <Time at={live.since} />
           </Text>
-          <Text size="sm">{t('banner.by', { who: live.setBy, reason: live.reason })}</Text>
+          <Text>{t('banner.by', { who: live.setBy, reason: live.reason })}</Text>
         </div>
-        <Anchor component={Link} to="/staff/holds" c="inherit" underline="always" size="sm">
+        <Anchor component={Link} to="/staff/holds" c="inherit" underline="always">
           {t('banner.open')}
         </Anchor>
       </Group>

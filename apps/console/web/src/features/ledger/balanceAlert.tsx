@@ -1,55 +1,45 @@
-import { Button, NumberInput, Switch, Text, VisuallyHidden } from '@mantine/core';
+import { NumberInput, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { BalanceAlertView } from '../../../../src/features/ledger/view.js';
-import { useChange, useData } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
-import { Section } from '../../components/page.js';
+import { DialogForm, useClose } from '../../components/dialog.js';
+import { useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useRangeRule } from '../../hooks/forms.js';
+import { EditableSection } from '../protection/editableSection.js';
 
 const BELOW = { min: 1, max: 100_000_000, initial: 100 };
 
 /** The balance below which the admins of the account are told by mail, and its webhook. */
 export function BalanceAlert() {
-  const { t } = useTranslation(['ledger', 'common']);
+  const { t } = useTranslation('ledger');
   const { path, mayManage } = useAccount();
   const { sendsMail } = useSession();
   const { whole } = useNumbers();
-  const [opened, setOpened] = useState(false);
   const { data } = useData<BalanceAlertView>(`${path}/balance-alert`);
   if (data === undefined) return null;
   const { below, hasWebhook } = data;
   const isTold = sendsMail || hasWebhook;
-  const button = (
-    <Button variant="default" size="xs" onClick={() => setOpened(true)}>
-      {t('common:edit')}
-      <VisuallyHidden>: {t('alert.edit')}</VisuallyHidden>
-    </Button>
-  );
   return (
-    <Section
+    <EditableSection
       title={t('alert.title')}
       description={t(isTold ? 'alert.description' : 'alert.none')}
-      actions={mayManage && isTold && button}
+      mayChange={mayManage && isTold}
+      edit={t('alert.edit')}
+      form={<AlertForm below={below} />}
     >
-      {isTold && (
-        <Text size="sm">{below === null ? t('alert.off') : t('alert.below', { number: whole(below) })}</Text>
-      )}
-      <Dialog opened={opened} onClose={() => setOpened(false)} title={t('alert.edit')}>
-        <AlertForm below={below} onClose={() => setOpened(false)} />
-      </Dialog>
-    </Section>
+      {isTold && <Text>{below === null ? t('alert.off') : t('alert.below', { number: whole(below) })}</Text>}
+    </EditableSection>
   );
 }
 
-function AlertForm({ below, onClose }: Pick<BalanceAlertView, 'below'> & { onClose: () => void }) {
-  const { t } = useTranslation(['ledger', 'common']);
-  const { path } = useAccount();
+function AlertForm({ below }: Pick<BalanceAlertView, 'below'>) {
+  const { t } = useTranslation('ledger');
+  const path = `${useAccount().path}/balance-alert`;
   const rangeRule = useRangeRule();
-  const { mutate, isPending, error } = useChange(`${path}/balance-alert`);
+  const change = useChange([path], { onDone: useClose() });
   const form = useForm({
     initialValues: { isOn: below !== null, below: below ?? BELOW.initial },
     validate: { below: (value, { isOn }) => (isOn ? rangeRule(BELOW.min, BELOW.max)(value) : null) },
@@ -57,15 +47,9 @@ function AlertForm({ below, onClose }: Pick<BalanceAlertView, 'below'> & { onClo
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isOn, below: value }) =>
-        mutate(
-          { method: 'PUT', path: `${path}/balance-alert`, body: { below: isOn ? value : null } },
-          { onSuccess: onClose },
-        ),
+        change.mutate({ method: 'PUT', path, body: { below: isOn ? value : null } }),
       )}
-      action={t('common:save')}
-      onClose={onClose}
-      pending={isPending}
-      problem={error}
+      change={change}
     >
       <Switch
         label={t('alert.switch')}

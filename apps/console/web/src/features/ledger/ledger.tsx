@@ -18,7 +18,6 @@ import { LedgerTable } from './ledgerTable.js';
 
 const KINDS = ['granted', 'reserved', 'returned', 'lapsed'] as const;
 
-/** The balance and the ledger of an account. */
 export function Ledger() {
   const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();
@@ -77,14 +76,14 @@ function Balance() {
         {(['freeQuota', 'credits'] as const).map((bucket) => (
           <Statistic key={bucket} label={t(bucket)}>
             {data === undefined ? '–' : whole(data[bucket])}{' '}
-            <Text span size="sm" c="dimmed">
+            <Text span c="dimmed">
               {data !== undefined && t('units', { count: data[bucket] })}
             </Text>
           </Statistic>
         ))}
       </SimpleGrid>
       {data?.lapsing.map(({ at, units }) => (
-        <Text key={at} size="sm" component="div">
+        <Text key={at} component="div">
           {t('lapsing', { count: units, number: whole(units) })} <Time at={at} />
         </Text>
       ))}
@@ -101,7 +100,7 @@ function NoEntries({ isAll, isEnd }: { isAll: boolean; isEnd: boolean }) {
       </EmptyState>
     );
   return (
-    <Text size="sm" ta="center" py="lg">
+    <Text ta="center" py="lg">
       {t(isEnd ? 'empty.filtered' : 'searchOn')}
     </Text>
   );

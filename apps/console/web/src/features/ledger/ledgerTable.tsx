@@ -6,6 +6,7 @@ import type { LedgerEntryView } from '../../../../src/features/ledger/view.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { DataTable } from '../../components/dataTable.js';
+import { Small } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 
 /** The one reason that the service writes itself; operators write all others. */
@@ -45,9 +46,9 @@ export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }
           render: ({ balance: { freeQuota, credits } }) => (
             <>
               {whole(freeQuota + credits)}
-              <Text size="xs" c="dimmed" visibleFrom="sm">
+              <Small visibleFrom="sm">
                 {t('balanceOf', { freeQuota: whole(freeQuota), credits: whole(credits) })}
-              </Text>
+              </Small>
             </>
           ),
         },
@@ -62,15 +63,11 @@ function What({ entry: { at, kind, reason, reference, expiresAt, sendId } }: { e
   return (
     <>
       <Text inherit>{t(`kinds.${kind}`)}</Text>
-      {reason !== null && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {reasonText(reason, t)}
-        </Text>
-      )}
+      {reason !== null && <Small style={{ overflowWrap: 'anywhere' }}>{reasonText(reason, t)}</Small>}
       <GrantTerms reference={reference} expiresAt={expiresAt} />
-      <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
+      <Small hiddenFrom="sm">
         <Time at={at} seconds />
-      </Text>
+      </Small>
       {sendId !== null && (
         <Text size="xs" hiddenFrom="sm" component="div">
           <SendLink id={sendId} text={t('send')} />
@@ -86,14 +83,12 @@ export function GrantTerms({ reference, expiresAt }: Pick<LedgerEntryView, 'refe
   return (
     <>
       {reference !== null && (
-        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {t('reference', { reference })}
-        </Text>
+        <Small style={{ overflowWrap: 'anywhere' }}>{t('reference', { reference })}</Small>
       )}
       {expiresAt !== null && (
-        <Text size="xs" c="dimmed" component="div">
+        <Small>
           {t('lapses')} <Time at={expiresAt} />
-        </Text>
+        </Small>
       )}
     </>
   );

@@ -6,6 +6,7 @@ import type { StatementView } from '../../../../src/features/ledger/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { DataTable } from '../../components/dataTable.js';
+import { Small } from '../../components/facts.js';
 import { Download } from '../../components/download.js';
 import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
@@ -24,7 +25,7 @@ function monthBeside(month: string, by: 1 | -1): string {
 
 /** An account's units in one month: what there was, what came and went, and what there is. It prints on one page. */
 export function Statement() {
-  const { t } = useTranslation('ledger');
+  const { t } = useTranslation(['ledger', 'common']);
   const { path } = useAccount();
   const [search] = useSearchParams();
   const month = search.get('month') ?? currentMonth();
@@ -34,7 +35,7 @@ export function Statement() {
   return (
     <Page
       title={t('statement.title', { month: nameOf(month) })}
-      back={{ to: `${path}/ledger`, label: t('statement.back') }}
+      back={{ to: `${path}/ledger`, label: t('common:nav.ledger') }}
       description={t('statement.description')}
       actions={
         <>
@@ -117,9 +118,9 @@ function Units({ view }: { view: StatementView }) {
                       {reason !== null && reasonText(reason, t)}
                     </Text>
                     <GrantTerms reference={reference} expiresAt={expiresAt} />
-                    <Text size="xs" c="dimmed" component="div">
+                    <Small>
                       <Time at={at} />
-                    </Text>
+                    </Small>
                   </>
                 ),
               },

@@ -33,17 +33,17 @@ export function OverviewBalance({ livePerDay }: { livePerDay: number }) {
       <Paper withBorder px="md" py="sm" component="section" aria-label={t('balance.label')}>
         <Group justify="space-between" gap="xs">
           <Group gap="lg">
-            <Text size="sm" c="dimmed" fw={550}>
+            <Text c="dimmed" fw={550}>
               {t('balance.label')}
             </Text>
-            <Text size="sm" fw={650} className="tabular">
+            <Text fw={650} className="tabular">
               {t('balance.free', { count: freeQuota, formatted: whole(freeQuota) })}
             </Text>
-            <Text size="sm" fw={650} className="tabular">
+            <Text fw={650} className="tabular">
               {t('balance.credits', { count: credits, formatted: whole(credits) })}
             </Text>
           </Group>
-          <Anchor component={Link} to={`${account.path}/ledger`} size="sm">
+          <Anchor component={Link} to={`${account.path}/ledger`}>
             {t('balance.ledger')}
           </Anchor>
         </Group>

@@ -1,6 +1,7 @@
 import { Group, SegmentedControl, Select, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import { LanguageSelect } from '../../components/languageSelect.js';
 import { MODES, type Mode } from '../sends/sendQuery.js';
 import { CUSTOM_DAYS_MAX, PERIODS, spanOf, type OverviewQuery, type useOverviewQuery } from './query.js';
 
@@ -20,7 +21,7 @@ export function OverviewControls({
   const own = applications.filter((application) => application.mode === mode);
   const isWrong = query.from !== null && query.to !== null && spanOf(query) === null;
   return (
-    <Group gap="xs" align="flex-start" role="group" aria-label={t('controls')}>
+    <Group gap="xs" align="flex-start" role="group" aria-label={t('common:filters')}>
       <SegmentedControl
         aria-label={t('period')}
         data={PERIODS.map((value) => ({ value, label: t(`periods.${value}`) }))}
@@ -59,10 +60,10 @@ export function OverviewControls({
           w={{ base: '100%', xs: 200 }}
         />
       )}
-      <Select
-        aria-label={t('locale')}
+      <LanguageSelect
+        label={null}
+        aria-label={t('common:language')}
         placeholder={t('allLocales')}
-        data={(['pt-BR', 'en'] as const).map((value) => ({ value, label: t(`common:languages.${value}`) }))}
         value={query.locale}
         onChange={(locale) => set({ locale })}
         clearable

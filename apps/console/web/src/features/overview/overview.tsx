@@ -1,4 +1,4 @@
-import { Alert, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
 import { IconChartBar, IconInfoCircle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
@@ -6,20 +6,16 @@ import type { OverviewView } from '../../../../src/features/overview/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { useCountryName } from '../../hooks/countries.js';
 import { Download } from '../../components/download.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { useAccountBack } from '../accounts/accountBack.js';
-import { useHasSends } from '../start/nextSteps.js';
-import { FirstSteps } from './firstSteps.js';
+import { FirstSteps, useHasSends } from '../start/nextSteps.js';
 import { OverviewBalance } from './balance.js';
-import { OverviewBreakdown } from './breakdown.js';
+import { Breakdowns, Denials } from './breakdowns.js';
 import { OverviewControls } from './controls.js';
-import { Denials } from './denials.js';
-import { DeliveryTimes, Outcomes } from './charts.js';
+import { Charts } from './charts.js';
 import { OverviewStatistics, type LinkToSends } from './statistics.js';
-import { Failures } from './failures.js';
 import { DAY_MS, sendsLink, serverQuery, spanOf, useOverviewQuery } from './query.js';
 import { modeOf } from '../sends/sendQuery.js';
 
@@ -56,9 +52,7 @@ export function Overview() {
       <OverviewBalance livePerDay={livePerDay} />
       {isShown && <OverviewControls query={query} mode={mode} applications={applications} set={set} />}
       {span === null ? (
-        <Text size="sm" c="dimmed">
-          {t('range.choose')}
-        </Text>
+        <Text c="dimmed">{t('range.choose')}</Text>
       ) : (
         <Loaded read={read}>
           {(overview) =>
@@ -85,7 +79,7 @@ function OverviewContent({
   isHourly: boolean;
   linkTo: LinkToSends;
 }) {
-  const { t } = useTranslation(['overview', 'common']);
+  const { t } = useTranslation('overview');
   const { whole } = useNumbers();
   const { totals, previous, sampled, series, denials } = overview;
   if (totals.sends === 0)
@@ -102,47 +96,9 @@ function OverviewContent({
         </Alert>
       )}
       <OverviewStatistics totals={totals} previous={previous} linkTo={linkTo} />
-      <Outcomes series={series} isHourly={isHourly} />
-      <DeliveryTimes series={series} isHourly={isHourly} />
+      <Charts series={series} isHourly={isHourly} />
       <Breakdowns overview={overview} linkTo={linkTo} />
       {denials.length > 0 && <Denials denials={denials} />}
     </Stack>
-  );
-}
-
-/** By country, reason, application and language. A table of one row would repeat the totals. */
-function Breakdowns({ overview, linkTo }: { overview: OverviewView; linkTo: LinkToSends }) {
-  const { t } = useTranslation(['overview', 'common']);
-  const countryName = useCountryName();
-  const { applications, locales, countries, failures } = overview;
-  return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-      {countries.length > 1 && (
-        <OverviewBreakdown
-          title={t('byCountry')}
-          description={t('byCountryText')}
-          column={t('columns.country')}
-          rows={countries.map((of) => ({ ...of, id: of.country, name: countryName(of.country) }))}
-          linkTo={(country) => linkTo({ country })}
-        />
-      )}
-      {failures.length > 0 && <Failures overview={overview} linkTo={linkTo} />}
-      {applications.length > 1 && (
-        <OverviewBreakdown
-          title={t('byApplication')}
-          column={t('columns.application')}
-          rows={applications.map((of) => ({ ...of, id: of.applicationId }))}
-          linkTo={(application) => linkTo({ application })}
-        />
-      )}
-      {locales.length > 1 && (
-        <OverviewBreakdown
-          title={t('byLocale')}
-          column={t('columns.locale')}
-          rows={locales.map((of) => ({ ...of, id: of.locale, name: t(`common:languages.${of.locale}`) }))}
-          linkTo={(locale) => linkTo({ locale })}
-        />
-      )}
-    </SimpleGrid>
   );
 }

@@ -23,7 +23,6 @@ export interface OverviewQuery {
   to: string | null;
 }
 
-/** Reads the filters from the URL and changes them. */
 export function useOverviewQuery() {
   const { filters, set } = useUrlFilters();
   const query: OverviewQuery = {
@@ -65,7 +64,6 @@ export function spanOf({ period, ...query }: OverviewQuery, now = new Date()): S
   return { from, to, bucket: isHourly ? 'hour' : 'day' };
 }
 
-/** The query of the overview on the server. */
 export const serverQuery = (
   { from, to, bucket }: Span,
   { mode, application, locale }: OverviewQuery,

@@ -2,22 +2,19 @@ import { SimpleGrid, Text, UnstyledButton } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { StatisticsView } from '../../../../src/features/overview/view.js';
-import { Statistic } from '../../components/facts.js';
+import { Statistic, Small } from '../../components/facts.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 
 /** The address of the list of sends with these filters. */
 export type LinkToSends = (filter?: Readonly<Record<string, string>>) => string;
 
 /** Formats shares and seconds in the user's language; null becomes a dash. */
-export function useShares(): {
-  share: (part: number | null) => string;
-  seconds: (seconds: number | null) => string;
-} {
+export function useShares() {
   const numbers = useNumbers();
   const durations = useDurations();
   return {
-    share: (part) => (part === null ? '–' : numbers.share(part)),
-    seconds: (seconds) => (seconds === null ? '–' : durations.seconds(seconds)),
+    share: (part: number | null): string => (part === null ? '–' : numbers.share(part)),
+    seconds: (seconds: number | null): string => (seconds === null ? '–' : durations.seconds(seconds)),
   };
 }
 
@@ -64,9 +61,9 @@ export function OverviewStatistics({
                 {whole(count)}
               </Text>
             )}
-            <Text size="xs" c="dimmed">
+            <Small>
               {previous.sends === 0 ? t('before.none') : t('before.value', { value: value(previous) })}
-            </Text>
+            </Small>
           </Statistic>
         </UnstyledButton>
       ))}

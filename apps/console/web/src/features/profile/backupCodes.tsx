@@ -1,28 +1,17 @@
 import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { PasswordForm } from './passwordForm.js';
-import { replaceBackupCodes } from '../../api/auth.js';
-import { Dialog } from '../../components/dialog.js';
+import { saveFile } from '../../components/download.js';
+import { useClose } from '../../components/dialog.js';
 import { focusOnMount } from '../../hooks/forms.js';
 
-/** Backup codes, shown once, to copy or download. */
-export function BackupCodes({ codes, onClose }: { codes: readonly string[]; onClose: () => void }) {
+export function BackupCodes({ codes }: { codes: readonly string[] }) {
   const { t } = useTranslation(['profile', 'common']);
+  const close = useClose();
   const text = `${codes.join('\n')}\n`;
-  const download = (): void => {
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-    const link = Object.assign(document.createElement('a'), {
-      href: url,
-      download: 'onecode-backup-codes.txt',
-    });
-    link.click();
-    URL.revokeObjectURL(url);
-  };
   return (
     <Stack>
-      <Text size="sm">{t('backupCodes.text')}</Text>
+      <Text>{t('backupCodes.text')}</Text>
       <SimpleGrid cols={2} spacing="xs" role="list" aria-label={t('backupCodes.list')}>
         {codes.map((code) => (
           <Code key={code} role="listitem" fz="sm" ta="center" py={6}>
@@ -43,44 +32,18 @@ export function BackupCodes({ codes, onClose }: { codes: readonly string[]; onCl
               </Button>
             )}
           </CopyButton>
-          <Button variant="default" leftSection={<IconDownload size={16} />} onClick={download}>
+          <Button
+            variant="default"
+            leftSection={<IconDownload size={16} />}
+            onClick={() => saveFile('onecode-backup-codes.txt', text, 'text/plain')}
+          >
             {t('backupCodes.download')}
           </Button>
         </Group>
-        <Button ref={focusOnMount} onClick={onClose}>
+        <Button ref={focusOnMount} onClick={close}>
           {t('backupCodes.done')}
         </Button>
       </Group>
     </Stack>
-  );
-}
-
-/** Replaces the backup codes and shows the new ones once. */
-export function RenewBackupCodes({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { t } = useTranslation('profile');
-  const [codes, setCodes] = useState<string[] | null>(null);
-  const close = (): void => {
-    setCodes(null);
-    onClose();
-  };
-  return (
-    <Dialog
-      opened={opened}
-      onClose={close}
-      title={t(codes === null ? 'twoFactor.newCodes' : 'backupCodes.title')}
-      persistent={codes !== null}
-    >
-      {codes === null ? (
-        <PasswordForm
-          action={t('backupCodes.renewAction')}
-          onSubmit={async (password) => setCodes((await replaceBackupCodes(password)).backupCodes)}
-          onClose={close}
-        >
-          {t('backupCodes.renew')}
-        </PasswordForm>
-      ) : (
-        <BackupCodes codes={codes} onClose={close} />
-      )}
-    </Dialog>
   );
 }

@@ -1,25 +1,25 @@
 import { Checkbox, Stack, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { MailChoicesView } from '../../../../src/features/profile/view.js';
-import { useChange, useData } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { useSession } from '../../app/session.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
+import { useChange } from '../../hooks/change.js';
 
-/** Which mails the user gets. */
 export function Mails() {
   const { t } = useTranslation('profile');
   const { sendsMail } = useSession();
   const { data, error, refetch } = useData<MailChoicesView>('/profile/mails');
-  const change = useChange('/profile/mails');
+  const change = useChange(['/profile/mails'], { done: t('mails.saved') });
   const mails = data?.mails ?? [];
   const choose = (kind: string, isWanted: boolean): void => {
     const muted = mails.filter((mail) => (mail.kind === kind ? !isWanted : !mail.isWanted));
-    change.mutate(
-      { method: 'PUT', path: '/profile/mails', body: { muted: muted.map((mail) => mail.kind) } },
-      { onSuccess: () => notifications.show({ message: t('mails.saved') }) },
-    );
+    change.mutate({
+      method: 'PUT',
+      path: '/profile/mails',
+      body: { muted: muted.map((mail) => mail.kind) },
+    });
   };
   return (
     <Section title={t('mails.title')} description={t(sendsMail ? 'mails.description' : 'mails.none')}>
@@ -30,7 +30,7 @@ export function Mails() {
           {mails.map(({ kind, isWanted }) => (
             <Checkbox
               key={kind}
-              label={<Text size="sm">{t(`mails.kinds.${kind}`)}</Text>}
+              label={<Text>{t(`mails.kinds.${kind}`)}</Text>}
               checked={isWanted}
               disabled={change.isPending}
               onChange={({ currentTarget }) => choose(kind, currentTarget.checked)}

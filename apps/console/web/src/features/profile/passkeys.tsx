@@ -1,46 +1,40 @@
-import { Button, Group, Text, TextInput } from '@mantine/core';
+import { Group, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { PasskeyView } from '../../../../src/features/profile/view.js';
 import { addPasskey } from '../../api/auth.js';
-import { useChange, useData, useMutationOnce } from '../../api/queries.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
+import { useData, useMutationOnce } from '../../api/queries.js';
+import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
+import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { useChange } from '../../hooks/change.js';
 import { useRequired } from '../../hooks/forms.js';
 import { browserOf } from './sessions.js';
 
 const PATH = '/profile/passkeys';
 
-/** The passkeys of the user: added, named and removed. */
 export function Passkeys() {
-  const { t } = useTranslation('profile');
+  const { t } = useTranslation(['profile', 'common']);
   const read = useData<{ passkeys: PasskeyView[] }>(PATH);
-  const [adds, setAdds] = useState(false);
-  const [renamed, setRenamed] = useState<PasskeyView | null>(null);
-  const [removed, setRemoved] = useState<PasskeyView | null>(null);
   return (
     <Section
       title={t('passkeys.title')}
       description={t('passkeys.description')}
       actions={
-        <Button size="xs" onClick={() => setAdds(true)}>
-          {t('passkeys.add')}
-        </Button>
+        <DialogButton label={t('passkeys.add')} title={t('passkeys.add')} variant="filled">
+          <Add />
+        </DialogButton>
       }
     >
       <Loaded read={read}>
         {({ passkeys }) =>
           passkeys.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {t('passkeys.none')}
-            </Text>
+            <Text c="dimmed">{t('passkeys.none')}</Text>
           ) : (
             <DataTable
               label={t('passkeys.title')}
@@ -55,51 +49,42 @@ export function Passkeys() {
                   render: ({ createdAt }) => createdAt !== null && <Time at={createdAt} />,
                 },
                 {
-                  title: t('passkeys.actions'),
-                  render: (passkey) => (
-                    <Group gap="xs">
-                      {(
-                        [
-                          ['rename', setRenamed],
-                          ['remove', setRemoved],
-                        ] as const
-                      ).map(([name, choose]) => (
-                        <Button
-                          key={name}
-                          size="compact-xs"
-                          variant="default"
-                          aria-label={t(`passkeys.${name}One`, passkey)}
-                          onClick={() => choose(passkey)}
-                        >
-                          {t(`passkeys.${name}`)}
-                        </Button>
-                      ))}
-                    </Group>
-                  ),
+                  title: t('common:actions'),
+                  render: (passkey) => <Actions passkey={passkey} />,
                 },
               ]}
             />
           )
         }
       </Loaded>
-      <Dialog opened={adds} onClose={() => setAdds(false)} title={t('passkeys.add')}>
-        <Add onClose={() => setAdds(false)} />
-      </Dialog>
-      <Dialog opened={renamed !== null} onClose={() => setRenamed(null)} title={t('passkeys.renameTitle')}>
-        {renamed !== null && <Rename passkey={renamed} onClose={() => setRenamed(null)} />}
-      </Dialog>
-      <ConfirmChange
-        opened={removed !== null}
-        onClose={() => setRemoved(null)}
+    </Section>
+  );
+}
+
+function Actions({ passkey }: { passkey: PasskeyView }) {
+  const { t } = useTranslation('profile');
+  return (
+    <Group gap="xs">
+      <DialogButton
+        size="compact-xs"
+        aria-label={t('passkeys.renameOne', passkey)}
+        label={t('passkeys.rename')}
+        title={t('passkeys.renameTitle')}
+      >
+        <Rename passkey={passkey} />
+      </DialogButton>
+      <ChangeButton
+        button={{ size: 'compact-xs' }}
+        label={t('passkeys.removeOne', passkey)}
         title={t('passkeys.removeTitle')}
         action={t('passkeys.remove')}
-        change={{ method: 'DELETE', path: `${PATH}/${removed?.id ?? ''}` }}
+        change={{ method: 'DELETE', path: `${PATH}/${passkey.id}` }}
         stale={['/profile']}
         done={t('passkeys.removed')}
       >
-        {t('passkeys.removeText', { name: removed?.name })}
-      </ConfirmChange>
-    </Section>
+        {t('passkeys.removeText', { name: passkey.name })}
+      </ChangeButton>
+    </Group>
   );
 }
 
@@ -112,49 +97,41 @@ function NameInput(props: ReturnType<ReturnType<typeof useNameForm>['getInputPro
   return <TextInput label={t('passkeys.name')} required maxLength={100} data-autofocus {...props} />;
 }
 
-function Add({ onClose }: { onClose: () => void }) {
+function Add() {
   const { t } = useTranslation('profile');
   const client = useQueryClient();
+  const close = useClose();
   const browser = browserOf(navigator.userAgent);
   const form = useNameForm(browser === null ? '' : t('sessions.device', browser));
   const add = useMutationOnce<void, string>({
     mutationFn: addPasskey,
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['profile', 'passkeys'] });
-      onClose();
+      close();
       notifications.show({ message: t('passkeys.addedNow') });
     },
   });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ name }) => add.mutate(name.trim()))}
-      onClose={onClose}
-      action={t('passkeys.continue')}
-      pending={add.isPending}
-      problem={add.error}
+      action={t('twoFactor.continue')}
+      change={add}
     >
-      <Text size="sm">{t('passkeys.addText')}</Text>
+      <Text>{t('passkeys.addText')}</Text>
       <NameInput {...form.getInputProps('name')} />
     </DialogForm>
   );
 }
 
-function Rename({ passkey, onClose }: { passkey: PasskeyView; onClose: () => void }) {
-  const { t } = useTranslation(['profile', 'common']);
+function Rename({ passkey }: { passkey: PasskeyView }) {
   const form = useNameForm(passkey.name);
-  const { mutate, isPending, error } = useChange(PATH);
+  const change = useChange([PATH], { onDone: useClose() });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ name }) =>
-        mutate(
-          { method: 'PUT', path: `${PATH}/${passkey.id}`, body: { name: name.trim() } },
-          { onSuccess: onClose },
-        ),
+        change.mutate({ method: 'PUT', path: `${PATH}/${passkey.id}`, body: { name: name.trim() } }),
       )}
-      onClose={onClose}
-      action={t('common:save')}
-      pending={isPending}
-      problem={error}
+      change={change}
     >
       <NameInput {...form.getInputProps('name')} />
     </DialogForm>

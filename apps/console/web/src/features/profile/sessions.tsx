@@ -1,24 +1,18 @@
 import { Badge, Button, Group } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { UserSessionView } from '../../../../src/features/profile/view.js';
-import { useChange, useData } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
 import { Failure, Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { useChange } from '../../hooks/change.js';
 import { useAddresses } from '../../hooks/formats.js';
 
-/** The active sessions of the user. */
 export function Sessions() {
   const { t } = useTranslation('profile');
   const read = useData<{ sessions: UserSessionView[] }>('/profile/sessions');
-  const end = useChange('/profile/sessions');
-  const endOthers = (): void =>
-    end.mutate(
-      { method: 'DELETE', path: '/profile/sessions' },
-      { onSuccess: () => notifications.show({ message: t('sessions.ended') }) },
-    );
+  const end = useChange(['/profile/sessions'], { done: t('sessions.ended') });
   return (
     <Section
       title={t('sessions.title')}
@@ -27,7 +21,7 @@ export function Sessions() {
         <Button
           size="xs"
           variant="default"
-          onClick={endOthers}
+          onClick={() => end.mutate({ method: 'DELETE', path: '/profile/sessions' })}
           loading={end.isPending}
           disabled={(read.data?.sessions.length ?? 0) < 2}
         >

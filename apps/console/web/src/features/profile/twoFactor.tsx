@@ -1,22 +1,32 @@
-import { Badge, Button, Text } from '@mantine/core';
+import { Badge, Box, Button, Center, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { QRCodeSVG } from 'qrcode.react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { RenewBackupCodes } from './backupCodes.js';
-import { PasswordForm } from './passwordForm.js';
-import { TurnOn } from './turnOnTwoFactor.js';
-import { readSession, turnTwoFactorOff } from '../../api/auth.js';
+import {
+  beginTwoFactor,
+  readSession,
+  replaceBackupCodes,
+  takeSecondStep,
+  turnTwoFactorOff,
+} from '../../api/auth.js';
+import { useMutationOnce } from '../../api/queries.js';
 import { useSession } from '../../app/session.js';
-import { Dialog } from '../../components/dialog.js';
+import { CodeBlock } from '../../components/copy.js';
+import { Dialog, DialogButton, DialogForm, useClose } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
+import { CurrentPassword } from '../../components/pageForm.js';
+import { useFormMutation, useRequired } from '../../hooks/forms.js';
+import { BackupCodes } from './backupCodes.js';
 
 /** Two-factor authentication of the user: on, off, backup codes. */
 export function TwoFactor() {
   const { t } = useTranslation('profile');
   const { user, needsTwoFactor } = useSession();
   const { hasTwoFactor } = user;
-  const [open, setOpen] = useState<'on' | 'off' | 'codes' | null>(null);
+  const [open, setOpen] = useState<'on' | 'codes' | null>(null);
   const close = (): void => setOpen(null);
   return (
     <Section
@@ -29,9 +39,9 @@ export function TwoFactor() {
               {t('twoFactor.newCodes')}
             </Button>
             {!needsTwoFactor && (
-              <Button size="xs" variant="default" onClick={() => setOpen('off')}>
-                {t('twoFactor.turnOff')}
-              </Button>
+              <DialogButton label={t('twoFactor.turnOff')} title={t('turningOff.title')}>
+                <TurnOff />
+              </DialogButton>
             )}
           </>
         ) : (
@@ -44,33 +54,163 @@ export function TwoFactor() {
       <Badge color={hasTwoFactor ? 'teal' : 'gray'}>
         {t(hasTwoFactor ? 'twoFactor.on' : 'twoFactor.off')}
       </Badge>
-      {needsTwoFactor && (
-        <Text size="sm" c="dimmed">
-          {t('twoFactor.required')}
-        </Text>
-      )}
+      {needsTwoFactor && <Text c="dimmed">{t('twoFactor.required')}</Text>}
       <TurnOn opened={open === 'on'} onClose={close} />
-      <TurnOff opened={open === 'off'} onClose={close} />
       <RenewBackupCodes opened={open === 'codes'} onClose={close} />
     </Section>
   );
 }
 
-/** Turns two-factor authentication off. */
-function TurnOff({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+function TurnOff() {
   const { t } = useTranslation('profile');
   const client = useQueryClient();
+  const close = useClose();
   const turnOff = async (password: string): Promise<void> => {
     await turnTwoFactorOff(password);
     await readSession(client);
-    onClose();
+    close();
     notifications.show({ message: t('twoFactor.turnedOff') });
   };
   return (
-    <Dialog opened={opened} onClose={onClose} title={t('turningOff.title')}>
-      <PasswordForm action={t('turningOff.action')} color="red.9" onSubmit={turnOff} onClose={onClose}>
-        {t('turningOff.text')}
-      </PasswordForm>
+    <PasswordForm action={t('twoFactor.turnOff')} color="red.9" onSubmit={turnOff}>
+      {t('turningOff.text')}
+    </PasswordForm>
+  );
+}
+
+/** Replaces the backup codes and shows the new ones once. */
+function RenewBackupCodes({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation('profile');
+  const [codes, setCodes] = useState<string[] | null>(null);
+  const close = (): void => {
+    setCodes(null);
+    onClose();
+  };
+  return (
+    <Dialog
+      opened={opened}
+      onClose={close}
+      title={t(codes === null ? 'twoFactor.newCodes' : 'backupCodes.title')}
+      persistent={codes !== null}
+    >
+      {codes === null ? (
+        <PasswordForm
+          action={t('backupCodes.renewAction')}
+          onSubmit={async (password) => setCodes((await replaceBackupCodes(password)).backupCodes)}
+        >
+          {t('backupCodes.renew')}
+        </PasswordForm>
+      ) : (
+        <BackupCodes codes={codes} />
+      )}
     </Dialog>
+  );
+}
+
+interface Setup {
+  uri: string;
+  backupCodes: string[];
+}
+
+/** Turns two-factor authentication on: password, first code of the app, backup codes. */
+function TurnOn({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const { t } = useTranslation('profile');
+  const [setup, setSetup] = useState<Setup | null>(null);
+  const [isOn, setIsOn] = useState(false);
+  const close = (): void => {
+    setSetup(null);
+    setIsOn(false);
+    onClose();
+  };
+  return (
+    <Dialog
+      opened={opened}
+      onClose={close}
+      title={t(isOn ? 'backupCodes.title' : 'turningOn.title')}
+      persistent={setup !== null}
+    >
+      {setup === null && (
+        <PasswordForm
+          action={t('twoFactor.continue')}
+          onSubmit={async (password) => setSetup(await beginTwoFactor(password))}
+        />
+      )}
+      {setup !== null && !isOn && <FirstCode uri={setup.uri} onDone={() => setIsOn(true)} />}
+      {setup !== null && isOn && <BackupCodes codes={setup.backupCodes} />}
+    </Dialog>
+  );
+}
+
+function FirstCode({ uri, onDone }: { uri: string; onDone: () => void }) {
+  const { t } = useTranslation('profile');
+  const client = useQueryClient();
+  const form = useForm({ initialValues: { code: '' }, validate: { code: useRequired() } });
+  const enter = useMutationOnce<void, string>({
+    mutationFn: async (code) => {
+      await takeSecondStep(code, 'app');
+      await readSession(client);
+    },
+    onSuccess: () => {
+      notifications.show({ message: t('twoFactor.turnedOn') });
+      onDone();
+    },
+    onError: () => form.setFieldValue('code', ''),
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ code }) => enter.mutate(code.trim()))}
+      action={t('twoFactor.turnOn')}
+      change={enter}
+    >
+      <Text>{t('turningOn.scan')}</Text>
+      <Center>
+        {/* Dark on white in both colour schemes: many cameras read nothing else. */}
+        <Box bg="white" p="sm" style={{ borderRadius: 8, lineHeight: 0 }}>
+          <QRCodeSVG value={uri} size={184} role="img" aria-label={t('turningOn.qr')} />
+        </Box>
+      </Center>
+      <div>
+        <Text mb={4}>{t('turningOn.orType')}</Text>
+        <CodeBlock code={new URL(uri).searchParams.get('secret') ?? ''} what={t('turningOn.secret')} />
+      </div>
+      <TextInput
+        label={t('turningOn.code')}
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        maxLength={20}
+        required
+        data-autofocus
+        {...form.getInputProps('code')}
+      />
+    </DialogForm>
+  );
+}
+
+/** Asks for the password before a change of security settings; the children say what will happen. */
+function PasswordForm({
+  action,
+  color = 'brand',
+  onSubmit,
+  children,
+}: {
+  action: string;
+  color?: 'brand' | 'red.9';
+  onSubmit: (password: string) => Promise<void>;
+  children?: ReactNode;
+}) {
+  const { t } = useTranslation('profile');
+  const form = useForm({ initialValues: { password: '' }, validate: { password: useRequired() } });
+  const give = useFormMutation(form, onSubmit);
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ password }) => give.mutate(password))}
+      action={action}
+      color={color}
+      change={give}
+      marksFields
+    >
+      {children !== undefined && <Text>{children}</Text>}
+      <CurrentPassword label={t('twoFactor.password')} data-autofocus {...form.getInputProps('password')} />
+    </DialogForm>
   );
 }

@@ -1,15 +1,14 @@
-import { Alert, Button, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Alert, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCountryName } from '../../hooks/countries.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
+import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
-import { DialogForm } from '../../components/dialog.js';
+import { DialogForm, useClose } from '../../components/dialog.js';
+import { Time } from '../../components/times.js';
+import { useAccountChange } from '../../hooks/change.js';
+import { useCountryName } from '../../hooks/countries.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { Time } from '../../components/times.js';
-import { useAccountChange } from '../../hooks/staffChange.js';
 import { EditableSection } from './editableSection.js';
 import type { ProtectionProps } from './protectionSections.js';
 
@@ -20,35 +19,29 @@ const INITIAL = { unverifiedPercent: 90, minSends: 50 };
 const BOUNDS = { unverifiedPercent: { min: 1, max: 100 }, minSends: { min: 1, max: 1_000 } };
 
 /** The fraud breaker of the account: its rule, and the countries that it stopped. */
-export function BreakerSection({ path, protection, mayChange }: ProtectionProps) {
+export function BreakerSection(props: ProtectionProps) {
+  const { breaker, trips, stoppedCountries } = props.protection;
   const { t } = useTranslation('protection');
   const { whole } = useNumbers();
-  const { breaker, trips } = protection;
   const ended = trips.filter(({ isOpen }) => !isOpen);
   return (
     <EditableSection
       id="breaker"
-      mayChange={mayChange}
+      mayChange={props.mayChange}
       title={t('breaker.title')}
       edit={t('breaker.edit')}
-      now={
-        <>
-          <Text size="sm">
-            {breaker === null
-              ? t('breaker.off')
-              : t('breaker.on', {
-                  percent: whole(breaker.unverifiedPercent),
-                  sends: whole(breaker.minSends),
-                })}
-          </Text>
-          {protection.stoppedCountries.length > 0 && (
-            <Stopped path={path} protection={protection} mayChange={mayChange} />
-          )}
-          {ended.length > 0 && <Ended trips={ended} />}
-        </>
-      }
+      form={<BreakerForm {...props} />}
     >
-      {(close) => <BreakerForm path={path} protection={protection} onClose={close} />}
+      <Text>
+        {breaker === null
+          ? t('breaker.off')
+          : t('breaker.on', {
+              percent: whole(breaker.unverifiedPercent),
+              sends: whole(breaker.minSends),
+            })}
+      </Text>
+      {stoppedCountries.length > 0 && <Stopped {...props} />}
+      {ended.length > 0 && <Ended trips={ended} />}
     </EditableSection>
   );
 }
@@ -56,33 +49,27 @@ export function BreakerSection({ path, protection, mayChange }: ProtectionProps)
 /** The countries that are stopped now, each with what it was judged by. */
 function Stopped({ path, protection: { trips }, mayChange }: ProtectionProps) {
   const { t } = useTranslation(['protection', 'common']);
-  const [confirming, setConfirming] = useState(false);
   return (
     <Alert color="orange" variant="light" title={t('breaker.stopped')}>
-      <Stack gap="sm">
+      <Stack gap="sm" align="flex-start">
         {trips
           .filter(({ isOpen }) => isOpen)
           .map((trip) => (
             <Evidence key={trip.country} trip={trip} />
           ))}
         {mayChange && (
-          <Button size="xs" variant="default" w="fit-content" onClick={() => setConfirming(true)}>
-            {t('breaker.reset')}
-          </Button>
+          <ChangeButton
+            title={t('breaker.reset')}
+            action={t('breaker.reset')}
+            color="brand"
+            change={{ method: 'POST', path: `${path}/protection/breaker/reset` }}
+            stale={[path, '/staff/accounts', '/staff/audit']}
+            done={t('common:saved')}
+          >
+            {t('breaker.resetWhat')}
+          </ChangeButton>
         )}
       </Stack>
-      <ConfirmChange
-        opened={confirming}
-        onClose={() => setConfirming(false)}
-        title={t('breaker.reset')}
-        color="brand"
-        action={t('breaker.reset')}
-        change={{ method: 'POST', path: `${path}/protection/breaker/reset` }}
-        stale={[path, '/staff/accounts', '/staff/audit']}
-        done={t('common:saved')}
-      >
-        {t('breaker.resetWhat')}
-      </ConfirmChange>
     </Alert>
   );
 }
@@ -94,14 +81,12 @@ function Evidence({ trip }: { trip: Trip }) {
   const { country, openUntil, sends, unverified, prefixes } = trip;
   return (
     <Stack gap={2}>
-      <Text size="sm" fw={600} component="div">
+      <Text fw={600} component="div">
         {nameOf(country)} · {t('breaker.until')} <Time at={openUntil} />
       </Text>
-      <Text size="sm">
-        {t('breaker.verified', { verified: whole(sends - unverified), sends: whole(sends) })}
-      </Text>
+      <Text>{t('breaker.verified', { verified: whole(sends - unverified), sends: whole(sends) })}</Text>
       {prefixes.length > 0 && (
-        <Text size="sm" component="div">
+        <Text component="div">
           {t('breaker.prefixes')}
           {prefixes.map(({ prefix, ...counts }) => (
             <div key={prefix} className="tabular">
@@ -139,13 +124,9 @@ function Ended({ trips }: { trips: readonly Trip[] }) {
   );
 }
 
-function BreakerForm({
-  path,
-  protection,
-  onClose,
-}: Omit<ProtectionProps, 'mayChange'> & { onClose: () => void }) {
-  const { t } = useTranslation(['protection', 'common']);
-  const change = useAccountChange(path, onClose);
+function BreakerForm({ path, protection }: ProtectionProps) {
+  const { t } = useTranslation('protection');
+  const change = useAccountChange(path, useClose());
   const rangeRule = useRangeRule();
   const rule =
     (name: keyof typeof BOUNDS) =>
@@ -158,12 +139,13 @@ function BreakerForm({
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isOn, ...rule }) =>
-        change.send({ method: 'PUT', path: '/protection/breaker', body: { rule: isOn ? rule : null } }),
+        change.mutate({
+          method: 'PUT',
+          path: `${path}/protection/breaker`,
+          body: { rule: isOn ? rule : null },
+        }),
       )}
-      action={t('common:save')}
-      onClose={onClose}
-      pending={change.pending}
-      problem={change.problem}
+      change={change}
     >
       <Switch
         label={t('breaker.switch')}

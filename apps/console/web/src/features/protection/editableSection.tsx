@@ -1,41 +1,44 @@
-import { Button, VisuallyHidden } from '@mantine/core';
-import { useState, type ReactNode } from 'react';
+import { VisuallyHidden } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../../components/dialog.js';
+import { DialogButton } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 
-/** A setting of an account, and the dialog in which those who may change it. `children` renders its form and gets the function that closes it. */
+/** A setting of an account, and the dialog in which those who may change it. */
 export function EditableSection({
   title,
   id,
-  now,
+  description,
   edit,
+  form,
   mayChange,
   children,
 }: {
   title: string;
   /** What an address names it by. */
   id?: string;
-  now: ReactNode;
+  description?: string;
   /** The title of the dialog. */
   edit: string;
+  form: ReactNode;
   mayChange: boolean;
-  children: (close: () => void) => ReactNode;
+  children: ReactNode;
 }) {
   const { t } = useTranslation();
-  const [opened, setOpened] = useState(false);
-  const button = (
-    <Button variant="default" size="xs" onClick={() => setOpened(true)}>
+  const label = (
+    <>
       {t('edit')}
       <VisuallyHidden>: {edit}</VisuallyHidden>
-    </Button>
+    </>
+  );
+  const button = (
+    <DialogButton label={label} title={edit}>
+      {form}
+    </DialogButton>
   );
   return (
-    <Section title={title} {...(id !== undefined && { id })} actions={mayChange && button}>
-      {now}
-      <Dialog opened={opened} onClose={() => setOpened(false)} title={edit}>
-        {children(() => setOpened(false))}
-      </Dialog>
+    <Section title={title} id={id} description={description} actions={mayChange && button}>
+      {children}
     </Section>
   );
 }

@@ -20,7 +20,7 @@ export function Protection() {
       <ProtectionSections path={path} mayChange={mayManage} />
       <Limits path={path} />
       <Section id="recipients" title={t('recipients:title')} description={t('recipients.what')}>
-        <Anchor component={Link} to={`${path}/recipients`} size="sm">
+        <Anchor component={Link} to={`${path}/recipients`}>
           {t('recipients.open')}
         </Anchor>
       </Section>
@@ -43,9 +43,7 @@ function Limits({ path }: { path: string }) {
       <Loaded read={useData<{ applications: ApplicationView[] }>(`${path}/applications`)}>
         {({ applications }) =>
           applications.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {t('limits.none')}
-            </Text>
+            <Text c="dimmed">{t('limits.none')}</Text>
           ) : (
             <DataTable
               label={t('limits.title')}
@@ -56,7 +54,7 @@ function Limits({ path }: { path: string }) {
                 {
                   title: t('limits.columns.name'),
                   render: ({ id, name }) => (
-                    <Anchor component={Link} to={`${path}/applications/${id}`} size="sm">
+                    <Anchor component={Link} to={`${path}/applications/${id}`}>
                       {name}
                     </Anchor>
                   ),

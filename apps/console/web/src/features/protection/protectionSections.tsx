@@ -1,13 +1,18 @@
-import { SimpleGrid } from '@mantine/core';
-import { useEffect } from 'react';
+import { MultiSelect, NumberInput, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Fragment, useEffect } from 'react';
+import { useTranslation } from 'react-i18next';
 import { useLocation } from 'react-router';
 import type { ProtectionView } from '../../../../src/features/protection/view.js';
 import { useData } from '../../api/queries.js';
+import { DialogForm, useClose } from '../../components/dialog.js';
 import { Loaded } from '../../components/states.js';
+import { useAccountChange } from '../../hooks/change.js';
+import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
+import { useRangeRule } from '../../hooks/forms.js';
+import { useNumbers } from '../../hooks/formats.js';
 import { BreakerSection } from './breakerSection.js';
-import { CeilingsSection } from './ceilingsSection.js';
-import { CostlySection } from './costlySection.js';
-import { CountriesSection } from './countriesSection.js';
+import { EditableSection } from './editableSection.js';
 
 export interface ProtectionProps {
   /** The path of the account, below `/api`. */
@@ -37,5 +42,192 @@ function Sections(props: ProtectionProps) {
       <CeilingsSection {...props} />
       <BreakerSection {...props} />
     </SimpleGrid>
+  );
+}
+
+/** The countries that the account may send to. */
+function CountriesSection(props: ProtectionProps) {
+  const { allowedCountries, trialCountries } = props.protection;
+  const { t, i18n } = useTranslation('protection');
+  const nameOf = useCountryName();
+  const named = (codes: readonly string[]): string =>
+    new Intl.ListFormat(i18n.language, { type: 'conjunction' }).format(codes.map(nameOf));
+  return (
+    <EditableSection
+      id="countries"
+      mayChange={props.mayChange}
+      title={t('countries.title')}
+      edit={t('countries.edit')}
+      form={<CountriesForm {...props} />}
+    >
+      <Text>{allowedCountries === null ? t('countries.all') : named(allowedCountries)}</Text>
+      {trialCountries !== null && (
+        <Text c="dimmed">{t('countries.trial', { countries: named(trialCountries) })}</Text>
+      )}
+    </EditableSection>
+  );
+}
+
+function CountriesForm({ path, protection }: ProtectionProps) {
+  const { t } = useTranslation(['protection', 'common']);
+  const choices = useCountryChoices(protection.countryChoices);
+  const change = useAccountChange(path, useClose());
+  const form = useForm({
+    initialValues: {
+      isLimited: protection.allowedCountries !== null,
+      countries: protection.allowedCountries ?? [],
+    },
+    validate: {
+      countries: (countries, { isLimited }) =>
+        isLimited && countries.length === 0 ? t('countries.missing') : null,
+    },
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ isLimited, countries }) =>
+        change.mutate({
+          method: 'PUT',
+          path: `${path}/protection/countries`,
+          body: { countries: isLimited ? countries : null },
+        }),
+      )}
+      change={change}
+    >
+      <Switch
+        label={t('countries.switch')}
+        description={t('countries.what')}
+        data-autofocus
+        {...form.getInputProps('isLimited', { type: 'checkbox' })}
+      />
+      {form.values.isLimited && (
+        <MultiSelect
+          label={t('countries.label')}
+          data={choices}
+          searchable
+          hidePickedOptions
+          nothingFoundMessage={t('common:picker.nothing')}
+          {...form.getInputProps('countries')}
+        />
+      )}
+    </DialogForm>
+  );
+}
+
+/** Whether the account may send to numbers whose owners may earn by it. */
+function CostlySection(props: ProtectionProps) {
+  const { allowsCostly, trialCountries } = props.protection;
+  const { t } = useTranslation('protection');
+  return (
+    <EditableSection
+      id="costly"
+      mayChange={props.mayChange}
+      title={t('costly.title')}
+      edit={t('costly.edit')}
+      form={<CostlyForm {...props} />}
+    >
+      <Text>{t(allowsCostly ? 'costly.allowed' : 'costly.refused')}</Text>
+      {trialCountries !== null && <Text c="dimmed">{t('costly.trial')}</Text>}
+    </EditableSection>
+  );
+}
+
+function CostlyForm({ path, protection }: ProtectionProps) {
+  const { t } = useTranslation('protection');
+  const change = useAccountChange(path, useClose());
+  const form = useForm({ initialValues: { isRefused: !protection.allowsCostly } });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit(({ isRefused }) =>
+        change.mutate({
+          method: 'PUT',
+          path: `${path}/protection/costly`,
+          body: { isAllowed: !isRefused },
+        }),
+      )}
+      change={change}
+    >
+      <Switch
+        label={t('costly.switch')}
+        description={t('costly.what')}
+        data-autofocus
+        {...form.getInputProps('isRefused', { type: 'checkbox' })}
+      />
+    </DialogForm>
+  );
+}
+
+/** The periods of the ceilings, with the value of the field when one is switched on. */
+const PERIODS = { unitsPerDay: 1_000, unitsPerMonth: 20_000 } as const;
+type Period = keyof typeof PERIODS;
+const NAMES = Object.keys(PERIODS) as Period[];
+const BOUNDS = { min: 0, max: 1_000_000_000 };
+
+/** The ceilings of units of the account, and what is used. */
+function CeilingsSection(props: ProtectionProps) {
+  const { protection } = props;
+  const { t } = useTranslation('protection');
+  const { whole } = useNumbers();
+  const used = { unitsPerDay: protection.unitsToday, unitsPerMonth: protection.unitsThisMonth };
+  const line = (name: Period): string => {
+    const [ceiling, units] = [protection[name], whole(used[name])];
+    return ceiling === null
+      ? t(`ceilings.${name}.off`, { units })
+      : t(`ceilings.${name}.on`, { units, ceiling: whole(ceiling) });
+  };
+  const isUsedUp = (name: Period): boolean => used[name] >= (protection[name] ?? Infinity);
+  return (
+    <EditableSection
+      id="ceilings"
+      mayChange={props.mayChange}
+      title={t('ceilings.title')}
+      edit={t('ceilings.edit')}
+      form={<CeilingsForm {...props} />}
+    >
+      <Stack gap={4}>
+        {NAMES.map((name) => (
+          <Text key={name} fw={isUsedUp(name) ? 600 : 400}>
+            {line(name)}
+            {isUsedUp(name) && ` ${t('ceilings.usedUp')}`}
+          </Text>
+        ))}
+        <Text c="dimmed">{t('ceilings.what')}</Text>
+      </Stack>
+    </EditableSection>
+  );
+}
+
+function CeilingsForm({ path, protection: { unitsPerDay, unitsPerMonth } }: ProtectionProps) {
+  const { t } = useTranslation('protection');
+  const change = useAccountChange(path, useClose());
+  const rangeRule = useRangeRule();
+  const rule = (value: number | null): string | null =>
+    value === null ? null : rangeRule(BOUNDS.min, BOUNDS.max)(value);
+  const form = useForm<Record<Period, number | null>>({
+    initialValues: { unitsPerDay, unitsPerMonth },
+    validate: { unitsPerDay: rule, unitsPerMonth: rule },
+  });
+  return (
+    <DialogForm
+      onSubmit={form.onSubmit((body) =>
+        change.mutate({ method: 'PUT', path: `${path}/protection/ceilings`, body }),
+      )}
+      change={change}
+    >
+      {NAMES.map((name, index) => (
+        <Fragment key={name}>
+          <Switch
+            label={t(`ceilings.${name}.switch`)}
+            checked={form.values[name] !== null}
+            onChange={({ currentTarget: { checked } }) =>
+              form.setFieldValue(name, checked ? PERIODS[name] : null)
+            }
+            {...(index === 0 && { 'data-autofocus': true })}
+          />
+          {form.values[name] !== null && (
+            <NumberInput label={t(`ceilings.${name}.label`)} {...BOUNDS} {...form.getInputProps(name)} />
+          )}
+        </Fragment>
+      ))}
+    </DialogForm>
   );
 }

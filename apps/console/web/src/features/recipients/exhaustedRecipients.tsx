@@ -1,12 +1,13 @@
-import { Button, Stack, Text } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type {
   ExhaustedRecipientsView,
   ExhaustedRecipientView,
 } from '../../../../src/features/recipients/view.js';
 import { usePages } from '../../api/queries.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
+import { ChangeButton } from '../../components/changeDialog.js';
+import { Small } from '../../components/facts.js';
 import { DataTable } from '../../components/dataTable.js';
 import { ModeBadge } from '../../components/badges.js';
 import { Loaded, LoadMore } from '../../components/states.js';
@@ -23,11 +24,7 @@ interface Props {
 
 /** Recipients with an exhausted guess budget, who get no new code for now; admins and operators can reset them. */
 export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
-  const { t } = useTranslation('recipients');
-  const [selected, setSelected] = useState<ExhaustedRecipientView | null>(null);
-  const path = `${account}/exhausted-recipients`;
-  const list = usePages<ExhaustedRecipientsView>(path);
-  const recipient = selected?.recipient ?? '';
+  const list = usePages<ExhaustedRecipientsView>(`${account}/exhausted-recipients`);
   return (
     <Loaded read={list}>
       {(pages) => {
@@ -35,21 +32,8 @@ export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
         if (recipients.length === 0) return empty;
         return (
           <Stack gap="sm">
-            <RecipientTable recipients={recipients} onReset={mayReset && setSelected} />
+            <RecipientTable recipients={recipients} account={account} mayReset={mayReset} />
             <LoadMore list={list} />
-            <ConfirmChange
-              opened={selected !== null}
-              onClose={() => setSelected(null)}
-              title={t('reset.title', { recipient })}
-              action={t('reset.button')}
-              color="brand"
-              change={{ method: 'POST', path: `${path}/${selected?.id}/reset` }}
-              // The account's data has the number of blocked recipients, and the audit log the reset.
-              stale={[account, '/staff/audit']}
-              done={t('reset.done', { recipient })}
-            >
-              {t('reset.text')}
-            </ConfirmChange>
           </Stack>
         );
       }}
@@ -59,12 +43,9 @@ export function ExhaustedRecipients({ account, mayReset, empty }: Props) {
 
 function RecipientTable({
   recipients,
-  onReset,
-}: {
-  recipients: readonly ExhaustedRecipientView[];
-  /** False for those who may not. */
-  onReset: ((one: ExhaustedRecipientView) => void) | false;
-}) {
+  account,
+  mayReset,
+}: Omit<Props, 'empty'> & { recipients: readonly ExhaustedRecipientView[] }) {
   const { t } = useTranslation(['recipients', 'common']);
   const { whole } = useNumbers();
   return (
@@ -78,15 +59,15 @@ function RecipientTable({
           title: t('columns.recipient'),
           render: ({ recipient, mode, wrongInARow, recoversAt }) => (
             <>
-              <Text size="sm" className="tabular" style={{ whiteSpace: 'nowrap' }}>
+              <Text className="tabular" style={{ whiteSpace: 'nowrap' }}>
                 {recipient}
               </Text>
-              <Text size="xs" c="dimmed" hiddenFrom="sm">
+              <Small hiddenFrom="sm">
                 {t(`common:mode.${mode}`)} · {t('wrong', { count: wrongInARow, wrong: whole(wrongInARow) })}
-              </Text>
-              <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
+              </Small>
+              <Small hiddenFrom="sm">
                 {t('columns.recovers')} <Time at={recoversAt} wraps />
-              </Text>
+              </Small>
             </>
           ),
         },
@@ -108,19 +89,23 @@ function RecipientTable({
           visibleFrom: 'sm',
           render: ({ recoversAt }) => <Time at={recoversAt} wraps />,
         },
-        onReset && {
-          title: t('columns.actions'),
+        mayReset && {
+          title: t('common:actions'),
           isTitleHidden: true,
           ta: 'right',
-          render: (one) => (
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={t('reset.label', { recipient: one.recipient })}
-              onClick={() => onReset(one)}
+          render: ({ id, recipient }) => (
+            <ChangeButton
+              label={t('reset.label', { recipient })}
+              title={t('reset.title', { recipient })}
+              action={t('reset.button')}
+              color="brand"
+              change={{ method: 'POST', path: `${account}/exhausted-recipients/${id}/reset` }}
+              // The account's data has the number of blocked recipients, and the audit log the reset.
+              stale={[account, '/staff/audit']}
+              done={t('reset.done', { recipient })}
             >
-              {t('reset.button')}
-            </Button>
+              {t('reset.text')}
+            </ChangeButton>
           ),
         },
       ]}

@@ -1,11 +1,13 @@
-import { Button, Group, TextInput } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
+import { Button, Group, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useChange } from '../../api/queries.js';
+import { ReasonInput, useReasonRule } from '../../components/changeDialog.js';
+import { saveFile } from '../../components/download.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
-import { ReasonDialog } from '../../components/reasonDialog.js';
 import { Failure } from '../../components/states.js';
+import { useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 /** What is kept of a number, as a file, and its erasure. @param account its path below `/api` */
@@ -14,28 +16,25 @@ export function RecipientRequests({ account }: { account: string }) {
   const { whole } = useNumbers();
   const [recipient, setRecipient] = useState('');
   const [erasing, setErasing] = useState(false);
-  const kept = useChange<object>('/staff/audit');
-  const erasure = useChange<{ sendsErased: number }>(account, '/staff/audit');
   const path = `${account}/recipients`;
-  const isRefused = kept.error?.code === 'invalid_input' || erasure.error?.code === 'invalid_input';
-
+  const kept = useChange<object>(['/staff/audit'], {
+    // Its name does not tell the number.
+    onDone: (all) => saveFile('onecode-recipient.json', JSON.stringify(all, null, 2), 'application/json'),
+  });
+  const form = useForm({ initialValues: { reason: '' }, validate: { reason: useReasonRule() } });
   const close = (): void => {
     setErasing(false);
     erasure.reset();
+    form.reset();
   };
-  const erase = (reason: string): void =>
-    erasure.mutate(
-      { method: 'POST', path: `${path}/erase`, body: { recipient, reason } },
-      {
-        onSuccess: ({ sendsErased }) => {
-          close();
-          setRecipient('');
-          notifications.show({
-            message: t('requests.erase.done', { count: sendsErased, sends: whole(sendsErased) }),
-          });
-        },
-      },
-    );
+  const erasure = useChange<{ sendsErased: number }>([account, '/staff/audit'], {
+    done: ({ sendsErased: count }) => t('requests.erase.done', { count, sends: whole(count) }),
+    onDone: () => {
+      close();
+      setRecipient('');
+    },
+  });
+  const isRefused = kept.error?.code === 'invalid_input' || erasure.error?.code === 'invalid_input';
   return (
     <Section title={t('requests.title')} description={t('requests.description')}>
       <Group gap="xs" align="flex-start" maw={640}>
@@ -56,12 +55,7 @@ export function RecipientRequests({ account }: { account: string }) {
           variant="default"
           disabled={recipient.trim() === ''}
           loading={kept.isPending}
-          onClick={() =>
-            kept.mutate(
-              { method: 'POST', path: `${path}/export`, body: { recipient } },
-              { onSuccess: download },
-            )
-          }
+          onClick={() => kept.mutate({ method: 'POST', path: `${path}/export`, body: { recipient } })}
         >
           {t('requests.export')}
         </Button>
@@ -77,27 +71,23 @@ export function RecipientRequests({ account }: { account: string }) {
         </Button>
       </Group>
       {kept.error !== null && !isRefused && <Failure problem={kept.error} />}
-      <ReasonDialog
-        opened={erasing}
-        onClose={close}
-        title={t('requests.erase.title')}
-        action={t('requests.erase.button')}
-        pending={erasure.isPending}
-        problem={erasure.error}
-        onConfirm={erase}
-      >
-        {t('requests.erase.text')}
-      </ReasonDialog>
+      <Dialog opened={erasing} onClose={close} title={t('requests.erase.title')}>
+        <DialogForm
+          onSubmit={form.onSubmit(({ reason }) =>
+            erasure.mutate({
+              method: 'POST',
+              path: `${path}/erase`,
+              body: { recipient, reason: reason.trim() },
+            }),
+          )}
+          action={t('requests.erase.button')}
+          color="red.9"
+          change={erasure}
+        >
+          <Text>{t('requests.erase.text')}</Text>
+          <ReasonInput data-autofocus {...form.getInputProps('reason')} />
+        </DialogForm>
+      </Dialog>
     </Section>
   );
-}
-
-/** Hands a file to the browser, whose name does not tell the number. */
-function download(kept: object): void {
-  const url = URL.createObjectURL(new Blob([JSON.stringify(kept, null, 2)], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = 'onecode-recipient.json';
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -7,9 +7,10 @@ import type {
   RefusedRequestsView,
 } from '../../../../src/features/refusedRequests/view.js';
 import { usePages } from '../../api/queries.js';
-import { useAccount, useSession } from '../../app/session.js';
+import { useAccount } from '../../app/session.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { Ago } from '../../components/times.js';
+import { useDocs } from '../../hooks/docs.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { reasonQuery, serverQuery, type RefusedRequestQuery } from './refusedRequestQuery.js';
 import { RefusedRequestTable } from './refusedRequestTable.js';
@@ -61,7 +62,7 @@ export function RefusalGroups({
               <Group justify="space-between" gap="xs" align="flex-start">
                 <Stack gap={2} maw={640}>
                   {/* The sentence of the answer is in English in every language of the pages. */}
-                  <Text size="sm" fw={600} lang="en" component="span">
+                  <Text fw={600} lang="en" component="span">
                     {detail}
                   </Text>
                   <Text size="xs" c="dimmed" component="span">
@@ -70,13 +71,7 @@ export function RefusalGroups({
                       ` · ${t('fields', { count: fields.length, fields: fields.join(', ') })}`}
                   </Text>
                 </Stack>
-                <Text
-                  size="sm"
-                  component="div"
-                  className="tabular"
-                  pr="sm"
-                  ta={{ base: 'left', sm: 'right' }}
-                >
+                <Text component="div" className="tabular" pr="sm" ta={{ base: 'left', sm: 'right' }}>
                   {t('times', { count, times: whole(count) })}
                   <Ago at={lastRefusedAt} />
                 </Text>
@@ -109,7 +104,7 @@ function OpenGroup({
     <Stack gap="xs">
       <Group gap="md">
         {reason.defence !== null && <DefenceLink defence={reason.defence} />}
-        <Anchor href={useErrorPage()(reason.code)} target="_blank" rel="noreferrer" size="sm">
+        <Anchor href={useDocs()(`errors#${reason.code}`)} target="_blank" rel="noreferrer">
           {t('remedy', { code: reason.code })}
         </Anchor>
       </Group>
@@ -126,15 +121,8 @@ export function DefenceLink({ defence }: { defence: NonNullable<RefusalReasonVie
   const { t } = useTranslation('refusedRequests');
   const { path, isForStaff } = useAccount();
   return (
-    <Anchor component={Link} to={`${isForStaff ? path : `${path}/protection`}#${defence}`} size="sm" fw={600}>
+    <Anchor component={Link} to={`${isForStaff ? path : `${path}/protection`}#${defence}`} fw={600}>
       {t(`defences.${defence}`)}
     </Anchor>
   );
-}
-
-/** Returns the function that gives the address of an error code's cause and remedy, in the user's language. */
-export function useErrorPage(): (code: string) => string {
-  const { apiUrl } = useSession();
-  const { language } = useTranslation().i18n;
-  return (code) => `${apiUrl}/docs/${language === 'pt-BR' ? 'pt-br/' : ''}errors#${code}`;
 }

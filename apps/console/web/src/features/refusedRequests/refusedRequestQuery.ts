@@ -30,7 +30,6 @@ export function useRefusedRequestQuery() {
   return { query, set };
 }
 
-/** What the API said, as the URL holds it. */
 export const reasonQuery = ({
   code,
   detail,
@@ -44,7 +43,6 @@ export const reasonQuery = ({
 export const isPeriod = (period: string | undefined): period is Period =>
   period !== undefined && Object.hasOwn(PERIODS, period);
 
-/** The filters as the server reads them. */
 export const serverQuery = ({ period, fields, ...rest }: RefusedRequestQuery): object => ({
   ...rest,
   hours: PERIODS[isPeriod(period) ? period : 'all'],

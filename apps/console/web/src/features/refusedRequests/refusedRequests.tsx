@@ -82,7 +82,7 @@ function FoundList({ path, applications, request }: ListProps & { request: strin
         ) : (
           <Alert variant="light" color="gray" icon={<IconSearch size={18} />} role="status">
             <Group justify="space-between" gap="xs">
-              <Text size="sm">{t('find.shown')}</Text>
+              <Text>{t('find.shown')}</Text>
               <Button size="xs" variant="default" onClick={() => setText(null)}>
                 {t('find.clear')}
               </Button>
@@ -158,9 +158,9 @@ function Filters({
   query,
   set,
 }: ReturnType<typeof useRefusedRequestQuery> & { applications: Applications }) {
-  const { t } = useTranslation('refusedRequests');
+  const { t } = useTranslation(['refusedRequests', 'common']);
   return (
-    <Group gap="xs" align="flex-end" role="group" aria-label={t('filters.label')}>
+    <Group gap="xs" align="flex-end" role="group" aria-label={t('common:filters')}>
       <Select
         label={t('filters.application')}
         placeholder={t('filters.any')}

@@ -15,6 +15,7 @@ import { Link } from 'react-router';
 import type { FoundView, SearchView } from '../../../../src/features/search/view.js';
 import { call, type ApiProblem } from '../../api/http.js';
 import { Dialog } from '../../components/dialog.js';
+import { Small } from '../../components/facts.js';
 import { Failure } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 
@@ -112,19 +113,14 @@ function Find({ account, onClose }: { account: string | undefined; onClose: () =
           <Result key={`${one.kind} ${one.id}`} found={one} account={account} onClose={onClose} />
         ))}
         {text !== '' && !isFetching && error === null && found.length === 0 && (
-          <Text size="sm" c="dimmed">
-            {t('nothing')}
-          </Text>
+          <Text c="dimmed">{t('nothing')}</Text>
         )}
       </Stack>
-      <Text size="xs" c="dimmed">
-        {t(account === undefined ? 'hint.staff' : 'hint.account')}
-      </Text>
+      <Small>{t(account === undefined ? 'hint.staff' : 'hint.account')}</Small>
     </Stack>
   );
 }
 
-/** What was found, as a link to its page. */
 function Result({
   found,
   account,

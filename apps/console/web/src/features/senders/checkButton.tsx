@@ -3,7 +3,8 @@ import { IconRefresh } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AskedView, SendersView } from '../../../../src/features/senders/view.js';
-import { useChange, useData } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
+import { useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 
@@ -18,7 +19,9 @@ export function CheckButton({ id, number }: { id: string; number?: string }) {
   const { path, mayStop } = useSenders();
   const [since, setSince] = useState<string | null>(null);
   const [isLate, setIsLate] = useState(false);
-  const { mutate, isPending, error } = useChange<AskedView>(path);
+  const { mutate, isPending, error } = useChange<AskedView>([path], {
+    onDone: (asked) => setSince(asked.since),
+  });
   const isAnsweredBy = ({ senders }: SendersView): boolean => {
     const triedAt = senders.find((sender) => sender.id === id)?.provider.triedAt ?? null;
     return since !== null && triedAt !== null && triedAt >= since;
@@ -38,7 +41,7 @@ export function CheckButton({ id, number }: { id: string; number?: string }) {
 
   const ask = (): void => {
     setIsLate(false);
-    mutate({ method: 'POST', path: `${path}/${id}/check` }, { onSuccess: (asked) => setSince(asked.since) });
+    mutate({ method: 'POST', path: `${path}/${id}/check` });
   };
   const checks = data?.senders.find((sender) => sender.id === id)?.provider.checks ?? [];
   const bad = checks.filter(({ ok }) => !ok).length;

@@ -2,9 +2,9 @@ import { Button, Group, PasswordInput, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { OwnAppView, SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
-import { useChange } from '../../api/queries.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog, DialogForm } from '../../components/dialog.js';
+import { useChange } from '../../hooks/change.js';
 import { focusOnMount } from '../../hooks/forms.js';
 import { useSenders } from '../../hooks/senders.js';
 
@@ -20,9 +20,9 @@ export function OwnAppDialog({
   rules: SenderRulesView;
   onClose: () => void;
 }) {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'webhook']);
   const { path, audit } = useSenders();
-  const change = useChange<OwnAppView>(path, audit);
+  const change = useChange<OwnAppView>([path, audit]);
   const close = (): void => {
     change.reset();
     onClose();
@@ -30,18 +30,13 @@ export function OwnAppDialog({
   return (
     <Dialog opened={opened} onClose={close} title={t('app.title')} persistent={change.isPending}>
       {change.data === undefined ? (
-        <SecretForm
-          pattern={rules.patterns.appSecret}
-          change={change}
-          path={`${path}/${sender.id}/app`}
-          onClose={close}
-        />
+        <SecretForm pattern={rules.patterns.appSecret} change={change} path={`${path}/${sender.id}/app`} />
       ) : (
         <Stack>
-          <Text size="sm">{t('app.enter')}</Text>
+          <Text>{t('app.enter')}</Text>
           {(['url', 'verifyToken'] as const).map((name) => (
             <div key={name}>
-              <Text size="sm" fw={550} pb={4}>
+              <Text fw={550} pb={4}>
                 {t(`app.${name}`)}
               </Text>
               <CodeBlock code={change.data[name]} what={t(`app.${name}`)} wrap />
@@ -49,7 +44,7 @@ export function OwnAppDialog({
           ))}
           <Group justify="flex-end">
             <Button ref={focusOnMount} onClick={close}>
-              {t('app.done')}
+              {t('webhook:secret.done')}
             </Button>
           </Group>
         </Stack>
@@ -62,12 +57,10 @@ function SecretForm({
   pattern,
   change,
   path,
-  onClose,
 }: {
   pattern: string;
   change: ReturnType<typeof useChange<OwnAppView>>;
   path: string;
-  onClose: () => void;
 }) {
   const { t } = useTranslation('senders');
   const form = useForm({
@@ -82,11 +75,9 @@ function SecretForm({
         change.mutate({ method: 'PUT', path, body: { appSecret: appSecret.trim() } }),
       )}
       action={t('app.save')}
-      onClose={onClose}
-      pending={change.isPending}
-      problem={change.error}
+      change={change}
     >
-      <Text size="sm">{t('app.what')}</Text>
+      <Text>{t('app.what')}</Text>
       <PasswordInput
         label={t('app.secret')}
         description={t('app.secretWhat')}

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, Menu } from '@mantine/core';
+import { ActionIcon, Group, Menu } from '@mantine/core';
 import {
   IconBuilding,
   IconDots,
@@ -10,43 +10,34 @@ import {
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
+import { ChangeDialog } from '../../components/changeDialog.js';
+import { Dialog } from '../../components/dialog.js';
 import { useSenders } from '../../hooks/senders.js';
-import { AssignDialog } from './assignDialog.js';
+import { AssignForm } from './assignForm.js';
 import { OwnAppDialog } from './ownAppDialog.js';
-import { StopDialog } from './stopDialog.js';
-import { EditSenderDialog } from './senderForms.js';
-
-type DialogName = 'pause' | 'resume' | 'activate' | 'edit' | 'app' | 'noApp' | 'assign' | 'remove';
+import { SenderForm } from './senderForms.js';
+import { StopButton } from './stopButton.js';
 
 /** Actions of staff on a sender; only operators change and remove it. */
 export function SenderActions({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
   const { t } = useTranslation('senders');
-  const [open, setOpen] = useState<DialogName | null>(null);
+  const [open, setOpen] = useState<'edit' | 'app' | 'noApp' | 'assign' | 'remove' | null>(null);
   const close = (): void => setOpen(null);
   const { path, audit, account, mayStop, mayChange } = useSenders();
   if (!mayStop) return null;
 
-  // Also for a country or a language only.
-  const isStopped = sender.stops.length > 0;
-  const begin = sender.isNew ? 'activate' : 'resume';
   return (
     <Group gap="xs">
       {sender.isNew && (
-        <Button size="xs" disabled={!sender.provider.maySend} onClick={() => setOpen('activate')}>
-          {t('changes.activate.button')}
-        </Button>
+        <StopButton
+          sender={sender}
+          kind="activate"
+          button={{ variant: 'filled', disabled: !sender.provider.maySend }}
+        />
       )}
-      {isStopped && !sender.isNew && (
-        <Button variant="default" size="xs" onClick={() => setOpen('resume')}>
-          {t('changes.resume.button')}
-        </Button>
-      )}
-      {sender.state !== 'paused' && (
-        <Button variant="default" size="xs" onClick={() => setOpen('pause')}>
-          {t('changes.pause.button')}
-        </Button>
-      )}
+      {/* Also for a country or a language only. */}
+      {sender.stops.length > 0 && !sender.isNew && <StopButton sender={sender} kind="resume" />}
+      {sender.state !== 'paused' && <StopButton sender={sender} kind="pause" />}
       {mayChange && (
         <Menu position="bottom-end">
           <Menu.Target>
@@ -78,8 +69,7 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
         </Menu>
       )}
 
-      <StopDialog sender={sender} kind={open === 'pause' || open === begin ? open : null} onClose={close} />
-      <ConfirmChange
+      <ChangeDialog
         opened={open === 'remove'}
         onClose={close}
         title={t('remove.title', { number: sender.number })}
@@ -89,8 +79,8 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
         done={t('remove.done')}
       >
         {t('remove.what')}
-      </ConfirmChange>
-      <ConfirmChange
+      </ChangeDialog>
+      <ChangeDialog
         opened={open === 'noApp'}
         onClose={close}
         title={t('app.removeTitle')}
@@ -100,10 +90,14 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
         done={t('app.removed')}
       >
         {t('app.removeWhat')}
-      </ConfirmChange>
+      </ChangeDialog>
       <OwnAppDialog opened={open === 'app'} sender={sender} rules={rules} onClose={close} />
-      {account === undefined && <AssignDialog opened={open === 'assign'} sender={sender} onClose={close} />}
-      <EditSenderDialog opened={open === 'edit'} sender={sender} rules={rules} onClose={close} />
+      <Dialog opened={open === 'assign'} onClose={close} title={t('assign.title')}>
+        <AssignForm sender={sender} />
+      </Dialog>
+      <Dialog opened={open === 'edit'} onClose={close} title={t('edit.title')}>
+        <SenderForm sender={sender} rules={rules} />
+      </Dialog>
     </Group>
   );
 }

@@ -7,7 +7,7 @@ import { SenderProvider } from './senderProvider.js';
 import { SenderActions } from './senderActions.js';
 import { SenderBadge } from '../../components/badges.js';
 import { Id } from '../../components/copy.js';
-import { Fact } from '../../components/facts.js';
+import { Fact, Small } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
@@ -56,7 +56,7 @@ export function SenderCard({
               <SenderBadge {...sender} />
             </Group>
             {account === undefined && sender.accountId !== null && (
-              <Text size="sm">
+              <Text>
                 {t(sender.applicationIds.length === 0 ? 'own.ofAccount' : 'own.ofApplications', {
                   count: sender.applicationIds.length,
                   number: whole(sender.applicationIds.length),
@@ -72,7 +72,7 @@ export function SenderCard({
               </Text>
             )}
             {sender.isNew ? (
-              <Text size="sm">
+              <Text>
                 {t(sender.provider.maySend ? 'changes.activate.ready' : 'changes.activate.unready')}
               </Text>
             ) : (
@@ -96,7 +96,7 @@ export function SenderCard({
             {t('facts.perSecond', { count: sender.throughput, number: whole(sender.throughput) })}
           </Fact>
           <Fact label={t('facts.template')}>
-            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <Text style={{ overflowWrap: 'anywhere' }}>
               {sender.template} · pt_BR, {sender.englishTemplateLanguage}
             </Text>
           </Fact>
@@ -122,7 +122,7 @@ function Stops({ stops }: Pick<SenderView, 'stops'>) {
   const nameOf = useCountryName();
   const reasonOf = useStopReason();
   return stops.map(({ onlyFor, source, errorCode, since, until, ...why }) => (
-    <Text size="sm" key={`${onlyFor} ${why.reason}`}>
+    <Text key={`${onlyFor} ${why.reason}`}>
       {onlyFor === '' && t('stops.all')}
       {/^[A-Z]{2}$/.test(onlyFor) && t('stops.country', { country: nameOf(onlyFor) })}
       {/^[a-z]/.test(onlyFor) &&
@@ -145,11 +145,9 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
   const counted = OUTCOMES.filter((outcome) => (outcomes[outcome] ?? 0) > 0);
   return (
     <div>
-      <Text size="xs" c="dimmed" pb={4}>
-        {t('lastHour')}
-      </Text>
+      <Small pb={4}>{t('lastHour')}</Small>
       <Group gap="xs">
-        {counted.length === 0 && <Text size="sm">{t('noCalls')}</Text>}
+        {counted.length === 0 && <Text>{t('noCalls')}</Text>}
         {counted.map((outcome) => (
           <Badge key={outcome} color={outcome === 'accepted' ? 'teal' : 'orange'} size="lg">
             {t(`outcomes.${outcome}`)} · {whole(outcomes[outcome] ?? 0)}
@@ -162,28 +160,28 @@ function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
 
 /** The recent errors of a sender, each with its meaning and remedy. */
 function SenderErrors({ errors }: { errors: readonly SenderErrorView[] }) {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'sends']);
   const { whole } = useNumbers();
   const errorText = useErrorText();
   if (errors.length === 0) return null;
   return (
     <div>
-      <Text size="xs" c="dimmed" pb={4}>
-        {t('errors.title')}
-      </Text>
+      <Small pb={4}>{t('errors.title')}</Small>
       <Stack gap="sm">
         {errors.map(({ outcome, errorCode, times, lastAt, explanation }) => (
           <Stack gap={2} key={`${outcome} ${errorCode}`}>
             <Group gap="xs">
               <Badge color="gray">
-                {errorCode === null ? t(`outcomes.${outcome}`) : t('errors.code', { code: errorCode })}
+                {errorCode === null
+                  ? t(`outcomes.${outcome}`)
+                  : t('sends:timeline.code', { code: errorCode })}
               </Badge>
-              <Text size="xs" c="dimmed">
+              <Small>
                 {t('errors.times', { count: times, times: whole(times) })} <Time at={lastAt} seconds />
-              </Text>
+              </Small>
             </Group>
-            <Text size="sm">{errorText('meanings', explanation.meaning)}</Text>
-            <Text size="sm" c="dimmed">
+            <Text>{errorText('meanings', explanation.meaning)}</Text>
+            <Text c="dimmed">
               {t('errors.remedy', { remedy: errorText('remedies', explanation.remedy) })}
             </Text>
           </Stack>

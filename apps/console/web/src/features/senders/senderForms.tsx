@@ -1,47 +1,21 @@
 import { NumberInput, PasswordInput, Select, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
-import { useChange } from '../../api/queries.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
+import { DialogForm, useClose } from '../../components/dialog.js';
+import { useChange } from '../../hooks/change.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useSenders } from '../../hooks/senders.js';
 
-interface FormProps {
-  rules: SenderRulesView;
-  /** The sender that is edited; left out, one is added. */
-  sender?: SenderView;
-  onClose: () => void;
-}
-
-type DialogProps = FormProps & { opened: boolean };
-
-/** The dialog that adds a sender, which sends nothing before it is activated. */
-export function AddSenderDialog({ opened, ...props }: DialogProps) {
-  const { t } = useTranslation('senders');
-  return (
-    <Dialog opened={opened} onClose={props.onClose} title={t('add.title')}>
-      <SenderForm {...props} />
-    </Dialog>
-  );
-}
-
-/** The dialog that changes a sender: number, token, template, throughput. */
-export function EditSenderDialog({ opened, ...props }: DialogProps) {
-  const { t } = useTranslation('senders');
-  return (
-    <Dialog opened={opened} onClose={props.onClose} title={t('edit.title')}>
-      <SenderForm {...props} />
-    </Dialog>
-  );
-}
-
-function SenderForm({ onClose, rules, sender }: FormProps) {
-  const { t } = useTranslation('senders');
+/** Adds a sender, which sends nothing before it is activated, or changes one: number, token, template, throughput. */
+export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?: SenderView }) {
+  const { t } = useTranslation(['senders', 'common']);
   const validate = useSenderValidation(rules);
   const { path, audit, account } = useSenders();
-  const change = useChange(path, audit);
+  const change = useChange([path, audit], {
+    done: t(sender === undefined ? 'add.done' : 'edit.done'),
+    onDone: useClose(),
+  });
   const initialValues = {
     phoneNumberId: sender?.phoneNumberId ?? '',
     businessAccountId: sender?.businessAccountId ?? '',
@@ -69,10 +43,6 @@ function SenderForm({ onClose, rules, sender }: FormProps) {
         ? { method: 'POST', path, body }
         : { method: 'PUT', path: `${path}/${sender.id}`, body },
       {
-        onSuccess: () => {
-          onClose();
-          notifications.show({ message: t(sender === undefined ? 'add.done' : 'edit.done'), color: 'teal' });
-        },
         onError: ({ errors }) => {
           if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
           const { phoneNumberId: why } = errors;
@@ -85,12 +55,10 @@ function SenderForm({ onClose, rules, sender }: FormProps) {
   return (
     <DialogForm
       onSubmit={form.onSubmit(save)}
-      action={t(sender === undefined ? 'add.button' : 'edit.button')}
-      onClose={onClose}
-      pending={change.isPending}
-      problem={change.error}
+      action={t(sender === undefined ? 'add.button' : 'common:save')}
+      change={change}
     >
-      {sender === undefined && <Text size="sm">{t('add.what')}</Text>}
+      {sender === undefined && <Text>{t('add.what')}</Text>}
       <TextInput
         label={t('facts.phoneNumberId')}
         description={t('add.phoneNumberId')}
@@ -99,7 +67,7 @@ function SenderForm({ onClose, rules, sender }: FormProps) {
         data-autofocus
         {...form.getInputProps('phoneNumberId')}
       />
-      {isOther && <Text size="sm">{t('edit.other')}</Text>}
+      {isOther && <Text>{t('edit.other')}</Text>}
       {account === undefined && (
         <TextInput
           label={t('facts.businessAccountId')}

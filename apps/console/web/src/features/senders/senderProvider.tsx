@@ -9,7 +9,7 @@ import type {
   TemplateView,
 } from '../../../../src/features/senders/view.js';
 import { DataTable } from '../../components/dataTable.js';
-import { Fact } from '../../components/facts.js';
+import { Fact, Small } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { CheckButton } from './checkButton.js';
@@ -21,10 +21,10 @@ export function SenderProvider({ sender }: { sender: SenderView }) {
   return (
     <Stack gap="sm">
       <Group justify="space-between" align="center" gap="xs">
-        <Text size="xs" c="dimmed">
+        <Small>
           {provider.readAt === null ? t('provider.never') : t('provider.title')}{' '}
           {provider.readAt !== null && <Time at={provider.readAt} seconds />}
-        </Text>
+        </Small>
         <CheckButton id={sender.id} />
       </Group>
       {provider.facts.length > 0 && <ProviderFacts provider={provider} />}
@@ -49,9 +49,7 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
         <Fact label={t('provider.facts.recipients24h')}>
           {whole(recipients24h)}
           {recipientsLeft !== null && (
-            <Text size="xs" c="dimmed">
-              {t('provider.left', { count: recipientsLeft, number: whole(recipientsLeft) })}
-            </Text>
+            <Small>{t('provider.left', { count: recipientsLeft, number: whole(recipientsLeft) })}</Small>
           )}
         </Fact>
       )}
@@ -63,9 +61,9 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
 function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
   const { t } = useTranslation('senders');
   return (
-    <Text size="xs" c="dimmed">
+    <Small>
       <Time at={at} wraps /> · {t(`sources.${source}`)}
-    </Text>
+    </Small>
   );
 }
 
@@ -90,11 +88,7 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
           render: ({ isUsable, status, reason }) => (
             <>
               <Badge color={isUsable ? 'teal' : 'red'}>{status ?? '–'}</Badge>
-              {reason !== null && (
-                <Text size="xs" c="dimmed">
-                  {reason}
-                </Text>
-              )}
+              {reason !== null && <Small>{reason}</Small>}
             </>
           ),
         },
@@ -118,13 +112,13 @@ function Preflight({ provider: { checks, triedAt } }: { provider: ProviderView }
   const passed = checks.filter(({ ok }) => ok);
   return (
     <Stack gap={6}>
-      <Text size="xs" c="dimmed">
+      <Small>
         {t('provider.preflight')} {triedAt !== null && <Time at={triedAt} seconds />}
-      </Text>
+      </Small>
       <Checks checks={checks.filter(({ ok }) => !ok)} />
       {passed.length > 0 && (
         <details>
-          <Text component="summary" size="sm">
+          <Text component="summary">
             {t('provider.passed', { count: passed.length, number: whole(passed.length) })}
           </Text>
           <Checks checks={passed} />
@@ -153,9 +147,7 @@ function Checks({ checks }: { checks: ProviderView['checks'] }) {
             </ThemeIcon>
           }
         >
-          <Text size="sm" lh={1.4}>
-            {t(`preflight:${name}`, { ...facts, defaultValue: text })}
-          </Text>
+          <Text lh={1.4}>{t(`preflight:${name}`, { ...facts, defaultValue: text })}</Text>
         </List.Item>
       ))}
     </List>

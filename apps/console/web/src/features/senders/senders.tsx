@@ -1,43 +1,43 @@
-import { Button, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconDeviceMobileMessage, IconPlus } from '@tabler/icons-react';
-import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SendersView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
+import { DialogButton } from '../../components/dialog.js';
 import { Page } from '../../components/page.js';
 import { EmptyState, Loaded } from '../../components/states.js';
 import { useSenders } from '../../hooks/senders.js';
-import { OwnCosts } from '../costs/ownCosts.js';
-import { AddSenderDialog } from './senderForms.js';
+import { OwnCosts } from '../costs/costMonths.js';
+import { SenderForm } from './senderForms.js';
 import { SenderCard } from './senderCard.js';
 
 const REFRESH_MS = 5_000;
 
-/** The senders: state, health and recent errors. */
 export function Senders() {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'common']);
   const { path, account, mayChange } = useSenders();
-  const [adding, setAdding] = useState(false);
   const read = useData<SendersView>(path, { refreshMs: REFRESH_MS });
-  const add = mayChange && (
-    <Button
+  const add = mayChange && read.data && (
+    <DialogButton
+      variant="filled"
+      size="sm"
       leftSection={<IconPlus size={16} />}
-      onClick={() => setAdding(true)}
-      disabled={read.data === undefined}
+      label={t('add.button')}
+      title={t('add.button')}
     >
-      {t('add.button')}
-    </Button>
+      <SenderForm rules={read.data.rules} />
+    </DialogButton>
   );
   return (
     <Page
-      title={t('title')}
+      title={t('common:nav.senders')}
       description={t(account === undefined ? 'description' : 'own.description')}
       actions={add}
     >
       <Loaded read={read}>
         {({ senders, rules, policy, webhookUrl }) => (
           <>
-            {policy !== null && <Text size="sm">{t(`own.policy.${policy}`)}</Text>}
+            {policy !== null && <Text>{t(`own.policy.${policy}`)}</Text>}
             {senders.length === 0 && (
               <EmptyState icon={IconDeviceMobileMessage} title={t('none.title')}>
                 {t(account === undefined ? 'none.text' : 'own.none')}
@@ -47,7 +47,6 @@ export function Senders() {
               <SenderCard key={sender.id} sender={sender} rules={rules} webhookUrl={webhookUrl} />
             ))}
             {account !== undefined && <OwnCosts path={`/accounts/${account}`} />}
-            <AddSenderDialog opened={adding} onClose={() => setAdding(false)} rules={rules} />
           </>
         )}
       </Loaded>

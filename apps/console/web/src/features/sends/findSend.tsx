@@ -50,5 +50,4 @@ export function FindStaffSend() {
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Whether a text has the form of an id. */
 const isId = (text: string): boolean => ID.test(text);

@@ -50,7 +50,7 @@ export function SendNextStep({ send }: { send: SendDetailsView }) {
       color={color}
       icon={<Icon size={20} />}
       title={
-        <Text size="sm" fw={650} c="var(--mantine-color-text)">
+        <Text fw={650} c="var(--mantine-color-text)">
           {t(`next.${step}.title`)}
         </Text>
       }
@@ -58,7 +58,7 @@ export function SendNextStep({ send }: { send: SendDetailsView }) {
       aria-label={t('next.title')}
     >
       {explanation !== null && <Explanation explanation={explanation} withRemedy={step === 'rejected'} />}
-      <Text size="sm">{t(`next.${step}.text`, { expires, count: send.guessesLeft })}</Text>
+      <Text>{t(`next.${step}.text`, { expires, count: send.guessesLeft })}</Text>
     </Alert>
   );
 }

@@ -8,7 +8,6 @@ import { SendPage, useSend } from './sendPage.js';
 import { useAccount } from '../../app/session.js';
 import { Fact } from '../../components/facts.js';
 
-/** The page of one send: next step, timeline and details. */
 export function SendDetails() {
   const { t } = useTranslation(['sends', 'common']);
   const { path } = useAccount();
@@ -23,7 +22,7 @@ export function SendDetails() {
     >
       {send && (
         <Fact label={t('columns.application')}>
-          <Anchor component={Link} to={`${path}/applications/${send.application.id}`} size="sm">
+          <Anchor component={Link} to={`${path}/applications/${send.application.id}`}>
             {send.application.name}
           </Anchor>
         </Fact>
@@ -46,7 +45,7 @@ export function StaffSendDetails() {
       {send && (
         <>
           <Fact label={t('accounts:list.columns.name')}>
-            <Anchor component={Link} to={`/staff/accounts/${send.account.id}`} size="sm">
+            <Anchor component={Link} to={`/staff/accounts/${send.account.id}`}>
               {send.account.name}
             </Anchor>
           </Fact>

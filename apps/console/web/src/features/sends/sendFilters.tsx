@@ -18,7 +18,7 @@ export function SendFilters({
   set,
   clear,
 }: ReturnType<typeof useSendQuery> & { applications: readonly ApplicationView[]; mode: Mode }) {
-  const { t } = useTranslation(['sends', 'common']);
+  const { t } = useTranslation(['sends', 'common', 'refusedRequests']);
   const countryName = useCountryName();
   const own = applications.filter((application) => application.mode === mode);
   const choices = [
@@ -29,7 +29,7 @@ export function SendFilters({
       t('columns.verification'),
       VERIFICATIONS.map((value) => ({ value, label: t(`verification.${value}`) })),
     ],
-    ['application', t('filters.application'), own.map(({ id, name }) => ({ value: id, label: name }))],
+    ['application', t('columns.application'), own.map(({ id, name }) => ({ value: id, label: name }))],
     // These come from a link of the overview.
     [
       'country',
@@ -58,14 +58,14 @@ export function SendFilters({
           />
         </Group>
       )}
-      <Group gap="xs" align="flex-end" role="group" aria-label={t('filters.label')}>
+      <Group gap="xs" align="flex-end" role="group" aria-label={t('common:filters')}>
         {choices
           .filter(([name]) => isShown(name))
           .map(([name, label, data]) => (
             <Select
               key={name}
               label={label}
-              placeholder={t('filters.any')}
+              placeholder={t('refusedRequests:filters.any')}
               data={data}
               value={query[name]}
               onChange={(value) => set({ [name]: value, ...(name === 'time' && { from: null, to: null }) })}

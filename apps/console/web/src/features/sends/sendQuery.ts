@@ -22,7 +22,6 @@ const NAMES = [
 
 export type SendQuery = Record<(typeof NAMES)[number], string | null> & { mode: Mode | null };
 
-/** Reads the filters from the URL and changes them. */
 export function useSendQuery() {
   const { filters, set } = useUrlFilters();
   const query = Object.fromEntries(NAMES.map((name) => [name, filters.get(name)])) as SendQuery;

@@ -4,6 +4,7 @@ import { Link, useNavigate } from 'react-router';
 import type { SendView } from '../../../../src/features/sends/view.js';
 import { useAccount } from '../../app/session.js';
 import { ModeBadge, StatusBadge, VerificationBadge } from '../../components/badges.js';
+import { Small } from '../../components/facts.js';
 import { DataTable } from '../../components/dataTable.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { Time } from '../../components/times.js';
@@ -41,7 +42,6 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
               <Anchor
                 component={Link}
                 to={pageOf(send)}
-                size="sm"
                 fw={550}
                 className="tabular"
                 onClick={(event) => event.stopPropagation()}
@@ -49,9 +49,9 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
               >
                 {send.recipient}
               </Anchor>
-              <Text size="xs" c="dimmed" hiddenFrom="sm" component="div">
+              <Small hiddenFrom="sm">
                 <Time at={send.createdAt} seconds />
-              </Text>
+              </Small>
             </Stack>
           ),
         },
@@ -80,7 +80,7 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
           title: t('columns.application'),
           visibleFrom: 'sm',
           render: ({ application }) => (
-            <Text size="sm" truncate maw={200}>
+            <Text truncate maw={200}>
               {application.name}
             </Text>
           ),

@@ -98,7 +98,7 @@ export function SendTimeline({
             bullet={<IconClock size={14} />}
             lineVariant="dashed"
             title={
-              <Text size="sm" fw={550} c="dimmed">
+              <Text fw={550} c="dimmed">
                 {t(`waiting.${kind}`)}{' '}
                 {until !== null &&
                   t(kind === 'code' || kind === 'next_attempt' ? 'waiting.at' : 'waiting.until', {
@@ -157,7 +157,7 @@ function colorOf(event: TimelineEvent): string {
 function Heading({ text, at }: { text: ReactNode; at: string }) {
   return (
     <Flex direction={{ base: 'column', sm: 'row' }} justify="space-between" columnGap="md">
-      <Text size="sm" fw={550} component="span">
+      <Text fw={550} component="span">
         {text}
       </Text>
       <Text size="xs" lh="var(--mantine-line-height-sm)" c="dimmed" component="span" className="tabular">
@@ -273,11 +273,7 @@ function Reason({
 }
 
 function Line({ text }: { text: string }) {
-  return (
-    <Text size="sm" c="dimmed">
-      {text}
-    </Text>
-  );
+  return <Text c="dimmed">{text}</Text>;
 }
 
 /** Why the provider refused, and the remedy, in the user's language. */
@@ -292,7 +288,7 @@ export function Explanation({
   const errorText = useErrorText();
   const action = remedy === null ? t('timeline.ours') : errorText('remedies', remedy);
   return (
-    <Text size="sm" mt={4}>
+    <Text mt={4}>
       {errorText('meanings', meaning)} {withRemedy && action}
     </Text>
   );

@@ -52,7 +52,7 @@ export function Sends() {
         ) : (
           <Alert variant="light" color="gray" icon={<IconPhone size={18} />} role="status">
             <Group justify="space-between" gap="xs">
-              <Text size="sm">{t('find.shown')}</Text>
+              <Text>{t('find.shown')}</Text>
               <Button size="xs" variant="default" onClick={() => setNumber(null)}>
                 {t('find.clear')}
               </Button>
@@ -105,7 +105,7 @@ function FirstSend() {
       icon={IconSend}
       title={t('empty.title')}
       action={
-        <Anchor component={Link} to={`${account.path}/start`} size="sm">
+        <Anchor component={Link} to={`${account.path}/start`}>
           {t('empty.action')}
         </Anchor>
       }

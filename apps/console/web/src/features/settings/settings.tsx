@@ -1,12 +1,12 @@
 import { Button, Divider, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
-import { useChange, useData } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { Prices } from '../costs/prices.js';
+import { useChange } from '../../hooks/change.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Page, Section } from '../../components/page.js';
@@ -26,11 +26,10 @@ const INITIAL = {
 } as const;
 type Optional = keyof typeof INITIAL;
 
-/** The settings of the service, and their history. */
 export function Settings() {
-  const { t } = useTranslation('settings');
+  const { t } = useTranslation(['settings', 'common']);
   return (
-    <Page title={t('title')} description={t('description')} actions={<ReadOnlyBadge />}>
+    <Page title={t('common:nav.settings')} description={t('description')} actions={<ReadOnlyBadge />}>
       <Loaded read={useData<SettingsView>('/staff/settings')}>
         {(data) => (
           <>
@@ -57,7 +56,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const { whole } = useNumbers();
   const { seconds: durationText } = useDurations();
   const rangeRule = useRangeRule();
-  const change = useChange('/staff/settings', '/staff/audit', '/staff/accounts');
+  const change = useChange(['/staff/settings', '/staff/audit', '/staff/accounts'], { done: t('saved') });
   const rule =
     (name: keyof Settings) =>
     (value: number | null | string): string | null => {
@@ -115,10 +114,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     const changed = Object.entries(values).filter(
       ([name, value]) => value !== settings[name as keyof Settings],
     );
-    change.mutate(
-      { method: 'PUT', path: '/staff/settings', body: Object.fromEntries(changed) },
-      { onSuccess: () => notifications.show({ message: t('saved'), color: 'teal' }) },
-    );
+    change.mutate({ method: 'PUT', path: '/staff/settings', body: Object.fromEntries(changed) });
   };
   return (
     <form onSubmit={form.onSubmit(save)} noValidate>
@@ -127,7 +123,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         <NumberInput
           {...field('codeValiditySeconds')}
           rightSection={
-            <Text size="sm" c="dimmed" className="tabular">
+            <Text c="dimmed" className="tabular">
               {durationText(form.values.codeValiditySeconds)}
             </Text>
           }
@@ -141,7 +137,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         <NumberInput
           {...field('trialSendsPerDay')}
           rightSection={
-            <Text size="sm" c="dimmed" className="tabular">
+            <Text c="dimmed" className="tabular">
               {t('usedToday', { formatted: whole(trialSendsToday) })}
             </Text>
           }

@@ -1,10 +1,9 @@
-import { Anchor, Button, Text } from '@mantine/core';
-import { useState } from 'react';
+import { Anchor, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useMayOperate, useSession } from '../../app/session.js';
-import { ConfirmChange } from '../../components/confirmChange.js';
+import { ChangeButton } from '../../components/changeDialog.js';
 import { Section } from '../../components/page.js';
 
 /** Whether two-factor authentication is required for staff. Only an operator who has it may require it. */
@@ -12,7 +11,6 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
   const { t } = useTranslation(['settings', 'common']);
   const { showedBothFactors } = useSession().user;
   const mayOperate = useMayOperate();
-  const [confirming, setConfirming] = useState(false);
   const next = value === 'required' ? 'optional' : 'required';
   const lacksOwn = next === 'required' && !showedBothFactors;
   return (
@@ -21,42 +19,33 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
       description={t('staffTwoFactor.description')}
       actions={
         mayOperate && (
-          <Button
-            size="xs"
-            variant={next === 'required' ? 'filled' : 'default'}
-            disabled={lacksOwn}
-            onClick={() => setConfirming(true)}
+          <ChangeButton
+            button={{ variant: next === 'required' ? 'filled' : 'default', disabled: lacksOwn }}
+            title={t(`staffTwoFactor.${next}.button`)}
+            action={t(`staffTwoFactor.${next}.button`)}
+            color={next === 'required' ? 'brand' : 'red.9'}
+            change={{
+              method: 'PUT',
+              path: '/staff/settings/staff-two-factor',
+              body: { staffTwoFactor: next },
+            }}
+            stale={['/staff/settings', '/session', '/staff/audit']}
+            done={t('common:saved')}
           >
-            {t(`staffTwoFactor.${next}.button`)}
-          </Button>
+            {t(`staffTwoFactor.${next}.what`)}
+          </ChangeButton>
         )
       }
     >
-      <Text size="sm">{t(`staffTwoFactor.${value}.now`)}</Text>
+      <Text>{t(`staffTwoFactor.${value}.now`)}</Text>
       {mayOperate && lacksOwn && (
-        <Text size="sm" c="dimmed">
+        <Text c="dimmed">
           {t('staffTwoFactor.ownFirst')}{' '}
           <Anchor component={Link} to="/profile" inherit underline="always">
             {t('common:nav.profile')}
           </Anchor>
         </Text>
       )}
-      <ConfirmChange
-        opened={confirming}
-        onClose={() => setConfirming(false)}
-        title={t(`staffTwoFactor.${next}.button`)}
-        action={t(`staffTwoFactor.${next}.button`)}
-        color={next === 'required' ? 'brand' : 'red.9'}
-        change={{
-          method: 'PUT',
-          path: '/staff/settings/staff-two-factor',
-          body: { staffTwoFactor: next },
-        }}
-        stale={['/staff/settings', '/session', '/staff/audit']}
-        done={t('common:saved')}
-      >
-        {t(`staffTwoFactor.${next}.what`)}
-      </ConfirmChange>
     </Section>
   );
 }

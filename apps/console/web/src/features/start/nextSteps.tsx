@@ -1,4 +1,4 @@
-import { Anchor, List, Text, ThemeIcon, VisuallyHidden } from '@mantine/core';
+import { Anchor, Button, List, Text, ThemeIcon, VisuallyHidden } from '@mantine/core';
 import { IconCheck, IconCircle } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,9 +8,31 @@ import type { BalanceView, TrialView } from '../../../../src/features/ledger/vie
 import type { SendsView } from '../../../../src/features/sends/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
+import { Section } from '../../components/page.js';
 import { useDocs } from '../../hooks/docs.js';
 
 const REFRESH_MS = 5_000;
+
+/** What is left to do until an account sends for real, shown until its first verified code. */
+export function FirstSteps({ applications }: { applications: readonly ApplicationView[] }) {
+  const { t } = useTranslation('start');
+  const { path } = useAccount();
+  const verified = useHasSends('verification=verified&');
+  if (verified !== false) return null;
+  return (
+    <Section
+      title={t('title')}
+      {...(applications.some(({ mode }) => mode === 'test') && { description: t('description') })}
+      actions={
+        <Button component={Link} to={`${path}/start`} size="xs">
+          {t('action')}
+        </Button>
+      }
+    >
+      <NextSteps applications={applications} />
+    </Section>
+  );
+}
 
 /** What is left to do until an account sends for real: three links. */
 export function NextSteps({ applications }: { applications: readonly ApplicationView[] }) {
@@ -25,7 +47,7 @@ export function NextSteps({ applications }: { applications: readonly Application
   return (
     <List spacing="sm" listStyleType="none" center={false}>
       <Step isDone={useHasSends('verification=verified&') === true} text={t('verify.text')}>
-        <Anchor href={docs('quick-start#verify')} target="_blank" rel="noreferrer" size="sm" fw={550}>
+        <Anchor href={docs('quick-start#verify')} target="_blank" rel="noreferrer" fw={550}>
           {t('verify.title')}
         </Anchor>
       </Step>
@@ -33,7 +55,6 @@ export function NextSteps({ applications }: { applications: readonly Application
         <Anchor
           component={Link}
           to={`${path}/applications${live[0] === undefined ? '?create=live' : `/${live[0].id}`}`}
-          size="sm"
           fw={550}
         >
           {t('live.title')}
@@ -45,13 +66,13 @@ export function NextSteps({ applications }: { applications: readonly Application
           supportUrl === null ? (
             t('credits.text')
           ) : (
-            <Anchor href={supportUrl} size="sm" underline="always">
+            <Anchor href={supportUrl} underline="always">
               {t('credits.ask')}
             </Anchor>
           )
         }
       >
-        <Anchor component={Link} to={`${path}/ledger`} size="sm" fw={550}>
+        <Anchor component={Link} to={`${path}/ledger`} fw={550}>
           {t('credits.title')}
         </Anchor>
       </Step>
@@ -70,11 +91,7 @@ function Step({ isDone, text, children }: { isDone: boolean; text: ReactNode; ch
       }
     >
       {children} <VisuallyHidden>{t(isDone ? 'done' : 'open')}</VisuallyHidden>
-      {!isDone && (
-        <Text size="sm" c="dimmed">
-          {text}
-        </Text>
-      )}
+      {!isDone && <Text c="dimmed">{text}</Text>}
     </List.Item>
   );
 }

@@ -81,37 +81,40 @@ function FirstCalls({
 
 /** The key, which is shown once, and a call with it. */
 function FirstKey({ page, tryout: { samples } }: { page: string; tryout: TryoutView }) {
-  const { t } = useTranslation('start');
+  const { t } = useTranslation(['start', 'applications']);
   const docs = useDocs();
   const key = useFirstKey(useAccount().id);
   const curl = samples[0]?.samples[0]?.code ?? '';
   return (
     <Section title={t('key.title')} description={t('key.text')}>
       {key === undefined ? (
-        <Text size="sm">
+        <Text>
           {t('key.gone')}{' '}
-          <Anchor component={Link} to={page} size="sm" underline="always">
+          <Anchor component={Link} to={page} underline="always">
             {t('key.another')}
           </Anchor>
         </Text>
       ) : (
         <>
-          <Alert variant="light" color="orange" icon={<IconAlertTriangle size={18} />} title={t('key.once')}>
-            {t('key.onceText')}
+          <Alert
+            variant="light"
+            color="orange"
+            icon={<IconAlertTriangle size={18} />}
+            title={t('applications:newKey.once')}
+          >
+            {t('applications:newKey.onceText')}
           </Alert>
-          <CodeBlock code={key} what={t('key.name')} wrap />
+          <CodeBlock code={key} what={t('applications:newKey.key')} wrap />
         </>
       )}
-      <Text size="sm" fw={550}>
-        {t('call.title')}
-      </Text>
+      <Text fw={550}>{t('call.title')}</Text>
       <CodeBlock code={key === undefined ? curl : withKey(curl, key)} what={t('call.name')} wrap />
-      <Text size="sm">
-        <Anchor component={Link} to={`${page}/tryout`} size="sm">
+      <Text>
+        <Anchor component={Link} to={`${page}/tryout`}>
           {t('call.languages')}
         </Anchor>
         {' · '}
-        <Anchor href={docs('quick-start')} target="_blank" rel="noreferrer" size="sm">
+        <Anchor href={docs('quick-start')} target="_blank" rel="noreferrer">
           {t('call.docs')}
         </Anchor>
       </Text>

@@ -4,18 +4,18 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewInvitationView } from '../../../../src/features/team/view.js';
 import { useRoleOptions } from './members.js';
-import { useChange } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
+import { Small } from '../../components/facts.js';
+import { Dialog, DialogForm, useClose } from '../../components/dialog.js';
 import { Time } from '../../components/times.js';
-import { focusOnMount, useFieldErrors, useRequired } from '../../hooks/forms.js';
+import { useChange } from '../../hooks/change.js';
+import { focusOnMount, useRequired } from '../../hooks/forms.js';
 
 interface CreatedInvitation extends NewInvitationView {
   email: string;
 }
 
-/** Creates an invitation and shows its link once. */
 export function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useTranslation('team');
   const [created, setCreated] = useState<CreatedInvitation | null>(null);
@@ -24,82 +24,59 @@ export function Invite({ opened, onClose }: { opened: boolean; onClose: () => vo
     onClose();
   };
   return (
-    <Dialog opened={opened} onClose={close} title={t('inviting.title')} persistent={created !== null}>
-      {created === null ? (
-        <InviteForm onCreated={setCreated} onClose={close} />
-      ) : (
-        <InvitationLink invitation={created} onClose={close} />
-      )}
+    <Dialog opened={opened} onClose={close} title={t('invite')} persistent={created !== null}>
+      {created === null ? <InviteForm onCreated={setCreated} /> : <InvitationLink invitation={created} />}
     </Dialog>
   );
 }
 
-function InviteForm({
-  onCreated,
-  onClose,
-}: {
-  onCreated: (invitation: CreatedInvitation) => void;
-  onClose: () => void;
-}) {
+function InviteForm({ onCreated }: { onCreated: (invitation: CreatedInvitation) => void }) {
   const { t } = useTranslation('team');
-  const { path } = useAccount();
-  const fieldErrorsOf = useFieldErrors();
+  const path = `${useAccount().path}/invitations`;
   const options = useRoleOptions();
-  const { mutate, isPending, error } = useChange<NewInvitationView>(`${path}/invitations`);
   const form = useForm({
     initialValues: { email: '', role: 'developer' },
     validate: { email: useRequired() },
   });
-  const submit = ({ email: typed, role }: typeof form.values): void => {
-    const email = typed.trim();
-    mutate(
-      { method: 'POST', path: `${path}/invitations`, body: { email, role } },
-      {
-        onSuccess: (invitation) => onCreated({ ...invitation, email }),
-        onError: (problem) => form.setErrors(fieldErrorsOf(problem)),
-      },
-    );
-  };
+  const invite = useChange<NewInvitationView>([path], {
+    onDone: (invitation) => onCreated({ ...invitation, email: form.values.email.trim() }),
+    form,
+  });
   return (
     <DialogForm
-      onSubmit={form.onSubmit(submit)}
+      onSubmit={form.onSubmit(({ email, role }) =>
+        invite.mutate({ method: 'POST', path, body: { email: email.trim(), role } }),
+      )}
       action={t('inviting.action')}
-      onClose={onClose}
-      pending={isPending}
-      problem={error?.code === 'invalid_input' ? null : error}
+      change={invite}
+      marksFields
     >
-      <Text size="sm">{t('inviting.text')}</Text>
+      <Text>{t('inviting.text')}</Text>
       <TextInput
-        label={t('inviting.email')}
+        label={t('columns.email')}
         type="email"
         required
         data-autofocus
         {...form.getInputProps('email')}
       />
-      <Select label={t('inviting.role')} {...options} {...form.getInputProps('role')} />
+      <Select label={t('columns.role')} {...options} {...form.getInputProps('role')} />
     </DialogForm>
   );
 }
 
-function InvitationLink({
-  invitation: { token, email, expiresAt },
-  onClose,
-}: {
-  invitation: CreatedInvitation;
-  onClose: () => void;
-}) {
+function InvitationLink({ invitation: { token, email, expiresAt } }: { invitation: CreatedInvitation }) {
   const { t } = useTranslation('team');
   const { sendsMail } = useSession();
   return (
     <Stack>
-      <Text size="sm">{t('inviting.ready', { email })}</Text>
-      {sendsMail && <Text size="sm">{t('inviting.mailed', { email })}</Text>}
+      <Text>{t('inviting.ready', { email })}</Text>
+      {sendsMail && <Text>{t('inviting.mailed', { email })}</Text>}
       <CodeBlock code={`${window.location.origin}/invitation#${token}`} what={t('inviting.link')} />
       <Group justify="space-between">
-        <Text size="xs" c="dimmed">
-          {t('inviting.until')} <Time at={expiresAt} />
-        </Text>
-        <Button ref={focusOnMount} onClick={onClose}>
+        <Small>
+          {t('columns.expires')} <Time at={expiresAt} />
+        </Small>
+        <Button ref={focusOnMount} onClick={useClose()}>
           {t('inviting.done')}
         </Button>
       </Group>

@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { notifications } from '@mantine/notifications';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -10,13 +9,12 @@ import { Deletion } from './deletion.js';
 import { Invitations } from './invitations.js';
 import { Invite } from './invite.js';
 import { Members } from './members.js';
-import { useChange, useData } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
-import { Confirm } from '../../components/dialog.js';
+import { ChangeButton } from '../../components/changeDialog.js';
 import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 
-/** The members of an account and its invitations. */
 export function Team() {
   const { t } = useTranslation(['team', 'common']);
   const account = useAccount();
@@ -58,46 +56,28 @@ export function Team() {
   );
 }
 
-/** Lets the user leave the account. */
 function Leave({ disabled }: { disabled: boolean }) {
   const { t } = useTranslation('team');
   const { path, name } = useAccount();
   const navigate = useNavigate();
-  const [opened, { open, close }] = useDisclosure();
   const client = useQueryClient();
-  const { mutate, isPending, error, reset } = useChange();
-  const leave = (): void =>
-    mutate(
-      { method: 'DELETE', path: `${path}/membership` },
-      {
-        onSuccess: () => {
-          notifications.show({ message: t('leaving.done') });
-          // Navigate first: once the session is read again, this page has no account to show.
-          void Promise.resolve(navigate('/profile')).then(() =>
-            client.invalidateQueries({ queryKey: ['session'] }),
-          );
-        },
-      },
-    );
   return (
-    <>
-      <Button variant="default" onClick={open} disabled={disabled}>
-        {t('leave')}
-      </Button>
-      <Confirm
-        opened={opened}
-        onClose={() => {
-          reset();
-          close();
-        }}
-        title={t('leaving.title', { account: name })}
-        action={t('leaving.action')}
-        pending={isPending}
-        problem={error}
-        onConfirm={leave}
-      >
-        {t('leaving.text')}
-      </Confirm>
-    </>
+    <ChangeButton
+      button={{ size: 'sm', disabled }}
+      text={t('leave')}
+      title={t('leaving.title', { account: name })}
+      action={t('leaving.action')}
+      change={{ method: 'DELETE', path: `${path}/membership` }}
+      stale={[]}
+      done={t('leaving.done')}
+      onDone={() => {
+        // Navigate first: once the session is read again, this page has no account to show.
+        void Promise.resolve(navigate('/profile')).then(() =>
+          client.invalidateQueries({ queryKey: ['session'] }),
+        );
+      }}
+    >
+      {t('leaving.text')}
+    </ChangeButton>
   );
 }

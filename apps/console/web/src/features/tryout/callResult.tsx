@@ -27,7 +27,7 @@ export function CallResult({
       {problem !== null && <Problem problem={problem} />}
       {!isBrief && (
         <>
-          <Text size="sm" c="dimmed">
+          <Text c="dimmed">
             {title !== undefined && `${title} · `}
             {t('took', { time: milliseconds(tookMs) })}
           </Text>
@@ -44,9 +44,7 @@ export function CallResult({
 function Message({ name, text }: { name: string; text: string }) {
   return (
     <Stack gap={4} miw={0}>
-      <Text size="sm" fw={550}>
-        {name}
-      </Text>
+      <Text fw={550}>{name}</Text>
       <CodeBlock code={text} what={name} wrap />
     </Stack>
   );
@@ -69,16 +67,10 @@ function Problem({ problem: { code, detail, retryAfterSeconds, docs } }: { probl
       }
     >
       <Stack gap={6}>
-        {detail !== null && (
-          <Text size="sm" lang="en">
-            {detail}
-          </Text>
-        )}
-        {retryAfterSeconds !== null && (
-          <Text size="sm">{t('retryAfter', { time: seconds(retryAfterSeconds) })}</Text>
-        )}
+        {detail !== null && <Text lang="en">{detail}</Text>}
+        {retryAfterSeconds !== null && <Text>{t('retryAfter', { time: seconds(retryAfterSeconds) })}</Text>}
         {docs !== null && (
-          <Anchor href={docs} target="_blank" rel="noreferrer" size="sm">
+          <Anchor href={docs} target="_blank" rel="noreferrer">
             {t('docs', { code })}
           </Anchor>
         )}

@@ -1,19 +1,22 @@
-import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconBrandWhatsapp, IconSend } from '@tabler/icons-react';
 import { type UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
+import type { TrialView } from '../../../../src/features/ledger/view.js';
 import type { TryoutSendView } from '../../../../src/features/tryout/view.js';
 import { call, type ApiProblem } from '../../api/http.js';
-import { useMutationOnce } from '../../api/queries.js';
+import { useData, useMutationOnce } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
-import { Confirm } from '../../components/dialog.js';
+import { Dialog, DialogForm } from '../../components/dialog.js';
+import { LanguageSelect } from '../../components/languageSelect.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
+import { useCountryName } from '../../hooks/countries.js';
+import { useNumbers } from '../../hooks/formats.js';
 import { useFieldErrors, useRequired } from '../../hooks/forms.js';
-import { useTrialText } from '../start/trialText.js';
 import { CallResult } from './callResult.js';
 
 /** What somebody wants to send. */
@@ -85,18 +88,24 @@ export function SendStep({
       />
       {problem !== null && problem.code !== 'invalid_input' && <Failure problem={problem} />}
       {creation.data !== undefined && <CallResult call={creation.data.call} isBrief={isBrief} />}
-      <Confirm
+      <Dialog
         opened={asked !== null}
         onClose={() => ask(null)}
         title={t('confirm.title', { number: asked?.to })}
-        action={t('confirm.action')}
-        color="brand"
-        pending={creation.isPending}
-        problem={null}
-        onConfirm={() => asked !== null && creation.mutate(asked, { onSettled: () => ask(null) })}
       >
-        {t('confirm.text')} {note}
-      </Confirm>
+        <DialogForm
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (asked !== null) creation.mutate(asked, { onSettled: () => ask(null) });
+          }}
+          action={t('confirm.action')}
+          change={{ isPending: creation.isPending, error: null }}
+        >
+          <Text>
+            {t('confirm.text')} {note}
+          </Text>
+        </DialogForm>
+      </Dialog>
     </Section>
   );
 }
@@ -118,7 +127,7 @@ function SendForm({
   pending: Wanted | undefined;
   onSubmit: (wanted: Wanted) => void;
 }) {
-  const { t } = useTranslation(['tryout', 'common']);
+  const { t } = useTranslation(['tryout', 'sends']);
   const isBrief = modes.length > 1;
   const mode = modes[0]!;
   const example = mode === 'test' ? recipient : '';
@@ -175,14 +184,10 @@ function SendForm({
             />
           )}
           {!isBrief && (
-            <Select
-              label={t('send.locale')}
+            <LanguageSelect
+              label={t('sends:details.locale')}
               description={t('send.localeHint')}
               placeholder={t('send.localeNone')}
-              data={(['pt-BR', 'en'] as const).map((value) => ({
-                value,
-                label: t(`common:languages.${value}`),
-              }))}
               clearable
               w={{ base: '100%', sm: 220 }}
               key={form.key('locale')}
@@ -212,4 +217,18 @@ function SendForm({
       </Stack>
     </form>
   );
+}
+
+/** The limits of an account's trial in a sentence; null when it is not on trial, and while that is unknown. */
+function useTrialText(): string | null {
+  const { t, i18n } = useTranslation('start');
+  const { path } = useAccount();
+  const nameOf = useCountryName();
+  const { whole } = useNumbers();
+  const { data } = useData<TrialView>(`${path}/trial`);
+  if (data === undefined || data.countries === null) return null;
+  return t('trial', {
+    countries: new Intl.ListFormat(i18n.language).format(data.countries.map(nameOf)),
+    formatted: whole(data.sendsPerDay),
+  });
 }

@@ -16,31 +16,28 @@ import { VerifyStep } from './verifyStep.js';
 
 /** The page on which a developer tries an application: sends a code, follows it, verifies it, and sees each request and answer. */
 export function Tryout() {
-  const { t } = useTranslation('tryout');
+  const { t } = useTranslation(['tryout', 'sends']);
   const { path, mayChange } = useAccount();
   const { application: id = '' } = useParams();
   const application = `${path}/applications/${encodeURIComponent(id)}`;
   const read = useData<ApplicationView>(application);
   const { data } = read;
-  const back = { to: application, label: data?.name ?? t('back') };
-  if (data === undefined)
-    return (
-      <Page title={t('title')} back={back}>
-        <Loaded read={read}>{() => null}</Loaded>
-      </Page>
-    );
   return (
     <Page
-      title={t('titleOf', { name: data.name })}
-      back={back}
-      description={t(`description.${data.mode}`)}
-      facts={<ModeBadge mode={data.mode} />}
+      title={data === undefined ? t('title') : t('titleOf', { name: data.name })}
+      back={{ to: application, label: data?.name ?? t('sends:columns.application') }}
+      description={data && t(`description.${data.mode}`)}
+      facts={data && <ModeBadge mode={data.mode} />}
     >
-      {mayChange ? (
-        <Steps key={data.id} mode={data.mode} path={`${application}/tryout`} />
-      ) : (
-        <Alert icon={<IconLock size={18} />}>{t('viewer')}</Alert>
-      )}
+      <Loaded read={read}>
+        {({ id: key, mode }) =>
+          mayChange ? (
+            <Steps key={key} mode={mode} path={`${application}/tryout`} />
+          ) : (
+            <Alert icon={<IconLock size={18} />}>{t('viewer')}</Alert>
+          )
+        }
+      </Loaded>
     </Page>
   );
 }

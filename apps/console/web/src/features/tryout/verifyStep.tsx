@@ -32,7 +32,7 @@ export function VerifyStep({
   /** Without the calls, their requests and responses. */
   isBrief?: boolean;
 }) {
-  const { t } = useTranslation('tryout');
+  const { t } = useTranslation(['tryout', 'sends']);
   const account = useAccount();
   const followed = useData<TryoutStatusView>(path, {
     refreshMs: (data) => !isOver(data?.state ?? send.state) && REFRESH_MS,
@@ -47,13 +47,13 @@ export function VerifyStep({
       <Group gap="xs" role="status" aria-label={t('verify.state')}>
         <StatusBadge status={state.status} />
         <VerificationBadge verification={verification.data?.result?.verification ?? state.verification} />
-        <Anchor component={Link} to={`${account.path}/sends/${send.id}`} size="sm">
+        <Anchor component={Link} to={`${account.path}/sends/${send.id}`}>
           {t('verify.timeline')}
         </Anchor>
       </Group>
-      <Id id={send.id} what={t('verify.id')} />
+      <Id id={send.id} what={t('sends:details.id')} />
       {followed.error !== null && <Failure problem={followed.error} />}
-      <Text size="sm">
+      <Text>
         {send.code === null ? t('verify.liveCode') : t('verify.testCode')}{' '}
         {send.code !== null && <Code fz="md">{send.code}</Code>}
       </Text>
@@ -126,7 +126,7 @@ function Result({ result, call: { problem } }: TryoutVerifyView) {
     >
       <Stack gap={4}>
         <Code w="fit-content">{`valid: ${valid}`}</Code>
-        <Text size="sm">
+        <Text>
           {valid
             ? t('verify.valid')
             : t(`verify.invalid.${verification}`, { count: attemptsLeft, formatted: attemptsLeft })}

@@ -1,12 +1,12 @@
 import { Badge, Box, Button, Code, Text } from '@mantine/core';
-import { notifications } from '@mantine/notifications';
 import { useTranslation } from 'react-i18next';
 import type { DeliveryView } from '../../../../src/features/webhook/view.js';
-import { useChange } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { DataTable } from '../../components/dataTable.js';
+import { Small } from '../../components/facts.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 /** The latest events, the newest first. */
@@ -21,7 +21,7 @@ export function Deliveries({
   const { whole } = useNumbers();
   if (deliveries.length === 0)
     return (
-      <Text size="sm" ta="center" py="lg">
+      <Text ta="center" py="lg">
         {t('deliveries.empty')}
       </Text>
     );
@@ -37,9 +37,9 @@ export function Deliveries({
           render: (delivery) => (
             <>
               <Code>{delivery.type}</Code>
-              <Text size="xs" c="dimmed" mt={4} component="div">
+              <Small mt={4}>
                 <Time at={delivery.createdAt} seconds />
-              </Text>
+              </Small>
               <Box hiddenFrom="sm" mt={4}>
                 <State delivery={delivery} />
                 <Text size="xs" mt={4}>
@@ -86,14 +86,14 @@ function State({ delivery: { state, dueAt, endedAt, tries } }: { delivery: Deliv
     <>
       <Badge color={COLORS[state]}>{t(`states.${state}`)}</Badge>
       {state === 'waiting' && tries > 0 && dueAt !== null && (
-        <Text size="xs" c="dimmed" mt={2} component="div">
+        <Small mt={2}>
           {t('deliveries.next')} <Time at={dueAt} seconds />
-        </Text>
+        </Small>
       )}
       {endedAt !== null && (
-        <Text size="xs" c="dimmed" mt={2} component="div">
+        <Small mt={2}>
           <Time at={endedAt} seconds />
-        </Text>
+        </Small>
       )}
     </>
   );
@@ -113,8 +113,10 @@ function Answer({ delivery: { answer, error } }: { delivery: DeliveryView }) {
 function Again({ delivery: { id, type } }: { delivery: DeliveryView }) {
   const { t } = useTranslation('webhook');
   const { path } = useAccount();
-  const text = useProblemText();
-  const { mutate, isPending } = useChange(`${path}/webhook`);
+  const { mutate, isPending } = useChange([`${path}/webhook`], {
+    done: t('deliveries.repeated'),
+    failed: useProblemText(),
+  });
   return (
     <Button
       size="xs"
@@ -122,15 +124,7 @@ function Again({ delivery: { id, type } }: { delivery: DeliveryView }) {
       variant="default"
       loading={isPending}
       aria-label={t('deliveries.againNamed', { type })}
-      onClick={() =>
-        mutate(
-          { method: 'POST', path: `${path}/webhook/deliveries/${id}/again` },
-          {
-            onSuccess: () => notifications.show({ message: t('deliveries.repeated') }),
-            onError: (problem) => notifications.show({ color: 'red', message: text(problem) }),
-          },
-        )
-      }
+      onClick={() => mutate({ method: 'POST', path: `${path}/webhook/deliveries/${id}/again` })}
     >
       {t('deliveries.again')}
     </Button>

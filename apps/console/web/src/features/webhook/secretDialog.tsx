@@ -77,7 +77,7 @@ export function SecretDialog({
           </Group>
         </Stack>
       ) : (
-        <SecretForm change={change} url={url} isRotation={isRotation} onClose={close} />
+        <SecretForm change={change} url={url} isRotation={isRotation} />
       )}
     </Dialog>
   );
@@ -87,12 +87,10 @@ function SecretForm({
   change,
   url,
   isRotation,
-  onClose,
 }: {
   change: ReturnType<typeof useMutationOnce<WebhookSecretView, string | null>>;
   url: string | null;
   isRotation: boolean;
-  onClose: () => void;
 }) {
   const { t } = useTranslation('webhook');
   const fieldErrorsOf = useFieldErrors();
@@ -109,12 +107,11 @@ function SecretForm({
         }),
       )}
       action={t(isRotation ? 'secret.action' : 'address.save')}
-      onClose={onClose}
-      pending={change.isPending}
-      problem={change.error?.code === 'invalid_input' ? null : change.error}
+      change={change}
+      marksFields
     >
       {isRotation ? (
-        <Text size="sm">{t('secret.text')}</Text>
+        <Text>{t('secret.text')}</Text>
       ) : (
         <TextInput
           label={t('address.field')}

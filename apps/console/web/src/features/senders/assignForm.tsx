@@ -5,27 +5,15 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import type { SenderView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
-import { Dialog, DialogForm } from '../../components/dialog.js';
-import { useSenderChange } from '../../hooks/staffChange.js';
+import { DialogForm, useClose } from '../../components/dialog.js';
+import { useChange } from '../../hooks/change.js';
+import { useSenders } from '../../hooks/senders.js';
 
-interface Props {
-  sender: SenderView;
-  onClose: () => void;
-}
-
-/** The dialog in which an operator says whose messages a sender sends. */
-export function AssignDialog({ opened, ...props }: Props & { opened: boolean }) {
+/** Says whose messages a sender sends. */
+export function AssignForm({ sender }: { sender: SenderView }) {
   const { t } = useTranslation('senders');
-  return (
-    <Dialog opened={opened} onClose={props.onClose} title={t('assign.title')}>
-      <AssignForm {...props} />
-    </Dialog>
-  );
-}
-
-function AssignForm({ sender, onClose }: Props) {
-  const { t } = useTranslation(['senders', 'common']);
-  const change = useSenderChange(onClose);
+  const { path, audit } = useSenders();
+  const change = useChange([path, audit, '/staff/health'], { done: t('assign.done'), onDone: useClose() });
   const form = useForm({
     initialValues: {
       owner: sender.accountId === null ? 'shared' : 'account',
@@ -47,22 +35,16 @@ function AssignForm({ sender, onClose }: Props) {
     <DialogForm
       onSubmit={form.onSubmit((values) => {
         const isShared = values.owner === 'shared';
-        change.send(
-          {
-            method: 'PUT',
-            path: `/${sender.id}/owner`,
-            body: {
-              accountId: isShared ? null : values.accountId,
-              applicationIds: isShared ? [] : values.applicationIds,
-            },
+        change.mutate({
+          method: 'PUT',
+          path: `${path}/${sender.id}/owner`,
+          body: {
+            accountId: isShared ? null : values.accountId,
+            applicationIds: isShared ? [] : values.applicationIds,
           },
-          t('assign.done'),
-        );
+        });
       })}
-      action={t('common:save')}
-      onClose={onClose}
-      pending={change.pending}
-      problem={change.problem}
+      change={change}
     >
       <Radio.Group label={t('assign.label')} {...form.getInputProps('owner')}>
         <Stack gap="xs" pt="xs">

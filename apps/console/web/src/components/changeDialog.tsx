@@ -1,0 +1,127 @@
+import { ActionIcon, Button, Text, TextInput, Tooltip, type ButtonProps } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
+import type { IconX } from '@tabler/icons-react';
+import type { ComponentProps, ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useChange, type Change } from '../hooks/change.js';
+import { Dialog, DialogForm, useClose } from './dialog.js';
+
+const REASON_LENGTH_MAX = 200;
+
+export function useReasonRule(): (reason: string) => string | null {
+  const { t } = useTranslation();
+  return (reason) => (reason.trim() === '' ? t('reason.missing') : null);
+}
+
+export function ReasonInput(props: ComponentProps<typeof TextInput>) {
+  const { t } = useTranslation();
+  return (
+    <TextInput
+      label={t('reason.label')}
+      description={t('reason.description')}
+      required
+      maxLength={REASON_LENGTH_MAX}
+      {...props}
+    />
+  );
+}
+
+interface Asked {
+  title: string;
+  action: string;
+  /** `brand` where the action loses nothing. */
+  color?: 'red.9' | 'brand';
+  change: Change;
+  /** Whether the change needs a reason, which its body then has. */
+  asksReason?: boolean;
+  /** Paths below `/api` that are read again afterwards, with every path below them. */
+  stale: readonly string[];
+  /** What is said then. */
+  done: string;
+  onDone?: () => void;
+  /** What will happen. */
+  children: ReactNode;
+}
+
+/** Asks before a change is made, and for its reason where it needs one. */
+export function ChangeDialog({
+  opened,
+  onClose,
+  title,
+  ...asked
+}: Asked & { opened: boolean; onClose: () => void }) {
+  return (
+    <Dialog opened={opened} onClose={onClose} title={title}>
+      <Question {...asked} />
+    </Dialog>
+  );
+}
+
+function Question({
+  action,
+  color = 'red.9',
+  change,
+  asksReason = false,
+  stale,
+  done,
+  onDone,
+  children,
+}: Omit<Asked, 'title'>) {
+  const close = useClose();
+  const rule = useReasonRule();
+  const form = useForm({
+    initialValues: { reason: '' },
+    validate: { reason: (typed) => (asksReason ? rule(typed) : null) },
+  });
+  const making = useChange(stale, {
+    done,
+    onDone: () => {
+      close();
+      onDone?.();
+    },
+  });
+  const make = ({ reason }: typeof form.values): void =>
+    making.mutate(asksReason ? { ...change, body: { ...change.body, reason: reason.trim() } } : change);
+  return (
+    <DialogForm onSubmit={form.onSubmit(make)} action={action} color={color} change={making}>
+      <Text component="div">{children}</Text>
+      {asksReason && <ReasonInput data-autofocus {...form.getInputProps('reason')} />}
+    </DialogForm>
+  );
+}
+
+/** A button with the name of a change, and the dialog that asks before it is made. */
+export function ChangeButton({
+  label,
+  text,
+  icon: Icon,
+  button,
+  ...asked
+}: Asked & {
+  /** For screen readers, where the name of the change does not say of what it is. */
+  label?: string;
+  /** What stands on the button in place of the name of the change. */
+  text?: string;
+  /** Stands on the button, and the name of the change in its tooltip. */
+  icon?: typeof IconX;
+  button?: ButtonProps;
+}) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      {Icon === undefined ? (
+        <Button variant="default" size="xs" aria-label={label} {...button} onClick={open}>
+          {text ?? asked.action}
+        </Button>
+      ) : (
+        <Tooltip label={asked.action} withArrow>
+          <ActionIcon variant="subtle" color="red" aria-label={label} onClick={open}>
+            <Icon size={18} stroke={1.6} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <ChangeDialog opened={opened} onClose={close} {...asked} />
+    </>
+  );
+}

@@ -1,0 +1,33 @@
+import type { ButtonProps } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { ChangeButton } from '../../components/changeDialog.js';
+import { useSenders } from '../../hooks/senders.js';
+
+/** A button that stops a sender or lets it go on, with a reason. */
+export function StopButton({
+  sender: { id, number },
+  kind,
+  ...rest
+}: {
+  sender: { id: string; number: string };
+  kind: 'pause' | 'resume' | 'activate';
+  text?: string;
+  button?: ButtonProps;
+}) {
+  const { t } = useTranslation('senders');
+  const { path, audit } = useSenders();
+  return (
+    <ChangeButton
+      {...rest}
+      title={t(`changes.${kind}.title`, { number })}
+      action={t(`changes.${kind}.button`)}
+      color={kind === 'pause' ? 'red.9' : 'brand'}
+      change={{ method: 'POST', path: `${path}/${id}/${kind === 'pause' ? 'pause' : 'resume'}` }}
+      asksReason
+      stale={[path, audit, '/staff/health']}
+      done={t(`changes.${kind}.done`)}
+    >
+      {t(`changes.${kind}.what`)}
+    </ChangeButton>
+  );
+}

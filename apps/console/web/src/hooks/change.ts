@@ -1,0 +1,64 @@
+import { notifications } from '@mantine/notifications';
+import { useQueryClient } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { call, type ApiProblem } from '../api/http.js';
+import { useMutationOnce } from '../api/queries.js';
+import { useFieldErrors } from './forms.js';
+
+export interface Change {
+  method: 'POST' | 'PUT' | 'DELETE';
+  /** Below `/api`. */
+  path: string;
+  body?: object;
+}
+
+interface Options<T> {
+  /** What is said once it is made. */
+  done?: string | ((answer: T) => string);
+  onDone?: (answer: T) => void;
+  /** The form that shows which of its fields the server refused. */
+  form?: { setErrors: (errors: Record<string, string>) => void };
+  /** What is said where no form shows that it failed. */
+  failed?: (problem: ApiProblem) => string;
+}
+
+/**
+ * Changes something on the server.
+ *
+ * @param stale paths below `/api` that are read again afterwards, with every path below them
+ */
+export function useChange<T = void>(
+  stale: readonly string[],
+  { done, onDone, form, failed }: Options<T> = {},
+) {
+  const client = useQueryClient();
+  const fieldErrorsOf = useFieldErrors();
+  const refresh = async (): Promise<void> => {
+    await Promise.all(
+      stale.map((path) => client.invalidateQueries({ queryKey: path.split(/[/?]/).filter(Boolean) })),
+    );
+  };
+  return useMutationOnce<T, Change>({
+    // All of it here: what shows the change may be gone with what it changed, and its callbacks with it.
+    mutationFn: async ({ method, path, body }) => {
+      const answer = await call<T>(method, path, body);
+      await refresh();
+      if (done !== undefined) notifications.show({ message: typeof done === 'string' ? done : done(answer) });
+      onDone?.(answer);
+      return answer;
+    },
+    onError: (problem) => {
+      form?.setErrors(fieldErrorsOf(problem));
+      if (failed !== undefined) notifications.show({ color: 'red', message: failed(problem) });
+      // The change may have been made although its answer was lost: show the current state before a retry.
+      if (problem.status === 0 || problem.status >= 500) void refresh();
+    },
+  });
+}
+
+/** A change of an account, by the staff or by its people. @param account its path below `/api` */
+export function useAccountChange(account: string, onDone: () => void) {
+  const { t } = useTranslation();
+  const stale = [account, '/staff/accounts', '/staff/holds', '/staff/audit'];
+  return useChange(stale, { done: t('saved'), onDone });
+}
