@@ -27,7 +27,9 @@ const WORDS = new Set([
   'parentbased_always_on',
   'parentbased_always_off',
   'parentbased_traceidratio',
+  'checkpoint_timeout',
   'max_wal_size',
+  'wal_compression',
   'shared_buffers',
 ]);
 
@@ -102,12 +104,13 @@ describe('docs/operations.md', () => {
 });
 
 describe('docs/command-line.md', () => {
-  it('lists every command with its options', async () => {
+  it('lists every command', async () => {
     const page = fileOf('docs/command-line.md');
-    const listed = [...page.matchAll(/^- `([a-z]+(?: [a-z-]+)?)\b((?:[^`]*`\s*`)*[^`]*)`:/gm)].map(
-      ([, command, rest]) => [command!, (rest!.match(/--[a-z-]+/g) ?? []).toSorted()] as const,
+    const listed = [...page.matchAll(/^- `([a-z]+)`(?:: (`[a-z-]+`(?:,\s+`[a-z-]+`)*))?$/gm)];
+    const commands = listed.flatMap(([, group, members]) =>
+      members === undefined ? [group!] : members.match(/[a-z-]+/g)!.map((member) => `${group!} ${member}`),
     );
-    expect(Object.fromEntries(listed)).toEqual(await commandsOf());
+    expect(commands.toSorted()).toEqual(Object.keys(await commandsOf()).toSorted());
   });
 });
 

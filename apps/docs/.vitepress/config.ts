@@ -2,6 +2,7 @@ import { defineConfig, type DefaultTheme, type HeadConfig } from 'vitepress';
 import { sidebar } from '../src/navigation.js';
 import { translateLabels } from '../src/portugueseLabels.js';
 import { BASE, finishSite, writeGeneratedPages } from '../src/site.js';
+import { withCode } from '../src/codeInPortuguese.js';
 import { classTransformer, THEME, withoutTimeLimit } from '../src/codeColours.js';
 import { CONSOLE } from '../src/service.js';
 import { stackWideTables } from '../src/stackedTables.js';
@@ -91,6 +92,10 @@ export default defineConfig({
     codeTransformers: [classTransformer],
     shikiSetup: withoutTimeLimit,
     config: (md) => {
+      md.core.ruler.before('normalize', 'code_in_portuguese', (state) => {
+        const { relativePath = '' } = state.env as { relativePath?: string };
+        state.src = withCode(relativePath, state.src);
+      });
       stackWideTables(md);
       translateLabels(md);
     },

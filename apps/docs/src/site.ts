@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withCode } from './codeInPortuguese.js';
 import { readContract } from './contract.js';
 import { errorsPage } from './errorsPage.js';
 import { llmsText, plainMarkdown } from './markdownTwins.js';
@@ -31,7 +32,7 @@ export function writeGeneratedPages(): void {
 export function finishSite(outDir: string, pages: readonly string[]): void {
   const titles = new Map<string, string>();
   for (const page of pages) {
-    const text = plainMarkdown(readFileSync(join(PAGES, page), 'utf8'));
+    const text = plainMarkdown(withCode(page, readFileSync(join(PAGES, page), 'utf8')));
     titles.set(page.replace(/\.md$/, ''), /^# (.*)$/m.exec(text)?.[1] ?? page);
     const file = join(outDir, page);
     mkdirSync(dirname(file), { recursive: true });

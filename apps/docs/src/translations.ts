@@ -9,7 +9,6 @@ export type Translate = (text: string) => string;
 /** The folder of a language below the pages, with its slash. */
 export const FOLDER: Record<Language, string> = { en: '', 'pt-BR': 'pt-br/' };
 
-const CATALOGUE = new URL('../translations/pt-BR.yaml', import.meta.url);
 /** What stands between two paragraphs or list items, a list item's mark included. */
 const BETWEEN = /(\n\s*\n(?:- |\d+\. )?|\n(?:- |\d+\. ))/;
 
@@ -17,8 +16,9 @@ const BETWEEN = /(\n\s*\n(?:- |\d+\. )?|\n(?:- |\d+\. ))/;
 const normal = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /** The English texts with their Portuguese ones. */
-export function readCatalogue(): Map<string, string> {
-  const entries = parse(readFileSync(CATALOGUE, 'utf8')) as { en: string; pt: string }[];
+export function readCatalogue(name: 'pt-BR' | 'pt-BR-code'): Map<string, string> {
+  const file = new URL(`../translations/${name}.yaml`, import.meta.url);
+  const entries = parse(readFileSync(file, 'utf8')) as { en: string; pt: string }[];
   return new Map(entries.map(({ en, pt }) => [en, pt]));
 }
 
@@ -29,7 +29,7 @@ export function readCatalogue(): Map<string, string> {
  * @param onText is told every paragraph and item that is asked for
  */
 export function translator(language: Language, onText: (text: string) => void = () => {}): Translate {
-  const catalogue = language === 'en' ? new Map<string, string>() : readCatalogue();
+  const catalogue = language === 'en' ? new Map<string, string>() : readCatalogue(language);
   return (text) =>
     text
       .trim()

@@ -3,6 +3,7 @@ import { PROBLEMS } from '@onecode/domain';
 import { parse } from 'yaml';
 import { plainMarkdown } from '../src/markdownTwins.js';
 import { GROUPS } from '../src/navigation.js';
+import { readCatalogue } from '../src/translations.js';
 
 const DIST = new URL('../dist/', import.meta.url);
 const { base, files } = JSON.parse(readFileSync(new URL('site.json', DIST), 'utf8')) as {
@@ -37,26 +38,23 @@ it('tells of every schema of the contract where answers or requests are', () => 
   );
 });
 
-/** What a program of a page does: without its layout, its comments, and the sentences that people read. */
-const withoutWords = (program: string): string =>
-  program
-    .replaceAll(/^```.*$/gm, '')
-    .replaceAll(
-      /\/\*\*.*?\*\/|\/\/ [^\n]*|'[^'\n]*'|`[^`]*`|"[^"\n]*"|(?<=>)[^<>{}]*(?=<\w|<\/)/gs,
-      (part) => (/ |^(?:[^'"`]|.(?:en|pt-BR).$)/.test(part) ? '' : part),
-    )
-    .replaceAll(/\s/g, '')
-    .replaceAll(/,+(?=[)\]}])/g, '');
+describe('the code of guides', () => {
+  const pagesWithCode = ofLanguage('').filter((file) => !/^(?:reference|errors)/.test(file));
+  const blocks = (page: string): string[] =>
+    read(page.replace('.html', '.md')).match(/^```[\s\S]*?^```$/gm) ?? [];
+  const comments = (page: string): string[] =>
+    blocks(page).flatMap((block) => block.match(/\/\*\* .*? \*\/|(?<=^| )(?:\/\/|#) .*$/gm) ?? []);
 
-it('has the same code in both languages, but for what people read in it', () => {
-  const blocks = (file: string): string[] =>
-    read(file)
-      .match(/^```[\s\S]*?^```$/gm)
-      ?.map((block) =>
-        /^```(?:ts|js|html)\b/.test(block) ? withoutWords(block) : block.replaceAll(/"detail": .*|# .*/g, ''),
-      ) ?? [];
-  for (const page of ofLanguage('').map((file) => file.replace('.html', '.md')))
-    expect([page, blocks(`pt-br/${page}`)]).toEqual([page, blocks(page)]);
+  it.each(pagesWithCode)('of %s is in the Portuguese page too, with comments in Portuguese', (page) => {
+    expect(blocks(`pt-br/${page}`)).toHaveLength(blocks(page).length);
+    expect(comments(`pt-br/${page}`)).toHaveLength(comments(page).length);
+    expect(comments(page).filter((one) => comments(`pt-br/${page}`).includes(one))).toEqual([]);
+  });
+
+  it('has every text that is translated', () => {
+    const code = pagesWithCode.flatMap(blocks).join('\n');
+    expect([...readCatalogue('pt-BR-code').keys()].filter((text) => !code.includes(text))).toEqual([]);
+  });
 });
 
 describe('links', () => {

@@ -7,7 +7,7 @@ const asked = new Set<string>();
 const t = translator('pt-BR', (text) => asked.add(text));
 referencePages(readContract(), t);
 errorsPage(readContract(), t);
-const catalogue = readCatalogue();
+const catalogue = readCatalogue('pt-BR');
 
 it('every text of the contract and of the problem table has a Portuguese one', () => {
   expect([...asked].filter((text) => !catalogue.has(text))).toEqual([]);

@@ -35,23 +35,6 @@ function runNpm(cwd: string, ...words: string[]): string {
 
 const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
 
-/** Runs a program of the project. @returns what it wrote */
-function run(name: string, text: string): string {
-  write(name, text);
-  return execFileSync(process.execPath, [name], { cwd: project, encoding: 'utf8' });
-}
-
-const PROGRAM = `
-  const onecode = new Onecode({ apiKey: 'ak_test_1', baseUrl: 'https://codes.example.com' });
-  let refusal;
-  try {
-    new Onecode({ apiKey: 'ak_test_1', baseUrl: 'http://codes.example.com' });
-  } catch (error) {
-    refusal = error;
-  }
-  console.log(onecode instanceof Onecode, refusal instanceof OnecodeError, typeof testing === 'object');
-`;
-
 describe('the package', () => {
   it('is smaller than 24 kB', () => {
     expect(statSync(packed).size).toBeLessThan(PACKED_BYTES_MAX);
@@ -74,34 +57,20 @@ describe('the package', () => {
     expect(VERSION).toBe(manifest['version']);
   });
 
-  it('is imported by an ES module', () => {
-    const output = run(
-      'app.mjs',
-      `import { Onecode, OnecodeError } from '@onecode/client';
-       import * as testing from '@onecode/client/testing';${PROGRAM}`,
-    );
-    expect(output).toBe('true true true\n');
-  });
-
-  it('is required by a CommonJS module', () => {
-    const output = run(
-      'app.cjs',
-      `const { Onecode, OnecodeError } = require('@onecode/client');
-       const testing = require('@onecode/client/testing');${PROGRAM}`,
-    );
-    expect(output).toBe('true true true\n');
-  });
-
-  it('has each class once where a program loads it both ways', () => {
-    const output = run(
+  it('is imported and required, and has each class once where a program does both', () => {
+    write(
       'both.mjs',
       `import * as esm from '@onecode/client';
+       import * as esmTesting from '@onecode/client/testing';
        import { createRequire } from 'node:module';
-       const cjs = createRequire(import.meta.url)('@onecode/client');
-       console.log(Object.keys(cjs).sort().join(), Object.keys(cjs).every((name) => cjs[name] === esm[name]));`,
+       const require = createRequire(import.meta.url);
+       const cjs = require('@onecode/client');
+       console.log(Object.keys(cjs).sort().join(), Object.keys(cjs).every((name) => cjs[name] === esm[name]));
+       console.log(require('@onecode/client/testing').startOnecode === esmTesting.startOnecode);`,
     );
+    const output = execFileSync(process.execPath, ['both.mjs'], { cwd: project, encoding: 'utf8' });
     expect(output).toBe(
-      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,normalizeCode true\n',
+      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,normalizeCode true\ntrue\n',
     );
   });
 });
@@ -193,50 +162,4 @@ describe('the types', () => {
     expect(stdout).toBe('');
     expect(status).toBe(0);
   });
-});
-
-/** The code blocks of the README that begin with the name of their file. */
-function examples(): Map<string, string> {
-  const readme = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
-  const blocks = readme.matchAll(/^```js\n\/\/ (\S+\.js)\n(.*?)^```$/gms);
-  return new Map([...blocks].map(([, name = '', text = '']) => [name, text]));
-}
-
-it('the README’s example passes with node --test, and leaves nothing open', () => {
-  for (const [name, text] of examples()) write(name, text);
-  const output = execFileSync(process.execPath, ['--test', '--test-reporter=tap', 'signIn.test.js'], {
-    cwd: project,
-    encoding: 'utf8',
-    // The runner of this test must not be taken for that of the example.
-    env: { PATH: process.env['PATH'] },
-  });
-  expect(output).toMatch(/^# pass 3$/m);
-  expect(output).toMatch(/^# fail 0$/m);
-});
-
-it('the README’s example passes in Jest with the change that the README names', () => {
-  const files = examples();
-  for (const [name, text] of files) write(name, text);
-  const text = files.get('signIn.test.js') ?? '';
-  const imports = "import { after, before, it } from 'node:test';\n";
-  expect(text).toContain(imports);
-  write(
-    'jest.test.js',
-    text
-      .replace(imports, '')
-      .replace(/^before\(/m, 'beforeAll(')
-      .replace(/^after\(/m, 'afterAll('),
-  );
-  write(
-    'jest.config.json',
-    '{ "transform": {}, "testMatch": ["<rootDir>/jest.test.js"], "watchman": false }',
-  );
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['--experimental-vm-modules', join(ROOT, 'node_modules/jest/bin/jest.js'), '-i', '--no-cache'],
-    { cwd: project, encoding: 'utf8', env: { PATH: process.env['PATH'] } },
-  );
-  expect(stderr).toMatch(/^Tests: +3 passed, 3 total$/m);
-  expect(stderr).not.toContain('did not exit');
-  expect(status).toBe(0);
 });

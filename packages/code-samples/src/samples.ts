@@ -63,28 +63,29 @@ const members = (body: SampleRequest['body']): string =>
 export function samplesOf(operationId: string, request: SampleRequest, service: SampleService): Sample[] {
   const sdk = SDK_CALLS[operationId];
   if (sdk === undefined) throw new Error(`the operation ${operationId} has no sample with the SDK`);
-  const { keyComment } = service;
+  const { baseUrl, keyComment } = service;
+  const call = { ...request, url: baseUrl + request.path };
   const comment = (sign: string): string =>
     keyComment === undefined ? '' : `${sign} ONECODE_API_KEY: ${keyComment}\n`;
   return [
-    { label: 'curl', language: 'sh', code: comment('#') + curl(request, service) },
-    { label: 'Node', language: 'ts', code: comment('//') + node(sdk(request), service) },
-    { label: 'Python', language: 'python', code: comment('#') + python(request, service) },
-    { label: 'PHP', language: 'php', code: `<?php\n${comment('//')}${php(request, service)}` },
-    { label: 'Go', language: 'go', code: comment('//') + go(request, service) },
-    { label: 'Java', language: 'java', code: comment('//') + java(request, service) },
+    { label: 'curl', language: 'sh', code: comment('#') + curl(call) },
+    { label: 'Node', language: 'ts', code: comment('//') + node(sdk(request), baseUrl) },
+    { label: 'Python', language: 'python', code: comment('#') + python(call) },
+    { label: 'PHP', language: 'php', code: `<?php\n${comment('//')}${php(call)}` },
+    { label: 'Go', language: 'go', code: comment('//') + go(call) },
+    { label: 'Java', language: 'java', code: comment('//') + java(call) },
   ];
 }
 
 const lines = (...some: (string | false)[]): string => some.filter((line) => line !== false).join('\n');
 const json = (body: Record<string, string>): string => JSON.stringify(body);
 
-function curl(
-  { method, path, needsKey, isCreation, body }: SampleRequest,
-  { baseUrl }: SampleService,
-): string {
+/** A request with its whole address. */
+type Call = SampleRequest & { url: string };
+
+function curl({ method, url, needsKey, isCreation, body }: Call): string {
   const parts = [
-    `curl -sS ${addressIn(baseUrl + path, (part) => (/^[\w:/.-]+$/.test(part) ? part : shellText(part)), '$SEND_ID')}`,
+    `curl -sS ${addressIn(url, (part) => (/^[\w:/.-]+$/.test(part) ? part : shellText(part)), '$SEND_ID')}`,
     ...(needsKey ? ['-H "Authorization: Bearer $ONECODE_API_KEY"'] : []),
     ...(isCreation ? ['-H "Idempotency-Key: $(openssl rand -hex 16)"'] : []),
     ...(body === null ? [] : ["-H 'Content-Type: application/json'", `-d ${shellText(json(body))}`]),
@@ -93,7 +94,7 @@ function curl(
   return parts.join(' \\\n  ');
 }
 
-const node = (call: string, { baseUrl }: SampleService): string => `import { Onecode } from '@onecode/client';
+const node = (call: string, baseUrl: string): string => `import { Onecode } from '@onecode/client';
 
 const onecode = new Onecode({
   apiKey: process.env.ONECODE_API_KEY ?? '',
@@ -102,10 +103,7 @@ const onecode = new Onecode({
 
 ${call}`;
 
-function python(
-  { method, path, needsKey, isCreation, body }: SampleRequest,
-  { baseUrl }: SampleService,
-): string {
+function python({ method, url, needsKey, isCreation, body }: Call): string {
   const headers = [
     ...(needsKey ? [`        "Authorization": f"Bearer {os.environ['ONECODE_API_KEY']}",`] : []),
     ...(isCreation ? ['        "Idempotency-Key": str(uuid.uuid4()),'] : []),
@@ -119,7 +117,7 @@ function python(
     isCreation && 'import uuid',
     '',
     'request = urllib.request.Request(',
-    `    ${addressIn(baseUrl + path, JSON.stringify, ' + os.environ["SEND_ID"] + ')},`,
+    `    ${addressIn(url, JSON.stringify, ' + os.environ["SEND_ID"] + ')},`,
     `    method="${method}",`,
     headers.length > 0 && lines('    headers={', ...headers, '    },'),
     body !== null && `    data=json.dumps(${json(body)}).encode(),`,
@@ -133,10 +131,7 @@ function python(
   );
 }
 
-function php(
-  { method, path, needsKey, isCreation, body }: SampleRequest,
-  { baseUrl }: SampleService,
-): string {
+function php({ method, url, needsKey, isCreation, body }: Call): string {
   const headers = [
     ...(needsKey ? ["        'Authorization: Bearer ' . getenv('ONECODE_API_KEY'),"] : []),
     ...(isCreation ? ["        'Idempotency-Key: ' . bin2hex(random_bytes(16)),"] : []),
@@ -151,12 +146,12 @@ function php(
     "    'timeout' => 10,",
     "    'ignore_errors' => true, // the body of a 4xx is a problem, and worth reading",
     ']]);',
-    `$answer = file_get_contents(${addressIn(baseUrl + path, phpText, " . getenv('SEND_ID') . ")}, false, $context);`,
+    `$answer = file_get_contents(${addressIn(url, phpText, " . getenv('SEND_ID') . ")}, false, $context);`,
     'print_r(json_decode($answer, true));',
   );
 }
 
-function go({ method, path, needsKey, isCreation, body }: SampleRequest, { baseUrl }: SampleService): string {
+function go({ method, url, needsKey, isCreation, body }: Call): string {
   return lines(
     'package main',
     '',
@@ -172,7 +167,7 @@ function go({ method, path, needsKey, isCreation, body }: SampleRequest, { baseU
     '',
     'func main() {',
     body !== null && `\tbody := strings.NewReader(${goText(json(body))})`,
-    `\trequest, err := http.NewRequest("${method}", ${addressIn(baseUrl + path, JSON.stringify, '+os.Getenv("SEND_ID")+')}, ${body === null ? 'nil' : 'body'})`,
+    `\trequest, err := http.NewRequest("${method}", ${addressIn(url, JSON.stringify, '+os.Getenv("SEND_ID")+')}, ${body === null ? 'nil' : 'body'})`,
     '\tif err != nil {',
     '\t\tpanic(err)',
     '\t}',
@@ -199,10 +194,7 @@ function go({ method, path, needsKey, isCreation, body }: SampleRequest, { baseU
   );
 }
 
-function java(
-  { method, path, needsKey, isCreation, body }: SampleRequest,
-  { baseUrl }: SampleService,
-): string {
+function java({ method, url, needsKey, isCreation, body }: Call): string {
   const publisher =
     body === null
       ? 'HttpRequest.BodyPublishers.noBody()'
@@ -218,7 +210,7 @@ function java(
     'public class Sample {',
     '    public static void main(String[] arguments) throws Exception {',
     '        var request = HttpRequest.newBuilder(',
-    `                URI.create(${addressIn(baseUrl + path, javaText, ' + System.getenv("SEND_ID") + ')}))`,
+    `                URI.create(${addressIn(url, javaText, ' + System.getenv("SEND_ID") + ')}))`,
     '            .timeout(Duration.ofSeconds(10))',
     needsKey && '            .header("Authorization", "Bearer " + System.getenv("ONECODE_API_KEY"))',
     isCreation && '            .header("Idempotency-Key", UUID.randomUUID().toString())',
