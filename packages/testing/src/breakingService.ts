@@ -188,33 +188,32 @@ export const WRONG = { valid: false, verification: 'pending', attempts_left: 4 }
 const JSON_TYPE = { 'content-type': 'application/json' };
 type Case = [name: string, behaviour: Behaviour];
 
-/** After these a creation is repeated: its outcome is open, or passing. */
-export const REPEATED_CREATIONS: readonly Case[] = [
+const BROKEN: readonly Case[] = [
   ['a reset', resets],
   ['a connection that closes', closes],
   ['silence', staysSilent],
   ['headers without a body', stopsAfterHeaders],
   ['a body that drips', dripsBody],
   ['headers that drip', dripsHeaders],
+  ['an answer without an end', floods],
+];
+
+/** After these a creation is repeated: its outcome is open, or passing. */
+export const REPEATED_CREATIONS: readonly Case[] = [
+  ...BROKEN,
   ['a send that was cut off', cutsOff(202, aSend())],
   ['a page', text(202, '<html>Welcome</html>', { 'content-type': 'text/html' })],
-  ['a page with 200', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
   ['JSON that is no send', json(202, { id: 'x' })],
   ['a send of a state that there is not', json(202, { ...aSend(), status: 'lost' })],
   ['a send without a deadline', json(202, { ...aSend(), expires_at: 'soon' })],
   ['500', problem(500, 'internal_error')],
-  ['502', text(502, '<html>Bad Gateway</html>')],
-  ['503', text(503, '')],
   ['504', text(504, '')],
   ['408', problem(408, 'request_timeout')],
   ['a proxy’s 408', text(408, '<html>Request Time-out</html>')],
   ['425', text(425, '')],
-  ['a proxy’s 520', text(520, '<html>Unknown Error</html>')],
   ['a proxy’s 524', text(524, '')],
-  ['a proxy’s 530', text(530, 'error code: 1016')],
   ['429 with a moment to wait', problem(429, 'rate_limited', { 'retry-after': '0' })],
   ['a proxy’s 429', text(429, '', { 'retry-after': '0' })],
-  ['an answer without an end', floods],
 ];
 
 /** After these it is not, and the error is the service's own or that none came of it. */
@@ -240,12 +239,7 @@ export const FINAL_CREATIONS: readonly [...Case, error: 'problem' | 'connection'
 
 /** After these nobody knows whether a code was judged. */
 export const OPEN_VERIFICATIONS: readonly Case[] = [
-  ['a reset', resets],
-  ['a connection that closes', closes],
-  ['silence', staysSilent],
-  ['headers without a body', stopsAfterHeaders],
-  ['a body that drips', dripsBody],
-  ['headers that drip', dripsHeaders],
+  ...BROKEN,
   ['a success that was cut off', cutsOff(200, RIGHT)],
   ['a problem that was cut off', cutsOff(404, { code: 'send_not_found', status: 404 })],
   ['a page', text(200, '<html>Welcome</html>', { 'content-type': 'text/html' })],
@@ -260,7 +254,6 @@ export const OPEN_VERIFICATIONS: readonly Case[] = [
         .end(Buffer.from(JSON.stringify({ ...RIGHT, more: '\u00ff' }), 'latin1')),
   ],
   ['the text "true"', json(200, { ...RIGHT, valid: 'true' })],
-  ['the number 1', json(200, { ...RIGHT, valid: 1 })],
   ['a list', json(200, [RIGHT])],
   ['nothing but valid', json(200, { valid: true })],
   ['valid without the state', json(200, { valid: true, attempts_left: 0 })],
@@ -270,21 +263,15 @@ export const OPEN_VERIFICATIONS: readonly Case[] = [
   ['too many guesses', json(200, { ...WRONG, attempts_left: 6 })],
   ['null', json(200, null)],
   ['201', json(201, RIGHT)],
-  ['202', json(202, RIGHT)],
   ['204', (response) => void response.writeHead(204).end()],
-  ['304', (response) => void response.writeHead(304).end()],
   ['a redirect', (response) => void response.writeHead(307, { location: '/v1/elsewhere' }).end()],
-  ['a redirect to GET', (response) => void response.writeHead(303, { location: '/v1/elsewhere' }).end()],
   ['a misdirected request', json(421, {})],
   ['a proxy’s 401', text(401, 'no', { 'www-authenticate': 'Basic realm="proxy"' })],
-  ['a proxy’s 407', text(407, 'no', { 'proxy-authenticate': 'Basic realm="proxy"' })],
   ['a proxy’s 408', text(408, 'late')],
   ['a proxy’s 429', text(429, 'slow down', { 'retry-after': '0' })],
   ['a gateway’s problem of 502', problem(502, 'blocked_by_gateway')],
   ['a problem whose status is another', problem(404, 'send_not_found', {}, { status: 500 })],
   ['500', problem(500, 'internal_error')],
-  ['502', text(502, '<html>Bad Gateway</html>', { 'content-type': 'text/html' })],
   ['503', text(503, '', { 'retry-after': '0' })],
   ['504', text(504, '')],
-  ['an answer without an end', floods],
 ];

@@ -85,11 +85,12 @@ export class SimulatorControl {
     await this.#call('PUT', `/business-accounts/${wabaId}/templates/${name}/${language}`, change);
   }
 
-  /** The person behind the phone reads a message. */
+  /** The same for an access token. */
   async changeToken(token: string, change: Partial<TokenState>): Promise<void> {
     await this.#call('PUT', `/tokens/${token}`, change);
   }
 
+  /** The person behind the phone reads a message. */
   async markRead(messageId: string): Promise<void> {
     await this.#call('POST', `/messages/${encodeURIComponent(messageId)}/read`);
   }

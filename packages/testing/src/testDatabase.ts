@@ -40,9 +40,8 @@ async function templateName(): Promise<string> {
 
 /** Clones a database from the migrated template. The first caller makes the template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const name = `onecode_test_${randomBytes(6).toString('hex')}`;
   const template = await templateName();
-  await withServer(async (server) => {
+  return createDatabase(async (server, name) => {
     // Held until the clone is complete: PostgreSQL copies a template only while nobody is connected to it.
     await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rowCount } = await server.query('select from pg_database where datname = $1', [template]);
@@ -54,6 +53,17 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     }
     await server.query(`create database ${name} template ${template}`);
   });
+}
+
+/** A database without a table, for tests of migrations. */
+export const createEmptyDatabase = (): Promise<TestDatabase> =>
+  createDatabase((server, name) => server.query(`create database ${name}`));
+
+async function createDatabase(
+  create: (server: pg.Client, name: string) => Promise<unknown>,
+): Promise<TestDatabase> {
+  const name = `onecode_test_${randomBytes(6).toString('hex')}`;
+  await withServer((server) => create(server, name));
   const db = connectTestDatabase(urlOf(name));
   return {
     ...db,

@@ -52,13 +52,10 @@ const unknown = problem('not_found', { path: '/' });
 describe('an answer that keeps the contract passes', () => {
   it.each<[string, ApiResponse]>([
     ['a new send', created],
-    ['a body as text', withBody(created, {})],
     ['headers of fetch', { ...created, headers: new Headers(HEADERS) }],
     ['the head of a status', { ...read, method: 'HEAD', body: '' }],
     ['a verification under a strange id', verified],
     ['a refused credential', problem('missing_credentials')],
-    ['a faulty field', withBody(problem('invalid_code'), { errors: { code: 'x' } })],
-    ['broken HTTP', problem('bad_request')],
     ['an unknown route', problem('not_found', { path: '/v1/sends' })],
     ['a wrong method', problem('method_not_allowed', { method: 'DELETE' })],
     ['a webhook that was taken', { ...created, path: '/webhooks/whatsapp', status: 200, body: '' }],
@@ -76,7 +73,6 @@ describe('an answer that keeps the contract passes', () => {
 describe('an answer that breaks the contract is named with its fault', () => {
   it.each<[string, ApiResponse, string | RegExp]>([
     ['no request id', withHeaders(created, { 'x-request-id': undefined }), 'X-Request-Id is missing'],
-    ['none on an unknown route', withHeaders(unknown, { 'x-request-id': '' }), 'X-Request-Id'],
     ['a cached answer', withHeaders(read, { 'cache-control': 'public' }), 'Cache-Control is "public"'],
     [
       '429 without a wait',
@@ -84,34 +80,14 @@ describe('an answer that breaks the contract is named with its fault', () => {
       'Retry-After is missing',
     ],
     [
-      'a wait of half a second',
-      withHeaders(problem('rate_limited'), { 'retry-after': '0.5' }),
-      'Retry-After is "0.5"',
-    ],
-    [
       '405 without Allow',
       withHeaders(problem('method_not_allowed', { method: 'PUT' }), { allow: undefined }),
       'Allow is missing',
     ],
-    [
-      'a problem as plain JSON',
-      withHeaders(problem('invalid_json'), { 'content-type': 'application/json' }),
-      'Content-Type',
-    ],
-    ['HTML', { ...created, body: '<html>' }, 'body'],
     ['a status that is not documented', { ...created, status: 201 }, 'status 201 is not documented'],
-    ['404 for a creation', problem('send_not_found'), 'status 404 is not documented'],
-    ['a missing field', withBody(created, { read_at: undefined }), 'read_at'],
     ['a field too many', withBody(created, { code: '004217' }), 'additional'],
-    ['an unknown state', withBody(created, { status: 'lost' }), '/status'],
-    ['an empty body', { ...created, body: '' }, 'must be object'],
     ['a problem with an empty detail', withBody(problem('invalid_code'), { detail: '' }), 'no detail'],
     ['attempts after success', withBody(verified, { attempts_left: 1 }), 'wrong state'],
-    [
-      'attempts while locked',
-      withBody(verified, { valid: false, verification: 'locked', attempts_left: 1 }),
-      'attempts_left',
-    ],
     [
       'failure without a reason',
       withBody(created, { status: 'failed', failed_at: queued.created_at }),
@@ -131,14 +107,7 @@ describe('an answer that breaks the contract is named with its fault', () => {
       withBody(problem('not_found', { path: '/webhooks/whatsapp' }), { code: 'forbidden' }),
       'belongs to 403',
     ],
-    ['another title', withBody(unknown, { title: 'Nope' }), 'title'],
     ['a type that leads elsewhere', withBody(unknown, { type: 'https://x.test/errors#forbidden' }), 'type'],
-    ['an unknown route that answers', { ...created, path: '/v1/send/' }, 'Content-Type'],
-    [
-      'an unknown route with a wrong code',
-      problem('send_not_found', { path: '/v1/other' }),
-      'can only be not_found',
-    ],
     ['a wrong method that answers', { ...created, method: 'PUT' }, 'Content-Type'],
   ])('%s', (_name, response, fault) => {
     expect(() => checkResponse(response)).toThrow(fault);

@@ -6,7 +6,6 @@ import {
   createSend,
   deleteEndedKeys,
   deleteEndedTries,
-  findAccount,
   findApplication,
   findBalance,
   findCaller,
@@ -80,7 +79,7 @@ describe('a search for accounts', () => {
   });
 });
 
-describe('accounts', () => {
+describe('credits', () => {
   const ledgerOf = (accountId: string) =>
     store.sql('select kind, bucket, units, reason from ledger_entries where account_id = $1 order by id', [
       accountId,
@@ -95,87 +94,56 @@ describe('accounts', () => {
       ...fields,
     });
 
-  describe('an account', () => {
-    it('that the table refuses leaves nothing in the ledger', async () => {
-      const [before] = await store.sql('select count(*) from ledger_entries');
-      await expect(make({ credits: -1 })).rejects.toThrow();
-      await expect(make({ name: '' })).rejects.toThrow();
-      expect((await store.sql('select count(*) from ledger_entries'))[0]).toEqual(before);
-    });
+  it('keep the account locked for no longer than the database takes, however late its answers are read', async () => {
+    const { id } = await make({ freeQuota: 0 });
+    const proxy = await startTcpProxy(store.url);
+    const far = openDatabase(proxy.url, { connectionsMax: 1 });
+    const lock = await store.connect();
+    try {
+      await far.sql.query`select 1`;
+      // The grant waits for the account; from then on no answer comes through.
+      await lock.query('begin');
+      await lock.query('select from accounts where id = $1 for no key update', [id]);
+      const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
+      await until('the grant that waits', async () => (await store.countLockWaits()) === 1);
+      proxy.freeze('replies');
+      await lock.query('rollback');
+      await until(
+        'an account that is free, with its credits',
+        async () => {
+          const free = await store.sql<{ credits: number }>(
+            'select credits from accounts where id = $1 for no key update skip locked',
+            [id],
+          );
+          return free[0]?.credits === 25;
+        },
+        3_000,
+      );
+      await proxy.open();
+      expect(await granted).toMatchObject({ credits: 25 });
+    } finally {
+      await lock.end();
+      await proxy.close();
+      await closeDatabase(far);
+    }
   });
 
-  describe('credits', () => {
-    it('are lost by none of many grants at once', async () => {
-      const { id } = await make({ freeQuota: 0 });
-      await Promise.all(
-        Array.from({ length: 30 }, () => grantCredits(store.database, TEST_ACTOR, id, 2, 'many')),
-      );
-      expect(await findAccount(store.database, id)).toMatchObject({ credits: 60 });
-      expect(await ledgerOf(id)).toHaveLength(30);
-    });
-
-    it('keep the account locked for no longer than the database takes, however late its answers are read', async () => {
-      const { id } = await make({ freeQuota: 0 });
-      const proxy = await startTcpProxy(store.url);
-      const far = openDatabase(proxy.url, { connectionsMax: 1 });
-      const lock = await store.connect();
-      try {
-        await far.sql.query`select 1`;
-        // The grant waits for the account; from then on no answer comes through.
-        await lock.query('begin');
-        await lock.query('select from accounts where id = $1 for no key update', [id]);
-        const granted = grantCredits(far, TEST_ACTOR, id, 25, 'from afar');
-        await until('the grant that waits', async () => (await store.countLockWaits()) === 1);
-        proxy.freeze('replies');
-        await lock.query('rollback');
-        await until(
-          'an account that is free, with its credits',
-          async () => {
-            const free = await store.sql<{ credits: number }>(
-              'select credits from accounts where id = $1 for no key update skip locked',
-              [id],
-            );
-            return free[0]?.credits === 25;
-          },
-          3_000,
-        );
-        await proxy.open();
-        expect(await granted).toMatchObject({ credits: 25 });
-      } finally {
-        await lock.end();
-        await proxy.close();
-        await closeDatabase(far);
-      }
-    });
-
-    it('are granted once by six requests at once with the same id, and all are told alike', async () => {
-      const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
-      const grantId = newId();
-      const grant = (account: string, amount: number, reason = 'once') =>
-        grantCredits(store.database, TEST_ACTOR, account, amount, reason, { grantId });
-      const granted = await Promise.all(Array.from({ length: 6 }, () => grant(id, 5)));
-      expect(granted.map((account) => account?.credits)).toEqual(Array(6).fill(5));
-      const refused = { why: 'other_grant' };
-      await expect(grant(id, 6)).rejects.toMatchObject(refused);
-      await expect(grant(id, 5, 'twice')).rejects.toMatchObject(refused);
-      await expect(grant(other.id, 5)).rejects.toMatchObject(refused);
-      expect(await ledgerOf(id)).toHaveLength(1);
-      expect(await ledgerOf(other.id)).toEqual([]);
-      await expect(
-        grantCredits(store.database, TEST_ACTOR, id, 2_000_000_000, 'too many'),
-      ).rejects.toMatchObject({ why: 'too_many' });
-    });
-
-    it('of one id go to one of many accounts that are given them at once', async () => {
-      const grantId = newId();
-      const accounts = await Promise.all(Array.from({ length: 8 }, () => make({ freeQuota: 0 })));
-      const outcomes = await Promise.allSettled(
-        accounts.map(({ id }) => grantCredits(store.database, TEST_ACTOR, id, 5, 'one', { grantId })),
-      );
-      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      const entries = await Promise.all(accounts.map(({ id }) => ledgerOf(id)));
-      expect(entries.flat()).toHaveLength(1);
-    });
+  it('are granted once by six requests at once with the same id, and all are told alike', async () => {
+    const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
+    const grantId = newId();
+    const grant = (account: string, amount: number, reason = 'once') =>
+      grantCredits(store.database, TEST_ACTOR, account, amount, reason, { grantId });
+    const granted = await Promise.all(Array.from({ length: 6 }, () => grant(id, 5)));
+    expect(granted.map((account) => account?.credits)).toEqual(Array(6).fill(5));
+    const refused = { why: 'other_grant' };
+    await expect(grant(id, 6)).rejects.toMatchObject(refused);
+    await expect(grant(id, 5, 'twice')).rejects.toMatchObject(refused);
+    await expect(grant(other.id, 5)).rejects.toMatchObject(refused);
+    expect(await ledgerOf(id)).toHaveLength(1);
+    expect(await ledgerOf(other.id)).toEqual([]);
+    await expect(
+      grantCredits(store.database, TEST_ACTOR, id, 2_000_000_000, 'too many'),
+    ).rejects.toMatchObject({ why: 'too_many' });
   });
 });
 
@@ -417,18 +385,13 @@ describe('tryouts', () => {
       expect(await visit(ana, caller)).not.toBe(ending);
       const before = await readCallersVersion(store.database);
       await deleteEndedKeys(store.database);
-      expect(await readCallersVersion(store.database)).not.toBe(before);
+      const after = await readCallersVersion(store.database);
+      expect(after).not.toBe(before);
+      await deleteEndedKeys(store.database);
+      expect(await readCallersVersion(store.database)).toBe(after);
       expect(await callerOf(ended)).toBeNull();
       expect(await keysOf(caller)).toHaveLength(2);
       expect(await callerOf(caller.key)).toMatchObject({ keyId: caller.keyId });
-    });
-
-    it('that has not ended costs no API its cache', async () => {
-      await visit(await buildUser(), await buildCaller(store.database, 'test'));
-      await deleteEndedKeys(store.database);
-      const before = await readCallersVersion(store.database);
-      await deleteEndedKeys(store.database);
-      expect(await readCallersVersion(store.database)).toBe(before);
     });
   });
 
@@ -454,34 +417,18 @@ describe('tryouts', () => {
       expect(await isTried(who, where, send)).toBe(false);
   });
 
-  describe('how often somebody may try', () => {
-    it('is six sends in a minute, whatever they looked at, and nobody else pays for it', async () => {
-      const [ana, ben] = [newId(), newId()];
-      const take = (user: string, kind: 'send' | 'look') => takeTryout(store.database, user, kind);
-      const taken: boolean[] = [];
-      for (let tries = 0; tries < 8; tries++) taken.push(await take(ana, 'send'));
-      expect(taken).toEqual([...Array<boolean>(6).fill(true), false, false]);
-      expect(await take(ana, 'look')).toBe(true);
-      expect(await take(ben, 'send')).toBe(true);
+  it('somebody may try six sends in a minute, whatever they looked at, and nobody else pays for it', async () => {
+    const [ana, ben] = [newId(), newId()];
+    const take = (user: string, kind: 'send' | 'look') => takeTryout(store.database, user, kind);
+    const taken: boolean[] = [];
+    for (let tries = 0; tries < 8; tries++) taken.push(await take(ana, 'send'));
+    expect(taken).toEqual([...Array<boolean>(6).fill(true), false, false]);
+    expect(await take(ana, 'look')).toBe(true);
+    expect(await take(ben, 'send')).toBe(true);
 
-      await store.sql(`update counted_tries set ends_at = ends_at - interval '1 minute'`);
-      expect(await take(ana, 'send')).toBe(true);
-      await deleteEndedTries(store.database);
-      expect(await store.sql('select tries from counted_tries')).toEqual([{ tries: 1 }]);
-    });
-
-    it('is counted by the minutes of the database, whatever the clock of the console’s process says', async () => {
-      const ana = newId();
-      const { now } = Date;
-      let minutes = 0;
-      Date.now = () => now() + (minutes += 1) * 60_000;
-      try {
-        const taken: boolean[] = [];
-        for (let tries = 0; tries < 14; tries++) taken.push(await takeTryout(store.database, ana, 'send'));
-        expect(taken).toContain(false);
-      } finally {
-        Date.now = now;
-      }
-    });
+    await store.sql(`update counted_tries set ends_at = ends_at - interval '1 minute'`);
+    expect(await take(ana, 'send')).toBe(true);
+    await deleteEndedTries(store.database);
+    expect(await store.sql('select tries from counted_tries')).toEqual([{ tries: 1 }]);
   });
 });

@@ -1,7 +1,5 @@
-import { failure } from '@onecode/domain';
 import fc from 'fast-check';
 import {
-  changeSend,
   createSend,
   findBalance,
   grantCredits,
@@ -11,6 +9,7 @@ import {
   verifyLedger,
 } from '@onecode/store';
 import { buildAccount, buildCaller, buildSend, newSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
+import { sendActions } from '../sends/sendActions.js';
 
 const store = useTestDatabase();
 
@@ -32,12 +31,7 @@ async function reach(accountId: string, time: number): Promise<void> {
   await lapseCredits(store.database);
 }
 
-async function failSend(id: string): Promise<void> {
-  await changeSend(store.database, { id }, (_send, now) => ({
-    result: null,
-    change: failure('expired_before_delivery', now),
-  }));
-}
+const { fail } = sendActions(store);
 
 const creditsOf = async (accountId: string): Promise<number> =>
   (await findBalance(store.database, accountId))!.credits;
@@ -108,7 +102,7 @@ describe('credits that lapse', () => {
           if (one === 'return') {
             const id = sends.shift();
             if (id === undefined) continue;
-            await failSend(id);
+            await fail(id);
             net -= 1;
           } else if ('grant' in one) {
             settle();

@@ -35,7 +35,7 @@ export interface Fixture {
 interface AuditedChange {
   action: string;
   /** The id, or the address, of what it changes; another one is of nothing. */
-  of?: (fixture: Fixture) => string;
+  of?: Of;
   change: (fixture: Fixture, of: string) => Promise<unknown>;
   /** The actions of other changes that it makes as well. */
   also?: readonly string[];
@@ -45,6 +45,33 @@ interface AuditedChange {
   /** Other ways in which it changes nothing. */
   changesNothing?: (fixture: Fixture) => Promise<unknown>;
 }
+
+type Of = (fixture: Fixture) => string;
+
+/** Changes by functions of the store that take, after the actor, the id or address of what they change. */
+const changeOf =
+  (of: Of) =>
+  <Rest extends unknown[]>(
+    action: string,
+    by: (database: store.Database, actor: typeof ACTOR, of: string, ...rest: Rest) => Promise<unknown>,
+    ...rest: Rest
+  ): AuditedChange => ({ action, of, change: ({ database }, id) => by(database, ACTOR, id, ...rest) });
+
+/** A change by a function that takes no such id. */
+const changeBy = <Rest extends unknown[]>(
+  action: string,
+  by: (database: store.Database, actor: typeof ACTOR, ...rest: Rest) => Promise<unknown>,
+  ...rest: Rest
+): AuditedChange => ({ action, change: ({ database }) => by(database, ACTOR, ...rest) });
+
+const accountOf: Of = ({ caller }) => caller.accountId;
+const senderOf: Of = ({ sender }) => sender.id;
+const ofAccount = changeOf(accountOf);
+const ofApplication = changeOf(({ caller }) => caller.applicationId);
+const ofSender = changeOf(senderOf);
+const ofGuest = changeOf(({ guest }) => guest.id);
+const ofEmail = changeOf(({ guest }) => guest.email);
+const ofPasskey = changeOf(() => PASSKEY);
 
 export async function buildFixture(database: store.Database): Promise<Fixture> {
   const caller = await buildCaller(database, 'live');
@@ -71,6 +98,7 @@ const RECIPIENT_KEYS = recipientKeysOf(RECIPIENT);
 export const ADDED_NUMBER = '+15550783881';
 
 const BUDGET = store.newId();
+const PASSKEY = store.newId();
 const rule = { unverifiedPercent: 90, minSends: 50 };
 const added = {
   number: ADDED_NUMBER,
@@ -93,100 +121,58 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
     },
   });
 
-const visit = (database: store.Database, { applicationId }: { applicationId: string }) =>
+const visit = ({ database }: Fixture, applicationId: string) =>
   store.keyOfVisit(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
+const setWebhook = ({ database }: Fixture, accountId: string) =>
+  store.setEventWebhook(
+    database,
+    ACTOR,
+    TEST_SECRET_KEY,
+    accountId,
+    'https://hooks.example.com/planted-path',
+  );
+const givenWebhook = (fixture: Fixture) => setWebhook(fixture, fixture.caller.accountId);
+const givenSend = ({ database, caller }: Fixture) => buildSend(database, caller, { recipient: RECIPIENT });
+const assign = ({ database, caller: { accountId } }: Fixture, senderId: string, applicationId: string) =>
+  store.assignSender(database, ACTOR, senderId, { accountId, applicationIds: [applicationId] });
 
-const WEBHOOK = 'https://hooks.example.com/planted-path';
-const webhookOf = ({ database, caller }: Fixture) =>
-  store.setEventWebhook(database, ACTOR, TEST_SECRET_KEY, caller.accountId, WEBHOOK);
-const accountOf = ({ caller }: Fixture): string => caller.accountId;
-const applicationOf = ({ caller }: Fixture): string => caller.applicationId;
 let removed = '';
-const senderOf = ({ sender }: Fixture): string => sender.id;
+const newAccount = { name: 'Ana', language: 'en', freeQuota: null, credits: 3, ratePerMinute: null } as const;
 
 /** The changes of operators and integrators, by the names of their functions. */
 const OPERATOR_CHANGES: Record<string, AuditedChange> = {
-  createAccount: {
-    action: 'account.create',
-    isRepeatable: true,
-    change: ({ database }) =>
-      store.createAccount(database, ACTOR, {
-        name: 'Ana',
-        language: 'en',
-        freeQuota: null,
-        credits: 3,
-        ratePerMinute: null,
-      }),
-  },
-  grantCredits: {
-    action: 'account.credit',
-    of: accountOf,
-    isRepeatable: true,
-    change: ({ database }, id) => store.grantCredits(database, ACTOR, id, 25, 'invoice 7'),
-  },
-  changeAccount: {
-    action: 'account.change',
-    of: accountOf,
-    change: ({ database }, id) =>
-      store.changeAccount(database, ACTOR, id, { ratePerMinute: 5, weight: 3, name: 'Bia' }),
-  },
-  suspendAccount: {
-    action: 'account.suspend',
-    of: accountOf,
-    change: ({ database }, id) => store.suspendAccount(database, ACTOR, id, 'unpaid'),
-  },
+  createAccount: { ...changeBy('account.create', store.createAccount, newAccount), isRepeatable: true },
+  grantCredits: { ...ofAccount('account.credit', store.grantCredits, 25, 'invoice 7'), isRepeatable: true },
+  changeAccount: ofAccount('account.change', store.changeAccount, {
+    ratePerMinute: 5,
+    weight: 3,
+    name: 'Bia',
+  }),
+  suspendAccount: ofAccount('account.suspend', store.suspendAccount, 'unpaid'),
   resumeAccount: {
-    action: 'account.resume',
-    of: accountOf,
+    ...ofAccount('account.resume', store.resumeAccount),
     given: ({ database, caller }) => store.suspendAccount(database, ACTOR, caller.accountId, 'unpaid'),
-    change: ({ database }, id) => store.resumeAccount(database, ACTOR, id),
   },
-  allowCountries: {
-    action: 'account.allow_countries',
-    of: accountOf,
-    change: ({ database }, id) => store.allowCountries(database, ACTOR, id, ['BR']),
-  },
-  allowCostly: {
-    action: 'account.allow_costly',
-    of: accountOf,
-    change: ({ database }, id) => store.allowCostly(database, ACTOR, id, false),
-  },
-  setCeilings: {
-    action: 'account.set_ceilings',
-    of: accountOf,
-    change: ({ database }, id) => store.setCeilings(database, ACTOR, id, { unitsPerDay: 100 }),
-  },
-  setBreaker: {
-    action: 'account.set_breaker',
-    of: accountOf,
-    change: ({ database }, id) => store.setBreaker(database, ACTOR, id, rule),
-  },
-  setBalanceAlert: {
-    action: 'account.balance_alert',
-    of: accountOf,
-    change: ({ database }, id) => store.setBalanceAlert(database, ACTOR, id, 100),
-  },
+  allowCountries: ofAccount('account.allow_countries', store.allowCountries, ['BR']),
+  allowCostly: ofAccount('account.allow_costly', store.allowCostly, false),
+  setCeilings: ofAccount('account.set_ceilings', store.setCeilings, { unitsPerDay: 100 }),
+  setBreaker: ofAccount('account.set_breaker', store.setBreaker, rule),
+  setBalanceAlert: ofAccount('account.balance_alert', store.setBalanceAlert, 100),
   resetBreaker: {
-    action: 'account.reset_breaker',
-    of: accountOf,
+    ...ofAccount('account.reset_breaker', store.resetBreaker),
     given: async ({ database, caller: { accountId } }) => {
       await store.setBreaker(database, ACTOR, accountId, rule);
       const evidence = { country: 'BR', rule, lastOpenUntil: null, sends: 60, unverified: 59, denying: 0 };
       await store.tripBreaker(database, { accountId, ...evidence }, 3_600);
     },
-    change: ({ database }, id) => store.resetBreaker(database, ACTOR, id),
   },
   resetGuessCount: {
-    action: 'account.reset_recipient',
-    of: accountOf,
+    ...ofAccount('account.reset_recipient', store.resetGuessCount, RECIPIENT_KEYS),
     given: guessedAt,
-    change: ({ database }, id) => store.resetGuessCount(database, ACTOR, id, RECIPIENT_KEYS),
   },
   resetRecipient: {
-    action: 'account.reset_recipient',
-    of: accountOf,
+    ...ofAccount('account.reset_recipient', store.resetRecipient, BUDGET),
     given: guessedAt,
-    change: ({ database }, id) => store.resetRecipient(database, ACTOR, id, BUDGET),
   },
   createApplication: {
     action: 'application.create',
@@ -195,75 +181,44 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database }, accountId) =>
       store.createApplication(database, ACTOR, { accountId, name: 'Shop', mode: 'test' }),
   },
-  limitApplication: {
-    action: 'application.limit',
-    of: applicationOf,
-    change: ({ database }, id) => store.limitApplication(database, ACTOR, id, { perMinute: 60 }),
-  },
-  setIdentityCheck: {
-    action: 'application.set_identity_check',
-    of: applicationOf,
-    change: ({ database }, id) => store.setIdentityCheck(database, ACTOR, id, 'observe'),
-  },
+  limitApplication: ofApplication('application.limit', store.limitApplication, { perMinute: 60 }),
+  setIdentityCheck: ofApplication('application.set_identity_check', store.setIdentityCheck, 'observe'),
   forgetIdentity: {
-    action: 'application.forget_identity',
-    of: applicationOf,
-    given: async ({ database, caller }) => {
-      const sendId = await buildSend(database, caller, { recipient: RECIPIENT });
+    ...ofApplication('application.forget_identity', store.forgetIdentity, RECIPIENT_KEYS),
+    given: async (fixture) => {
+      const sendId = await givenSend(fixture);
+      const { database, caller } = fixture;
       await database.sql.execute`
         insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
         values (${sendId}::uuid, ${caller.applicationId}::uuid, ${RECIPIENT_KEYS[0]}, 'DF2lS5v2W6x=', false)`;
     },
-    change: ({ database }, id) => store.forgetIdentity(database, ACTOR, id, RECIPIENT_KEYS),
   },
-  setEventWebhook: {
-    action: 'webhook.set',
-    of: accountOf,
-    change: async ({ database }, id) => {
-      const set = await store.setEventWebhook(database, ACTOR, TEST_SECRET_KEY, id, WEBHOOK);
-      return set === 'unknown' ? null : set;
-    },
-  },
+  setEventWebhook: { action: 'webhook.set', of: accountOf, change: setWebhook },
   rotateEventSecret: {
     action: 'webhook.rotate_secret',
     of: accountOf,
     isRepeatable: true,
-    given: webhookOf,
+    given: givenWebhook,
     change: ({ database }, id) => store.rotateEventSecret(database, ACTOR, TEST_SECRET_KEY, id),
   },
-  removeEventWebhook: {
-    action: 'webhook.remove',
-    of: accountOf,
-    given: webhookOf,
-    change: ({ database }, id) => store.removeEventWebhook(database, ACTOR, id),
-  },
-  deleteAccount: {
-    action: 'account.delete',
-    of: accountOf,
-    change: ({ database }, id) => store.deleteAccount(database, ACTOR, id, 'contract ended'),
-  },
-  scheduleDeletion: {
-    action: 'account.schedule_deletion',
-    of: accountOf,
-    change: ({ database }, id) => store.scheduleDeletion(database, ACTOR, id),
-  },
+  removeEventWebhook: { ...ofAccount('webhook.remove', store.removeEventWebhook), given: givenWebhook },
+  deleteAccount: ofAccount('account.delete', store.deleteAccount, 'contract ended'),
+  scheduleDeletion: ofAccount('account.schedule_deletion', store.scheduleDeletion),
   cancelDeletion: {
-    action: 'account.cancel_deletion',
-    of: accountOf,
+    ...ofAccount('account.cancel_deletion', store.cancelDeletion),
     given: ({ database, caller }) => store.scheduleDeletion(database, ACTOR, caller.accountId),
-    change: ({ database }, id) => store.cancelDeletion(database, ACTOR, id),
   },
   exportRecipient: {
     action: 'recipient.export',
     of: accountOf,
     isRepeatable: true,
-    given: ({ database, caller }) => buildSend(database, caller, { recipient: RECIPIENT }),
+    given: givenSend,
     change: ({ database }, id) => store.exportRecipient(database, ACTOR, RECIPIENT_KEYS, id),
   },
   eraseRecipient: {
     action: 'recipient.erase',
     of: accountOf,
-    given: ({ database, caller }) => buildSend(database, caller, { recipient: RECIPIENT }),
+    given: givenSend,
     change: ({ database }, id) => store.eraseRecipient(database, ACTOR, RECIPIENT_KEYS, id, 'Request 17'),
   },
   renameApplication: {
@@ -272,16 +227,11 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database, caller }, id) =>
       store.renameApplication(database, ACTOR, id, caller.applicationId, 'Loja'),
   },
-  createApiKey: {
-    action: 'key.create',
-    of: applicationOf,
-    isRepeatable: true,
-    change: ({ database }, id) => store.createApiKey(database, ACTOR, id),
-  },
+  createApiKey: { ...ofApplication('key.create', store.createApiKey), isRepeatable: true },
   keyOfVisit: {
     action: 'key.create',
-    change: ({ database, caller }) => visit(database, caller),
-    changesNothing: ({ database }) => visit(database, { applicationId: store.newId() }),
+    change: (fixture) => visit(fixture, fixture.caller.applicationId),
+    changesNothing: (fixture) => visit(fixture, store.newId()),
   },
   logTriedSend: {
     action: 'application.try_send',
@@ -289,26 +239,18 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     change: ({ database, caller: { applicationId: id, accountId, mode } }) =>
       store.logTriedSend(database, ACTOR, { id, accountId, mode }, RECIPIENT),
   },
-  revokeApiKey: {
-    action: 'key.revoke',
-    of: ({ caller }) => caller.keyId,
-    change: ({ database }, id) => store.revokeApiKey(database, ACTOR, id),
-  },
+  revokeApiKey: changeOf(({ caller }) => caller.keyId)('key.revoke', store.revokeApiKey),
   changeSetting: {
     action: 'settings.change',
     given: ({ database }) => store.changeSetting(database, ACTOR, 'freeSends', 10),
     change: ({ database }) => store.changeSetting(database, ACTOR, 'freeSends', 11),
   },
-  setMessagePrice: {
-    action: 'settings.price',
-    change: ({ database }) =>
-      store.setMessagePrice(database, ACTOR, {
-        country: 'BR',
-        since: '2026-11',
-        price: 0.0068,
-        currency: 'USD',
-      }),
-  },
+  setMessagePrice: changeBy('settings.price', store.setMessagePrice, {
+    country: 'BR',
+    since: '2026-11',
+    price: 0.0068,
+    currency: 'USD',
+  }),
   addSender: {
     action: 'sender.add',
     change: ({ database, sender }) =>
@@ -317,42 +259,24 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
         phoneNumberId: `${sender.phoneNumberId}0`,
       }),
   },
-  pauseSender: {
-    action: 'sender.pause',
-    of: senderOf,
-    change: ({ database }, id) => store.pauseSender(database, ACTOR, id),
-  },
+  pauseSender: ofSender('sender.pause', store.pauseSender),
   resumeSender: {
-    action: 'sender.resume',
-    of: senderOf,
+    ...ofSender('sender.resume', store.resumeSender),
     given: ({ database, sender }) => stopSender(database, sender, { onlyFor: 'BR' }),
-    change: ({ database }, id) => store.resumeSender(database, ACTOR, id),
   },
-  editSender: {
-    action: 'sender.edit',
-    of: senderOf,
-    change: ({ database }, id) => store.editSender(database, ACTOR, id, { throughput: 500 }),
-  },
+  editSender: ofSender('sender.edit', store.editSender, { throughput: 500 }),
   assignSender: {
     action: 'sender.assign',
     of: senderOf,
-    change: ({ database, caller: { accountId, applicationId } }, id) =>
-      store.assignSender(database, ACTOR, id, { accountId, applicationIds: [applicationId] }),
-    changesNothing: ({ database, caller, sender }) =>
-      store
-        .assignSender(database, ACTOR, sender.id, {
-          accountId: caller.accountId,
-          applicationIds: [sender.id],
-        })
-        .catch((error: unknown) => error),
+    change: (fixture, id) => assign(fixture, id, fixture.caller.applicationId),
+    changesNothing: (fixture) =>
+      assign(fixture, fixture.sender.id, fixture.sender.id).catch((error: unknown) => error),
   },
   removeSender: {
-    action: 'sender.remove',
+    ...changeOf(() => removed)('sender.remove', store.removeSender),
     given: async ({ database }) => {
       removed = (await buildSender(database)).id;
     },
-    of: () => removed,
-    change: ({ database }, id) => store.removeSender(database, ACTOR, id),
   },
   setSenderToken: {
     action: 'sender.set_token',
@@ -366,10 +290,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     isRepeatable: true,
     change: ({ database }, id) => store.setAppSecret(database, ACTOR, TEST_SECRET_KEY, id, 'a'.repeat(32)),
   },
-  resealTokens: {
-    action: 'sender.reseal',
-    change: ({ database }) => store.resealTokens(database, ACTOR, otherKey),
-  },
+  resealTokens: changeBy('sender.reseal', store.resealTokens, otherKey),
   placeHold: {
     action: 'hold.set',
     of: accountOf,
@@ -419,10 +340,6 @@ async function revoke({ database, caller: { accountId } }: Fixture): Promise<unk
   return store.revokeInvitation(database, ACTOR, accountId, one?.id ?? none);
 }
 
-const guestOf = ({ guest }: Fixture): string => guest.id;
-const emailOf = ({ guest }: Fixture): string => guest.email;
-
-const PASSKEY = store.newId();
 const givenPasskey = ({ database }: Fixture): Promise<unknown> => {
   const key = {
     id: PASSKEY,
@@ -446,77 +363,33 @@ const USER_CHANGES: Record<string, AuditedChange> = {
     change: ({ database, guest }) =>
       store.createUser(database, ACTOR, { ...newUser, email: `new-${guest.email}` }),
   },
-  changeUser: {
-    action: 'user.change',
-    of: guestOf,
-    change: ({ database }, id) => store.changeUser(database, ACTOR, id, { name: 'Gal' }),
-  },
-  setStaffRole: {
-    action: 'user.staff',
-    of: emailOf,
-    change: ({ database }, email) => store.setStaffRole(database, ACTOR, email, 'on_call'),
-  },
-  setPassword: {
-    action: 'user.password',
-    of: emailOf,
-    isRepeatable: true,
-    change: ({ database }, email) => store.setPassword(database, ACTOR, email, PASSWORD),
-  },
-  removeTwoFactor: {
-    action: 'user.two_factor_removed',
-    of: emailOf,
-    isRepeatable: true,
-    change: ({ database }, email) => store.removeTwoFactor(database, ACTOR, email),
-  },
-  renamePasskey: {
-    action: 'user.passkey_renamed',
-    of: () => PASSKEY,
-    given: givenPasskey,
-    change: ({ database }, id) => store.renamePasskey(database, ACTOR, id, 'Phone'),
-  },
-  removePasskey: {
-    action: 'user.passkey_removed',
-    of: () => PASSKEY,
-    given: givenPasskey,
-    change: ({ database }, id) => store.removePasskey(database, ACTOR, id, none),
-  },
+  changeUser: ofGuest('user.change', store.changeUser, { name: 'Gal' }),
+  setStaffRole: ofEmail('user.staff', store.setStaffRole, 'on_call'),
+  setPassword: { ...ofEmail('user.password', store.setPassword, PASSWORD), isRepeatable: true },
+  removeTwoFactor: { ...ofEmail('user.two_factor_removed', store.removeTwoFactor), isRepeatable: true },
+  renamePasskey: { ...ofPasskey('user.passkey_renamed', store.renamePasskey, 'Phone'), given: givenPasskey },
+  removePasskey: { ...ofPasskey('user.passkey_removed', store.removePasskey, none), given: givenPasskey },
   logOwnSecurityChange: {
-    action: 'user.password',
+    ...changeBy('user.password', store.logOwnSecurityChange, 'user.password'),
     isRepeatable: true,
-    change: ({ database }) => store.logOwnSecurityChange(database, ACTOR, 'user.password'),
   },
-  logSignIn: {
-    action: 'user.sign_in',
-    isRepeatable: true,
-    change: ({ database }) => store.logSignIn(database, ACTOR, none, GIVEN),
-  },
-  logSignOut: {
-    action: 'user.sign_out',
-    isRepeatable: true,
-    change: ({ database }) => store.logSignOut(database, ACTOR),
-  },
-  confirmSession: {
-    action: 'user.confirm',
-    isRepeatable: true,
-    change: ({ database }) => store.confirmSession(database, ACTOR, none, GIVEN),
-  },
+  logSignIn: { ...changeBy('user.sign_in', store.logSignIn, none, GIVEN), isRepeatable: true },
+  logSignOut: { ...changeBy('user.sign_out', store.logSignOut), isRepeatable: true },
+  confirmSession: { ...changeBy('user.confirm', store.confirmSession, none, GIVEN), isRepeatable: true },
   logFailedConfirmation: {
-    action: 'user.confirm_failed',
+    ...changeBy('user.confirm_failed', store.logFailedConfirmation, GIVEN),
     isRepeatable: true,
-    change: ({ database }) => store.logFailedConfirmation(database, ACTOR, GIVEN),
   },
   logRead: {
-    action: 'send.read',
+    ...changeBy('send.read', store.logRead, READ),
     given: ({ database }) => database.prisma.countedTries.deleteMany(),
-    change: ({ database }) => store.logRead(database, ACTOR, READ),
   },
   endOtherSessions: {
-    action: 'user.sign_out_elsewhere',
+    ...changeBy('user.sign_out_elsewhere', store.endOtherSessions, none),
     given: ({ database }) =>
       database.prisma.userSession.create({
         data: { id: store.newId(), userId: ACTOR.id, token: store.newId(), expiresAt: new Date() },
       }),
-    change: ({ database }) => store.endOtherSessions(database, ACTOR, none),
   },
   createOwnAccount: {
     action: 'account.create',
@@ -556,7 +429,7 @@ const USER_CHANGES: Record<string, AuditedChange> = {
   },
   changeMemberRole: {
     action: 'member.role',
-    of: guestOf,
+    of: ({ guest }) => guest.id,
     given: (fixture) => join(fixture),
     change: ({ database, caller: { accountId } }, userId) =>
       store.changeMemberRole(database, ACTOR, { accountId, userId, role: 'developer' }),
@@ -566,7 +439,7 @@ const USER_CHANGES: Record<string, AuditedChange> = {
   },
   removeMember: {
     action: 'member.remove',
-    of: guestOf,
+    of: ({ guest }) => guest.id,
     given: (fixture) => join(fixture),
     change: ({ database, caller: { accountId } }, userId) =>
       store.removeMember(database, ACTOR, { accountId, userId }),

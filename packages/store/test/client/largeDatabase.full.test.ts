@@ -23,14 +23,13 @@ import {
   readProviderAnswers,
   readSenderActivity,
   readWaitingSends,
-  recordIdentities,
   releaseHold,
   search,
   openDeliveries,
-  storeReceipts,
   type Database,
   type OverviewQuestion,
   type SendFilter,
+  type WhichReport,
 } from '@onecode/store';
 import {
   buildCaller,
@@ -38,7 +37,6 @@ import {
   buildSender,
   guessCode,
   newSend,
-  refuseRequests,
   TEST_ACTOR,
   TEST_NUMBER_PEPPER,
   useTestDatabase,
@@ -65,6 +63,7 @@ const LARGE = new Set([
   'daily_statistics',
 ]);
 
+const CALL = { number: 1, senderId: null, outcome: 'accepted', errorCode: null, messageId: null } as const;
 const TERMS = { policy: { attemptsMax: 5, backoffMs: 1_000 }, leaseMs: 15_000 };
 
 describe('a database with much in it', () => {
@@ -84,24 +83,19 @@ describe('a database with much in it', () => {
     });
     await buildSender(store.database);
     await fillBusy();
-    [{ id: sendId }] = (await store.sql<{ id: string }>(
-      `select id from sends where application_number = 77`,
-    )) as [{ id: string }];
+    sendId = await idOf('application_number = 77');
     large = await buildCaller(store.database, 'live', { freeQuota: 0 });
     other = await buildCaller(store.database, 'live', { id: large.accountId });
     await fillLarge();
-    [{ id: largeSendId }] = (await store.sql<{ id: string }>(
-      'select id from sends where account_id = $1 and application_number = 389',
-      [large.accountId],
-    )) as [{ id: string }];
-    [{ id: early }] = (await store.sql<{ id: string }>(
-      'select id from sends where account_id = $1 order by id offset 4999 limit 1',
-      [large.accountId],
-    )) as [{ id: string }];
+    largeSendId = await idOf(`account_id = '${large.accountId}' and application_number = 389`);
+    early = await idOf(`account_id = '${large.accountId}' order by id offset 4999 limit 1`);
     await fillOthers();
     await store.sql('analyze');
     dueId = await buildSend(store.database, busy, { recipient: '+5521987654321' });
   }, 240_000);
+
+  const idOf = async (which: string): Promise<string> =>
+    (await store.sql<{ id: string }>(`select id from sends where ${which}`))[0]!.id;
 
   /** Most sends are over, some wait for a retry or a sender, a few are due. */
   async function fillBusy(): Promise<void> {
@@ -194,17 +188,18 @@ describe('a database with much in it', () => {
 
   const repeat = (n: number) => newSend(busy, { idempotencyKey: `key ${n}`, recipient: '+5511900000077' });
   const listed =
-    (filter: () => SendFilter, before?: () => string) =>
+    (filter: SendFilter = {}, before?: string) =>
     (database: Database): Promise<unknown> =>
-      listSends(database, large.accountId, filter(), { limit: 50, ...(before && { before: before() }) });
+      listSends(database, large.accountId, filter, { limit: 50, ...(before && { before }) });
+  const reported = (database: Database, which: WhichReport): Promise<unknown> =>
+    changeReportedSend(database, which, () => ({ result: null }));
+  const ledger =
+    (more: object = {}) =>
+    (database: Database): Promise<unknown> =>
+      listLedger(database, large.accountId, { limit: 50, ...more });
   /** Places near the ends of the lists: a send, and in the ledger, with any balance. */
   let early: string;
-  const EARLY = (): string => early;
   const DEEP = Buffer.from('500.0.1000').toString('base64url');
-  const month = () => ({
-    createdFrom: new Date(Date.now() - 20 * DAY_MS),
-    createdTo: new Date(Date.now() - 10 * DAY_MS),
-  });
   const ask =
     (bucket: 'hour' | 'day', days: number, question: Partial<OverviewQuestion> = {}) =>
     (database: Database) =>
@@ -247,16 +242,7 @@ describe('a database with much in it', () => {
         changeSend(db, { id: sendId, accountId: busy.accountId }, (send) => ({
           result: null,
           change: { deliveredAt: send.createdAt },
-          attempts: [
-            {
-              number: 1,
-              senderId: null,
-              startedAt: send.createdAt,
-              outcome: 'accepted',
-              errorCode: null,
-              messageId: null,
-            },
-          ],
+          attempts: [{ ...CALL, startedAt: send.createdAt }],
         })),
     ],
     ['the evidence for the breaker', ['sends_of_application'], 2_500, readBreakerEvidence],
@@ -264,16 +250,13 @@ describe('a database with much in it', () => {
       'a report by its attempt',
       ['attempts_pkey', 'sends_pkey'],
       10,
-      (db) =>
-        changeReportedSend(db, { attempt: { sendId, number: 1 }, messageId: 'wamid.none' }, () => ({
-          result: null,
-        })),
+      (db) => reported(db, { attempt: { sendId, number: 1 }, messageId: 'wamid.none' }),
     ],
     [
       'a report by its message id',
       ['attempts_message_id_idx', 'sends_pkey'],
       10,
-      (db) => changeReportedSend(db, { attempt: null, messageId: 'wamid.78' }, () => ({ result: null })),
+      (db) => reported(db, { attempt: null, messageId: 'wamid.78' }),
     ],
     [
       'due sends, and those that wait for a sender',
@@ -299,74 +282,36 @@ describe('a database with much in it', () => {
       1_500,
       (db) => applyReceipts(db, 200, false),
     ],
-    [
-      'the identities in receipts',
-      ['sends_pkey'],
-      50,
-      (db) => recordIdentities(db, [{ sendId, identityHash: 'hash' }]),
-    ],
-    [
-      'storing receipts',
-      [],
-      5,
-      (db) =>
-        storeReceipts(db, [
-          {
-            messageId: 'wamid.77',
-            attempt: { sendId, number: 1 },
-            status: 'read',
-            occurredAt: new Date(),
-            failure: null,
-          },
-        ]),
-    ],
 
-    ['all sends', ['sends_of_application'], 1_000, listed(() => ({}))],
-    ['all early sends', ['sends_of_application'], 1_000, listed(() => ({}), EARLY)],
-    ['early sends that wait', ['sends_of_application'], 1_000, listed(() => ({ status: 'sending' }), EARLY)],
-    [
-      'a search through early sends',
-      ['sends_of_application'],
-      6_000,
-      listed(() => ({ status: 'delivered' }), EARLY),
-    ],
-    ['sends of a time', ['sends_of_application'], 1_000, listed(month)],
+    ['all sends', ['sends_of_application'], 1_000, listed()],
     [
       'sends of an application and a mode',
       ['sends_of_application'],
       1_000,
-      listed(() => ({ applicationId: other.applicationId, mode: 'live' })),
+      (db) => listed({ applicationId: other.applicationId, mode: 'live' })(db),
     ],
-    ['failed sends', ['sends_failed'], 200, listed(() => ({ status: 'failed' }))],
-    [
-      'sends that failed for a reason',
-      ['sends_failed'],
-      200,
-      listed(() => ({ failureReason: 'attempts_exhausted' })),
-    ],
-    ['failed sends of a time', ['sends_failed'], 200, listed(() => ({ status: 'failed', ...month() }))],
-    ['locked sends', ['sends_locked'], 200, listed(() => ({ verification: 'locked' }))],
-    ['sends that wait', ['sends_of_application'], 1_000, listed(() => ({ status: 'sending' }))],
-    ['codes that wait', ['sends_of_application'], 1_000, listed(() => ({ verification: 'pending' }))],
-    ['sends of a country', ['sends_of_application'], 101_000, listed(() => ({ country: 'PT' }))],
+    ['failed sends', ['sends_failed'], 200, listed({ status: 'failed' })],
+    ['locked sends', ['sends_locked'], 200, listed({ verification: 'locked' })],
+    ['sends that wait', ['sends_of_application'], 1_000, listed({ status: 'sending' })],
+    ['sends of a country', ['sends_of_application'], 101_000, listed({ country: 'PT' })],
     [
       'sends to the last digits of a number',
       ['sends_of_application'],
       41_000,
-      listed(() => ({ recipientEndsWith: '0001' })),
+      listed({ recipientEndsWith: '0001' }),
     ],
-    ['a search through sends', ['sends_of_application'], 101_000, listed(() => ({ status: 'sent' }))],
+    ['a search through sends', ['sends_of_application'], 101_000, listed({ status: 'sent' })],
     [
       'sends to a common recipient',
       ['sends_to_recipient'],
       1_000,
-      listed(() => ({ recipientKeys: [`1:${'5511900000001'.padStart(22, '0')}`] })),
+      listed({ recipientKeys: [`1:${'5511900000001'.padStart(22, '0')}`] }),
     ],
     [
       'sends to an unknown recipient',
       ['sends_to_recipient'],
       200,
-      listed(() => ({ recipientKeys: [`1:${'5511900000077'.padStart(22, '0')}`] })),
+      listed({ recipientKeys: [`1:${'5511900000077'.padStart(22, '0')}`] }),
     ],
     [
       'the details of a send',
@@ -376,18 +321,8 @@ describe('a database with much in it', () => {
     ],
     ['an overview of a day', ['sends_of_application'], 5_000, ask('hour', 1)],
     ['an overview of a month', ['sends_of_application'], 30_000, ask('day', 31)],
-    [
-      'the ledger',
-      ['ledger_entries_account_id_idx'],
-      200,
-      (db) => listLedger(db, large.accountId, { limit: 50 }),
-    ],
-    [
-      'the ledger of one kind',
-      ['ledger_entries_account_id_idx'],
-      100_100,
-      (db) => listLedger(db, large.accountId, { limit: 50, kind: 'returned' }),
-    ],
+    ['the ledger', ['ledger_entries_account_id_idx'], 200, ledger()],
+    ['the ledger of one kind', ['ledger_entries_account_id_idx'], 100_100, ledger({ kind: 'returned' })],
 
     ['the audit log', ['audit_entries_pkey'], 100, (db) => listAuditEntries(db, { limit: 50 })],
     [
@@ -403,7 +338,6 @@ describe('a database with much in it', () => {
       2_000,
       (db) => listRefusedRequests(db, busy.accountId, {}, { limit: 50 }),
     ],
-    ['keeping a refused request', [], 5, (db) => refuseRequests(db, busy, 'invalid_json', [{}])],
   ];
   /** What runs now and then, and is planned for its values. */
   const NOW_AND_THEN: typeof STATEMENTS = [
@@ -466,11 +400,9 @@ describe('a database with much in it', () => {
         // A statement's blocks include those of the functions that it calls.
         return Math.max(...plans.map((plan) => plan['Shared Hit Blocks'] + plan['Shared Read Blocks']));
       };
-      const first = await blocksOf(listed(() => ({})));
-      expect(await blocksOf(listed(() => ({}), EARLY))).toBeLessThan(1.3 * first);
-      const ledger = (before: object) => (database: Database) =>
-        listLedger(database, large.accountId, { limit: 50, ...before });
-      expect(await blocksOf(ledger({ before: DEEP }))).toBeLessThan(1.3 * (await blocksOf(ledger({}))));
+      const first = await blocksOf(listed());
+      expect(await blocksOf(listed({}, early))).toBeLessThan(1.3 * first);
+      expect(await blocksOf(ledger({ before: DEEP }))).toBeLessThan(1.3 * (await blocksOf(ledger())));
     });
   });
 
@@ -499,38 +431,27 @@ describe('a database with much in it', () => {
     expect(await rowsRead()).toBe(1);
   });
 
-  describe('a list', () => {
-    it('of sends is searched so far for one page, which says where to go on', async () => {
-      const list = (before?: string) =>
-        listSends(
-          store.database,
-          large.accountId,
-          { status: 'sent' },
-          { limit: 15, ...(before !== undefined && { before }) },
-        );
-      const first = await list();
-      expect(first.sends).toEqual([]);
-      const second = await list(first.next!);
-      expect(second.sends).toHaveLength(15);
-      const third = await list(second.next!);
-      expect([third.sends.length, third.next]).toEqual([5, null]);
-    });
+  it('a list of sends is searched so far for one page, which says where to go on', async () => {
+    const list = (page: object = {}) =>
+      listSends(store.database, large.accountId, { status: 'sent' }, { limit: 15, ...page });
+    const first = await list();
+    expect(first.sends).toEqual([]);
+    const second = await list({ before: first.next! });
+    expect(second.sends).toHaveLength(15);
+    const third = await list({ before: second.next! });
+    expect([third.sends.length, third.next]).toEqual([5, null]);
+  });
 
-    it('of entries of one kind goes on in the same way, with their balances', async () => {
-      const list = (before?: string) =>
-        listLedger(store.database, large.accountId, {
-          limit: 10,
-          kind: 'granted',
-          ...(before !== undefined && { before }),
-        });
-      const first = await list();
-      expect(first.entries).toEqual([]);
-      const second = await list(first.next!);
-      expect(second.entries).toMatchObject([
-        { change: 1_000_000, balance: { freeQuota: 0, credits: 1_000_000 } },
-      ]);
-      expect(second.next).toBeNull();
-    });
+  it('a list of entries of one kind goes on in the same way, with their balances', async () => {
+    const list = (page: object = {}) =>
+      listLedger(store.database, large.accountId, { limit: 10, kind: 'granted', ...page });
+    const first = await list();
+    expect(first.entries).toEqual([]);
+    const second = await list({ before: first.next! });
+    expect(second.entries).toMatchObject([
+      { change: 1_000_000, balance: { freeQuota: 0, credits: 1_000_000 } },
+    ]);
+    expect(second.next).toBeNull();
   });
 
   it('an overview is of a sample, with exact numbers of sends and shares that are nearly right', async () => {

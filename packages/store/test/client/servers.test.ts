@@ -25,6 +25,7 @@ import {
 } from '@onecode/testing';
 import { Processes } from '../../../../scripts/processes/processes.mjs';
 import { findPgBouncer, startPgBouncer } from '../../../../scripts/services/pgbouncer.mjs';
+import { withDatabase } from './withDatabase.js';
 
 const store = useTestDatabase();
 
@@ -35,15 +36,6 @@ describe('an address with several hosts', () => {
   function addressOf(hosts: readonly string[], parameters = ''): string {
     const { username, password, pathname } = new URL(store.url);
     return `postgresql://${username}:${password}@${hosts.join(',')}${pathname}${parameters}`;
-  }
-
-  async function withDatabase<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
-    const database = openDatabase(url, { connectionsMax: 2 });
-    try {
-      return await use(database);
-    } finally {
-      await closeDatabase(database);
-    }
   }
 
   const answers = (database: Database): Promise<boolean> =>
@@ -165,26 +157,13 @@ describe('poolers', () => {
     return { database, missing };
   }
 
-  /** Seconds between a send's times as the database has them and as they are read and written. */
-  async function shifts(database: Database): Promise<number[]> {
-    const caller = await buildCaller(database, 'test');
-    const id = await buildSend(database, caller);
-    const { send, now } = (await findSend(database, caller.accountId, id))!;
-    await database.prisma.send.update({ where: { id }, data: { verifiedAt: now, verification: 'verified' } });
-    const [row] = await store.sql<{ created: number; verified: number }>(
-      `select extract(epoch from created_at)::float8 as created, extract(epoch from verified_at)::float8 as verified
-       from sends where id = $1`,
-      [id],
-    );
-    return [send.createdAt.getTime() / 1000 - row!.created, now.getTime() / 1000 - row!.verified].map(
-      (shift) => Math.round(shift),
-    );
-  }
-
   /** The ways in which processes use a database, from many connections at once. */
   async function expectUse(database: Database): Promise<void> {
     await refuseUnusableDatabase(database);
-    expect(await shifts(database)).toEqual([0, 0]);
+    const [time] = await database.sql.query<[{ now: Date; difference: number }]>`
+      select clock_timestamp() as now, extract(epoch from clock_timestamp() - ${new Date()}::timestamptz)::float8 as difference`;
+    expect(Math.abs(time.now.getTime() - Date.now())).toBeLessThan(60_000);
+    expect(Math.abs(time.difference)).toBeLessThan(60);
     const caller = await buildCaller(database, 'test', { ratePerMinute: 10_000 });
     // Ten at a time: all forty would wait for few connections, longer than a transaction may on a busy machine.
     await concurrently(Array.from({ length: 40 }).keys(), 10, async (n) => {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   concurrentIndex,
@@ -7,31 +7,45 @@ import {
   migrate,
   MigrationBlocked,
   MigrationMismatch,
+  readMigrations,
 } from '@onecode/store/migrations';
-import { createTestDatabase, until } from '@onecode/testing';
-import pg from 'pg';
-import { FOLDER, ours, useMigrationFolder } from './migrationFolder.js';
+import { createEmptyDatabase, createTestDatabase, until, type TestDatabase } from '@onecode/testing';
 
-const { url, up, upOurs, write, remove, sql, applied } = useMigrationFolder();
+let db: TestDatabase;
+/** Of migrations. */
+let folder: string;
+beforeEach(async () => {
+  db = await createEmptyDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'onecode-migrations-'));
+});
+afterEach(async () => {
+  await db.drop();
+  await rm(folder, { recursive: true });
+});
 
-const SHAPE = `
-  select table_name, column_name, data_type, is_nullable, column_default
-  from information_schema.columns where table_schema = 'public' order by table_name, column_name`;
+const sql = (text: string) => db.sql(text);
+/** Applies the folder's migrations. */
+const up = (options?: Parameters<typeof migrate>[2]) => migrate(db.url, folder, options);
+/** Applies this repository's own. */
+const upOurs = () => migrate(db.url);
+async function write(migration: string, text: string): Promise<void> {
+  await mkdir(join(folder, migration), { recursive: true });
+  await writeFile(join(folder, migration, 'migration.sql'), text);
+}
+const remove = (migration: string) => rm(join(folder, migration), { recursive: true });
+/** The names that the journal has. */
+const applied = async () =>
+  (await sql('select migration_name as name from _prisma_migrations order by started_at')).map(
+    ({ name }) => name,
+  );
 
 describe('migrating', () => {
-  it('brings an empty database to the newest schema, and does nothing when run again', async () => {
-    expect(await upOurs()).toEqual(await ours());
+  it('brings an empty database to the newest schema, each migration once when eight start at once', async () => {
+    const names = (await readMigrations()).map(({ name }) => name);
+    const runs = await Promise.all(Array.from({ length: 8 }, upOurs));
+    expect(runs.flat().toSorted()).toEqual(names);
+    expect(await applied()).toEqual(names);
     expect(await upOurs()).toEqual([]);
-    const template = await createTestDatabase();
-    expect(await sql(SHAPE)).toEqual(await sql(SHAPE, template.url));
-    await template.drop();
-  });
-
-  it('applies each migration once when eight start at once', async () => {
-    const runs = await Promise.all(Array.from({ length: 8 }, () => upOurs()));
-    expect(runs.flat().toSorted()).toEqual(await ours());
-    expect(await applied()).toEqual(await ours());
-    expect(await sql('select * from settings')).toHaveLength(1);
   });
 
   it('applies folders in the order of their names, functions with semicolons included', async () => {
@@ -126,68 +140,17 @@ describe('migrating', () => {
   });
 });
 
-describe('the journal', () => {
-  it('has the columns of Prisma’s own, so that Prisma can take over', async () => {
-    await upOurs();
-    const columns = await sql(
-      `select column_name, format_type(atttypid, atttypmod) as type, is_nullable, column_default
-       from information_schema.columns join pg_attribute
-         on attrelid = '_prisma_migrations'::regclass and attname = column_name
-       where table_name = '_prisma_migrations' order by attnum`,
-    );
-    const column = (
-      column_name: string,
-      type: string,
-      is_nullable: string,
-      column_default: string | null = null,
-    ) => ({ column_name, type, is_nullable, column_default });
-    expect(columns).toEqual([
-      column('id', 'character varying(36)', 'NO'),
-      column('checksum', 'character varying(64)', 'NO'),
-      column('finished_at', 'timestamp with time zone', 'YES'),
-      column('migration_name', 'character varying(255)', 'NO'),
-      column('logs', 'text', 'YES'),
-      column('rolled_back_at', 'timestamp with time zone', 'YES'),
-      column('started_at', 'timestamp with time zone', 'NO', 'now()'),
-      column('applied_steps_count', 'integer', 'NO', '0'),
-    ]);
-  });
-
-  it('holds each migration as Prisma would: the SHA-256 of the file, finished, in one step', async () => {
-    await upOurs();
-    const rows = await sql<{ id: string; migration_name: string; checksum: string }>(
-      `select *, finished_at >= started_at as finished from _prisma_migrations order by migration_name`,
-    );
-    expect(rows).toHaveLength((await ours()).length);
-    for (const row of rows) {
-      const text = await readFile(join(FOLDER, row.migration_name, 'migration.sql'));
-      expect(row).toMatchObject({
-        checksum: createHash('sha256').update(text).digest('hex'),
-        finished: true,
-        rolled_back_at: null,
-        logs: null,
-        applied_steps_count: 1,
-      });
-      expect(row.id).toMatch(/^[0-9a-f-]{36}$/);
-    }
-  });
-});
-
 describe('migrating beside a service that runs', () => {
   it('gives up, and holds up nobody, when a table is not to be had', async () => {
     await write('1_first', 'create table made (n integer);');
     await up();
     await write('2_second', 'alter table made add m integer;');
-    const backup = new pg.Client({ connectionString: url() });
-    await backup.connect();
-    try {
-      await backup.query('begin; select from made');
-      await expect(up()).rejects.toThrow('lock timeout');
-      expect(await sql('select n from made')).toEqual([]);
-      expect(await applied()).toEqual(['1_first']);
-    } finally {
-      await backup.end();
-    }
+    const backup = await db.connect();
+    await backup.query('begin; select from made');
+    await expect(up()).rejects.toThrow('lock timeout');
+    expect(await sql('select n from made')).toEqual([]);
+    expect(await applied()).toEqual(['1_first']);
+    await backup.end();
     expect(await up()).toEqual(['2_second']);
   });
 
@@ -195,23 +158,19 @@ describe('migrating beside a service that runs', () => {
     await write('1_first', 'create table made (n integer); create table other (n integer);');
     await up();
     await write('2_second', 'alter table made add m integer; alter table other add m integer;');
-    const service = new pg.Client({ connectionString: url() });
-    await service.connect();
-    try {
-      await service.query('begin; select from other');
-      const migration = up();
-      await until('a migration that waits for the second table', async () => {
-        const waiting = await sql(
-          `select from pg_locks where not granted and relation = 'other'::regclass and mode = 'AccessExclusiveLock'`,
-        );
-        return waiting.length > 0;
-      });
-      await service.query('select from made');
-      await service.query('commit');
-      expect(await migration).toEqual(['2_second']);
-    } finally {
-      await service.end();
-    }
+    const service = await db.connect();
+    await service.query('begin; select from other');
+    const migration = up();
+    await until('a migration that waits for the second table', async () => {
+      const waiting = await sql(
+        `select from pg_locks where not granted and relation = 'other'::regclass and mode = 'AccessExclusiveLock'`,
+      );
+      return waiting.length > 0;
+    });
+    await service.query('select from made');
+    await service.query('commit');
+    expect(await migration).toEqual(['2_second']);
+    await service.end();
   });
 
   const INDEX = '-- Beside the service.\ncreate index concurrently made_n on made (n);';
@@ -224,18 +183,14 @@ describe('migrating beside a service that runs', () => {
     await write('1_first', 'create table made (n integer);');
     await up();
     await write('2_second', INDEX);
-    const writer = new pg.Client({ connectionString: url() });
-    await writer.connect();
-    try {
-      await writer.query('begin; insert into made values (1)');
-      const migrations = Promise.all([up(), up(), up()]);
-      await until('an index under construction', async () => (await indexes()).length > 0);
-      await sql('insert into made values (2)');
-      await writer.query('commit');
-      expect((await migrations).flat()).toEqual(['2_second']);
-    } finally {
-      await writer.end();
-    }
+    const writer = await db.connect();
+    await writer.query('begin; insert into made values (1)');
+    const migrations = Promise.all([up(), up(), up()]);
+    await until('an index under construction', async () => (await indexes()).length > 0);
+    await sql('insert into made values (2)');
+    await writer.query('commit');
+    expect((await migrations).flat()).toEqual(['2_second']);
+    await writer.end();
     expect(await indexes()).toEqual([{ name: 'made_n', valid: true }]);
     expect(await applied()).toEqual(['1_first', '2_second']);
   });
@@ -270,8 +225,8 @@ describe('a contracting migration', () => {
   const NOTES = `select from information_schema.columns where table_name = 'things' and column_name = 'note'`;
 
   beforeEach(async () => {
-    const [baseline] = await ours();
-    await write('1_baseline', await readFile(join(FOLDER, baseline!, 'migration.sql'), 'utf8'));
+    const [baseline] = await readMigrations();
+    await write('1_baseline', baseline!.sql);
     await write('2_things', 'create table things (note text, remark text);');
   });
   const run = (kind: string, release: string, changes = ''): Promise<unknown> =>

@@ -1,5 +1,5 @@
 import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { eraseExpiredCodes, listHolds, placeHold, releaseHold, openDeliveries } from '@onecode/store';
+import { eraseExpiredCodes, listHolds, placeHold, releaseHold } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
@@ -42,13 +42,10 @@ describe('the codes of sent messages', () => {
     return id;
   }
 
-  const withCodes = async (): Promise<string[]> =>
-    (
-      await store.sql<{ id: string }>(
-        'select id from sends where sealed_code is not null and id <> $1 order by id',
-        [model],
-      )
-    ).map(({ id }) => id);
+  async function withCodes(): Promise<string[]> {
+    const text = 'select id from sends where sealed_code is not null and id <> $1 order by id';
+    return (await store.sql<{ id: string }>(text, [model])).map(({ id }) => id);
+  }
 
   /** Erases until nothing is left to look at. @returns how many sends were looked at */
   async function eraseAll(limit = 500): Promise<number> {
@@ -74,13 +71,6 @@ describe('the codes of sent messages', () => {
     expect(row).toEqual({ status: 'sent', version: version!.version + 1 });
   });
 
-  it('are looked at once, in the order of creation, however few at a time', async () => {
-    for (let nth = 0; nth < 7; nth++) await sendOf(1_000 - nth);
-    expect(await eraseAll(3)).toBe(7);
-    expect(await withCodes()).toEqual([]);
-    expect(await eraseAll(3)).toBe(0);
-  });
-
   it('behind one that lives longer wait for it, and are not forgotten', async () => {
     await sendOf(2_000, SENT, 5_400);
     await sendOf(1_500);
@@ -104,11 +94,8 @@ describe('the codes of sent messages', () => {
     const looked = await Promise.all(Array.from({ length: 8 }, () => eraseAll(2)));
     expect(looked.reduce((sum, one) => sum + one)).toBe(20);
     expect(await withCodes()).toEqual([]);
-    const versions = await store.sql<{ version: number }>(
-      'select distinct version from sends where id <> $1',
-      [model],
-    );
-    expect(versions).toHaveLength(1);
+    expect(await store.sql('select distinct version from sends where id <> $1', [model])).toHaveLength(1);
+    expect(await eraseAll()).toBe(0);
   });
 });
 
@@ -126,7 +113,7 @@ describe('holds', () => {
     await buildSender(store.database);
   });
 
-  const { waiting } = sendActions(store);
+  const { waiting, takeDue } = sendActions(store);
   const holdFor = (what: HoldTarget) => placeHold(store.database, TEST_ACTOR, { ...what, reason: 'a test' });
   const live: HoldTarget = { kind: 'live', target: '' };
   const brazil: HoldTarget = { kind: 'country', target: 'BR' };
@@ -160,14 +147,6 @@ describe('holds', () => {
       },
     );
 
-    it('is one of several', async () => {
-      await holdFor(nowhere);
-      await holdFor({ kind: 'account', target: other.accountId });
-      expect(await passed()).toEqual([true, false, false, false]);
-      await releaseHold(store.database, TEST_ACTOR, nowhere);
-      expect(await passed()).toEqual([true, true, false, false]);
-    });
-
     it('is there once, with its first reason and who set it', async () => {
       expect(await placeHold(store.database, TEST_ACTOR, { ...brazil, reason: 'first' })).toMatchObject({
         ...brazil,
@@ -187,38 +166,14 @@ describe('holds', () => {
     });
   });
 
-  describe('sends that wait', () => {
-    const terms = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
-    const taken = async (limit = 100) =>
-      (await openDeliveries(store.database, terms).takeDue(limit, 0)).map(({ send }) => send.id);
-
-    it.each<[string, () => HoldTarget]>([
-      ['everything', () => live],
-      ['their country', () => brazil],
-      ['their account', account],
-    ])('are not taken while %s is held, and are at its release', async (_, what) => {
-      const id = await waiting(caller);
-      await holdFor(what());
-      expect(await taken()).toEqual([]);
-      await releaseHold(store.database, TEST_ACTOR, what());
-      expect(await taken()).toEqual([id]);
-    });
-
-    it('of no country are held by their own name', async () => {
-      const id = await waiting(caller);
-      await store.sql('update sends set country = null where id = $1', [id]);
-      await holdFor(nowhere);
-      expect(await taken()).toEqual([]);
-      await releaseHold(store.database, TEST_ACTOR, nowhere);
-      await holdFor(brazil);
-      expect(await taken()).toEqual([id]);
-    });
-
-    it('and are held stand in nobody’s way', async () => {
-      for (let n = 0; n < 3; n++) await waiting(caller);
-      const free = await waiting(other);
-      await holdFor(account());
-      expect(await taken(1)).toEqual([free]);
-    });
+  it('sends that wait and are held stand in nobody’s way, and go out at the release', async () => {
+    const held = await waiting(caller);
+    for (let n = 0; n < 2; n++) await waiting(caller);
+    const free = await waiting(other);
+    await holdFor(account());
+    expect((await takeDue(1)).map(({ id }) => id)).toEqual([free]);
+    expect(await takeDue()).toEqual([]);
+    await releaseHold(store.database, TEST_ACTOR, account());
+    expect((await takeDue()).map(({ id }) => id)).toContain(held);
   });
 });

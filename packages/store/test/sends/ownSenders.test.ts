@@ -1,15 +1,14 @@
 import type { Send } from '@onecode/domain';
 import {
-  assignSender,
   changeAccount,
   closeDatabase,
   createSend,
   openDatabase,
   openDeliveries,
   pauseSender,
-  resumeSender,
   type Database,
   type Sender,
+  type SenderOwner,
   type SenderPolicy,
 } from '@onecode/store';
 import {
@@ -23,18 +22,19 @@ import {
   type TestCaller,
 } from '@onecode/testing';
 import fc from 'fast-check';
+import { sendActions, TERMS } from './sendActions.js';
 
 const store = useTestDatabase();
 
-const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
+const { manyWaiting: waiting, take, takeDue } = sendActions(store);
 
 beforeEach(() =>
   store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns, holds cascade'),
 );
 
 /** An account with a live application, which sends by these senders. */
-async function account(senders: SenderPolicy, more: { id?: string } = {}): Promise<TestCaller> {
-  const caller = await buildCaller(store.database, 'live', { freeQuota: 10_000, ...more });
+async function account(senders: SenderPolicy): Promise<TestCaller> {
+  const caller = await buildCaller(store.database, 'live', { freeQuota: 10_000 });
   await changeAccount(store.database, TEST_ACTOR, caller.accountId, { senders });
   return caller;
 }
@@ -47,35 +47,6 @@ async function own(
   const applicationIds = isOfApplication ? [applicationId] : [];
   return buildSender(store.database, { throughput, owner: { accountId, applicationIds } });
 }
-
-let recipients = 0;
-
-/** Makes so many sends that wait for a sender, each for another recipient, one a millisecond. */
-async function waiting(
-  { accountId, applicationId }: TestCaller,
-  count: number,
-  locale = 'pt-BR',
-): Promise<void> {
-  recipients += count;
-  await store.sql(
-    `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
-       country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
-     select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '1:' || lpad('55119' || ($4 + n), 22, '0'),
-       'BR', $5, 'free_quota', decode(repeat('01', 33), 'hex'), 'x', true, made + interval '10 minutes', made, made + interval '10 minutes'
-     from generate_series(1, $3::integer) n,
-       lateral (select coalesce(max(application_number), 0) as latest from sends where application_id = $2) m,
-       lateral (select clock_timestamp() - interval '1 minute' + n * interval '1 millisecond' as made) t`,
-    [accountId, applicationId, count, 20_000_000 + recipients, locale],
-  );
-}
-
-/** The sends that were claimed. */
-async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
-  const taken = await openDeliveries(database, TERMS).takeDue(limit, 2_000);
-  return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
-}
-
-const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
 
 /** How many of these sends are of this account and leave by this sender. */
 const count = (sends: readonly Send[], caller: TestCaller, sender?: Sender): number =>
@@ -92,41 +63,6 @@ const busy = (sender: Sender): Promise<unknown> =>
   );
 
 describe('an account that is own', () => {
-  it('leaves by its own senders only, and another by none of them', async () => {
-    const [mine, other] = [await account('own'), await account('shared')];
-    const shared = await buildSender(store.database);
-    const id = await buildSend(store.database, mine);
-    expect(await take(id)).toMatchObject({ outcome: 'waits' });
-    const sender = await own(mine);
-    expect((await takeDue()).map((send) => [send.id, send.senderId])).toEqual([[id, sender.id]]);
-    const waits = await buildSend(store.database, other);
-    await pauseSender(store.database, TEST_ACTOR, shared.id);
-    expect(await take(waits)).toMatchObject({ outcome: 'waits' });
-    expect(await takeDue()).toEqual([]);
-  });
-
-  it('leaves by a sender of an application only what that application sends', async () => {
-    const mine = await account('own');
-    const second = await buildCaller(store.database, 'live', { id: mine.accountId });
-    const sender = await own(mine, { isOfApplication: true });
-    for (const caller of [mine, second]) await waiting(caller, 5);
-    const ids = [await buildSend(store.database, mine), await buildSend(store.database, second)];
-    expect(await Promise.all(ids.map(take))).toMatchObject([
-      { outcome: 'claimed', send: { senderId: sender.id } },
-      { outcome: 'waits' },
-    ]);
-    expect((await takeDue()).map(({ applicationId }) => applicationId)).toEqual(
-      Array.from({ length: 5 }, () => mine.applicationId),
-    );
-    await assignSender(store.database, TEST_ACTOR, sender.id, {
-      accountId: mine.accountId,
-      applicationIds: [],
-    });
-    expect((await takeDue()).map(({ applicationId }) => applicationId)).toEqual(
-      Array.from({ length: 6 }, () => second.applicationId),
-    );
-  });
-
   it('neither waits behind the queue of the shared senders, nor takes turns from it', async () => {
     const [mine, flood, quiet] = [await account('own'), await account('shared'), await account('shared')];
     const shared = await buildSender(store.database, { throughput: 1000 });
@@ -169,7 +105,7 @@ describe('an account that is own', () => {
     const sender = await own(mine);
     await stopSender(store.database, sender, { onlyFor: 'en' });
     for (const caller of [mine, other]) {
-      await waiting(caller, 2, 'en');
+      await waiting(caller, 2, { locale: 'en' });
       await waiting(caller, 2);
     }
     const taken = await takeDue();
@@ -192,18 +128,13 @@ describe('an account that is own', () => {
 });
 
 describe('an account that is own-first', () => {
-  it('leaves by its own senders, and by the shared ones while those are stopped', async () => {
+  it('leaves by the shared senders while its own are taken', async () => {
     const mine = await account('own-first');
     const shared = await buildSender(store.database);
-    const sender = await own(mine);
-    const senderOfNext = async () => (await take(await buildSend(store.database, mine)))!.send.senderId;
-    for (let n = 0; n < 5; n++) expect(await senderOfNext()).toBe(sender.id);
-    await pauseSender(store.database, TEST_ACTOR, sender.id);
-    expect(await senderOfNext()).toBe(shared.id);
-    await resumeSender(store.database, TEST_ACTOR, sender.id);
-    expect(await senderOfNext()).toBe(sender.id);
-    await busy(sender);
-    expect(await senderOfNext()).toBe(shared.id);
+    await busy(await own(mine));
+    expect(await take(await buildSend(store.database, mine))).toMatchObject({
+      send: { senderId: shared.id },
+    });
   });
 
   it('overtakes no turn at the shared senders: it has its own slots, and then takes turns', async () => {
@@ -221,22 +152,6 @@ describe('an account that is own-first', () => {
     expect(count(second, mine, shared) + count(second, other, shared)).toBe(20);
     expect(Math.abs(count(second, mine) - count(second, other))).toBeLessThanOrEqual(2);
   });
-
-  it('is served by the shared senders where it has none', async () => {
-    const mine = await account('own-first');
-    await waiting(mine, 3);
-    expect(await takeDue()).toEqual([]);
-    const shared = await buildSender(store.database);
-    expect(count(await takeDue(), mine, shared)).toBe(3);
-  });
-});
-
-it('an account that is shared leaves by none of its own senders', async () => {
-  const mine = await account('shared');
-  await own(mine);
-  await waiting(mine, 3);
-  expect(await take(await buildSend(store.database, mine))).toMatchObject({ outcome: 'waits' });
-  expect(await takeDue()).toEqual([]);
 });
 
 it('accounts with senders of their own each have some of what may be taken at once, however many there are', async () => {
@@ -298,83 +213,58 @@ it('many takers at once claim each send once, by a sender that may serve it, and
 });
 
 it('whatever belongs to whom, a send leaves by a sender that may serve it, and waits only without one', async () => {
-  const POLICIES = ['shared', 'own', 'own-first'] as const;
-  const applications = await Promise.all(
-    [0, 1].map(async () => {
-      const one = await buildCaller(store.database, 'live', { freeQuota: 10_000 });
-      return [one, await buildCaller(store.database, 'live', { id: one.accountId })];
-    }),
-  );
-  const anySender = fc.record({
-    account: fc.constantFrom(null, 0, 1),
-    applications: fc.constantFrom([], [0], [1], [0, 1]),
-    isStopped: fc.boolean(),
-  });
-  const isServed = (
-    {
-      account: at,
-      applications: only,
-      isStopped,
-    }: { account: number | null; applications: readonly number[]; isStopped: boolean },
-    policy: SenderPolicy,
-    [n, application]: [number, number],
-  ): boolean =>
-    !isStopped &&
-    (at === null
+  const callers: TestCaller[] = [];
+  for (const _ of [1, 2]) {
+    const one = await buildCaller(store.database, 'live', { freeQuota: 10_000 });
+    callers.push(one, await buildCaller(store.database, 'live', { id: one.accountId }));
+  }
+  const accountIds = [...new Set(callers.map(({ accountId }) => accountId))];
+  const owners = callers.flatMap(({ accountId, applicationId }): SenderOwner[] => [
+    { accountId, applicationIds: [] },
+    { accountId, applicationIds: [applicationId] },
+  ]);
+  const anyOwner = fc.constantFrom<SenderOwner>('shared', 'shared', ...owners);
+  const anySenders = fc.array(fc.record({ owner: anyOwner, isStopped: fc.boolean() }), { maxLength: 6 });
+  const anyPolicy = fc.constantFrom<SenderPolicy>('shared', 'own', 'own-first');
+  const isServed = (caller: TestCaller, policy: SenderPolicy, owner: SenderOwner): boolean =>
+    owner === 'shared'
       ? policy !== 'own'
-      : policy !== 'shared' && at === n && (only.length === 0 || only.includes(application)));
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(anySender, { maxLength: 6 }),
-      fc.tuple(fc.constantFrom(...POLICIES), fc.constantFrom(...POLICIES)),
-      fc.boolean(),
-      async (wanted, policies, isDirect) => {
-        await store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns cascade');
-        const made: Sender[] = [];
-        for (const { account: at, applications: only, isStopped } of wanted) {
-          const sender = await buildSender(store.database, {
-            owner:
-              at === null
-                ? 'shared'
-                : {
-                    accountId: applications[at]![0]!.accountId,
-                    applicationIds: only.map((one) => applications[at]![one]!.applicationId),
-                  },
-          });
-          made.push(sender);
-          if (isStopped) await pauseSender(store.database, TEST_ACTOR, sender.id);
+      : policy !== 'shared' &&
+        owner.accountId === caller.accountId &&
+        (owner.applicationIds.length === 0 || owner.applicationIds.includes(caller.applicationId));
+  const run = async (
+    wanted: readonly { owner: SenderOwner; isStopped: boolean }[],
+    policies: readonly SenderPolicy[],
+    isDirect: boolean,
+  ): Promise<void> => {
+    await store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns cascade');
+    const going: { id: string; owner: SenderOwner }[] = [];
+    for (const { owner, isStopped } of wanted) {
+      const { id } = await buildSender(store.database, { owner });
+      if (isStopped) await pauseSender(store.database, TEST_ACTOR, id);
+      else going.push({ id, owner });
+    }
+    for (const [n, senders] of policies.entries())
+      await changeAccount(store.database, TEST_ACTOR, accountIds[n]!, { senders });
+    const taken: Send[] = [];
+    for (const caller of callers)
+      if (!isDirect) await waiting(caller, 3);
+      else
+        for (let send = 0; send < 3; send++) {
+          const one = await take(await buildSend(store.database, caller));
+          if (one?.outcome === 'claimed') taken.push(one.send);
         }
-        for (const [n, senders] of policies.entries())
-          await changeAccount(store.database, TEST_ACTOR, applications[n]![0]!.accountId, { senders });
-        const places = [0, 1].flatMap((n) => [0, 1].map((application): [number, number] => [n, application]));
-        const taken: Send[] = [];
-        for (const [n, application] of places) {
-          const caller = applications[n]![application]!;
-          if (!isDirect) await waiting(caller, 3);
-          else
-            for (let send = 0; send < 3; send++) {
-              const one = await take(await buildSend(store.database, caller));
-              if (one?.outcome === 'claimed') taken.push(one.send);
-            }
-        }
-        for (let more = await takeDue(); more.length > 0; more = await takeDue()) taken.push(...more);
-        for (const [n, application] of places) {
-          const { applicationId } = applications[n]![application]!;
-          const may = made.filter((_, position) =>
-            isServed(wanted[position]!, policies[n]!, [n, application]),
-          );
-          const mayOwn = may.filter(
-            ({ id }) => wanted[made.findIndex((one) => one.id === id)]!.account !== null,
-          );
-          const allowed = (mayOwn.length > 0 ? mayOwn : may).map(({ id }) => id);
-          const by = taken
-            .filter((send) => send.applicationId === applicationId)
-            .map(({ senderId }) => senderId!);
-          expect(by).toHaveLength(allowed.length > 0 ? 3 : 0);
-          for (const id of by) expect(allowed).toContain(id);
-        }
-      },
-    ),
-    { numRuns: 25 },
-  );
+    for (let more = await takeDue(); more.length > 0; more = await takeDue()) taken.push(...more);
+    for (const caller of callers) {
+      const policy = policies[accountIds.indexOf(caller.accountId)]!;
+      const may = going.filter(({ owner }) => isServed(caller, policy, owner));
+      const own = may.filter(({ owner }) => owner !== 'shared');
+      const allowed = (own.length > 0 ? own : may).map(({ id }) => id);
+      const by = taken.filter(({ applicationId }) => applicationId === caller.applicationId);
+      expect(by).toHaveLength(allowed.length > 0 ? 3 : 0);
+      for (const { senderId } of by) expect(allowed).toContain(senderId);
+    }
+  };
+  const property = fc.asyncProperty(anySenders, fc.tuple(anyPolicy, anyPolicy), fc.boolean(), run);
+  await fc.assert(property, { numRuns: 25 });
 });

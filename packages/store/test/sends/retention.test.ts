@@ -15,7 +15,6 @@ import {
 import {
   buildCaller,
   buildSend,
-  buildSender,
   guessCode,
   newSend,
   recipientKeysOf,
@@ -24,8 +23,10 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
+import { sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
+const { insertAttempt } = sendActions(store);
 const NUMBER = '+5511987654321';
 const always = new AbortController().signal;
 
@@ -66,12 +67,10 @@ async function makeOlder(id: string, days: number, change: string): Promise<stri
   );
   return send!.id;
 }
-const recipients = async (): Promise<string[]> =>
-  (await store.sql<{ recipient: string }>('select recipient from sends order by id')).map(
-    ({ recipient }) => recipient,
-  );
-const idsLeft = async (): Promise<string[]> =>
-  (await store.sql<{ id: string }>('select id from sends order by id')).map(({ id }) => id);
+const sendsLeft = () =>
+  store.sql<{ id: string; recipient: string }>('select id, recipient from sends order by id');
+const recipients = async () => (await sendsLeft()).map(({ recipient }) => recipient);
+const idsLeft = async () => (await sendsLeft()).map(({ id }) => id);
 
 describe('numbers', () => {
   it('are masked once their sends are old, and limits, search and repeats go on as before', async () => {
@@ -134,16 +133,13 @@ describe('numbers', () => {
        from sends s, generate_series(1, 500) n where id = $1`,
       [model],
     );
-    const all = async (): Promise<number> => {
-      const done = await Promise.all([1, 2, 3].map(() => retainOnwards(store.database, always)));
-      return done.reduce((sum, { numbersReplaced }) => sum + numbersReplaced, 0);
-    };
     const cutOff = new AbortController();
     const begun = retainOnwards(store.database, cutOff.signal);
     await until('a masked number', async () => (await recipients()).includes(maskRecipient(NUMBER)));
     cutOff.abort();
-    const before = (await begun).numbersReplaced;
-    expect(before + (await all())).toBe(501);
+    const rounds = [await begun];
+    rounds.push(...(await Promise.all([1, 2, 3].map(() => retainOnwards(store.database, always)))));
+    expect(rounds.reduce((sum, { numbersReplaced }) => sum + numbersReplaced, 0)).toBe(501);
     expect(new Set(await recipients())).toEqual(new Set([maskRecipient(NUMBER)]));
   });
 });
@@ -163,20 +159,14 @@ describe('sends', () => {
     await days(365);
     expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 1 });
     expect(await idsLeft()).toEqual([sends.youngLive, sends.youngTest]);
-    await days(null);
   });
 
   it('go with all that belongs to them, and leave the money and what others count', async () => {
     await days(30);
     const gone = await past(31, { recipient: NUMBER });
     const stays = await past(29, { recipient: NUMBER });
-    const { id: senderId } = await buildSender(store.database);
     for (const id of [gone, stays]) {
-      await store.sql(
-        `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
-         values ($1::uuid, 1, $2, 'accepted', $1::text, now(), now())`,
-        [id, senderId],
-      );
+      await insertAttempt(id, { messageId: id });
       await storeDenials(store.database, [{ messageId: id, occurredAt: new Date() }]);
       await store.sql(
         `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)

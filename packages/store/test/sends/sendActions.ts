@@ -3,13 +3,16 @@ import {
   failure,
   hashesOf,
   settle,
+  type AttemptName,
+  type AttemptOutcome,
   type ClaimOffer,
   type Decision,
   type Judgement,
+  type Locale,
   type Outcome,
   type Send,
 } from '@onecode/domain';
-import { changeSend, findSend, verifySend, type Sender } from '@onecode/store';
+import { changeSend, findSend, openDeliveries, verifySend, type Sender } from '@onecode/store';
 import {
   buildSend,
   TEST_PEPPER,
@@ -19,14 +22,25 @@ import {
 } from '@onecode/testing';
 
 export const CODE = '042913';
-const POLICY = { attemptsMax: 5, backoffMs: 1000 };
-const LEASE_MS = 15_000;
+export const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
+/** How long a due send is left to its job. */
+export const JOB_WAIT_MS = 2_000;
 
 type Store = Pick<TestDatabase, 'database' | 'sql'>;
 
+interface InsertedAttempt {
+  number?: number;
+  senderId?: string | null;
+  outcome?: AttemptOutcome;
+  messageId?: string | null;
+  startedAt?: Date;
+}
+
 export const accepted = (messageId: string): Outcome => ({ kind: 'accepted', messageId });
 
-/** What the tests of `changeSend` read and change in a store. */
+let recipients = 0;
+
+/** What the tests of sends read and change in a store. */
 export function sendActions(store: Store) {
   const read = async (caller: TestCaller, id: string): Promise<Send> =>
     (await findSend(store.database, caller.accountId, id))!.send;
@@ -37,6 +51,24 @@ export function sendActions(store: Store) {
       'select number, sender_id, outcome, error_code, message_id from attempts where send_id = $1 order by number',
       [id],
     );
+  /** Puts an attempt that has ended into the table. @returns its name */
+  async function insertAttempt(
+    sendId: string,
+    {
+      number = 1,
+      senderId = null,
+      outcome = 'accepted',
+      messageId = null,
+      startedAt = new Date(),
+    }: InsertedAttempt = {},
+  ): Promise<AttemptName> {
+    await store.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, $2, $3, $4, $5, $6, $6)`,
+      [sendId, number, senderId, outcome, messageId, startedAt],
+    );
+    return { sendId, number };
+  }
   const returnedOf = (id: string) =>
     store.sql(`select bucket, units from ledger_entries where send_id = $1 and kind = 'returned'`, [id]);
 
@@ -49,6 +81,17 @@ export function sendActions(store: Store) {
     const { traceparent: _, ...judgement } = judged!;
     return judgement;
   };
+
+  /** The points of an account's guess budgets, by mode and recipient. */
+  async function counts({ accountId }: TestCaller): Promise<Record<string, number>> {
+    const rows = await store.sql<{ key: string; count: number }>(
+      `select mode || ' ' || s.recipient as key, points as count from guess_budgets b cross join lateral (
+         select recipient from sends where recipient_key = b.recipient_key limit 1
+       ) s where account_id = $1 and points > 0`,
+      [accountId],
+    );
+    return Object.fromEntries(rows.map(({ key, count }) => [key, count]));
+  }
 
   const fail = (id: string) =>
     changeSend(store.database, { id }, (send, now): Decision<string> =>
@@ -75,20 +118,61 @@ export function sendActions(store: Store) {
     return id;
   }
 
-  return { read, version, attemptsOf, returnedOf, verify, fail, age, waiting };
+  /** Makes so many sends that wait for a sender, each for another recipient, one a millisecond. */
+  async function manyWaiting(
+    { accountId, applicationId }: TestCaller,
+    count: number,
+    { country = 'BR', locale = 'pt-BR' }: { country?: string | null; locale?: Locale } = {},
+  ): Promise<void> {
+    recipients += count;
+    await store.sql(
+      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
+         country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
+       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n),
+         '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, $6, 'free_quota', decode(repeat('01', 33), 'hex'), 'x', true,
+         made + interval '10 minutes', made, made + interval '10 minutes'
+       from generate_series(1, $3::integer) n,
+         lateral (select coalesce(max(application_number), 0) as latest from sends where application_id = $2) m,
+         lateral (select clock_timestamp() - interval '1 minute' + n * interval '1 millisecond' as made) t`,
+      [accountId, applicationId, count, 10_000_000 + recipients, country, locale],
+    );
+  }
+
+  /** Takes the send of a job. */
+  const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
+  /** Takes what is due without a job. @returns the sends that were claimed, in the order of their slots */
+  async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
+    const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
+    return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
+  }
+
+  return {
+    read,
+    version,
+    attemptsOf,
+    insertAttempt,
+    returnedOf,
+    verify,
+    counts,
+    fail,
+    age,
+    waiting,
+    manyWaiting,
+    take,
+    takeDue,
+  };
 }
 
 /** A worker that claims sends for one sender and writes the outcomes of its attempts. */
 export function workerActions(store: Store, sender: () => Sender) {
   const offer = (): ClaimOffer => ({
-    leaseMs: LEASE_MS,
-    policy: POLICY,
+    ...TERMS,
     slot: { sender: sender(), waitMs: 0 },
   });
   const claimSend = (id: string) =>
     changeSend(store.database, { id }, (send, now) => claim(send, now, offer()));
   const settleSend = (id: string, attempt: number, outcome: Outcome) =>
-    changeSend(store.database, { id }, (send, now) => settle(send, now, attempt, outcome, POLICY, 0));
+    changeSend(store.database, { id }, (send, now) => settle(send, now, attempt, outcome, TERMS.policy, 0));
 
   return { claimSend, settleSend };
 }

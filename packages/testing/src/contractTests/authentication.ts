@@ -33,11 +33,9 @@ export function testAuthentication(open: () => ContractTarget): void {
     it.each([
       ['no header', []],
       ['an empty header', ['']],
-      ['a blank header', [' \t ']],
       ['another scheme', ['Basic dXNlcjpwYXNz']],
       ['a scheme that begins with Bearer', ['Bearerx KEY']],
       ['Bearer and nothing', ['Bearer']],
-      ['Bearer and white space', ['Bearer \t ']],
       ['the key without a scheme', ['KEY']],
       ['Bearer run into the key', ['BearerKEY']],
     ])('is missing_credentials with %s', async (_header, values) => {
@@ -49,10 +47,8 @@ export function testAuthentication(open: () => ContractTarget): void {
     });
 
     it.each<[string, (key: string) => string]>([
-      ['a word', () => 'Bearer secret'],
       ['a prefix alone', () => 'Bearer ak_test_'],
       ['a key that was never issued, with a right check part', () => `Bearer ${generateApiKey('test')}`],
-      ['a live key that was never issued', () => `Bearer ${generateApiKey('live')}`],
       [
         'the key with a typo',
         (key) => `Bearer ${key.slice(0, 12)}${key[12] === 'a' ? 'b' : 'a'}${key.slice(13)}`,
@@ -62,12 +58,8 @@ export function testAuthentication(open: () => ContractTarget): void {
       ['the key in other letters', (key) => `Bearer ${key.toUpperCase()}`],
       ['the key in the other mode', (key) => `Bearer ${key.replace('ak_test_', 'ak_live_')}`],
       ['two keys', (key) => `Bearer ${key}, ${key}`],
-      ['two words', (key) => `Bearer ${key} ${key}`],
-      ['the key in quotes', (key) => `Bearer "${key}"`],
-      ['Bearer twice', (key) => `Bearer Bearer ${key}`],
       ['bytes beyond ASCII', () => 'Bearer \xe9\xa0\xff'],
       ['10,000 characters', () => `Bearer ${'k'.repeat(10_000)}`],
-      ['SQL', () => "Bearer ' or 1=1--"],
     ])('is invalid_api_key with %s', async (_header, value) => {
       const { status, headers, json } = await call(value(caller.key));
       expect([status, json.code]).toEqual([401, 'invalid_api_key']);

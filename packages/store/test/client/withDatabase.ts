@@ -1,0 +1,15 @@
+import { closeDatabase, openDatabase, type Database } from '@onecode/store';
+
+/** Opens the database at an address, and closes it after its use. */
+export async function withDatabase<T>(
+  url: string,
+  use: (database: Database) => Promise<T>,
+  connectionsMax = 2,
+): Promise<T> {
+  const database = openDatabase(url, { connectionsMax });
+  try {
+    return await use(database);
+  } finally {
+    await closeDatabase(database);
+  }
+}
