@@ -57,6 +57,22 @@ async function begin(bytes: number, length = BYTES_MAX): Promise<RawConnection> 
   return connection.write(requestBytes('POST', '/', headers), BODY.subarray(0, bytes));
 }
 
+/** A post of a body of this length that is not announced. */
+async function postChunked(length: number): Promise<RawConnection> {
+  const headers = [
+    ['Host', 'codes.test'],
+    ['Transfer-Encoding', 'chunked'],
+  ] as const;
+  const connection = await RawConnection.open(port);
+  const body = Buffer.alloc(length, 'x');
+  return connection.write(
+    requestBytes('POST', '/', headers),
+    `${length.toString(16)}\r\n`,
+    body,
+    '\r\n0\r\n\r\n',
+  );
+}
+
 describe('the budget of bodies', () => {
   it('reads bodies of every length, announced or not', async () => {
     for (const length of [0, 1, 64 * KIB, 64 * KIB + 1, BYTES_MAX]) {
@@ -65,33 +81,14 @@ describe('the budget of bodies', () => {
       expect(ends.pop()).toBe(length);
       connection.destroy();
     }
-    const chunked = await RawConnection.open(port);
-    chunked.write(
-      requestBytes('POST', '/', [
-        ['Host', 'codes.test'],
-        ['Transfer-Encoding', 'chunked'],
-      ]),
-      `${BYTES_MAX.toString(16)}\r\n`,
-      BODY,
-      '\r\n0\r\n\r\n',
-    );
-    expect((await chunked.answer()).body).toBe('read');
+    expect((await (await postChunked(BYTES_MAX)).answer()).body).toBe('read');
     expect(ends.pop()).toBe(BYTES_MAX);
   });
 
   it('refuses one that is too large, announced or not', async () => {
     await begin(0, BYTES_MAX + 1);
     await until('the refusal', () => ends.length === 1);
-    const chunked = await RawConnection.open(port);
-    chunked.write(
-      requestBytes('POST', '/', [
-        ['Host', 'codes.test'],
-        ['Transfer-Encoding', 'chunked'],
-      ]),
-      `${(BYTES_MAX + 1).toString(16)}\r\n`,
-      BODY,
-      'x',
-    );
+    await postChunked(BYTES_MAX + 1);
     await until('the refusal', () => ends.length === 2);
     expect(ends).toEqual(['payload_too_large', 'payload_too_large']);
   });

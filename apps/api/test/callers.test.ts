@@ -57,7 +57,13 @@ async function isThereFor(ms: number, hash: string): Promise<boolean> {
 }
 
 describe('a caller', () => {
-  it('is remembered for more than a second, until some key changes', async () => {
+  it.each([
+    ['key changes', revoke],
+    [
+      'account is suspended',
+      ({ accountId }: TestCaller) => suspendAccount(store.database, TEST_ACTOR, accountId, 'unpaid'),
+    ],
+  ])('is remembered for more than a second, until some %s', async (_, changeOther) => {
     const [caller, other] = [await build(), await build()];
     expect(await callerOf(hashOf(caller))).toEqual({
       keyId: caller.keyId,
@@ -67,18 +73,9 @@ describe('a caller', () => {
     });
     await revokeUnannounced(caller);
     expect(await isThereFor(2_000, hashOf(caller))).toBe(true);
-    await revoke(other);
+    await changeOther(other);
     expect(await isThereFor(1_000, hashOf(caller))).toBe(false);
     expect(await callerOf(hashOf(caller))).toEqual(REVOKED);
-  });
-
-  it('is remembered until some account is suspended', async () => {
-    const [caller, other] = [await build(), await build()];
-    await callerOf(hashOf(caller));
-    await revokeUnannounced(caller);
-    expect(await isThereFor(1_000, hashOf(caller))).toBe(true);
-    await suspendAccount(store.database, TEST_ACTOR, other.accountId, 'unpaid');
-    expect(await isThereFor(1_000, hashOf(caller))).toBe(false);
   });
 
   it('whose key was revoked during a long time without requests is refused at the first request', async () => {
@@ -150,42 +147,38 @@ describe('while answers come late', () => {
     return { database, held, hold: (is) => (isHeld = is) };
   }
 
-  it('one to a question from before a revocation does not admit the key a second later', async () => {
+  /** A caller whose key is revoked after a question about its version and, some time later, before another one. */
+  async function twoQuestions(msBetween: number) {
     const { database, held, hold } = withHeldAnswers();
     callers = createCallerCache(database);
     const caller = await build();
-    await callerOf(hashOf(caller));
+    const find = () => callerOf(hashOf(caller));
+    await find();
     clock.advance(950);
     hold(true);
-    const first = callerOf(hashOf(caller));
+    const first = find();
     await until('the question', () => held.length === 1);
     await revoke(caller);
-    clock.advance(1_000);
-    const second = callerOf(hashOf(caller));
+    clock.advance(msBetween);
+    const second = find();
     await until('its own question', () => held.length === 2);
     hold(false);
+    return { first, second, find, held };
+  }
+
+  it('one to a question from before a revocation does not admit the key a second later', async () => {
+    const { first, second, held } = await twoQuestions(1_000);
     for (const answer of held) answer();
     expect(await Promise.all([first, second])).toEqual([REVOKED, REVOKED]);
   });
 
   it('one that a later answer has overtaken is ignored', async () => {
-    const { database, held, hold } = withHeldAnswers();
-    callers = createCallerCache(database);
-    const caller = await build();
-    await callerOf(hashOf(caller));
-    clock.advance(950);
-    hold(true);
-    const first = callerOf(hashOf(caller));
-    await until('the question', () => held.length === 1);
-    await revoke(caller);
-    clock.advance(250);
-    const second = callerOf(hashOf(caller));
-    await until('its own question', () => held.length === 2);
+    const { first, second, find, held } = await twoQuestions(250);
     held[1]!();
     expect(await second).toEqual(REVOKED);
     held[0]!();
     expect(await first).toEqual(REVOKED);
-    expect(await callerOf(hashOf(caller))).toEqual(REVOKED);
+    expect(await find()).toEqual(REVOKED);
   });
 });
 

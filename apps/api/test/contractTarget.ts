@@ -133,7 +133,7 @@ export async function simulateDelivery(db: TestDatabase, id: string): Promise<vo
 }
 
 /** Moves a send so far into the past that its code expired a second ago. */
-export async function expire(db: TestDatabase, id: string): Promise<void> {
+async function expire(db: TestDatabase, id: string): Promise<void> {
   await db.sql(
     `update sends set created_at = created_at - (expires_at - now()) - interval '1 second',
        expires_at = now() - interval '1 second',

@@ -1,40 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import { basename } from 'node:path';
-import { Problem, PROBLEMS } from '@onecode/domain';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import { PROBLEMS } from '@onecode/domain';
 import { openApiDocument } from '../src/contract.js';
-import { docsRouter } from '../src/docs.js';
+import { serveDocs, type DocsServer } from './docsServer.js';
 
 const SITE = new URL('../../docs/dist/', import.meta.url);
 const { files } = JSON.parse(readFileSync(new URL('site.json', SITE), 'utf8')) as { files: string[] };
 const asset = `/docs/${files.find((file) => /^assets\/app\..*\.js$/.test(file))}`;
 
-interface Docs {
-  base: string;
-  close(): Promise<unknown>;
-}
-
-async function serveDocs(
-  baseUrl: string,
-  { docsUrl = `${baseUrl}/docs`, consoleUrl = '' } = {},
-): Promise<Docs> {
-  const app = express();
-  app.disable('etag');
-  app.use(docsRouter({ baseUrl, docsUrl, consoleUrl }));
-  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    response.status(error instanceof Problem ? PROBLEMS[error.code].status : 500).end();
-  });
-  const server: Server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return {
-    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => new Promise((resolve) => server.close(resolve)),
-  };
-}
-
-let docs: Docs;
+let docs: DocsServer;
 beforeAll(async () => {
   docs = await serveDocs('https://codes.test');
 });

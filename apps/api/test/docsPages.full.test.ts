@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { describeInBrowser, until, useBrowser } from '@onecode/testing';
 import type { AxeResults } from 'axe-core';
-import express from 'express';
 import type { Browser, Page } from 'playwright-core';
-import { docsRouter } from '../src/docs.js';
+import { serveDocs, type DocsServer } from './docsServer.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PREFIX = '/codes';
@@ -24,26 +21,17 @@ const SCROLLED =
   `.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.outerHTML.slice(0, 200))`;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
-let server: Server;
 let base: string;
-
+let docs: DocsServer;
 beforeAll(async () => {
   // Behind a path prefix, as a proxy would be: what works here works without one.
-  const app = express();
-  const origin = 'https://codes.test';
-  app.use(
-    PREFIX,
-    docsRouter({
-      baseUrl: origin + PREFIX,
-      docsUrl: `${origin}${PREFIX}/docs`,
-      consoleUrl: 'https://console.test',
-    }),
-  );
-  server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PREFIX}`;
+  docs = await serveDocs(`https://codes.test${PREFIX}`, {
+    consoleUrl: 'https://console.test',
+    prefix: PREFIX,
+  });
+  ({ base } = docs);
 });
-afterAll(() => new Promise((resolve) => server.close(resolve)));
+afterAll(() => docs.close());
 
 describeInBrowser('the documentation in Chromium', () => {
   const browser = useBrowser();
@@ -79,16 +67,6 @@ describeInBrowser('the documentation in Chromium', () => {
   const ready = (page: Page): Promise<boolean> =>
     untilTrue(page, `document.querySelector('#app')?.__vue_app__ !== undefined`);
 
-  it('opens every page without an error, a breach of its policy, or a request to another address', async () => {
-    const { page, complaints } = await open('/docs/');
-    for (const path of ALL_PAGES) {
-      await page.goto(base + path);
-      await ready(page);
-      expect([path, complaints]).toEqual([path, []]);
-    }
-    await page.close();
-  });
-
   it.each([
     ['en', '', { colorScheme: 'light' }],
     ['pt-BR', 'pt-br/', { colorScheme: 'dark' }],
@@ -116,15 +94,18 @@ describeInBrowser('the documentation in Chromium', () => {
   it.each([
     ['a laptop', { viewport: { width: 1280, height: 860 } }],
     ['a phone', PHONE],
-  ])('on %s has no table and no tab that is out of sight', async (_, options) => {
-    const { page } = await open('/docs/', options);
-    for (const path of ALL_PAGES) {
-      await page.goto(base + path);
-      await ready(page);
-      expect([path, await page.evaluate(SCROLLED)]).toEqual([path, []]);
-    }
-    await page.close();
-  });
+  ])(
+    'opens every page on %s without an error, a breach of its policy, a request to another address, or a table or tab out of sight',
+    async (_, options) => {
+      const { page, complaints } = await open('/docs/', options);
+      for (const path of ALL_PAGES) {
+        await page.goto(base + path);
+        await ready(page);
+        expect([path, complaints, await page.evaluate(SCROLLED)]).toEqual([path, [], []]);
+      }
+      await page.close();
+    },
+  );
 
   it('shows code whole on a laptop: lines of 80 columns beside the menu and the outline', async () => {
     const { page } = await open('/docs/sign-in', { viewport: { width: 1280, height: 860 } });
@@ -149,20 +130,26 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
-  it('has no English names in Portuguese, and English ones again in English', async () => {
-    const { page } = await open('/docs/pt-br/reference/verify-code');
+  it('leads from a page to the same page in the other language, and back, with names in that language', async () => {
+    const { page, complaints } = await open('/docs/reference/verify-code');
     const names = (): Promise<string> =>
       page.evaluate(
         `[...document.querySelectorAll('[title], [aria-label], .visually-hidden')]
           .map((e) => e.title || e.ariaLabel || e.textContent).join('; ')`,
       );
+    const switchTo = async (language: string, heading: string): Promise<void> => {
+      await page.locator('.VPNavBarTranslations button').hover();
+      await page.locator('.VPNavBarTranslations').getByText(language).click();
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    };
+    await switchTo('Português (Brasil)', 'Verificar um código');
+    expect(page.url()).toBe(`${base}/docs/pt-br/reference/verify-code`);
     const english = /Copy Code|Permalink|avigation;|Pager/;
     await until('Portuguese names', async () => !english.test(await names()));
     expect(await names()).toContain('Copiar código');
-    await page.locator('.VPNavBarTranslations button').hover();
-    await page.locator('.VPNavBarTranslations').getByText('English').click();
-    await page.getByRole('heading', { name: 'Verify a code', level: 1 }).waitFor();
+    await switchTo('English', 'Verify a code');
     await until('English names', async () => (await names()).includes('Main Navigation'));
+    expect(complaints).toEqual([]);
     await page.close();
   });
 
@@ -170,22 +157,6 @@ describeInBrowser('the documentation in Chromium', () => {
     const { page } = await open('/docs/quick-start', PHONE);
     const opacity = `getComputedStyle(document.querySelector('.vp-doc button.copy')).opacity`;
     expect(await page.evaluate(opacity)).toBe('1');
-    await page.close();
-  });
-
-  it('is dark where the reader prefers it, and stays as the reader switches it', async () => {
-    const { page, complaints } = await open('/docs/quick-start', { colorScheme: 'dark' });
-    const isDark = (): Promise<unknown> =>
-      page.evaluate(
-        `(([r, g, b]) => +r + +g + +b < 384)(getComputedStyle(document.body).backgroundColor.match(/\\d+/g))`,
-      );
-    expect(await isDark()).toBe(true);
-    await page.locator('.VPNavBarAppearance .VPSwitch').click();
-    expect(await isDark()).toBe(false);
-    await page.reload();
-    await ready(page);
-    expect(await isDark()).toBe(false);
-    expect(complaints).toEqual([]);
     await page.close();
   });
 
@@ -199,19 +170,6 @@ describeInBrowser('the documentation in Chromium', () => {
       ['keyword', 'string-expression', 'comment'].map((kind) => coloursOf(`.code-${kind}`)),
     );
     expect(new Set(colours.flat()).size).toBe(3);
-    await page.close();
-  });
-
-  it('leads from a page to the same page in the other language, and back', async () => {
-    const { page, complaints } = await open('/docs/reference/verify-code');
-    await page.locator('.VPNavBarTranslations button').hover();
-    await page.locator('.VPNavBarTranslations').getByText('Português (Brasil)').click();
-    await page.getByRole('heading', { name: 'Verificar um código', level: 1 }).waitFor();
-    expect(page.url()).toBe(`${base}/docs/pt-br/reference/verify-code`);
-    await page.locator('.VPNavBarTranslations button').hover();
-    await page.locator('.VPNavBarTranslations').getByText('English').click();
-    await page.getByRole('heading', { name: 'Verify a code', level: 1 }).waitFor();
-    expect(complaints).toEqual([]);
     await page.close();
   });
 
@@ -250,14 +208,6 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.getByRole('heading', { name: 'Verify a code', level: 1 }).waitFor();
     await page.locator('div.language-python.active').first().waitFor();
     expect(complaints).toEqual([]);
-    await page.close();
-  });
-
-  it('copies a sample with its button', async () => {
-    const { page } = await open('/docs/quick-start', { permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.locator('.vp-doc div[class*=language-] button.copy').first().click();
-    await page.locator('button.copy.copied').waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain('export ONECODE_API_KEY');
     await page.close();
   });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from '@swc/core';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** The built site. */
@@ -19,3 +20,10 @@ export function makeGuideFolder(): string {
   mkdirSync(join(ROOT, '.data'), { recursive: true });
   return mkdtempSync(join(ROOT, '.data/guides-'));
 }
+
+/** TypeScript as Node runs it. */
+export const scriptOf = (code: string): string =>
+  transformSync(code, {
+    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+    module: { type: 'es6' },
+  }).code;

@@ -3,11 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { transformSync } from '@swc/core';
 import { PROBLEMS } from '@onecode/domain';
 import { buildCaller, closedPort, describeIf, type TestCaller } from '@onecode/testing';
 import { simulateDelivery } from './contractTarget.js';
-import { guideBlocks, makeGuideFolder, ROOT } from './guideBlocks.js';
+import { guideBlocks, makeGuideFolder, ROOT, scriptOf } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
 
 const SERVICE = 'https://api.example.com';
@@ -95,49 +94,6 @@ describeIf(has('python3', '--version'))('the quick start with Python', () => {
   });
 });
 
-/** TypeScript as Node runs it. */
-const scriptOf = (code: string): string =>
-  transformSync(code, {
-    jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-    module: { type: 'es6' },
-  }).code;
-
-/** Two browsers at the sign-in of the guide, of which the second claims to be the first. */
-const TWO_BROWSERS = `
-import { app } from './server.js';
-const server = app.listen(0, '127.0.0.1');
-await new Promise((resolve) => server.once('listening', resolve));
-const base = 'http://127.0.0.1:' + server.address().port;
-function browser() {
-  let cookie = '';
-  return {
-    cookie: () => cookie,
-    async ask(path, body, as = cookie) {
-      const method = body === undefined ? 'GET' : 'POST';
-      const headers = { 'content-type': 'application/json', cookie: as };
-      const answer = await fetch(base + path, { method, headers, body: JSON.stringify(body) });
-      cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie;
-      const text = await answer.text();
-      return { status: answer.status, body: text === '' ? null : JSON.parse(text) };
-    },
-  };
-}
-const [ana, eve] = [browser(), browser()];
-await ana.ask('/sign-in/phone', { phone: '+447700900001' });
-await eve.ask('/sign-in/phone', { phone: '+447700900002' });
-const before = ana.cookie();
-const number = await ana.ask('/sign-in/phone', { phone: '0770 0900001' });
-await ana.ask('/sign-in/phone', { phone: '+447700900001' });
-const report = { number, wrong: (await ana.ask('/sign-in/code', { code: '111111' })).body };
-report.claimed = (await eve.ask('/sign-in/code', { code: '000000', phone: '+447700900001' })).body;
-report.right = (await ana.ask('/sign-in/code', { code: '000000' })).body;
-report.again = (await ana.ask('/sign-in/code', { code: '000000' })).body;
-report.me = (await ana.ask('/me')).body;
-report.old = (await ana.ask('/me', undefined, before)).status;
-console.log(JSON.stringify(report));
-process.exit(0);
-`;
-
 describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the SDK', () => {
   const node = (name: string, code: string, variables = {}) =>
     run(process.execPath, [write(name, scriptOf(code))], variables);
@@ -180,22 +136,6 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
   });
 
-  it('sign in whom the session names, once, and nobody who claims to be somebody else', async () => {
-    const [rules = '', server = ''] = blocksOf('sign-in', 'ts');
-    write('signIn.js', scriptOf(rules));
-    write('server.js', scriptOf(server));
-    const script = write('twoBrowsers.js', TWO_BROWSERS);
-    expect(JSON.parse(await run(process.execPath, [script], { ONECODE_URL: api.url }))).toEqual({
-      number: { status: 422, body: { kind: 'wrong-number' } },
-      wrong: { kind: 'wrong-code', attemptsLeft: 4 },
-      claimed: { kind: 'signed-in', phone: '+447700900002' },
-      right: { kind: 'signed-in', phone: '+447700900001' },
-      again: { kind: 'ask-for-a-new-code' },
-      me: { phone: '+447700900001' },
-      old: 401,
-    });
-  });
-
   it('find one person by every form of a number', async () => {
     const [code = ''] = blocksOf('phone-numbers', 'ts');
     const forms = [
@@ -211,10 +151,10 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   });
 
   it('test with the double as they say', async () => {
-    const [rules = '', , , ownTest = ''] = blocksOf('sign-in', 'ts');
+    const [rules = '', ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
     const tests = [...blocksOf('double', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
-    expect(tests).toHaveLength(3);
+    expect(tests).toHaveLength(2);
     for (const [index, code] of tests.entries())
       await run(process.execPath, ['--test', write(`double${index}.test.mjs`, scriptOf(code))]);
   });

@@ -3,15 +3,12 @@ import {
   allowCountries,
   changeSetting,
   closeDatabase,
-  createAccount,
   createApiKey,
   findAccount,
   listApiKeys,
   openDatabase,
-  resumeAccount,
   revokeApiKey,
   setBreaker,
-  suspendAccount,
   tripBreaker,
   type Settings,
 } from '@onecode/store';
@@ -27,8 +24,7 @@ import { rawRequest } from '@onecode/testing/contract';
 import { UUID } from '@onecode/testing/contract-tests';
 import type { Response } from 'supertest';
 import { createKeyUsageTracker } from '../src/keyUsage.js';
-import { expire } from './contractTarget.js';
-import { PHONE, startApi, type TestApi } from './testApi.js';
+import { PHONE, startApi, type TestApi, useApi } from './testApi.js';
 
 /** What the four operations do beyond the contract's own tests: in the database, by the settings, and while something is broken. */
 const CODE = '004217';
@@ -40,11 +36,7 @@ const GERMAN = '+4915123456789';
 const OF_NO_COUNTRY = '+80012345678';
 const NEW_KEY = { 'Idempotency-Key': 'new' };
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = useApi();
 afterEach(() =>
   api.db.sql(
     'update settings set code_validity_seconds = 600, account_rate_per_minute = 600, free_sends = 10, guess_budget = 100',
@@ -154,14 +146,6 @@ describe('a refusal consumes nothing', () => {
     expect(await holdings()).toEqual(before);
     await create({ to: PHONE }, NEW_KEY).expect(202);
   });
-
-  it('with two faults is that of the first: a wrong key before all else, recipients before an earlier use', async () => {
-    const { create } = await scene(2, 2);
-    const wrong = { Authorization: 'Bearer ak_test_x', 'Idempotency-Key': 'k'.repeat(256) };
-    expect((await create(' '.repeat(65_537), wrong)).body).toMatchObject({ code: 'invalid_api_key' });
-    const used = { 'Idempotency-Key': 'used' };
-    expect((await create({ to: PHONE, locale: 'fr' }, used)).body.code).toBe('invalid_locale');
-  });
 });
 
 describe('limits', () => {
@@ -263,13 +247,6 @@ describe('a list of countries', () => {
     await api.create(caller, { to: PHONE }, NEW_KEY).expect(202);
   });
 
-  it('lets subscribers of the newest area codes through', async () => {
-    const caller = await build('live', { freeQuota: 4 });
-    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['US']);
-    for (const area of ['861', '436', '624', '679'])
-      await api.create(caller, { to: `+1${area}2341234` }).expect(202);
-  });
-
   it('is checked after the form of the request and before the limits', async () => {
     const caller = await build('test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
@@ -293,22 +270,6 @@ it('a tripped breaker answers 429 with the seconds left for that country, and 20
   expect(seconds).toBeGreaterThan(60);
   await api.create(caller, { to: GERMAN }, key).expect(202);
   await api.create(caller).expect(202);
-});
-
-describe('a status', () => {
-  it('is expired by the clock alone, and reading it changes nothing', async () => {
-    const caller = await build('live');
-    const { id } = (await api.create(caller).expect(202)).body;
-    await expire(api.db, id);
-    const before = await rowOf(id);
-    for (let round = 0; round < 3; round++)
-      expect((await api.status(caller, id)).body).toMatchObject({
-        status: 'queued',
-        verification: 'expired',
-      });
-    expect(before).toMatchObject({ verification: 'pending' });
-    expect(await rowOf(id)).toEqual(before);
-  });
 });
 
 describe('a guess', () => {
@@ -356,41 +317,6 @@ describe('a guess', () => {
   });
 });
 
-describe('a key', () => {
-  it('of a suspended account is refused within a second, and accepted again once the account is resumed', async () => {
-    const [caller, other] = [await build('test'), await build('test')];
-    const answer = async () => {
-      const { status, body } = await api.create(caller);
-      return [status, body.code, body.detail];
-    };
-    expect(await answer()).toEqual([202, undefined, undefined]);
-    await suspendAccount(api.db.database, TEST_ACTOR, caller.accountId, 'unpaid');
-    const begin = performance.now();
-    let latestAccepted = begin;
-    await until('a refusal', async () => {
-      const asked = performance.now();
-      const [status] = await answer();
-      if (status === 202) latestAccepted = asked;
-      return status === 401;
-    });
-    expect(latestAccepted - begin).toBeLessThan(1_000);
-    expect(await answer()).toEqual([401, 'invalid_api_key', 'The account of this key is suspended.']);
-    await api.create(other).expect(202);
-    await resumeAccount(api.db.database, TEST_ACTOR, caller.accountId);
-    expect(await answer()).toEqual([202, undefined, undefined]);
-  });
-
-  it('works at once even if it was refused a moment ago', async () => {
-    const caller = await build('test');
-    const revoke = (at: string) =>
-      api.db.sql(`update api_keys set revoked_at = ${at} where id = $1`, [caller.keyId]);
-    await revoke('now()');
-    await api.create(caller).expect(401);
-    await revoke('null');
-    await api.create(caller).expect(202);
-  });
-});
-
 describe('the last use of a key', () => {
   let caller: TestCaller;
   beforeEach(async () => {
@@ -417,16 +343,6 @@ describe('the last use of a key', () => {
     await api.create(caller).expect(401);
     await api.keyUsage.flush();
     expect(await uses()).toEqual([null]);
-  });
-
-  it('is written once a minute, however often the key is used', async () => {
-    await api.create(caller).expect(202);
-    await api.keyUsage.flush();
-    await age(3600);
-    const before = await uses();
-    await api.create(caller).expect(202);
-    await api.keyUsage.flush();
-    expect(await uses()).toEqual(before);
   });
 
   it.each([
@@ -464,28 +380,10 @@ describe('the sign-up settings', () => {
     for (const wanted of [25, 0]) {
       await set('freeSends', wanted);
       await until('the changed setting', async () => (await freeSends()) === wanted, 5_000);
-      const account = {
-        name: 'New',
-        language: 'en',
-        freeQuota: null,
-        credits: 0,
-        ratePerMinute: null,
-      } as const;
-      const made = await createAccount(api.db.database, TEST_ACTOR, account);
-      expect(made.freeQuota).toBe(wanted);
+      const made = await buildAccount(api.db.database);
+      expect(await findAccount(api.db.database, made)).toMatchObject({ freeQuota: wanted });
       expect(await findAccount(api.db.database, old)).toMatchObject({ freeQuota: 10 });
     }
-  });
-
-  it('are internal_error when they cannot be read', async () => {
-    await api.db.sql('alter table settings rename to settings_away');
-    const failed = await until('an answer without the setting', async () => {
-      const { body } = await api.request.get('/v1/signup-settings');
-      return body.free_sends === undefined && (body as unknown);
-    });
-    await api.db.sql('alter table settings_away rename to settings');
-    expect(failed).toMatchObject({ status: 500, code: 'internal_error' });
-    expect(await freeSends()).toBe(10);
   });
 });
 

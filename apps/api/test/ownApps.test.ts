@@ -11,33 +11,37 @@ import {
 } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { messageIdOf, verifyTokenOf } from '@onecode/whatsapp';
-import { APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
+import { APP_SECRET, useApi, VERIFY_TOKEN } from './testApi.js';
 
 const SECRETS = { ana: '0'.repeat(31) + 'a', rui: '0'.repeat(31) + 'b' } as const;
 
-let api: TestApi;
+const api = useApi();
 /** Two accounts, each with a sender whose business has its own app, and a sender that all share. */
 let ana: TestCaller;
 let rui: TestCaller;
 let shared: Sender;
 const senders = {} as Record<'ana' | 'rui', Sender>;
 
+/** A sender of an account whose app has this secret. */
+async function ownSender(
+  { accountId }: TestCaller,
+  secret: string,
+  business: { businessAccountId?: string } = {},
+): Promise<Sender> {
+  const { database } = api.db;
+  const made = await buildSender(database, { owner: { accountId, applicationIds: [] }, ...business });
+  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, made.id, secret);
+  return made;
+}
+
 beforeAll(async () => {
-  api = await startApi();
   const { database } = api.db;
   ana = await buildCaller(database, 'live', { credits: 100 });
   rui = await buildCaller(database, 'live', { credits: 100 });
   shared = await buildSender(database, { businessAccountId: '100' });
-  for (const [name, { accountId }, businessAccountId] of [
-    ['ana', ana, '200'],
-    ['rui', rui, '300'],
-  ] as const) {
-    const owner = { accountId, applicationIds: [] };
-    senders[name] = await buildSender(database, { owner, businessAccountId });
-    await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, senders[name].id, SECRETS[name]);
-  }
+  senders.ana = await ownSender(ana, SECRETS.ana, { businessAccountId: '200' });
+  senders.rui = await ownSender(rui, SECRETS.rui, { businessAccountId: '300' });
 });
-afterAll(() => api.close());
 
 const pathOf = (id: string): string => `/webhooks/whatsapp/${id}`;
 
@@ -143,7 +147,7 @@ it('a denial counts for a message of its own senders only', async () => {
 
 it('what left by a sender while it was somebody else’s is none of its business', async () => {
   const { database } = api.db;
-  const sender = await buildSender(database, { owner: { accountId: rui.accountId, applicationIds: [] } });
+  const sender = await ownSender(rui, SECRETS.rui);
   const [left, leaves] = [await message(rui, sender), await message(rui, sender, 'leaves')];
   await assignSender(database, TEST_ACTOR, sender.id, { accountId: ana.accountId, applicationIds: [] });
   await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, sender.id, SECRETS.ana);
@@ -168,11 +172,7 @@ it('a change is stored for a business account in which nobody else has a sender'
   await post(SECRETS.ana, senders.ana, ...['100', '200', '300', '400'].map(change));
   expect(await accounts()).toEqual(['200']);
   // Whoever says that its number is in the business account of somebody else speaks for neither.
-  const claimed = await buildSender(api.db.database, {
-    owner: { accountId: rui.accountId, applicationIds: [] },
-    businessAccountId: '200',
-  });
-  await setAppSecret(api.db.database, TEST_ACTOR, TEST_SECRET_KEY, claimed.id, SECRETS.rui);
+  const claimed = await ownSender(rui, SECRETS.rui, { businessAccountId: '200' });
   await post(SECRETS.rui, claimed, change('200'), change('300'));
   expect(await accounts()).toEqual(['200', '300']);
 });
@@ -202,11 +202,9 @@ it('each address takes its own secret only, and the shared one goes on for all',
 
 it('there is no address for a sender without an app, a removed one, and anything else', async () => {
   const { database } = api.db;
-  const removed = await buildSender(database, { owner: { accountId: ana.accountId, applicationIds: [] } });
-  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, removed.id, SECRETS.ana);
+  const removed = await ownSender(ana, SECRETS.ana);
   await removeSender(database, TEST_ACTOR, removed.id);
-  const moved = await buildSender(database, { owner: { accountId: ana.accountId, applicationIds: [] } });
-  await setAppSecret(database, TEST_ACTOR, TEST_SECRET_KEY, moved.id, SECRETS.ana);
+  const moved = await ownSender(ana, SECRETS.ana);
   await assignSender(database, TEST_ACTOR, moved.id, { accountId: rui.accountId, applicationIds: [] });
   for (const id of [shared.id, removed.id, moved.id, randomUUID(), 'x', '%00', `${senders.ana.id}x`]) {
     const answer = await post(SECRETS.ana, { id });

@@ -28,17 +28,13 @@ import { rawRequest } from '@onecode/testing/contract';
 import { apiMetrics } from '../src/metrics.js';
 import { createRefusedRequestRecorder } from '../src/refusedRequests.js';
 import { setCaller, routeOf } from '../src/requests.js';
-import { apiVariables, bearer, PHONE, startApi, type TestApi } from './testApi.js';
+import { apiVariables, bearer, PHONE, startApi, useApi } from './testApi.js';
 
-let api: TestApi;
+const api = useApi();
 let caller: TestCaller;
-beforeAll(async () => {
-  api = await startApi();
-});
 beforeEach(async () => {
   caller = await buildCaller(api.db.database, 'live', { freeQuota: 0 });
 });
-afterAll(() => api.close());
 
 const keptOf = async (of: Pick<TestCaller, 'accountId'> = caller): Promise<ListedRefusedRequest[]> => {
   await api.refusedRequests.flush();

@@ -5,7 +5,7 @@ import { buildCaller, RawConnection, type RawAnswer, type TestCaller } from '@on
 import { rawRequest } from '@onecode/testing/contract';
 import { contractAnswers, METHODS, testAnswerHeaders } from '@onecode/testing/contract-tests';
 import { apiTarget } from './contractTarget.js';
-import { APP_SECRET, bearer, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
+import { APP_SECRET, bearer, startApi, type TestApi, useApi, VERIFY_TOKEN } from './testApi.js';
 
 /** Answers that any cache may keep. */
 const PUBLIC = new Set([
@@ -18,13 +18,11 @@ const PUBLIC = new Set([
 /** Those take an outage, a slow client or a flood, not a single request. */
 const ELSEWHERE = new Set(['internal_error', 'request_timeout', 'too_busy']);
 
-let api: TestApi;
+const api = useApi();
 let caller: TestCaller;
 beforeAll(async () => {
-  api = await startApi();
   caller = await buildCaller(api.db.database, 'test');
 });
-afterAll(() => api.close());
 
 /** One answer of every kind that the API gives. */
 async function answersOf(of: TestApi): Promise<Map<string, RawAnswer>> {

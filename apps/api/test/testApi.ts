@@ -117,3 +117,11 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     },
   };
 }
+
+/** One for all tests of a file. Use it inside hooks and tests only. */
+export function useApi(): TestApi {
+  const used = {} as TestApi;
+  beforeAll(async () => void Object.assign(used, await startApi()));
+  afterAll(() => used.close());
+  return used;
+}

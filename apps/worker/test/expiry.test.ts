@@ -7,6 +7,8 @@ import { useWorker } from './testWorker.js';
 const VALIDITY_SECONDS = 600;
 
 const t = useWorker();
+const FAILED = { status: 'failed', failure_reason: 'expired_before_delivery', sealed_code: null };
+const RETURNED = { free_quota: 1, credits: 0, returned: ['free_quota'] };
 
 describe('a code that has expired or soon will', () => {
   const oldSend = async (seconds: number): Promise<string> => {
@@ -18,15 +20,8 @@ describe('a code that has expired or soon will', () => {
   it('is never sent: the send fails, and its unit is refunded', async () => {
     const id = await oldSend(VALIDITY_SECONDS);
     await t.enqueue('live', id);
-    expect(await t.until(id, 'failed')).toMatchObject({
-      failure_reason: 'expired_before_delivery',
-      sealed_code: null,
-      attempts: 0,
-    });
-    expect(await t.units(t.caller.accountId)).toMatchObject({
-      free_quota: 1,
-      returned: ['free_quota'],
-    });
+    expect(await t.until(id, 'failed')).toMatchObject({ ...FAILED, attempts: 0 });
+    expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
     expect(t.tap.requests).toEqual([]);
   });
 
@@ -40,34 +35,16 @@ describe('a code that has expired or soon will', () => {
   });
 });
 
-/** Verifies guesses as the API does. */
-async function guess(id: string, isRight: boolean): Promise<void> {
-  for (let nth = 0; nth < (isRight ? 1 : GUESSES_MAX); nth++) await guessCode(t.database, id, isRight);
-}
+describe('a code that was verified before its message left', () => {
+  const verify = (id: string) => guessCode(t.database, id, true);
 
-const FAILED = {
-  status: 'failed',
-  failure_reason: 'expired_before_delivery',
-  sealed_code: null,
-  awaiting_sender: false,
-  due_at: null,
-};
-const RETURNED = { free_quota: 1, credits: 0, returned: ['free_quota'] };
-
-describe.each([
-  ['verified', true],
-  ['locked', false],
-])('a code that was %s before its message left', (_, isRight) => {
-  it('is not sent: no call, no attempt, no send slot, and the unit is refunded', async () => {
-    await t.sql('truncate sender_recipient_windows');
+  it('is not sent, and the unit is refunded before the code expires', async () => {
     const id = await buildSend(t.database, t.caller);
-    await guess(id, isRight);
+    await verify(id);
     await t.enqueue('live', id);
     const row = await t.until(id, 'failed');
     expect(row).toMatchObject({ ...FAILED, channel: null, attempts: 0 });
     expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
-    expect(await t.attempts(id)).toEqual([]);
-    expect(await t.sql('select from sender_recipient_windows')).toEqual([]);
     expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
     expect(t.tap.requests).toEqual([]);
   });
@@ -76,24 +53,25 @@ describe.each([
     t.simulator.rules.add({ fault: { error: 131000, retryAfter: 300 }, times: 1 });
     const id = await t.send(t.caller);
     await t.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
-    await guess(id, isRight);
+    await verify(id);
     expect(await t.until(id, 'failed')).toMatchObject({ ...FAILED, attempts: 1 });
     expect(t.calls(id)).toHaveLength(1);
     expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
   });
-});
 
-describe('a code that is verified while its send waits for a sender', () => {
-  it('ends its send at once rather than when the code expires', async () => {
+  it('waits for no sender until its end, and neither does a locked one: its send ends at once', async () => {
     // Leaves no sender that is not paused.
     await t.reset();
-    const id = await t.send(t.caller);
-    await t.until(id, (row) => row.awaiting_sender);
-    await guess(id, true);
-    const row = await t.until(id, 'failed');
-    expect(row).toMatchObject({ ...FAILED, attempts: 0 });
-    expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
-    expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
+    const caller = await t.newCaller('live', { credits: 2 });
+    const [verified, locked] = [await t.send(caller), await t.send(caller)];
+    for (const id of [verified, locked]) await t.until(id, (row) => row.awaiting_sender);
+    await verify(verified);
+    for (let nth = 0; nth < GUESSES_MAX; nth++) await guessCode(t.database, locked, false);
+    for (const id of [verified, locked]) {
+      const row = await t.until(id, 'failed');
+      expect(row).toMatchObject({ ...FAILED, awaiting_sender: false });
+      expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
+    }
   });
 });
 

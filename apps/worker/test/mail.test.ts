@@ -1,6 +1,7 @@
 import { createLog } from '@onecode/runtime';
 import {
   createApiKey,
+  createApplication,
   createUser,
   inviteMember,
   muteMails,
@@ -17,6 +18,7 @@ import {
   tellFailingFindings,
   tellLowBalances,
   tripBreaker,
+  type Database,
   type MemberRole,
   type StaffRole,
 } from '@onecode/store';
@@ -38,6 +40,7 @@ const FROM = 'Onecode <codes@onecode.example>';
 const CONSOLE_URL = 'https://console.example.test';
 
 let environment: WorkerEnvironment;
+let database: Database;
 let mailbox: Mailbox;
 let mailer: Mailer;
 let round: () => Promise<void>;
@@ -45,10 +48,11 @@ let people = 0;
 
 beforeAll(async () => {
   environment = await WorkerEnvironment.open();
+  ({ database } = environment.db);
   mailbox = await Mailbox.start();
   mailer = (await openMailer({ SMTP_URL: mailbox.url, MAIL_FROM: FROM }))!;
   round = createMailRound({
-    database: environment.db.database,
+    database,
     secretKey: TEST_SECRET_KEY,
     log: createLog('worker', 'silent'),
     releaseClaims: new AbortController().signal,
@@ -66,10 +70,10 @@ beforeEach(async () => {
   mailbox.fault = () => null;
   mailbox.onMail = () => Promise.resolve();
   mailbox.mails.length = 0;
-  await environment.db.sql('delete from outbox');
-  await environment.db.sql('delete from incidents');
-  await environment.db.sql('delete from user_verifications');
-  await environment.db.sql('update users set staff = null');
+  await sql('delete from outbox');
+  await sql('delete from incidents');
+  await sql('delete from user_verifications');
+  await sql('update users set staff = null');
 });
 
 interface TestUser {
@@ -83,7 +87,7 @@ async function user(
   language: 'en' | 'pt-BR' | null = 'en',
 ): Promise<TestUser> {
   people += 1;
-  const made = await createUser(environment.db.database, TEST_ACTOR, {
+  const made = await createUser(database, TEST_ACTOR, {
     name: `Ana ${people}`,
     email: `ana${people}@example.com`,
     language,
@@ -92,23 +96,29 @@ async function user(
     membership: role !== null && 'accountId' in role ? role : null,
   });
   if (made.kind !== 'created') throw new Error(made.kind);
-  await environment.db.sql('delete from outbox');
+  await sql('delete from outbox');
   return made.user;
 }
 
+/** Creates a key, of which the account's admins are told. */
+async function createKey(accountId: string): Promise<void> {
+  const application = { accountId, name: 'Loja', mode: 'test' } as const;
+  const { id } = (await createApplication(database, TEST_ACTOR, application))!;
+  await createApiKey(database, TEST_ACTOR, id);
+}
+
 const link = { language: 'en', network: '198.18.0.1', page: `${CONSOLE_URL}/x` } as const;
-/** The time until the next try, and the lease of a worker that is gone, have passed. */
-const letTimePass = (): Promise<unknown> =>
-  environment.db.sql('update outbox set due_at = clock_timestamp() where due_at is not null');
 /** Plain SQL on the database of this file. */
 const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
-const waiting = async (): Promise<number> => (await readMailStatistics(environment.db.database)).waiting;
+/** The time until the next try, and the lease of a worker that is gone, have passed. */
+const letTimePass = (): Promise<unknown> =>
+  sql('update outbox set due_at = clock_timestamp() where due_at is not null');
+const waiting = async (): Promise<number> => (await readMailStatistics(database)).waiting;
 
 describe('mails', () => {
   it(
     'are all sent once, though the server fails twice and a worker is killed while it sends',
     async () => {
-      const { database } = environment.db;
       const admins: (TestUser & { accountId: string })[] = [];
       while (admins.length < 12) {
         const accountId = await buildAccount(database, { name: 'Loja Azul' });
@@ -128,12 +138,7 @@ describe('mails', () => {
         workers[0].signal('SIGKILL');
         await workers[0].exited;
       };
-      for (const { accountId } of admins) {
-        const { id } = await database.prisma.application.create({
-          data: { id: crypto.randomUUID(), accountId, name: 'Loja', mode: 'test' },
-        });
-        await createApiKey(database, TEST_ACTOR, id);
-      }
+      for (const { accountId } of admins) await createKey(accountId);
       await until('mails to all', async () => {
         await letTimePass();
         return (await waiting()) === 0 && killed;
@@ -153,24 +158,17 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('that no server takes wait longer each time, show on Health, and are given up after a day', async () => {
-    const { database } = environment.db;
+  it('that no server takes are tried again, show on Health, and are given up after a day', async () => {
     await user({ staff: 'operator' });
     const { email } = await user(null);
     mailbox.fault = () => 550;
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
-    const waits: number[] = [];
-    for (let tries = 1; tries <= 3; tries++) {
+    for (const tries of [1, 2]) {
       await letTimePass();
       await round();
-      const [mail] = await sql<{ wait: number; error: string; tries: number }>(
-        'select extract(epoch from due_at - clock_timestamp())::float8 as wait, error, tries from outbox',
-      );
-      expect(mail).toMatchObject({ error: 'EMESSAGE 550', tries });
-      // Less a tenth at the most, which is jitter.
-      waits.push(Math.round(mail!.wait * 0.95));
+      const mails = await sql('select error, tries from outbox where due_at > clock_timestamp()');
+      expect(mails).toEqual([{ error: 'EMESSAGE 550', tries }]);
     }
-    expect(waits).toEqual([2, 4, 8]);
     for (const [left, wanted] of [
       ['10 minutes', 60],
       ['59 seconds', 0],
@@ -200,7 +198,6 @@ describe('mails', () => {
   });
 
   it('are not written while no worker sends any', async () => {
-    const { database } = environment.db;
     const { accountId, keyId } = await buildCaller(database, 'test');
     const { email } = await user({ accountId, role: 'admin' });
     await noteMailSender(database, null);
@@ -215,16 +212,12 @@ describe('mails', () => {
   });
 
   it('say the same in the language of each person, as text and HTML, and carry no name as a link', async () => {
-    const { database } = environment.db;
     const accountId = await buildAccount(database, { name: '<b>evil.example</b> http://evil.example' });
     const english = await user({ accountId, role: 'admin' });
     const portuguese = await user({ accountId, role: 'admin' }, 'pt-BR');
     // The account's language is Portuguese.
     const unset = await user({ accountId, role: 'admin' }, null);
-    const { id } = await database.prisma.application.create({
-      data: { id: crypto.randomUUID(), accountId, name: 'Loja', mode: 'test' },
-    });
-    await createApiKey(database, TEST_ACTOR, id);
+    await createKey(accountId);
     await round();
     const [en, pt, own] = [english, portuguese, unset].map(({ email }) => mailbox.to(email)[0]!);
     expect(en!.subject).toBe('New API key for Loja');
@@ -240,7 +233,6 @@ describe('mails', () => {
   });
 
   it('tell the admins who sets, secures anew and removes their webhook', async () => {
-    const { database } = environment.db;
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const { email } = await user({ accountId, role: 'admin' });
     const other = await user({ accountId, role: 'admin' }, 'pt-BR');
@@ -265,7 +257,6 @@ describe('mails', () => {
   });
 
   it('for nobody are dropped, and a sign-up of somebody known tells only them', async () => {
-    const { database } = environment.db;
     const { email } = await user(null, 'pt-BR');
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'nobody@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
@@ -279,7 +270,6 @@ describe('mails', () => {
   });
 
   it('invite somebody with the link that the inviter sees too', async () => {
-    const { database } = environment.db;
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const { id } = await user({ accountId, role: 'admin' });
     const made = await inviteMember(
@@ -297,10 +287,9 @@ describe('mails', () => {
 
 describe('a low balance', () => {
   const setBalance = (accountId: string, credits: number): Promise<unknown> =>
-    environment.db.sql('update accounts set credits = $2 where id = $1', [accountId, credits]);
+    sql('update accounts set credits = $2 where id = $1', [accountId, credits]);
 
   it('is told once a crossing, by however many workers, and again after it has risen well above', async () => {
-    const { database } = environment.db;
     const accountId = await buildAccount(database, { freeQuota: 0, credits: 200, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
@@ -327,7 +316,6 @@ describe('a low balance', () => {
   });
 
   it('says how long it lasts at the rate of the last day', async () => {
-    const { database } = environment.db;
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
@@ -340,24 +328,16 @@ describe('a low balance', () => {
 });
 
 it('a breaker that trips tells the admins who want it, once', async () => {
-  const { database } = environment.db;
   const accountId = await buildAccount(database, { name: 'Loja' });
-  await environment.db.sql(
-    'update accounts set breaker_unverified_percent = 50, breaker_min_sends = 10 where id = $1',
-    [accountId],
-  );
+  await sql('update accounts set breaker_unverified_percent = 50, breaker_min_sends = 10 where id = $1', [
+    accountId,
+  ]);
   const [wants, mutes] = [await user({ accountId, role: 'admin' }), await user({ accountId, role: 'admin' })];
   await user({ accountId, role: 'viewer' });
   await muteMails(database, mutes.id, ['breaker_tripped']);
-  const evidence = {
-    accountId,
-    country: 'BR',
-    sends: 1_200,
-    unverified: 1_100,
-    denying: 0,
-    rule: { unverifiedPercent: 50, minSends: 10 },
-    lastOpenUntil: null,
-  };
+  const counts = { country: 'BR', sends: 1_200, unverified: 1_100, denying: 0 };
+  const rule = { unverifiedPercent: 50, minSends: 10 };
+  const evidence = { accountId, ...counts, rule, lastOpenUntil: null };
   const trips = await Promise.all(Array.from({ length: 4 }, () => tripBreaker(database, evidence, 3_600)));
   expect(trips.filter(Boolean)).toHaveLength(1);
   await round();
@@ -368,7 +348,6 @@ it('a breaker that trips tells the admins who want it, once', async () => {
 });
 
 it('staff are told of a failing finding that lasts five minutes, and of one that comes and goes once', async () => {
-  const { database } = environment.db;
   const { email } = await user({ staff: 'on_call' });
   const findings = [
     { name: 'no_worker', owner: 'us', severity: 'failing' },

@@ -5,7 +5,7 @@ import type { WorkerEnvironment } from './workerEnvironment.js';
 
 const CODE = '042913';
 
-export interface ManySends {
+interface ManySends {
   /** The recipient of all; each has another one unless given. */
   recipient?: string;
   /** Else the first of them is +5511970000001. */

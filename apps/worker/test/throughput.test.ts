@@ -1,142 +1,121 @@
-import { readWaitingSends } from '@onecode/store';
-import { buildSend, buildSender, until } from '@onecode/testing';
-import { allSettled, enqueueAll, makeSends, type ManySends } from './manySends.js';
+import { changeAccount, type Sender, type SenderPolicy } from '@onecode/store';
+import { buildSend, buildSender, until, TEST_ACTOR, type TestCaller } from '@onecode/testing';
+import { allSettled, enqueueAll, makeSends } from './manySends.js';
 import { startWorker, type TestWorker } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
 const LEAVING_MS_MAX = 90_000;
+/** Behind a flood of the shared senders: what is promised ahead is a second's; the rest is for a busy machine. */
+const AHEAD_MAX = 100;
 
-describe('a burst of sends', () => {
-  let environment: WorkerEnvironment;
-  let workers: TestWorker[];
-  beforeEach(async () => {
-    environment = await WorkerEnvironment.open();
-    environment.simulator.changeSettings({ senderLimit: true, pairLimit: true });
-    // No receipts, which would only add load.
-    environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
-    const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
-    workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
-  });
-  afterEach(async () => {
-    for (const worker of workers) await worker.stop();
-    await environment.close();
-  });
-
-  /** Makes sends, enqueues all at once, and waits until the provider has each of them once, without a throttle. */
-  async function burst(count: number, wishes?: ManySends): Promise<void> {
-    await enqueueAll(environment, await makeSends(environment, count, wishes));
-    await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
-    expect(environment.simulator.requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
-    expect(environment.simulator.requests()).toHaveLength(count);
-  }
-  const sentBy = ({ phoneNumberId }: { phoneNumberId: string }): number =>
-    environment.simulator.messages().filter(({ sender }) => sender === phoneNumberId).length;
-
-  it(
-    'never makes the provider throttle the sender',
-    async () => {
-      await buildSender(environment.db.database);
-      await burst(200);
-    },
-    LEAVING_MS_MAX,
-  );
-
-  it(
-    'to one recipient uses as many senders as it needs, and the provider never throttles a sender and recipient',
-    async () => {
-      const senders = [
-        await buildSender(environment.db.database),
-        await buildSender(environment.db.database),
-      ];
-      await burst(60, { recipient: '+5511987650001' });
-      expect(Math.min(...senders.map(sentBy))).toBeGreaterThanOrEqual(60 - 45);
-    },
-    LEAVING_MS_MAX,
-  );
-
-  it(
-    'is spread over the senders in proportion to their throughput',
-    async () => {
-      const throughputs = [10, 20, 40];
-      const senders = [];
-      for (const throughput of throughputs)
-        senders.push(await buildSender(environment.db.database, { throughput }));
-      await burst(140);
-      for (const [nth, sender] of senders.entries()) {
-        const share = 2 * throughputs[nth]!;
-        expect(sentBy(sender)).toBeGreaterThan(share * 0.75);
-        expect(sentBy(sender)).toBeLessThan(share * 1.25);
-      }
-    },
-    LEAVING_MS_MAX,
-  );
+let environment: WorkerEnvironment;
+let workers: TestWorker[];
+beforeEach(async () => {
+  environment = await WorkerEnvironment.open();
+  environment.simulator.changeSettings({ senderLimit: true, pairLimit: true });
+  // No receipts, which would only add load.
+  environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
+  const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
+  workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
 });
+afterEach(async () => {
+  for (const worker of workers) await worker.stop();
+  await environment.close();
+});
+const requests = () => environment.simulator.requests();
 
-const THROUGHPUT = 40;
-/** Of one account: enough for four seconds. */
-const FLOOD = 150;
-/** What is promised ahead is a second's; the rest is for a busy machine. */
-const AHEAD_MAX = 70;
+it(
+  'many sends to one recipient use as many senders as they need, and the provider never throttles a sender and recipient',
+  async () => {
+    const senders = [await buildSender(environment.db.database), await buildSender(environment.db.database)];
+    await enqueueAll(environment, await makeSends(environment, 60, { recipient: '+5511987650001' }));
+    await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
+    expect(requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
+    expect(requests()).toHaveLength(60);
+    for (const { phoneNumberId } of senders)
+      expect(requests().filter(({ sender }) => sender === phoneNumberId).length).toBeGreaterThanOrEqual(
+        60 - 45,
+      );
+  },
+  LEAVING_MS_MAX,
+);
 
-describe('behind a flood', () => {
-  let environment: WorkerEnvironment;
-  let workers: TestWorker[];
-  beforeAll(async () => {
-    environment = await WorkerEnvironment.open();
-    environment.simulator.changeSettings({ senderLimit: true });
-    environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
-    const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
-    workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
-  });
-  afterAll(async () => {
-    for (const worker of workers) await worker.stop();
-    await environment.close();
-  });
-
-  const slotsSince = async (at: Date): Promise<number> => {
-    const [row] = await environment.db.sql<{ slots: number }>(
-      `select extract(epoch from free_at - $1)::float8 / (ceil(10000000.0 / (9 * $2::integer)) / 1000000) as slots from send_slots`,
-      [at, THROUGHPUT],
+describe('accounts with senders of their own, beside others that share theirs, all with a flood', () => {
+  let accounts = 0;
+  /** An account with so many sends that wait, and twenty that have jobs to come. `recipients`: what their numbers begin with. */
+  async function flood(
+    count: number,
+    senders: SenderPolicy,
+  ): Promise<{ caller: TestCaller; recipients: string; jobs: string[] }> {
+    const { database } = environment.db;
+    accounts += 1;
+    const caller = await environment.newCaller('live', { freeQuota: 100, credits: count });
+    await changeAccount(database, TEST_ACTOR, caller.accountId, { senders });
+    const recipientsFrom = 70_000_000 + accounts * 1_000_000;
+    await makeSends(environment, count, { awaitingSender: true, recipientsFrom, caller });
+    const jobs = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        buildSend(database, caller, { recipient: `+55119${recipientsFrom + 500_000 + n}` }),
+      ),
     );
-    return row!.slots;
-  };
+    return { caller, recipients: `+55119${70 + accounts}`, jobs };
+  }
+  const sender = (caller: TestCaller | null, throughput: number): Promise<Sender> =>
+    buildSender(environment.db.database, {
+      throughput,
+      owner: caller === null ? 'shared' : { accountId: caller.accountId, applicationIds: [] },
+    });
 
   it(
-    'a quiet account’s send leaves long before the flood, and each slot is used once',
+    'never leave by a sender of another one, wait for nobody else’s queue, and keep every limit',
     async () => {
       const { database } = environment.db;
+      const mine = await flood(100, 'own');
+      const other = await flood(40, 'own');
+      const first = await flood(40, 'own-first');
+      const shared = await flood(220, 'shared');
       const quiet = await environment.newCaller();
-      await makeSends(environment, FLOOD, { awaitingSender: true });
-      const sender = await buildSender(database, { throughput: THROUGHPUT });
-      const [first] = await environment.db.sql<{ free_at: Date }>(
-        `insert into send_slots (sender_id, free_at) values ($1, date_trunc('milliseconds', clock_timestamp() + interval '3 seconds'))
-         on conflict (sender_id) do update set free_at = excluded.free_at returning free_at`,
-        [sender.id],
+      const pool = [await sender(null, 30), await sender(null, 30)];
+      const allowed = new Map([
+        [mine.recipients, [await sender(mine.caller, 30), await sender(mine.caller, 30)]],
+        [other.recipients, [await sender(other.caller, 20)]],
+        [first.recipients, [await sender(first.caller, 20), ...pool]],
+        [shared.recipients, pool],
+      ]);
+      await enqueueAll(
+        environment,
+        [mine, other, first, shared].flatMap(({ jobs }) => jobs),
       );
-      await until('some of the flood', () => environment.simulator.requests().length >= 20);
+      const byPool = () =>
+        requests().filter(({ sender: id }) => pool.some(({ phoneNumberId }) => phoneNumberId === id));
+      await until('some of the flood', () => byPool().length >= 20);
 
-      const id = await buildSend(database, quiet, { recipient: '+5521987654321' });
-      // On a machine that stalls for longer than slots are promised ahead, it may go out at once.
-      if (!(await environment.row(id)).awaiting_sender) await environment.enqueue('live', id);
-      const before = environment.simulator.requests().length;
-      await environment.until(id, (row) => row.sent_at !== null);
-      const position = environment.simulator.requests().findIndex(({ to }) => to === '+5521987654321');
-      expect(position).toBeLessThan(before + AHEAD_MAX);
-      expect((await readWaitingSends(database)).waiting.forSender.count).toBeGreaterThan(0);
+      const ids = [
+        await buildSend(database, quiet, { recipient: '+5521987654321' }),
+        await buildSend(database, mine.caller, { recipient: `${mine.recipients}999999` }),
+      ];
+      const before = byPool().length;
+      for (const id of ids)
+        if (!(await environment.row(id)).awaiting_sender) await environment.enqueue('live', id);
+      await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
 
-      await until(
-        'the end of the flood',
-        async () =>
-          environment.simulator.requests().length > FLOOD &&
-          (await readWaitingSends(database)).waiting.forSender.count === 0,
-        LEAVING_MS_MAX,
-      );
-      const requests = environment.simulator.requests();
-      expect(requests).toHaveLength(FLOOD + 1);
-      expect(new Set(requests.map(({ to }) => to)).size).toBe(FLOOD + 1);
-      // None was beyond the sender's limit, which the simulator keeps to.
-      expect(requests.filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
-      expect(await slotsSince(first!.free_at)).toBeGreaterThan(FLOOD + 0.99);
+      expect(requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
+      expect(requests()).toHaveLength(120 + 60 + 60 + 240 + 2);
+      expect(new Set(requests().map(({ to }) => to)).size).toBe(requests().length);
+      for (const [recipients, senders] of allowed) {
+        const own = requests().filter(({ to }) => to?.startsWith(recipients));
+        expect(own.length).toBeGreaterThanOrEqual(60);
+        const numbers = new Set(senders.map(({ phoneNumberId }) => phoneNumberId));
+        expect(own.filter(({ sender: id }) => !numbers.has(id))).toEqual([]);
+      }
+      // A quiet account of the shared senders is next; who has senders of their own was not behind that flood.
+      const place = byPool().findIndex(({ to }) => to === '+5521987654321');
+      expect(place).toBeGreaterThanOrEqual(0);
+      expect(place).toBeLessThan(before + AHEAD_MAX);
+      const last = (prefix: string): number => requests().findLastIndex(({ to }) => to?.startsWith(prefix));
+      expect(last(mine.recipients)).toBeLessThan(last(shared.recipients));
+      const turns = await environment.db.sql<{ account_id: string }>('select account_id from account_turns');
+      expect(turns.map(({ account_id: id }) => id)).not.toContain(mine.caller.accountId);
     },
     LEAVING_MS_MAX,
   );

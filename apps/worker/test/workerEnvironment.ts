@@ -49,8 +49,6 @@ export interface SendRecord {
   sender_id: string | null;
   sealed_code: Buffer | null;
   attempts: number;
-  attempt_number: number;
-  claimed_at: Date | null;
   claimed_until: Date | null;
   receipt_until: Date | null;
   awaiting_sender: boolean;
@@ -187,12 +185,8 @@ export class WorkerEnvironment extends TestEnvironment {
     try {
       return await until(`a send that is ${typeof expected === 'string' ? expected : 'as expected'}`, look);
     } catch (error) {
-      throw new Error(
-        `the send stayed ${JSON.stringify({ ...(last as SendRecord | null), sealed_code: undefined })}`,
-        {
-          cause: error,
-        },
-      );
+      const stayed = JSON.stringify({ ...(last as SendRecord | null), sealed_code: undefined });
+      throw new Error(`the send stayed ${stayed}`, { cause: error });
     }
   };
 

@@ -13,15 +13,12 @@ describe('the signature of a webhook', () => {
     expect(signatureMatches(BODY, `sha256=${DIGEST.toUpperCase()}`, SECRET)).toBe(true);
   });
 
-  it('does not match when any byte of the body is altered', () => {
+  it('does not match when any byte of the body, or any digit, is altered', () => {
     for (let at = 0; at < BODY.length; at += 1) {
       const altered = Buffer.from(BODY);
       altered[at]! ^= 1;
       expect(signatureMatches(altered, `sha256=${DIGEST}`, SECRET)).toBe(false);
     }
-  });
-
-  it('does not match when any digit is altered', () => {
     for (let at = 0; at < DIGEST.length; at += 1) {
       const digit = DIGEST[at] === '0' ? '1' : '0';
       const altered = DIGEST.slice(0, at) + digit + DIGEST.slice(at + 1);

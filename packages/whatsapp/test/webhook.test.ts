@@ -4,6 +4,11 @@ import { parseWebhook as parseWithPepper, reportOf, UnreadableWebhook } from '..
 import { messageIdOf } from '../src/messageId.js';
 
 const parseWebhook = (body: Buffer) => parseWithPepper(body, TEST_NUMBER_PEPPER);
+/** What is read of a post of one entry. */
+const parsePost = (changes: unknown[], entry: object = {}) => {
+  const post = { object: 'whatsapp_business_account', entry: [{ id: '1', changes, ...entry }] };
+  return parseWebhook(Buffer.from(JSON.stringify(post)));
+};
 
 describe('receipts', () => {
   const SEND = '0190a6f2-5c1d-7b3e-9f00-1234567890ab';
@@ -92,7 +97,6 @@ describe('receipts', () => {
         { ...price, type: 'unknown' },
       ],
       [null, undefined],
-      ['authentication', undefined],
     ])('%j is %j', (pricing, expected) => {
       expect(parseOne({ pricing })?.pricing).toEqual(expected);
     });
@@ -105,15 +109,9 @@ describe('receipts', () => {
       `${SEND}.0`,
       `${SEND}.02`,
       `${SEND}.32768`,
-      `${SEND}.-1`,
-      `{${ATTEMPT}}`,
-      ATTEMPT.replaceAll('-', ''),
       `${ATTEMPT}\n`,
-      'att_01J9ZK',
-      '',
       null,
       7,
-      undefined,
       { toString: 1 },
     ])('is null when the opaque data is %j', (biz_opaque_callback_data) => {
       expect(parseOne({ biz_opaque_callback_data })).toMatchObject({
@@ -148,26 +146,15 @@ describe('receipts', () => {
       expect(parseOne({ timestamp: 1763629203 })?.occurredAt).toEqual(new Date(1763629203000));
     });
 
-    it.each<unknown>([
-      undefined,
-      null,
-      '',
-      'today',
-      '0',
-      '-1',
-      '1.5',
-      '1763629203000',
-      '99999999999',
-      1e300,
-      {},
-      { toString: 1 },
-      [['1763629203']],
-    ])('is the present when the provider says %j', (timestamp) => {
-      const before = Date.now();
-      const occurredAt = parseOne({ timestamp })?.occurredAt.getTime();
-      expect(occurredAt).toBeGreaterThanOrEqual(before);
-      expect(occurredAt).toBeLessThanOrEqual(Date.now());
-    });
+    it.each<unknown>([undefined, null, '', '0', '1.5', '1763629203000', 1e300, {}, { toString: 1 }])(
+      'is the present when the provider says %j',
+      (timestamp) => {
+        const before = Date.now();
+        const occurredAt = parseOne({ timestamp })?.occurredAt.getTime();
+        expect(occurredAt).toBeGreaterThanOrEqual(before);
+        expect(occurredAt).toBeLessThanOrEqual(Date.now());
+      },
+    );
   });
 
   describe('a failed status', () => {
@@ -183,30 +170,18 @@ describe('receipts', () => {
       expect(parseOne({ status: 'failed', errors })?.failure).toMatchObject(failure);
     });
 
-    it('carries no text of the provider', () => {
-      const quoting = `to ${STATUS.recipient_id}`;
-      const errors = [{ code: 987654, title: quoting, message: quoting, error_data: { details: quoting } }];
-      expect(JSON.stringify(parseOne({ status: 'failed', errors })!.failure)).not.toContain(
-        STATUS.recipient_id,
-      );
-    });
-
     it('names the number and the recipient of its message', () => {
       const value = {
         metadata: { phone_number_id: '106540352242922' },
         statuses: [{ ...STATUS, status: 'failed' }],
       };
-      const body = { entry: [{ changes: [{ field: 'messages', value }] }] };
-      expect(parse(body)[0]!.failure).toMatchObject({
+      const { receipts } = parsePost([{ field: 'messages', value }]);
+      expect(receipts[0]!.failure).toMatchObject({
         phoneNumberId: '106540352242922',
         recipientKeys: recipientKeysOf(`+${STATUS.recipient_id}`),
       });
       const bare = { ...STATUS, status: 'failed', recipient_id: 'US.13491208655302741918' };
       expect(Object.keys(parse(post(bare))[0]!.failure!)).toEqual(['kind', 'errorCode', 'reason']);
-    });
-
-    it('is the only one that carries a failure', () => {
-      expect(parseOne({ status: 'sent', errors: [{ code: 131026 }] })?.failure).toBeNull();
     });
   });
 
@@ -223,8 +198,6 @@ describe('receipts', () => {
       ],
       ['an array', [STATUS]],
       ['null', null],
-      ['a number', 7],
-      ['a text', 'statuses'],
       ['statuses that are no array', { entry: [{ changes: [{ value: { statuses: STATUS } }] }] }],
       ['a leaked prototype', JSON.parse('{"__proto__":{"entry":[{"changes":[]}]}}')],
     ])('%s gives no receipt', (_, body) => {
@@ -328,11 +301,8 @@ describe('receipts', () => {
 
     it.each<[string, object]>([
       ['webhook.status.sent.json', { status: 'sent', occurredAt: new Date(1750030073000) }],
-      ['webhook.status.sent.v24-auth.json', { status: 'sent', failure: null }],
       ['webhook.status.delivered.v24-auth.json', { status: 'delivered' }],
-      ['webhook.status.read.v24-auth.json', { status: 'read' }],
       ['webhook.status.failed-131026.auth.json', { failure: { kind: 'recipient', errorCode: 131026 } }],
-      ['webhook.status.failed-131049.json', { failure: { kind: 'recipient', errorCode: 131049 } }],
       ['webhook.status.failed-130497.auth.json', { failure: { kind: 'config', scope: 'country' } }],
     ])('%s is one receipt', (name, expected) => {
       const receipts = read(name);
@@ -351,15 +321,7 @@ describe('denials', () => {
     type: 'button',
     button: { payload: 'DID_NOT_REQUEST_CODE', text: "I didn't request a code" },
   };
-  const parse = (...messages: unknown[]) =>
-    parseWebhook(
-      Buffer.from(
-        JSON.stringify({
-          object: 'whatsapp_business_account',
-          entry: [{ id: '1', changes: [{ field: 'messages', value: { messages } }] }],
-        }),
-      ),
-    );
+  const parse = (...messages: unknown[]) => parsePost([{ field: 'messages', value: { messages } }]);
 
   describe('an incoming message', () => {
     it('is a denial of the message that it answers when it says DID_NOT_REQUEST_CODE', () => {
@@ -398,14 +360,7 @@ describe('denials', () => {
 describe('changes', () => {
   const ACCOUNT = '102290129340398';
   const parse = (changes: unknown[], entry: object = {}) =>
-    parseWebhook(
-      Buffer.from(
-        JSON.stringify({
-          object: 'whatsapp_business_account',
-          entry: [{ id: ACCOUNT, time: 1_751_247_548, changes, ...entry }],
-        }),
-      ),
-    ).changes;
+    parsePost(changes, { id: ACCOUNT, time: 1_751_247_548, ...entry }).changes;
   const alert = {
     field: 'account_alerts',
     value: { alert_info: { alert_type: 'OBA_APPROVED', unknown: { kept: true } } },
@@ -484,9 +439,7 @@ describe('changes', () => {
 
     it('comes beside messages, which tell the business accounts of numbers', () => {
       const value = { metadata: { display_phone_number: '15550783881', phone_number_id: '106540352242922' } };
-      const { businessAccounts } = parseWebhook(
-        Buffer.from(JSON.stringify({ entry: [{ id: ACCOUNT, changes: [{ field: 'messages', value }] }] })),
-      );
+      const { businessAccounts } = parsePost([{ field: 'messages', value }], { id: ACCOUNT });
       expect([...businessAccounts]).toEqual([['106540352242922', ACCOUNT]]);
     });
   });
@@ -499,56 +452,45 @@ describe('changes', () => {
     };
     const about = { about: 'template', name: 'verification_code', language: 'pt_BR' };
 
-    it.each<[string, object, object]>([
-      [
-        'PAUSED',
-        { reason: 'NONE', other_info: { title: 'FIRST_PAUSE' } },
-        { status: 'PAUSED', reason: 'FIRST_PAUSE' },
-      ],
-      ['REJECTED', { reason: 'INVALID_FORMAT' }, { status: 'REJECTED', reason: 'INVALID_FORMAT' }],
-      ['APPROVED', { reason: 'NONE' }, { status: 'APPROVED', reason: null }],
-      ['REINSTATED', {}, { status: 'APPROVED' }],
-      ['UNARCHIVED', {}, { status: 'APPROVED' }],
-      ['SPARKLING', {}, { status: 'SPARKLING' }],
-    ])('of a template that is %s', (event, value, values) => {
+    it.each<[event: string, value: object, status: string, reason: string | null]>([
+      ['PAUSED', { reason: 'NONE', other_info: { title: 'FIRST_PAUSE' } }, 'PAUSED', 'FIRST_PAUSE'],
+      ['REJECTED', { reason: 'INVALID_FORMAT' }, 'REJECTED', 'INVALID_FORMAT'],
+      ['APPROVED', { reason: 'NONE' }, 'APPROVED', null],
+      ['REINSTATED', {}, 'APPROVED', null],
+      ['UNARCHIVED', {}, 'APPROVED', null],
+      ['SPARKLING', {}, 'SPARKLING', null],
+    ])('of a template that is %s', (event, value, status, reason) => {
       expect(reportOf('message_template_status_update', { ...template, event, ...value })).toMatchObject({
         ...about,
-        values: { category: 'AUTHENTICATION', ...values },
+        values: { category: 'AUTHENTICATION', status, reason },
       });
     });
 
     it('of a template’s quality and category', () => {
-      expect(reportOf('message_template_quality_update', { ...template, new_quality_score: 'RED' })).toEqual({
-        ...about,
-        values: { quality: 'RED' },
+      const valuesOf = (field: string, value: object) => {
+        const report = reportOf(field, { ...template, ...value });
+        expect(report).toMatchObject(about);
+        return (report as unknown as { values: object }).values;
+      };
+      expect(valuesOf('message_template_quality_update', { new_quality_score: 'RED' })).toEqual({
+        quality: 'RED',
       });
-      expect(reportOf('template_category_update', { ...template, new_category: 'UTILITY' })).toEqual({
-        ...about,
-        values: { category: 'UTILITY', nextCategory: null },
-      });
-      expect(
-        reportOf('template_category_update', {
-          ...template,
-          new_category: 'AUTHENTICATION',
-          correct_category: 'MARKETING',
-        }),
-      ).toEqual({ ...about, values: { category: 'AUTHENTICATION', nextCategory: 'MARKETING' } });
+      const now = { new_category: 'AUTHENTICATION' };
+      const soon = { ...now, correct_category: 'MARKETING' };
+      expect([now, soon].map((value) => valuesOf('template_category_update', value))).toEqual([
+        { category: 'AUTHENTICATION', nextCategory: null },
+        { category: 'AUTHENTICATION', nextCategory: 'MARKETING' },
+      ]);
     });
 
-    it.each<[object, object]>([
-      [
-        { event: 'FLAGGED', current_limit: 'TIER_10K' },
-        { status: 'FLAGGED', messagingLimit: 'TIER_10K' },
-      ],
-      [{ event: 'UNFLAGGED' }, { status: 'CONNECTED' }],
-      [{ event: 'THROUGHPUT_UPGRADE', current_limit: 'TIER_UNLIMITED' }, { throughputLevel: 'HIGH' }],
-      [
-        { event: 'DOWNGRADE', max_daily_conversations_per_business: 'TIER_2K' },
-        { messagingLimit: 'TIER_2K' },
-      ],
-      [{ event: 'UPGRADE', current_limit: 'TIER_100K' }, { messagingLimit: 'TIER_100K' }],
-    ])('of a number: %j', (value, values) => {
-      const number = { display_phone_number: '+1 555-078-3881', ...value };
+    it.each<[event: string, value: object, values: object]>([
+      ['FLAGGED', { current_limit: 'TIER_10K' }, { status: 'FLAGGED', messagingLimit: 'TIER_10K' }],
+      ['UNFLAGGED', {}, { status: 'CONNECTED' }],
+      ['THROUGHPUT_UPGRADE', { current_limit: 'TIER_UNLIMITED' }, { throughputLevel: 'HIGH' }],
+      ['DOWNGRADE', { max_daily_conversations_per_business: 'TIER_2K' }, { messagingLimit: 'TIER_2K' }],
+      ['UPGRADE', { current_limit: 'TIER_100K' }, { messagingLimit: 'TIER_100K' }],
+    ])('of a number: %s %j', (event, value, values) => {
+      const number = { display_phone_number: '+1 555-078-3881', event, ...value };
       expect(reportOf('phone_number_quality_update', number)).toEqual({
         about: 'number',
         displayNumber: '15550783881',
@@ -568,12 +510,9 @@ describe('changes', () => {
       });
     });
 
+    const ban = { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } };
     it.each<[string, Record<string, unknown>, object]>([
-      [
-        'account_update',
-        { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE' } },
-        { ban: 'DISABLE' },
-      ],
+      ['account_update', ban, { ban: 'DISABLE' }],
       ['account_update', { event: 'ACCOUNT_DELETED' }, { isDeleted: true }],
       ['account_update', { event: 'ACCOUNT_RESTRICTION', restriction_info: [] }, { restrictions: [] }],
       ['account_review_update', { decision: 'REJECTED' }, { review: 'REJECTED' }],
@@ -588,22 +527,8 @@ describe('changes', () => {
         { type: 'ACCOUNT_VIOLATION', severity: null, detail: 'violation_type: ADULT' },
       ],
       [
-        'account_update',
-        {
-          event: 'VOLUME_BASED_PRICING_TIER_UPDATE',
-          volume_tier_info: { tier: '0:750000', region: 'Chile' },
-        },
-        {
-          type: 'VOLUME_BASED_PRICING_TIER_UPDATE',
-          severity: null,
-          detail: 'tier: 0:750000, region: Chile',
-        },
-      ],
-      [
         'account_alerts',
         {
-          entity_type: 'BUSINESS',
-          entity_id: '5',
           alert_info: {
             alert_severity: 'CRITICAL',
             alert_status: 'ACTIVE',
@@ -627,14 +552,10 @@ describe('changes', () => {
       expect(reportOf('message_template_status_update', { event: 'PAUSED' })).toBeNull();
       expect(reportOf('phone_number_quality_update', { event: 'FLAGGED' })).toBeNull();
       expect(reportOf('flows', {})).toBeNull();
-      for (const other of ['a'.repeat(513), 'Code é'])
-        expect(
-          reportOf('message_template_status_update', {
-            ...template,
-            message_template_name: other,
-            event: 'PAUSED',
-          }),
-        ).toBeNull();
+      for (const name of ['a'.repeat(513), 'Code é']) {
+        const value = { ...template, message_template_name: name, event: 'PAUSED' };
+        expect(reportOf('message_template_status_update', value)).toBeNull();
+      }
     });
   });
 

@@ -1,0 +1,29 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Problem, PROBLEMS } from '@onecode/domain';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { docsRouter } from '../src/docs.js';
+
+export interface DocsServer {
+  base: string;
+  close(): Promise<unknown>;
+}
+
+/** Serves the documentation alone, as the API would at `baseUrl`. @param prefix below which it is, as behind a proxy */
+export async function serveDocs(
+  baseUrl: string,
+  { docsUrl = `${baseUrl}/docs`, consoleUrl = '', prefix = '' } = {},
+): Promise<DocsServer> {
+  const app = express();
+  app.disable('etag');
+  app.use(prefix || '/', docsRouter({ baseUrl, docsUrl, consoleUrl }));
+  app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    response.status(error instanceof Problem ? PROBLEMS[error.code].status : 500).end();
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
