@@ -63,6 +63,13 @@ export const cookieOf = ({ headers }: Answer): string =>
     .map((line) => line.split(';')[0])
     .join('; ');
 
+let addresses = 0;
+/** The header of a client address that nobody had before: one address may not try often. */
+export const fromNewAddress = (): Record<string, string> => {
+  addresses += 1;
+  return { 'x-forwarded-for': `198.51.${addresses >> 8}.${addresses & 255}` };
+};
+
 let passwordHash: Promise<string> | undefined;
 
 /** Builds somebody who has just signed in, with these roles: in accounts, or on the staff. */
@@ -127,18 +134,20 @@ export function inSession(
   };
 }
 
-/** Runs `use` on a page where this person is signed in. */
+/** Runs `use` on a page where this person is signed in, with the URLs of all its requests so far. */
 export async function inWindow(
   browser: Windows,
   server: ConsoleEnvironment,
   who: TestPerson,
-  use: (page: Page) => Promise<void>,
+  use: (page: Page, asked: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const { context, page } = await windowOf(browser, server, who);
   // Shorter than the timeout of the test, so that a failure names the missing element.
   page.setDefaultTimeout(25_000);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
   try {
-    await use(page);
+    await use(page, asked);
   } finally {
     await context.close();
   }

@@ -1,6 +1,14 @@
-import { randomInt } from 'node:crypto';
+import { newId } from '@onecode/store';
 import type { ConsoleEnvironment } from './console.js';
-import { callConsole, cookieOf, inSession, PASSWORD, person, type TestPerson } from './people.js';
+import {
+  callConsole,
+  cookieOf,
+  fromNewAddress,
+  inSession,
+  PASSWORD,
+  person,
+  type TestPerson,
+} from './people.js';
 import { codeOf } from './totp.js';
 
 /** Somebody with a second factor, in the session that turned it on. */
@@ -21,8 +29,7 @@ export async function withTwoFactor(
 
 /** Turns somebody's second factor on. */
 export async function turnOn(server: ConsoleEnvironment, who: TestPerson): Promise<Protected> {
-  // From an address of their own: one address may not do so many of these.
-  const headers = { 'x-forwarded-for': `198.19.${randomInt(256)}.${randomInt(256)}` };
+  const headers = fromNewAddress();
   const begun = await who.call('POST', '/auth/two-factor/enable', { password: PASSWORD }, headers);
   const { uri, backupCodes } = begun.body;
   // A code of the past, which is good as well, so that the present one is left.
@@ -34,6 +41,21 @@ export async function turnOn(server: ConsoleEnvironment, who: TestPerson): Promi
   const cookie = cookieOf(on);
   const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers: { cookie } })).body;
   return { who: inSession(server, who, { cookie, csrfToken }), uri, backupCodes };
+}
+
+/** Gives somebody a passkey that no authenticator holds. @returns its id */
+export async function givePasskey(
+  { db }: ConsoleEnvironment,
+  { id }: TestPerson,
+  name = 'Key',
+): Promise<string> {
+  const passkey = newId();
+  await db.sql(
+    `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
+     values ($1, $2, $3, $1::uuid::text, 'key', 0, 'singleDevice', false)`,
+    [passkey, id, name],
+  );
+  return passkey;
 }
 
 /** Has a person's sessions confirmed so long ago. */

@@ -1,21 +1,17 @@
 import { listAuditEntries, SIGN_IN_TRIES_MAX } from '@onecode/store';
 import { useConsole } from '../console.js';
-import { callConsole, cookieOf, PASSWORD, person, type Answer } from '../people.js';
+import { callConsole, cookieOf, fromNewAddress, PASSWORD, person, type Answer } from '../people.js';
 import { withTwoFactor } from '../secondFactor.js';
 import { codeOf } from '../totp.js';
 
 const server = useConsole();
 
-let addresses = 0;
-const post = (path: string, body: object, cookie = '', address?: string): Promise<Answer> => {
-  addresses += 1;
-  return callConsole(server, 'POST', `/auth${path}`, {
-    body,
-    headers: { cookie, 'x-forwarded-for': address ?? `198.51.${addresses >> 8}.${addresses & 255}` },
-  });
-};
+const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
+  callConsole(server, 'POST', `/auth${path}`, { body, headers: { ...fromNewAddress(), ...headers } });
 const signIn = (email: string, password = PASSWORD, address?: string): Promise<Answer> =>
-  post('/sign-in/email', { email, password }, '', address);
+  post('/sign-in/email', { email, password }, address === undefined ? {} : { 'x-forwarded-for': address });
+/** The first step of somebody with a second factor. @returns what the second one is taken with */
+const firstStep = async (email: string) => ({ cookie: cookieOf(await signIn(email)) });
 
 /** What the log says since some work began, oldest first. */
 async function toldOf(work: () => Promise<unknown>) {
@@ -46,21 +42,13 @@ describe('the audit log', () => {
   it('tells of a sign-in with a second factor once, when both steps were taken', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server);
     const done = await toldOf(async () => {
-      const pending = cookieOf(await signIn(who.email));
-      await post('/two-factor/verify-totp', { code: codeOf(uri) }, pending);
-      const next = cookieOf(await signIn(who.email));
-      await post('/two-factor/verify-backup-code', { code: String(backupCodes[0]) }, next);
+      await post('/two-factor/verify-totp', { code: codeOf(uri) }, await firstStep(who.email));
+      const code = String(backupCodes[0]);
+      await post('/two-factor/verify-backup-code', { code }, await firstStep(who.email));
     });
     expect(done.map(({ action, details }) => [action, details['proof']])).toEqual([
       ['user.sign_in', 'code'],
       ['user.sign_in', 'backup_code'],
-    ]);
-  });
-
-  it('tells of a sign-out', async () => {
-    const ana = await person(server);
-    expect(await toldOf(() => ana.post('/auth/sign-out'))).toMatchObject([
-      { action: 'user.sign_out', actor: ana.id },
     ]);
   });
 
@@ -79,9 +67,9 @@ describe('the audit log', () => {
   it('tells of a wrong code after the right password, and of one that was used before', async () => {
     const { who, uri } = await withTwoFactor(server);
     const code = codeOf(uri);
-    await post('/two-factor/verify-totp', { code }, cookieOf(await signIn(who.email)));
+    await post('/two-factor/verify-totp', { code }, await firstStep(who.email));
     const failed = await toldOf(async () => {
-      const pending = cookieOf(await signIn(who.email));
+      const pending = await firstStep(who.email);
       await post('/two-factor/verify-totp', { code: '000000' }, pending);
       await post('/two-factor/verify-backup-code', { code: 'abcde-fghij' }, pending);
       await post('/two-factor/verify-totp', { code }, pending);

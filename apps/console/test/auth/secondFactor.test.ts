@@ -3,21 +3,23 @@ import { buildAccount, TEST_ACTOR } from '@onecode/testing';
 import { ROUTES } from '../../src/features/routes.js';
 import type { SessionView } from '../../src/features/session/view.js';
 import { useConsole } from '../console.js';
-import { type Answer, callConsole, cookieOf, PASSWORD, person, type TestPerson } from '../people.js';
-import { letConfirmationPass, turnOn, withTwoFactor } from '../secondFactor.js';
+import {
+  type Answer,
+  callConsole,
+  cookieOf,
+  fromNewAddress,
+  PASSWORD,
+  person,
+  type TestPerson,
+} from '../people.js';
+import { givePasskey, turnOn, withTwoFactor } from '../secondFactor.js';
 import { codeOf } from '../totp.js';
 
 const server = useConsole();
 
 describe('a second factor', () => {
-  let addresses = 0;
-  const post = (path: string, body: object, cookie = ''): Promise<Answer> => {
-    addresses += 1;
-    return callConsole(server, 'POST', `/auth${path}`, {
-      body,
-      headers: { cookie, 'x-forwarded-for': `198.51.${addresses >> 8}.${addresses & 255}` },
-    });
-  };
+  const post = (path: string, body: object, cookie = ''): Promise<Answer> =>
+    callConsole(server, 'POST', `/auth${path}`, { body, headers: { cookie, ...fromNewAddress() } });
   /** The first step. @returns the cookies with which the second one is taken */
   async function firstStep({ email }: TestPerson): Promise<string> {
     const answer = await post('/sign-in/email', { email, password: PASSWORD });
@@ -65,20 +67,15 @@ describe('a second factor', () => {
       expect(await who.post(`/auth${path}`, { code })).toMatchObject({ status: 409 });
   });
 
-  it('is asked for at sign-in: the password alone begins no session', async () => {
-    const { who, uri } = await withTwoFactor(server);
-    const pending = await firstStep(who);
-    expect((await sessionOf(pending)).status).toBe(401);
-    const done = await post('/two-factor/verify-totp', { code: codeOf(uri) }, pending);
-    expect(done).toMatchObject({ status: 204, body: undefined });
-    expect((await sessionOf(cookieOf(done))).body.user.id).toBe(who.id);
-  });
-
   it('lets a code in once, though it holds for longer', async () => {
     const { who, uri } = await withTwoFactor(server);
     const [first, second] = [await firstStep(who), await firstStep(who)];
     const code = codeOf(uri);
-    expect((await post('/two-factor/verify-totp', { code }, first)).status).toBe(204);
+    // The password alone has begun no session.
+    expect((await sessionOf(first)).status).toBe(401);
+    const done = await post('/two-factor/verify-totp', { code }, first);
+    expect(done).toMatchObject({ status: 204, body: undefined });
+    expect((await sessionOf(cookieOf(done))).body.user.id).toBe(who.id);
     const before = await server.db.sql('select id from user_sessions where user_id = $1', [who.id]);
     const replayed = await post('/two-factor/verify-totp', { code }, second);
     expect(replayed).toMatchObject({ status: 401, body: { code: 'wrong_code' } });
@@ -122,25 +119,18 @@ describe('a second factor', () => {
     expect(refused.status).toBe(422);
   });
 
-  it('has new backup codes for the password, which end the old ones', async () => {
+  it('has new backup codes, which end the old ones, and is turned off, each for the password', async () => {
     const { who, backupCodes } = await withTwoFactor(server);
-    const { body } = await who.post('/auth/two-factor/generate-backup-codes', { password: PASSWORD });
-    expect(body.backupCodes).toHaveLength(10);
+    const change = (what: string, password = PASSWORD): Promise<Answer> =>
+      who.post(`/auth/two-factor/${what}`, { password });
+    const { body } = await change('generate-backup-codes');
     const use = async (code: unknown): Promise<number> =>
       (await post('/two-factor/verify-backup-code', { code: String(code) }, await firstStep(who))).status;
     expect([await use(backupCodes[1]), await use(body.backupCodes[1])]).toEqual([401, 204]);
-  });
-
-  it('is turned off with the password alone, and then asked for no longer', async () => {
-    const { who } = await withTwoFactor(server);
-    const turnOff = (password: string, token = who.csrfToken): Promise<Answer> =>
-      who.call('POST', '/auth/two-factor/disable', { password }, { 'x-csrf-token': token });
-    expect((await turnOff(PASSWORD, '')).status).toBe(403);
-    expect((await turnOff('wrong')).body).toMatchObject({ errors: { password: 'wrong' } });
-    expect((await turnOff(PASSWORD)).status).toBe(204);
-    expect((await post('/sign-in/email', { email: who.email, password: PASSWORD })).body).toEqual({
-      secondStep: false,
-    });
+    expect((await change('disable', 'wrong')).body).toMatchObject({ errors: { password: 'wrong' } });
+    expect((await change('disable')).status).toBe(204);
+    const { email } = who;
+    expect((await post('/sign-in/email', { email, password: PASSWORD })).body).toEqual({ secondStep: false });
   });
 });
 
@@ -179,45 +169,23 @@ describe('a second factor of staff', () => {
       for (const path of ['/api/queues', '/static/js/main.js']) expect((await get(path)).status).toBe(403);
     });
 
-    it('they sign in, learn why, turn it on, and get in', async () => {
-      const who = await person(server, { staff: 'operator' });
-      await set('required');
-      expect((await who.get('/session')).body).toMatchObject({
-        user: { hasTwoFactor: false },
-        needsTwoFactor: true,
-      });
-      const on = await turnOn(server, who);
-      expect((await on.who.get('/staff/settings')).status).toBe(200);
-      expect((await on.who.get('/session')).body).toMatchObject({
-        user: { hasTwoFactor: true },
-        needsTwoFactor: true,
-      });
-    });
-
     it('the password alone adds none to those who have a passkey or a provider’s login', async () => {
       const [withPasskey, withLogin] = [
         await person(server, { staff: 'operator' }),
         await person(server, { staff: 'on_call' }),
       ];
-      await server.db.sql(
-        `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
-         values (gen_random_uuid(), $1, 'Key', gen_random_uuid(), 'key', 0, 'singleDevice', false)`,
-        [withPasskey.id],
-      );
+      const passkey = await givePasskey(server, withPasskey);
       await server.db.sql(
         `insert into user_credentials (id, user_id, account_id, provider_id, updated_at)
          values (gen_random_uuid(), $1, 'x', 'oidc', now())`,
         [withLogin.id],
       );
-      const [passkey] = await server.db.sql('select id from user_passkeys where user_id = $1', [
-        withPasskey.id,
-      ]);
       const tries = (who: TestPerson): Promise<Answer>[] => [
         who.post('/auth/two-factor/enable', { password: PASSWORD }),
         who.post('/auth/two-factor/verify-totp', { code: '000000' }),
         who.post('/auth/passkey/generate-register-options', {}),
         who.post('/auth/passkey/verify-registration', { name: 'Mine', response: {} }),
-        who.call('DELETE', `/profile/passkeys/${String(passkey!['id'])}`),
+        who.call('DELETE', `/profile/passkeys/${passkey}`),
       ];
       await set('required');
       for (const who of [withPasskey, withLogin])
@@ -234,12 +202,7 @@ describe('a second factor of staff', () => {
       ];
       await set('required');
       const turnOff = ({ who }: { who: TestPerson }): Promise<Answer> =>
-        who.call(
-          'POST',
-          '/auth/two-factor/disable',
-          { password: PASSWORD },
-          { 'x-forwarded-for': '203.0.113.9' },
-        );
+        who.call('POST', '/auth/two-factor/disable', { password: PASSWORD }, fromNewAddress());
       expect(await turnOff(operator)).toMatchObject(REQUIRED);
       expect((await operator.who.get('/staff/settings')).status).toBe(200);
       expect((await turnOff(customer)).status).toBe(204);
@@ -257,31 +220,19 @@ describe('a second factor of staff', () => {
     });
   });
 
-  describe('requiring it', () => {
+  it('is required by operators who have one: nobody shuts everybody out by accident', async () => {
     const require = (who: TestPerson, staffTwoFactor = 'required'): Promise<Answer> =>
       who.put('/staff/settings/staff-two-factor', { staffTwoFactor });
+    const without = await person(server, { staff: 'operator' });
+    expect(await require(without)).toMatchObject(REQUIRED);
+    expect((await without.get('/staff/settings')).body.settings.staffTwoFactor).toBe('optional');
 
-    it('is for operators who have one: nobody shuts everybody out by accident', async () => {
-      const without = await person(server, { staff: 'operator' });
-      expect(await require(without)).toMatchObject(REQUIRED);
-      expect((await without.get('/staff/settings')).body.settings.staffTwoFactor).toBe('optional');
-
-      const { who } = await withTwoFactor(server, { staff: 'operator' });
-      expect((await require(who)).status).toBe(204);
-      expect((await who.get('/staff/settings')).body.settings.staffTwoFactor).toBe('required');
-      expect(
-        await listAuditEntries(server.db.database, { limit: 1, actionPrefix: 'settings.' }),
-      ).toMatchObject([
-        { actor: { id: who.id }, details: { name: 'staffTwoFactor', before: 'optional', after: 'required' } },
-      ]);
-      expect((await require(who, 'optional')).status).toBe(204);
-    });
-
-    it('and ending it, requires a recent confirmation', async () => {
-      const { who } = await withTwoFactor(server, { staff: 'operator' });
-      await set('required');
-      await letConfirmationPass(server, who);
-      expect(await require(who, 'optional')).toMatchObject({ body: { code: 'confirmation_required' } });
-    });
+    const { who } = await withTwoFactor(server, { staff: 'operator' });
+    expect((await require(who)).status).toBe(204);
+    expect((await who.get('/staff/settings')).body.settings.staffTwoFactor).toBe('required');
+    expect(await listAuditEntries(server.db.database, { limit: 1, actionPrefix: 'settings.' })).toMatchObject(
+      [{ actor: { id: who.id }, details: { name: 'staffTwoFactor', before: 'optional', after: 'required' } }],
+    );
+    expect((await require(who, 'optional')).status).toBe(204);
   });
 });

@@ -1,29 +1,29 @@
 import { createUser, setPassword } from '@onecode/store';
-import { describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
-import type { Page } from 'playwright-core';
+import { TEST_ACTOR } from '@onecode/testing';
 import { useConsole } from '../console.js';
-import { type Answer, callConsole, cookieOf, PASSWORD, person, type TestPerson } from '../people.js';
+import {
+  type Answer,
+  callConsole,
+  cookieOf,
+  fromNewAddress,
+  PASSWORD,
+  person,
+  type TestPerson,
+} from '../people.js';
 
 const server = useConsole();
-const browser = useBrowser();
 
 describe('signing in', () => {
-  let addresses = 0;
   /** Each from an address that nobody had before, unless one is given. */
   const signIn = (
     email: string,
     password = PASSWORD,
-    { address, cookie }: { address?: string; cookie?: string } = {},
-  ): Promise<Answer> => {
-    addresses += 1;
-    return callConsole(server, 'POST', '/auth/sign-in/email', {
+    headers: Record<string, string> = {},
+  ): Promise<Answer> =>
+    callConsole(server, 'POST', '/auth/sign-in/email', {
       body: { email, password },
-      headers: {
-        'x-forwarded-for': address ?? `198.51.${addresses >> 8}.${addresses & 255}`,
-        ...(cookie !== undefined && { cookie }),
-      },
+      headers: { ...fromNewAddress(), ...headers },
     });
-  };
   const isSignedIn = async (cookie: string): Promise<boolean> =>
     (await callConsole(server, 'GET', '/session', { headers: { cookie } })).status === 200;
   const sessionsOf = ({ id }: TestPerson) =>
@@ -94,16 +94,16 @@ describe('signing in', () => {
       }
     });
 
-    it('is limited for each client address, whoever it tries', async () => {
-      const address = '203.0.113.7';
-      for (let n = 0; n < 10; n += 1)
-        expect((await signIn(`nobody-${n}@example.com`, 'wrong', { address })).status).toBe(401);
-      const refused = await signIn('nobody-10@example.com', 'wrong', { address });
-      expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
-      const [tries] = await server.db.sql(
-        "select tries from counted_tries where key_hash = sha256('nobody-10@example.com')",
-      );
-      expect(tries).toEqual({ tries: 0 });
+    it('is limited for each client address, whoever it tries and whichever port it comes from', async () => {
+      const from = (client: number, n: number): Promise<Answer> =>
+        signIn(`nobody-${n}@example.com`, 'wrong', {
+          'x-forwarded-for': `[2001:db8:${client}::1]:${40_000 + n}`,
+        });
+      for (let n = 0; n < 10; n += 1) expect((await from(1, n)).status).toBe(401);
+      expect(await from(1, 10)).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+      const tries = "select tries from counted_tries where key_hash = sha256('nobody-10@example.com')";
+      expect(await server.db.sql(tries)).toEqual([{ tries: 0 }]);
+      expect((await from(2, 10)).status).toBe(401);
     });
   });
 
@@ -131,17 +131,6 @@ describe('signing in', () => {
       expect(await sessionsOf(ana)).toEqual([]);
     });
 
-    it('is not ended by another site, or without its token', async () => {
-      const ana = await person(server);
-      for (const headers of [
-        { origin: 'https://elsewhere.example' },
-        { 'x-csrf-token': '' },
-        { 'x-csrf-token': 'A'.repeat(43) },
-      ] as Record<string, string>[])
-        expect((await ana.call('POST', '/auth/sign-out', {}, headers)).status).toBe(403);
-      expect(await isSignedIn(ana.cookie)).toBe(true);
-    });
-
     it('ends after a day without use, for good', async () => {
       const ana = await person(server);
       await letPass(25, ana);
@@ -166,12 +155,11 @@ describe('signing in', () => {
       const elsewhere = cookieOf(await signIn(ana.email));
       const { sessions } = (await ana.get('/profile/sessions')).body;
       expect(sessions).toHaveLength(2);
-      expect(sessions.filter((one: { isCurrent: boolean }) => one.isCurrent)).toHaveLength(1);
-      expect(sessions[0]).toEqual({
+      expect(sessions.find((one: { isCurrent: boolean }) => one.isCurrent)).toEqual({
         id: expect.any(String),
-        isCurrent: expect.any(Boolean),
-        clientAddress: expect.any(String),
-        userAgent: expect.any(String),
+        isCurrent: true,
+        clientAddress: '198.18.0.1',
+        userAgent: 'test',
         createdAt: expect.any(String),
         lastUsedAt: expect.any(String),
       });
@@ -218,16 +206,6 @@ describe('signing in', () => {
       });
       expect(await isSignedIn(ana.cookie)).toBe(true);
     });
-
-    it('cannot be used to guess the old one', async () => {
-      const ana = await person(server);
-      const statuses = new Set<number>();
-      for (let n = 0; n < 12; n += 1)
-        statuses.add(
-          (await ana.post('/auth/change-password', { password: `wrong ${n}`, newPassword: NEXT })).status,
-        );
-      expect([...statuses]).toEqual([422, 429]);
-    });
   });
 
   it('no other route of the sign-in library can be reached', async () => {
@@ -250,44 +228,6 @@ describe('signing in', () => {
         status: 404,
         body: { code: 'not_found' },
       });
-  });
-});
-
-describeInBrowser('the cookie', () => {
-  /** Signs somebody up from the page, and asks for the session that this began. @returns both statuses */
-  function signUp(page: Page): Promise<number[]> {
-    return page.evaluate(async () => {
-      const up = await fetch('/api/auth/sign-up/email', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          name: 'Ana',
-          email: 'ana@example.com',
-          password: 'correct horse battery',
-          language: 'en',
-        }),
-      });
-      return [up.status, (await fetch('/api/session')).status];
-    });
-  }
-
-  it('is kept by a real browser, for this host alone and out of reach of scripts', async () => {
-    const context = await browser.newContext();
-    const page = await context.newPage();
-    await page.goto(`${server.url}/sign-up`);
-
-    expect(await signUp(page)).toEqual([204, 200]);
-
-    expect(await context.cookies()).toEqual([
-      expect.objectContaining({
-        name: '__Host-onecode.session_token',
-        domain: 'localhost',
-        path: '/',
-        httpOnly: true,
-        secure: true,
-        sameSite: 'Strict',
-      }),
-    ]);
   });
 });
 

@@ -66,10 +66,7 @@ describe('the ledger', () => {
       line('granted', 'free_quota', 2, [2, 0], { reason: 'account created' }),
     ]);
     expect(next).toBeNull();
-  });
-
-  it('shows one kind alone, with the balances they left', async () => {
-    const wanted = (await ledger()).entries.filter(({ kind }) => kind === 'reserved');
+    const wanted = entries.filter(({ kind }) => kind === 'reserved');
     expect((await ledger('?kind=reserved')).entries).toEqual(wanted);
   });
 
@@ -77,7 +74,6 @@ describe('the ledger', () => {
     ['?kind=stolen', { kind: 'enum' }],
     ['?limit=0', { limit: 'minimum' }],
     ['?limit=101', { limit: 'maximum' }],
-    ['?limit=many', { limit: 'type' }],
     ['?before=xyz', { before: 'cursor' }],
     ['?account=1', { body: 'additionalProperties' }],
   ])('refuses %s', async (query, errors) => {
@@ -90,8 +86,8 @@ describe('the ledger', () => {
   it('is summed up by month, in UTC, from what was there to what is left', async () => {
     const { accountId } = caller;
     const { db } = server;
-    const statement = async (month: string, who = viewer) =>
-      (await who.get<StatementView>(`/accounts/${accountId}/statement?month=${month}`)).body;
+    const statement = async (month: string) =>
+      (await viewer.get<StatementView>(`/accounts/${accountId}/statement?month=${month}`)).body;
     // In the order of their ids: the account and one send in March, the other in April's first moment, the rest now.
     for (const [place, at] of [
       '2026-03-15T12:00:00Z',
@@ -131,8 +127,6 @@ describe('the ledger', () => {
       grants: [{ units: 5, reason: 'Invoice 17', reference: 'INV-17', expiresAt: null }],
     });
     expect((await viewer.get(`/accounts/${accountId}/statement?month=2026-13`)).status).toBe(422);
-    const stranger = await person(server, {});
-    expect((await stranger.get(`/accounts/${accountId}/statement?month=${month}`)).status).toBe(404);
   });
 
   it('opens nothing to the cursors of another account', async () => {

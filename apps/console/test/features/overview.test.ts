@@ -6,6 +6,7 @@ import { attempt } from '../delivery.js';
 import { person, type TestPerson } from '../people.js';
 
 const DAY_MS = 86_400_000;
+const MESSAGE = 'wamid.overview';
 
 const server = useConsole();
 let shop: TestCaller;
@@ -13,27 +14,15 @@ let bank: TestCaller;
 let trial: TestCaller;
 let viewer: TestPerson;
 beforeAll(async () => {
-  const { db } = server;
-  const { database } = db;
+  const { database } = server.db;
   shop = await buildCaller(database, 'live', { credits: 100 });
   bank = await buildCaller(database, 'live', { id: shop.accountId });
   trial = await buildCaller(database, 'test', { id: shop.accountId });
   const foreign = await buildCaller(database, 'live', { credits: 100 });
-  const sender = await buildSender(database);
   viewer = await person(server, { accounts: { [shop.accountId]: 'viewer' } });
-  const build = (caller: TestCaller, locale: 'pt-BR' | 'en' = 'pt-BR') =>
-    buildSend(database, caller, { locale });
-  const delivered = [await build(shop), await build(shop, 'en')];
-  for (const id of delivered)
-    await attempt(database, id, sender, { kind: 'accepted', messageId: `wamid.${id}` });
-  await db.sql(
-    `update sends set status = 'delivered', sealed_code = null, delivered_at = created_at + interval '4 seconds' where id = any ($1)`,
-    [delivered],
-  );
-  await db.sql(`update sends set verification = 'verified', verified_at = now() where id = $1`, [
-    delivered[0],
-  ]);
-  for (const caller of [shop, bank, trial, foreign]) await build(caller);
+  for (const caller of [shop, bank, trial, foreign]) await buildSend(database, caller, { locale: 'pt-BR' });
+  const accepted = await buildSend(database, shop, { locale: 'en' });
+  await attempt(database, accepted, await buildSender(database), { kind: 'accepted', messageId: MESSAGE });
 });
 
 function query(more: Record<string, string> = {}): string {
@@ -56,42 +45,23 @@ async function overview(more: Record<string, string> = {}): Promise<OverviewView
 }
 
 describe('the overview', () => {
-  it('counts live sends of the account alone by what became of them', async () => {
-    const { totals, previous, sampled, series, applications, locales, countries, failures } = await overview({
-      mode: 'live',
-    });
-    expect(sampled).toBeNull();
-    expect(totals).toEqual({
-      sends: 4,
-      delivered: 2,
-      verified: 1,
-      failed: 0,
-      deliveredShare: 0.5,
-      verifiedShare: 0.25,
-      failedShare: 0,
-      deliverySecondsMedian: expect.closeTo(4, 0),
-      deliverySecondsP95: expect.closeTo(4, 0),
-    });
-    expect(series.reduce((sum, { sends }) => sum + sends, 0)).toBe(4);
-    expect([previous.sends, previous.deliveredShare]).toEqual([0, null]);
-    expect(countries).toMatchObject([{ country: 'BR', sends: 4, delivered: 2, verified: 1 }]);
-    expect(failures).toEqual([]);
+  it('counts the account’s own sends, by application, country, language and day of the reader', async () => {
+    const { totals, previous, series, ...parts } = await overview({ mode: 'live' });
+    expect([totals.sends, previous.sends]).toEqual([3, 0]);
     expect(series.every(({ start }) => /^\d{4}-.*T03:00:00\.000Z$/.test(start))).toBe(true);
-    expect(applications.map(({ applicationId, sends }) => [applicationId, sends])).toEqual([
-      [shop.applicationId, 3],
-      [bank.applicationId, 1],
-    ]);
-    expect(locales.map(({ locale, sends }) => [locale, sends])).toEqual([
-      ['pt-BR', 3],
-      ['en', 1],
-    ]);
-  });
-
-  it.each([
-    [{ mode: 'test' }, 1],
-    [{ bucket: 'hour', locale: 'pt-BR' }, 3],
-  ])('of %j counts %i', async (more, sends) => {
-    expect((await overview(more)).totals.sends).toBe(sends);
+    expect(parts).toMatchObject({
+      sampled: null,
+      applications: [
+        { applicationId: shop.applicationId, sends: 2 },
+        { applicationId: bank.applicationId, sends: 1 },
+      ],
+      countries: [{ country: 'BR', sends: 3 }],
+      locales: [
+        { locale: 'pt-BR', sends: 2 },
+        { locale: 'en', sends: 1 },
+      ],
+    });
+    expect((await overview({ bucket: 'hour', locale: 'pt-BR' })).totals.sends).toBe(2);
   });
 
   it('is of the live sends where no mode is asked for, and of the test sends where no application is live', async () => {
@@ -101,7 +71,7 @@ describe('the overview', () => {
     const modeAndSends = ({ mode, totals }: OverviewView) => [mode, totals.sends];
     const path = `/accounts/${begun.accountId}/overview?${query()}`;
     expect(modeAndSends((await newcomer.get<OverviewView>(path)).body)).toEqual(['test', 1]);
-    expect(modeAndSends(await overview())).toEqual(['live', 4]);
+    expect(modeAndSends(await overview())).toEqual(['live', 3]);
     expect(modeAndSends(await overview({ application: trial.applicationId }))).toEqual(['test', 1]);
   });
 
@@ -129,11 +99,7 @@ describe('the overview', () => {
   });
 
   it('counts what people deny by application and country', async () => {
-    const [id] = await server.db.sql<{ message_id: string }>(
-      `select message_id from attempts join sends on sends.id = send_id where account_id = $1 and message_id is not null limit 1`,
-      [shop.accountId],
-    );
-    await storeDenials(server.db.database, [{ messageId: id!.message_id, occurredAt: new Date() }]);
+    await storeDenials(server.db.database, [{ messageId: MESSAGE, occurredAt: new Date() }]);
     const denials = [
       { applicationId: shop.applicationId, name: expect.any(String), country: 'BR', denials: 1 },
     ];
@@ -142,20 +108,12 @@ describe('the overview', () => {
     expect(await overview({ application: bank.applicationId })).toMatchObject({ denials: [] });
   });
 
-  it('of one application counts its own', async () => {
-    expect((await overview({ application: bank.applicationId })).totals.sends).toBe(1);
-  });
-
   it.each<[Record<string, string>, string]>([
-    [{ bucket: 'minute' }, 'bucket'],
-    [{ timeZone: 'Mars/Olympus' }, 'timeZone'],
     [{ timeZone: '+03:00' }, 'timeZone'],
-    [{ timeZone: "UTC'; select 1" }, 'timeZone'],
     [{ from: 'then' }, 'from'],
     [{ to: '2020-01-01T00:00:00Z' }, 'to'],
     [{ from: '2020-01-01T00:00:00Z' }, 'to'],
     [{ bucket: 'hour', from: new Date(Date.now() - 20 * DAY_MS).toISOString() }, 'to'],
-    [{ recipient: '1' }, 'body'],
   ])('refuses %j', async (more, field) => {
     const { status, body } = await viewer.get(`/accounts/${shop.accountId}/overview?${query(more)}`);
     expect([status, Object.keys(body.errors)]).toEqual([422, [field]]);

@@ -3,8 +3,8 @@ import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/test
 import type { Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';
 import { useConsole } from '../console.js';
-import { callConsole, person, type Answer, type TestPerson } from '../people.js';
-import { BODIES, QUERIES } from './requests.js';
+import { person, type Answer, type TestPerson } from '../people.js';
+import { BODIES, keyOf, named, parametersOf, QUERIES } from './requests.js';
 
 /** Stands in what is sent, and must not come back in a refusal. */
 const CANARY = 'canary7f3a';
@@ -83,9 +83,6 @@ beforeAll(async () => {
   };
 });
 
-const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
-const named = (routes: readonly Route[]): { name: string; route: Route }[] =>
-  routes.map((route) => ({ name: `${route.method.toUpperCase()} ${route.path}`, route }));
 const addressOf = ({ path }: Route, given: Readonly<Record<string, string>> = ids): string =>
   path.replaceAll(/:(\w+)/g, (_, name: string) => given[name] ?? newId());
 const fieldsOf = (schema: Route['body']): string[] =>
@@ -142,14 +139,11 @@ describe('whatever is sent, no route fails', () => {
   );
 
   it.each(named(ROUTES.filter(({ path }) => path.includes(':'))))('$name: in its path', async ({ route }) => {
-    for (const [, name] of route.path.matchAll(/:(\w+)/g))
+    const body = route.method === 'get' ? undefined : (BODIES[keyOf(route)] ?? {});
+    for (const name of parametersOf(route))
       for (const id of IDS) {
-        const address = addressOf(route, { ...ids, [String(name)]: id });
-        const answer = await callConsole(server, route.method.toUpperCase(), address, {
-          body: route.method === 'get' ? undefined : (BODIES[keyOf(route)] ?? {}),
-          headers: { cookie: attacker.cookie, 'x-csrf-token': attacker.csrfToken },
-        }).catch(() => ({ status: 404, body: undefined, headers: new Headers() }));
-        expectHandled(address, answer);
+        const address = addressOf(route, { ...ids, [name]: id });
+        expectHandled(address, await attacker.call(route.method.toUpperCase(), address, body));
       }
   });
 });

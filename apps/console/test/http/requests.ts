@@ -1,4 +1,24 @@
+import type { Route } from '../../src/http/route.js';
+
 const DAY_MS = 86_400_000;
+
+/** Routes with their names, for `it.each`. */
+export const named = (routes: readonly Route[]): { name: string; route: Route }[] =>
+  routes.map((route) => ({ name: `${route.method.toUpperCase()} ${route.path}`, route }));
+
+export const parametersOf = ({ path }: Route): string[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
+
+export const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
+
+/** The same for routes below each of these paths. */
+const below = <T>(paths: readonly string[], routes: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(
+    paths.flatMap((path) =>
+      Object.entries(routes).map(([route, value]) => [route.replace(' ', ` ${path}`), value]),
+    ),
+  );
+const ACCOUNTS = ['/accounts/:account', '/staff/accounts/:target'];
 
 /** A body that each route with one would accept, so that what it answers with is about who asks and not about what. */
 export const BODIES: Readonly<Record<string, object>> = {
@@ -18,61 +38,45 @@ export const BODIES: Readonly<Record<string, object>> = {
   'post /accounts/:account/tryout/recipient': { to: '+5511987654321' },
   'post /accounts/:account/applications/:application/tryout/sends': { to: '+5511987654321', isLive: true },
   'post /accounts/:account/applications/:application/tryout/sends/:send/verify': { code: '000000' },
-  'post /accounts/:account/sends/search': { recipient: '+5511987654321' },
   'post /accounts/:account/search': { text: 'order-7' },
   'post /staff/search': { text: 'order-7' },
-  'post /accounts/:account/recipients/export': { recipient: '+5511900000009' },
-  'post /accounts/:account/recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
-  'post /accounts/:account/refused-requests/search': { text: 'order-7' },
   'put /accounts/:account/members/:member': { role: 'viewer' },
   'post /accounts/:account/invitations': { email: 'somebody@example.com', role: 'viewer' },
-  'post /staff/senders': {
-    phoneNumberId: '106540352249999',
-    number: '+15550789999',
-    token: 'a-token',
-    template: 'verification_code',
-    englishTemplateLanguage: 'en',
-    throughput: 80,
-  },
-  'post /accounts/:account/senders': {
-    phoneNumberId: '106540352259999',
-    number: '+15550789998',
-    token: 'a-token',
-    template: 'verification_code',
-    englishTemplateLanguage: 'en',
-    throughput: 80,
-  },
-  'put /accounts/:account/senders/:sender': { token: 'another-token', throughput: 100 },
-  'put /accounts/:account/senders/:sender/app': { appSecret: 'a'.repeat(32) },
-  'post /accounts/:account/senders/:sender/pause': { reason: 'a test' },
-  'post /accounts/:account/senders/:sender/resume': { reason: 'a test' },
-  'put /staff/senders/:sender': { token: 'another-token', throughput: 100 },
-  'put /staff/senders/:sender/app': { appSecret: 'a'.repeat(32) },
+  ...below<object>(ACCOUNTS, {
+    'post /sends/search': { recipient: '+5511987654321' },
+    'post /recipients/export': { recipient: '+5511900000009' },
+    'post /recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
+    'post /refused-requests/search': { text: 'order-7' },
+    'put /protection/countries': { countries: ['BR'] },
+    'put /protection/costly': { isAllowed: false },
+    'put /protection/ceilings': { unitsPerDay: 1_000, unitsPerMonth: null },
+    'put /protection/breaker': { rule: null },
+  }),
+  ...below<object>(['/accounts/:account/senders', '/staff/senders'], {
+    'post ': {
+      phoneNumberId: '106540352249999',
+      number: '+15550789999',
+      token: 'a-token',
+      template: 'verification_code',
+      englishTemplateLanguage: 'en',
+      throughput: 80,
+    },
+    'put /:sender': { token: 'another-token', throughput: 100 },
+    'put /:sender/app': { appSecret: 'a'.repeat(32) },
+    'post /:sender/pause': { reason: 'a test' },
+    'post /:sender/resume': { reason: 'a test' },
+  }),
   'put /staff/senders/:sender/owner': { accountId: null, applicationIds: [] },
-  'put /staff/accounts/:target/senders': { senders: 'own' },
-  'post /staff/senders/:sender/pause': { reason: 'a test' },
-  'post /staff/senders/:sender/resume': { reason: 'a test' },
   'put /staff/settings': { freeSends: 10 },
   'put /staff/prices': { country: 'BR', since: '2026-11', price: 0.0068, currency: 'USD' },
   'put /staff/settings/staff-two-factor': { staffTwoFactor: 'optional' },
-  'post /staff/accounts/:target/recipients/export': { recipient: '+5511900000009' },
-  'post /staff/accounts/:target/recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
-  'post /staff/accounts/:target/refused-requests/search': { text: 'order-7' },
-  'post /staff/accounts/:target/sends/search': { recipient: '+5511987654321' },
+  'put /staff/accounts/:target/senders': { senders: 'own' },
   'post /staff/accounts/:target/credits': {
     amount: 1,
     reason: 'a test',
     grantId: '01a1fa05-b8ff-7465-ba7e-fd4e947cdd5c',
   },
   'put /staff/accounts/:target/rate': { ratePerMinute: 60 },
-  'put /staff/accounts/:target/protection/countries': { countries: ['BR'] },
-  'put /staff/accounts/:target/protection/costly': { isAllowed: false },
-  'put /staff/accounts/:target/protection/ceilings': { unitsPerDay: 1_000, unitsPerMonth: null },
-  'put /staff/accounts/:target/protection/breaker': { rule: null },
-  'put /accounts/:account/protection/countries': { countries: ['BR'] },
-  'put /accounts/:account/protection/costly': { isAllowed: false },
-  'put /accounts/:account/protection/ceilings': { unitsPerDay: 1_000, unitsPerMonth: null },
-  'put /accounts/:account/protection/breaker': { rule: null },
   'post /staff/accounts/:target/suspend': { reason: 'a test' },
   'post /staff/holds': { kind: 'country', target: 'BR', reason: 'a test' },
   'post /staff/holds/release': { kind: 'country', target: 'BR', reason: 'a test' },
@@ -88,13 +92,9 @@ const OVERVIEW = {
 const MONTH = { month: '2026-11' };
 
 /** Query parameters of the routes that cannot do without. */
-export const QUERIES: Readonly<Record<string, Record<string, string>>> = {
-  'get /accounts/:account/overview': OVERVIEW,
-  'get /accounts/:account/overview.csv': OVERVIEW,
-  'get /staff/accounts/:target/overview': OVERVIEW,
-  'get /staff/accounts/:target/overview.csv': OVERVIEW,
-  'get /accounts/:account/statement': MONTH,
-  'get /accounts/:account/statement.csv': MONTH,
-  'get /staff/accounts/:target/statement': MONTH,
-  'get /staff/accounts/:target/statement.csv': MONTH,
-};
+export const QUERIES: Readonly<Record<string, Record<string, string>>> = below(ACCOUNTS, {
+  'get /overview': OVERVIEW,
+  'get /overview.csv': OVERVIEW,
+  'get /statement': MONTH,
+  'get /statement.csv': MONTH,
+});

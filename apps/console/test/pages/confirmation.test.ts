@@ -18,6 +18,13 @@ const browser = useBrowser();
 
 const asPerson = (who: TestPerson, use: (page: Page) => Promise<void>) => inWindow(browser, server, who, use);
 
+async function holdAll(page: Page): Promise<void> {
+  await page.goto('/staff/holds');
+  await page.getByRole('button', { name: 'Hold all live delivery' }).click();
+  await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
+  await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
+}
+
 describeInBrowser('a change that requires a fresh confirmation of identity', () => {
   it('asks for a code, keeps the input, and makes the change', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server, { staff: 'operator' });
@@ -56,10 +63,7 @@ describeInBrowser('a change that requires a fresh confirmation of identity', () 
 
     await letConfirmationPass(server, who);
     await asPerson(who, async (page) => {
-      await page.goto('/staff/holds');
-      await page.getByRole('button', { name: 'Hold all live delivery' }).click();
-      await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
-      await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
+      await holdAll(page);
       const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
       await ask.getByRole('button', { name: 'Use a backup code' }).click();
       await ask.getByLabel('Backup code').fill(String(backupCodes[0]));
@@ -78,10 +82,7 @@ describeInBrowser('a change that requires a fresh confirmation of identity', () 
     const operator = await person(server, { staff: 'operator' });
     await letConfirmationPass(server, operator);
     await asPerson(operator, async (page) => {
-      await page.goto('/staff/holds');
-      await page.getByRole('button', { name: 'Hold all live delivery' }).click();
-      await page.getByRole('dialog').getByLabel('Reason').fill('a drill');
-      await page.getByRole('dialog').getByRole('button', { name: 'Hold all live delivery' }).click();
+      await holdAll(page);
       const ask = page.getByRole('dialog', { name: 'Confirm your identity' });
       await ask.getByLabel('Your password').fill('not the password');
       await ask.getByRole('button', { name: 'Confirm' }).click();

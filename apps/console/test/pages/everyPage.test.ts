@@ -31,7 +31,7 @@ import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
-import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';
+import { givePasskey, letConfirmationPass, withTwoFactor } from '../secondFactor.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Screenshots for a visual review; ignored by Git. */
@@ -58,7 +58,7 @@ function shownIn(theme: Theme): Visit[] {
   return [
     ...[...PAGES, ...SEARCHES, ...TRIED, ...CONFIRMATIONS, ...REQUIRED, ...OF_SENDERS].filter(isShared('')),
     // The buttons of dialogs are found by their English names.
-    ...(theme.language === 'en' ? DIALOGS.map(dialogVisit).filter(isShared('en')) : []),
+    ...(theme.language === 'en' ? Object.entries(DIALOGS).map(dialogVisit).filter(isShared('en')) : []),
   ];
 }
 
@@ -73,6 +73,7 @@ interface Visit {
 }
 
 const UNKNOWN = '/no-such-page';
+const OURS = '/accounts/ACCOUNT';
 
 const PAGES: readonly Visit[] = [
   { name: 'sign-in', path: '/sign-in', as: 'nobody' },
@@ -157,13 +158,6 @@ const PAGES: readonly Visit[] = [
   { name: 'senders-on-call', path: '/staff/senders', as: 'onCall' },
 ];
 
-interface DialogVisit extends Visit {
-  /** The button that opens it. */
-  opener: string;
-  /** A button in the dialog, clicked with empty fields. */
-  confirm?: string;
-}
-
 /** The one search, with what it finds. */
 const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) => ({
   name: `search-${as}`,
@@ -179,108 +173,35 @@ const SEARCHES: readonly Visit[] = (['member', 'operator'] as const).map((as) =>
   },
 }));
 
-const DIALOGS: readonly DialogVisit[] = [
-  {
-    name: 'dialog-create-application',
-    path: '/accounts/ACCOUNT/applications',
-    as: 'member',
-    opener: 'Create application',
-    confirm: 'Create application',
-  },
-  {
-    name: 'dialog-new-key',
-    path: '/accounts/ACCOUNT/applications/APPLICATION',
-    as: 'member',
-    opener: 'Create key',
-    confirm: 'Create key',
-  },
-  {
-    name: 'dialog-revoke-key',
-    path: '/accounts/ACCOUNT/applications/APPLICATION',
-    as: 'member',
-    opener: 'Revoke ak_',
-  },
-  {
-    name: 'dialog-delete-account',
-    path: '/accounts/ACCOUNT/team',
-    as: 'member',
-    opener: 'Delete account',
-  },
-  {
-    name: 'dialog-invite',
-    path: '/accounts/ACCOUNT/team',
-    as: 'member',
-    opener: 'Invite member',
-    confirm: 'Create link',
-  },
-  {
-    name: 'dialog-countries',
-    path: '/accounts/ACCOUNT/protection',
-    as: 'member',
-    opener: 'Change allowed countries',
-  },
-  {
-    name: 'dialog-ceilings',
-    path: '/accounts/ACCOUNT/protection',
-    as: 'member',
-    opener: 'Change ceilings',
-  },
-  { name: 'dialog-resume', path: '/accounts/ACCOUNT/protection', as: 'member', opener: 'Resume sends' },
-  { name: 'dialog-second-factor', path: '/profile', as: 'member', opener: 'Turn on', confirm: 'Continue' },
-  { name: 'dialog-passkey', path: '/profile', as: 'member', opener: 'Add a passkey' },
-  {
-    name: 'dialog-credits',
-    path: '/staff/accounts/ACCOUNT',
-    as: 'operator',
-    opener: 'Grant credits',
-    confirm: 'Grant credits',
-  },
-  {
-    name: 'dialog-hold',
-    path: '/staff/holds',
-    as: 'operator',
-    opener: 'Hold all live delivery',
-    confirm: 'Hold all live delivery',
-  },
-  {
-    name: 'dialog-address',
-    path: '/profile',
-    as: 'member',
-    opener: 'Change email',
-    confirm: 'Send the link',
-  },
-  {
-    name: 'dialog-low-balance',
-    path: '/accounts/ACCOUNT/ledger',
-    as: 'member',
-    opener: 'Set the low balance',
-  },
-  {
-    name: 'dialog-webhook-address',
-    path: '/accounts/EMPTY/webhook',
-    as: 'member',
-    opener: 'Set the address',
-    confirm: 'Save',
-  },
-  {
-    name: 'dialog-webhook-secret',
-    path: '/accounts/ACCOUNT/webhook',
-    as: 'member',
-    opener: 'Replace the secret',
-    confirm: 'Replace the secret',
-  },
-  { name: 'dialog-sender', path: '/staff/senders', as: 'operator', opener: 'Add sender' },
-  { name: 'dialog-own-sender', path: '/accounts/ACCOUNT/senders', as: 'member', opener: 'Add sender' },
-  {
-    name: 'dialog-account-senders',
-    path: '/staff/accounts/ACCOUNT',
-    as: 'operator',
-    opener: 'Change senders',
-  },
-];
+/** A path, who opens it, the button that opens the dialog, and one in it that is clicked with empty fields. */
+type Dialog = [path: string, as: keyof typeof people, opener: string, confirm?: string];
 
-const dialogVisit = ({ opener, confirm, ...visit }: DialogVisit): Visit => ({
-  ...visit,
+const DIALOGS: Record<string, Dialog> = {
+  'create-application': [`${OURS}/applications`, 'member', 'Create application', 'Create application'],
+  'new-key': [`${OURS}/applications/APPLICATION`, 'member', 'Create key', 'Create key'],
+  'revoke-key': [`${OURS}/applications/APPLICATION`, 'member', 'Revoke ak_'],
+  'delete-account': [`${OURS}/team`, 'member', 'Delete account'],
+  invite: [`${OURS}/team`, 'member', 'Invite member', 'Create link'],
+  countries: [`${OURS}/protection`, 'member', 'Change allowed countries'],
+  ceilings: [`${OURS}/protection`, 'member', 'Change ceilings'],
+  resume: [`${OURS}/protection`, 'member', 'Resume sends'],
+  'second-factor': ['/profile', 'member', 'Turn on', 'Continue'],
+  passkey: ['/profile', 'member', 'Add a passkey'],
+  credits: ['/staff/accounts/ACCOUNT', 'operator', 'Grant credits', 'Grant credits'],
+  hold: ['/staff/holds', 'operator', 'Hold all live delivery', 'Hold all live delivery'],
+  address: ['/profile', 'member', 'Change email', 'Send the link'],
+  'low-balance': [`${OURS}/ledger`, 'member', 'Set the low balance'],
+  'webhook-address': ['/accounts/EMPTY/webhook', 'member', 'Set the address', 'Save'],
+  'webhook-secret': [`${OURS}/webhook`, 'member', 'Replace the secret', 'Replace the secret'],
+  sender: ['/staff/senders', 'operator', 'Add sender'],
+  'own-sender': [`${OURS}/senders`, 'member', 'Add sender'],
+  'account-senders': ['/staff/accounts/ACCOUNT', 'operator', 'Change senders'],
+};
+
+const dialogVisit = ([name, [path, as, opener, confirm]]: [string, Dialog]): Visit => ({
+  name: `dialog-${name}`,
+  path,
+  as,
   async act(page) {
     await page.getByRole('button', { name: opener }).first().click();
     const dialog = page.getByRole('dialog');
@@ -295,33 +216,25 @@ const submit = (page: Page, step: number): Promise<void> =>
   page.getByRole('main').locator('form').nth(step).locator('[type=submit]').click();
 const TEST_TRYOUT = { path: '/accounts/ACCOUNT/applications/TRIED/tryout', as: 'member' } as const;
 
-/** Opens the menu of the last sender, and what stands at this place of it. */
-async function openFromMenu(page: Page, place: number): Promise<void> {
-  await page.locator('main section button[aria-haspopup=menu]').last().click();
-  await page.getByRole('menuitem').nth(place).click();
-  await page.getByRole('dialog').locator(':focus').waitFor();
-}
-
-const OF_SENDERS: readonly Visit[] = [
-  {
-    name: 'dialog-assign',
-    path: '/staff/senders',
-    as: 'operator',
-    act: (page) => openFromMenu(page, 1),
+/** What stands in the menu of the last sender. */
+const OF_SENDERS: readonly Visit[] = ['dialog-assign', 'dialog-own-app'].map((name, place) => ({
+  name,
+  path: '/staff/senders',
+  as: 'operator',
+  async act(page) {
+    await page.locator('main section button[aria-haspopup=menu]').last().click();
+    await page
+      .getByRole('menuitem')
+      .nth(place + 1)
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.locator(':focus').waitFor();
+    if (name !== 'dialog-own-app') return;
+    await dialog.locator('input').fill('a'.repeat(32));
+    await dialog.locator('[type=submit]').click();
+    await dialog.getByText('/webhooks/whatsapp/').waitFor();
   },
-  {
-    name: 'dialog-own-app',
-    path: '/staff/senders',
-    as: 'operator',
-    async act(page) {
-      await openFromMenu(page, 2);
-      const dialog = page.getByRole('dialog');
-      await dialog.locator('input').fill('a'.repeat(32));
-      await dialog.locator('[type=submit]').click();
-      await dialog.getByText('/webhooks/whatsapp/').waitFor();
-    },
-  },
-];
+}));
 
 /** What the page of an application shows of its calls, with an API behind the console and no worker. */
 const TRIED: readonly Visit[] = [
@@ -525,11 +438,7 @@ beforeAll(async () => {
     withPassword: await person(server, { staff: 'operator' }),
   };
   for (const who of [people.withCode, people.withPassword]) await letConfirmationPass(server, who);
-  await server.db.sql(
-    `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
-     select gen_random_uuid(), $1, name, name, 'key', 0, 'singleDevice', false from unnest('{Chrome on macOS,Security key}'::text[]) as name`,
-    [people.member.id],
-  );
+  for (const name of ['Chrome on macOS', 'Security key']) await givePasskey(server, people.member, name);
 }, 60_000);
 
 interface Window {

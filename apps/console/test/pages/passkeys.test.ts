@@ -3,7 +3,7 @@ import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecod
 import type { CDPSession, Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { callConsole, cookieOf, cookiesOf, person, PASSWORD, windowOf, type TestPerson } from '../people.js';
-import { letConfirmationPass } from '../secondFactor.js';
+import { givePasskey, letConfirmationPass } from '../secondFactor.js';
 
 const server = useConsole();
 const browser = useBrowser();
@@ -53,6 +53,15 @@ async function addPasskey(page: Page, name: string): Promise<void> {
   await press(page, 'Continue');
 }
 
+/** A window of somebody who has just added a passkey in it. The caller closes its context. */
+async function withPasskey(who: TestPerson, name: string) {
+  const window = await windowOf(browser, server, who);
+  const authenticator = await Authenticator.of(window.page);
+  await addPasskey(window.page, name);
+  await window.page.getByRole('cell', { name, exact: true }).waitFor();
+  return { ...window, authenticator };
+}
+
 async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'User menu' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -76,7 +85,8 @@ async function toldOf({ id }: TestPerson): Promise<{ actions: [string, unknown][
 }
 
 describeInBrowser('a passkey', () => {
-  it('is added, signs in, is renamed and removed, and then signs nobody in; each is logged', async () => {
+  it('is added, signs in, is renamed and removed, and then signs nobody in; each is logged or mailed', async () => {
+    await noteMailSender(server.db.database, 'Onecode <codes@example.test>');
     const account = await buildAccount(server.db.database);
     const ana = await person(server, { accounts: { [account]: 'viewer' } });
     const { page, context } = await windowOf(browser, server, ana);
@@ -100,55 +110,41 @@ describeInBrowser('a passkey', () => {
     await press(page, 'Rename My phone');
     await page.getByRole('textbox', { name: 'Name' }).last().fill('Old phone');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    const elsewhere = await callConsole(server, 'POST', '/auth/sign-in/email', {
+      body: { email: ana.email, password: PASSWORD },
+    });
     await press(page, 'Remove Old phone');
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('You have no passkeys yet.').waitFor();
-    // The session that the passkey began is the one in use, and stays.
+    // The other sessions end. The one that the passkey began is the one in use, and stays.
+    const headers = { cookie: cookieOf(elsewhere) };
+    expect((await callConsole(server, 'GET', '/session', { headers })).status).toBe(401);
     await page.reload();
     await page.getByText('You have no passkeys yet.').waitFor();
 
     await signOut(page);
     await press(page, 'Use a passkey');
     await page.getByText('This passkey is not known here').waitFor();
-    expect((await toldOf(ana)).actions).toEqual([
-      ['user.confirm', 'password'],
-      ['user.passkey_added', 'My phone'],
-      ['user.sign_out', undefined],
-      ['user.sign_in', 'passkey'],
-      ['user.passkey_renamed', undefined],
-      ['user.passkey_removed', 'Old phone'],
-      ['user.sign_out', undefined],
-    ]);
-    await context.close();
-  });
-
-  it('is mailed about as the password is, and ends the other sessions when it goes', async () => {
-    await noteMailSender(server.db.database, 'Onecode <codes@example.test>');
-    const ana = await person(server);
-    const { page, context } = await windowOf(browser, server, ana);
-    await Authenticator.of(page);
-    await addPasskey(page, 'Laptop');
-    await page.getByRole('cell', { name: 'Laptop', exact: true }).waitFor();
-    const elsewhere = await callConsole(server, 'POST', '/auth/sign-in/email', {
-      body: { email: ana.email, password: PASSWORD },
+    expect(await toldOf(ana)).toEqual({
+      actions: [
+        ['user.confirm', 'password'],
+        ['user.passkey_added', 'My phone'],
+        ['user.sign_out', undefined],
+        ['user.sign_in', 'passkey'],
+        ['user.passkey_renamed', undefined],
+        ['user.sign_in', 'password'],
+        ['user.passkey_removed', 'Old phone'],
+        ['user.sign_out', undefined],
+      ],
+      mails: ['passkey_added', 'passkey_removed'],
     });
-    await press(page, 'Remove Laptop');
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
-    await page.getByText('You have no passkeys yet.').waitFor();
-    const headers = { cookie: cookieOf(elsewhere) };
-    expect((await callConsole(server, 'GET', '/session', { headers })).status).toBe(401);
-    expect((await ana.get('/session')).status).toBe(200);
-    expect((await toldOf(ana)).mails).toEqual(['passkey_added', 'passkey_removed']);
     await noteMailSender(server.db.database, null);
     await context.close();
   });
 
   it('counts for both factors, and the password alone still does not', async () => {
     const operator = await person(server, { staff: 'operator' });
-    const { page, context } = await windowOf(browser, server, operator);
-    await Authenticator.of(page);
-    await addPasskey(page, 'Key');
-    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+    const { page, context } = await withPasskey(operator, 'Key');
     await changeSetting(server.db.database, TEST_ACTOR, 'staffTwoFactor', 'required');
     try {
       // This session was begun with a password.
@@ -166,26 +162,13 @@ describeInBrowser('a passkey', () => {
     await context.close();
   });
 
-  it('confirms a session of its owner', async () => {
-    const ana = await person(server);
-    const { page, context } = await windowOf(browser, server, ana);
-    await Authenticator.of(page);
-    await addPasskey(page, 'Key');
-    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
-    await letConfirmationPass(server, ana);
-    await press(page, 'Remove Key');
-    await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
-    await press(page, 'Use a passkey');
-    await page.getByText('You have no passkeys yet.').waitFor();
-    await context.close();
-  });
-
-  it('confirms no session of somebody else', async () => {
+  it('confirms a session of its owner, and none of somebody else', async () => {
     const [ana, bia] = [await person(server), await person(server)];
-    const { page, context } = await windowOf(browser, server, ana);
-    await Authenticator.of(page);
-    await addPasskey(page, 'Key');
-    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+    const { page, context } = await withPasskey(ana, 'Key');
+    await letConfirmationPass(server, ana);
+    await addPasskey(page, 'Another');
+    await press(page, 'Use a passkey');
+    await page.getByText('This device already holds a passkey of yours').waitFor();
     // The authenticator stays, as that of two people who share a computer.
     await context.addCookies(cookiesOf(bia));
     await letConfirmationPass(server, bia);
@@ -201,10 +184,7 @@ describeInBrowser('a passkey', () => {
 
   it('is refused without the PIN, the finger or the face', async () => {
     const ana = await person(server);
-    const { page, context } = await windowOf(browser, server, ana);
-    const authenticator = await Authenticator.of(page);
-    await addPasskey(page, 'Key');
-    await page.getByRole('cell', { name: 'Key', exact: true }).waitFor();
+    const { page, context, authenticator } = await withPasskey(ana, 'Key');
     await signOut(page);
     await authenticator.recognizeUser(false);
     await press(page, 'Use a passkey');
@@ -226,12 +206,7 @@ describe('the routes of passkeys', () => {
 
   it('know a passkey of somebody else as little as one that never was', async () => {
     const [ana, bia] = [await person(server), await person(server)];
-    const id = '01a1fa05-b8ff-7465-ba7e-fd4e947cdd5c';
-    await server.db.sql(
-      `insert into user_passkeys (id, user_id, name, credential_id, public_key, counter, device_type, backed_up)
-       values ($1, $2, 'Key', 'some-id', 'some-key', 0, 'singleDevice', false)`,
-      [id, ana.id],
-    );
+    const id = await givePasskey(server, ana);
     expect((await bia.get('/profile/passkeys')).body).toEqual({ passkeys: [] });
     expect((await bia.put(`/profile/passkeys/${id}`, { name: 'Mine' })).status).toBe(404);
     expect((await bia.delete(`/profile/passkeys/${id}`)).status).toBe(404);

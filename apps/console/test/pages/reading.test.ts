@@ -17,7 +17,7 @@ import type { Page } from 'playwright-core';
 import type { LedgerView } from '../../src/features/ledger/view.js';
 import { useConsole } from '../console.js';
 import { attempt, report, type } from '../delivery.js';
-import { inWindow, person, type TestPerson, windowOf } from '../people.js';
+import { inWindow, person, type TestPerson } from '../people.js';
 
 const server = useConsole();
 const browser = useBrowser();
@@ -27,31 +27,31 @@ const REFRESHED_MS = 15_000;
 
 describeInBrowser('the health page', () => {
   it('shows a problem on our side when no worker sweeps, and one in PostgreSQL when nothing can be read, without a reload', async () => {
-    const { context, page } = await windowOf(browser, server, await person(server, { staff: 'on_call' }));
-    const verdict = page.getByRole('main').getByRole('status');
-    const shows = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: REFRESHED_MS });
-    await page.goto('/staff/health');
-    await shows('Problem on our side');
-    await shows('No worker is running');
-    await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
+    await inWindow(browser, server, await person(server, { staff: 'on_call' }), async (page) => {
+      const verdict = page.getByRole('main').getByRole('status');
+      const shows = (text: string) => verdict.filter({ hasText: text }).waitFor({ timeout: REFRESHED_MS });
+      await page.goto('/staff/health');
+      await shows('Problem on our side');
+      await shows('No worker is running');
+      await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
 
-    const worker = createPresence(server.db.database, { kind: 'worker', release: '0.9.0' });
-    await worker.tell();
-    for (const loop of ['deliver', 'sweep'] as const)
-      await recordHeartbeat(server.db.database, loop, worker.id);
-    await shows('All clear');
+      const worker = createPresence(server.db.database, { kind: 'worker', release: '0.9.0' });
+      await worker.tell();
+      for (const loop of ['deliver', 'sweep'] as const)
+        await recordHeartbeat(server.db.database, loop, worker.id);
+      await shows('All clear');
 
-    await server.db.sql('alter table user_sessions rename to away');
-    await shows('Problem in PostgreSQL');
-    await page.getByText('The statistics below are out of date').waitFor();
-    await page.getByText(/checks are fine/).click();
-    await page.getByRole('region', { name: 'Last sweep' }).waitFor();
+      await server.db.sql('alter table user_sessions rename to away');
+      await shows('Problem in PostgreSQL');
+      await page.getByText('The statistics below are out of date').waitFor();
+      await page.getByText(/checks are fine/).click();
+      await page.getByRole('region', { name: 'Last sweep' }).waitFor();
 
-    await server.db.sql('alter table away rename to user_sessions');
-    await verdict
-      .filter({ hasText: 'Problem in PostgreSQL' })
-      .waitFor({ state: 'detached', timeout: REFRESHED_MS });
-    await context.close();
+      await server.db.sql('alter table away rename to user_sessions');
+      await verdict
+        .filter({ hasText: 'Problem in PostgreSQL' })
+        .waitFor({ state: 'detached', timeout: REFRESHED_MS });
+    });
   });
 });
 
@@ -71,37 +71,37 @@ describeInBrowser('the page of the ledger', () => {
     const ledger = `/accounts/${accountId}/ledger`;
     const all = (await viewer.get<LedgerView>(`${ledger}?limit=100`)).body;
     expect(all.next).toBeNull();
-    const { page, context } = await windowOf(browser, server, viewer);
-    // The heading row counts as well.
-    const rows = page.getByRole('table').getByRole('row');
+    await inWindow(browser, server, viewer, async (page) => {
+      // The heading row counts as well.
+      const rows = page.getByRole('table').getByRole('row');
 
-    await page.goto(ledger);
-    await rows.nth(50).waitFor();
-    expect(await rows.count()).toBe(51);
-    await page.getByRole('button', { name: 'Show more' }).click();
-    await rows.nth(all.entries.length).waitFor();
-    expect(await rows.count()).toBe(all.entries.length + 1);
-    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
-    expect(await rows.last().textContent()).toMatch(/Granted.*\+/);
-    // Seconds tell entries apart, on a phone too.
-    await page.setViewportSize({ width: 390, height: 844 });
-    expect(await rows.last().innerText()).toMatch(/\d:\d\d:\d\d/);
+      await page.goto(ledger);
+      await rows.nth(50).waitFor();
+      expect(await rows.count()).toBe(51);
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await rows.nth(all.entries.length).waitFor();
+      expect(await rows.count()).toBe(all.entries.length + 1);
+      expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+      expect(await rows.last().textContent()).toMatch(/Granted.*\+/);
+      // Seconds tell entries apart, on a phone too.
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await rows.last().innerText()).toMatch(/\d:\d\d:\d\d/);
 
-    await page.getByRole('combobox', { name: 'Entry type' }).click();
-    await page.getByRole('option', { name: 'Granted' }).click();
-    const granted = all.entries.filter(({ kind }) => kind === 'granted').length;
-    await until('the granted alone', async () => (await rows.count()) === granted + 1);
-    expect(await page.getByRole('link', { name: /^[0-9a-f-]{36}$/ }).count()).toBe(0);
+      await page.getByRole('combobox', { name: 'Entry type' }).click();
+      await page.getByRole('option', { name: 'Granted' }).click();
+      const granted = all.entries.filter(({ kind }) => kind === 'granted').length;
+      await until('the granted alone', async () => (await rows.count()) === granted + 1);
+      expect(await page.getByRole('link', { name: /^[0-9a-f-]{36}$/ }).count()).toBe(0);
 
-    await page.getByRole('link', { name: 'Monthly statement' }).click();
-    await page.getByRole('heading', { name: /^Statement: / }).waitFor();
-    await page.getByRole('cell', { name: 'At the end' }).waitFor();
-    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    expect(await page.getByRole('button').count()).toBe(0);
-    expect(await page.evaluate('getComputedStyle(document.querySelector("main")).backgroundColor')).toBe(
-      'rgb(255, 255, 255)',
-    );
-    await context.close();
+      await page.getByRole('link', { name: 'Monthly statement' }).click();
+      await page.getByRole('heading', { name: /^Statement: / }).waitFor();
+      await page.getByRole('cell', { name: 'At the end' }).waitFor();
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      expect(await page.getByRole('button').count()).toBe(0);
+      expect(await page.evaluate('getComputedStyle(document.querySelector("main")).backgroundColor')).toBe(
+        'rgb(255, 255, 255)',
+      );
+    });
   });
 });
 
@@ -109,64 +109,53 @@ describeInBrowser('the page of refused requests', () => {
   it('says why requests were refused, and finds one by its id and by its idempotency key', async () => {
     const { database } = server.db;
     const caller = await buildCaller(database, 'live');
-    const keyed = (key: string, encoding: BufferEncoding) =>
-      createHash('sha256').update(key, encoding).digest();
-    const ids = [randomUUID(), randomUUID(), randomUUID()] as const;
+    const idempotencyKeyHash = createHash('sha256').update('ação').digest();
+    const ids = [randomUUID(), randomUUID()] as const;
     await refuseRequests(database, caller, 'idempotency_key_reused', [
-      {
-        requestId: ids[0],
-        status: 409,
-        detail: 'Reused.',
-        ageMs: 60_000,
-        idempotencyKeyHash: keyed(`ação ${ids[2]}`, 'latin1'),
-      },
+      { requestId: ids[0], status: 409, detail: 'Reused.', ageMs: 60_000, idempotencyKeyHash },
     ]);
     await refuseRequests(database, caller, 'invalid_recipient', [
-      { requestId: ids[1], fields: ['to'], idempotencyKeyHash: keyed(ids[2], 'utf8'), count: 30 },
+      { requestId: ids[1], fields: ['to'], count: 30 },
     ]);
     const who = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
-    const { page, context } = await windowOf(browser, server, who);
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    await page.goto(`/accounts/${caller.accountId}/overview`);
-    await page.getByRole('link', { name: 'Requests' }).click();
+    await inWindow(browser, server, who, async (page, asked) => {
+      await page.goto(`/accounts/${caller.accountId}/overview`);
+      await page.getByRole('link', { name: 'Requests' }).click();
 
-    await page.getByText('Only refusals are kept here').waitFor();
-    const table = page.getByRole('table', { name: 'Refused requests, newest first' });
-    const reasons = page.getByRole('group', { name: 'What the API said' });
-    // The group of the newest refusal is open.
-    await table.getByText('29 more like it').waitFor();
-    await reasons.getByRole('button', { name: /30 requests/, expanded: true }).waitFor();
-    await reasons.getByRole('button', { name: /Reused/, expanded: false }).click();
-    await table.getByText(ids[1]).waitFor({ state: 'hidden' });
-    await table.getByText(ids[0]).waitFor();
-    expect(page.url()).toContain('code=idempotency_key_reused');
-    const docs = await reasons.getByRole('link', { name: 'remedy of idempotency' }).getAttribute('href');
-    expect(docs).toMatch(/\/docs\/errors#idempotency_key_reused$/);
-    await reasons.getByRole('button', { name: /30 requests/ }).click();
-    await table.getByText(ids[1]).waitFor();
+      await page.getByText('Only refusals are kept here').waitFor();
+      const table = page.getByRole('table', { name: 'Refused requests, newest first' });
+      const reasons = page.getByRole('group', { name: 'What the API said' });
+      // The group of the newest refusal is open.
+      await table.getByText('29 more like it').waitFor();
+      await reasons.getByRole('button', { name: /30 requests/, expanded: true }).waitFor();
+      await reasons.getByRole('button', { name: /Reused/, expanded: false }).click();
+      await table.getByText(ids[1]).waitFor({ state: 'hidden' });
+      await table.getByText(ids[0]).waitFor();
+      expect(page.url()).toContain('code=idempotency_key_reused');
+      const docs = await reasons.getByRole('link', { name: 'remedy of idempotency' }).getAttribute('href');
+      expect(docs).toMatch(/\/docs\/errors#idempotency_key_reused$/);
+      await reasons.getByRole('button', { name: /30 requests/ }).click();
+      await table.getByText(ids[1]).waitFor();
 
-    const search = page.getByLabel('Find a request');
-    for (const [text, id] of [
-      [ids[1], ids[1]],
-      [ids[2], ids[1]],
-      [`ação ${ids[2]}`, ids[0]],
-    ] as const) {
-      await search.fill(` ${text} `);
+      const search = page.getByLabel('Find a request');
+      for (const [text, found, other] of [
+        [ids[1], ids[1], ids[0]],
+        ['ação', ids[0], ids[1]],
+      ] as const) {
+        await search.fill(` ${text} `);
+        await search.press('Enter');
+        await table.getByText(other).waitFor({ state: 'hidden' });
+        await table.getByText(found).waitFor();
+        expect(await table.getByRole('row').count()).toBe(2);
+      }
+      // A key may hold anything, a number too.
+      expect([page.url(), ...asked].filter((url) => decodeURIComponent(url).includes('ação'))).toEqual([]);
+      await search.fill('no such key');
       await search.press('Enter');
-      await table.getByText(id === ids[0] ? ids[1] : ids[0]).waitFor({ state: 'hidden' });
-      await table.getByText(id).waitFor();
-      expect(await table.getByRole('row').count()).toBe(2);
-    }
-    // A key may hold anything, a number too.
-    expect(asked.filter((url) => decodeURIComponent(url).includes('ação'))).toEqual([]);
-    expect(page.url()).not.toContain(ids[2]);
-    await search.fill('no such key');
-    await search.press('Enter');
-    await page.getByText('No refused requests found').waitFor();
-    await page.getByRole('button', { name: 'Show all requests' }).click();
-    await reasons.waitFor();
-    await context.close();
+      await page.getByText('No refused requests found').waitFor();
+      await page.getByRole('button', { name: 'Show all requests' }).click();
+      await reasons.waitFor();
+    });
   });
 });
 
@@ -184,11 +173,9 @@ describe('the pages of sends', () => {
     viewer = await person(server, { accounts: { [caller.accountId]: 'viewer' } });
   });
 
-  /** Runs `look` on a page of the account as its viewer, with the URLs of all requests so far. */
+  /** Runs `look` on a page of the account as its viewer. */
   const open = (path: string, look: (page: Page, asked: readonly string[]) => Promise<void>): Promise<void> =>
-    inWindow(browser, server, viewer, async (page) => {
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(request.url()));
+    inWindow(browser, server, viewer, async (page, asked) => {
       await page.goto(`/accounts/${caller.accountId}/${path}`);
       await look(page, asked);
     });
@@ -278,9 +265,7 @@ describe('the pages of sends', () => {
 
     it('is asked for before its applications have come, and shows no mode until it knows which one matters', async () => {
       await buildSend(server.db.database, caller);
-      await inWindow(browser, server, viewer, async (page) => {
-        const asked: string[] = [];
-        page.on('request', (request) => asked.push(request.url()));
+      await inWindow(browser, server, viewer, async (page, asked) => {
         let release = (): void => {};
         const released = new Promise<void>((resolve) => (release = resolve));
         await page.route('**/applications', async (route) => {
@@ -315,55 +300,52 @@ describeInBrowser('keys', () => {
   it('a key is shown once with samples, and can be revoked', async () => {
     const account = await buildAccount(server.db.database);
     const developer = await person(server, { accounts: { [account]: 'developer' } });
-    const { page, context } = await windowOf(browser, server, developer);
-    const addresses: string[] = [];
-    page.on('request', (request) => addresses.push(request.url()));
+    await inWindow(browser, server, developer, async (page, asked) => {
+      await page.goto(`/accounts/${account}/applications`);
+      await page.getByRole('button', { name: 'Create application' }).click();
+      const creation = page.getByRole('dialog', { name: 'Create application' });
+      await creation.getByRole('button', { name: 'Create application' }).click();
+      await creation.getByText('Fill in this field.').waitFor();
+      await creation.getByLabel('Name').fill('Online shop');
+      await creation.getByRole('button', { name: 'Create application' }).click();
+      await page.getByRole('heading', { name: 'Online shop', level: 1 }).waitFor();
 
-    await page.goto(`/accounts/${account}/applications`);
-    await page.getByRole('button', { name: 'Create application' }).click();
-    const creation = page.getByRole('dialog', { name: 'Create application' });
-    await creation.getByRole('button', { name: 'Create application' }).click();
-    await creation.getByText('Fill in this field.').waitFor();
-    await creation.getByLabel('Name').fill('Online shop');
-    await creation.getByRole('button', { name: 'Create application' }).click();
-    await page.getByRole('heading', { name: 'Online shop', level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Create key' }).click();
+      const labelling = page.getByRole('dialog', { name: 'Create key' });
+      await labelling.getByLabel('Label (optional)').fill('Server');
+      await labelling.getByRole('button', { name: 'Create key' }).click();
+      const ready = page.getByRole('dialog', { name: 'Your new key' });
+      await ready.getByText('It will not be shown again').waitFor();
+      const key = await textOf(page, 'API key');
+      expect(key).toMatch(/^ak_test_/);
 
-    await page.getByRole('button', { name: 'Create key' }).click();
-    const labelling = page.getByRole('dialog', { name: 'Create key' });
-    await labelling.getByLabel('Label (optional)').fill('Server');
-    await labelling.getByRole('button', { name: 'Create key' }).click();
-    const ready = page.getByRole('dialog', { name: 'Your new key' });
-    await ready.getByText('It will not be shown again').waitFor();
-    const key = await textOf(page, 'API key');
-    expect(key).toMatch(/^ak_test_/);
+      // Neither a click outside nor Escape closes the dialog.
+      await page.mouse.click(5, 5);
+      await page.keyboard.press('Escape');
+      expect(await ready.isVisible()).toBe(true);
 
-    // Neither a click outside nor Escape closes the dialog.
-    await page.mouse.click(5, 5);
-    await page.keyboard.press('Escape');
-    expect(await ready.isVisible()).toBe(true);
+      expect(await textOf(page, 'the key as an environment variable')).toContain(key);
+      // The samples read it from the environment; `code-samples` holds that they run.
+      expect(await textOf(page, 'sample in curl')).toContain('$ONECODE_API_KEY');
 
-    expect(await textOf(page, 'the key as an environment variable')).toContain(key);
-    // The samples read it from the environment; `code-samples` holds that they run.
-    expect(await textOf(page, 'sample in curl')).toContain('$ONECODE_API_KEY');
+      await ready.getByRole('button', { name: 'I have stored the key' }).click();
+      await ready.waitFor({ state: 'hidden' });
+      const secret = key.slice('ak_test_'.length + 4, -4);
+      const left = [await page.content(), await storedIn(page), asked.join('\n')].join('\n');
+      expect(left).toContain('Server');
+      expect(left).not.toContain(secret);
 
-    await ready.getByRole('button', { name: 'I have stored the key' }).click();
-    await ready.waitFor({ state: 'hidden' });
-    const secret = key.slice('ak_test_'.length + 4, -4);
-    const left = [await page.content(), await storedIn(page), addresses.join('\n')].join('\n');
-    expect(left).toContain('Server');
-    expect(left).not.toContain(secret);
-
-    await page.getByRole('button', { name: 'Revoke Server' }).click();
-    const asking = page.getByRole('dialog', { name: 'Revoke this key?' });
-    await asking.getByText(/^Requests with the key Server \(ak_test_…/).waitFor();
-    await asking.getByRole('button', { name: 'Revoke' }).click();
-    await page
-      .getByRole('row', { name: /Server/ })
-      .getByText('Revoked', { exact: true })
-      .last()
-      .waitFor();
-    expect(await page.getByRole('button', { name: 'Revoke Server' }).count()).toBe(0);
-    await context.close();
+      await page.getByRole('button', { name: 'Revoke Server' }).click();
+      const asking = page.getByRole('dialog', { name: 'Revoke this key?' });
+      await asking.getByText(/^Requests with the key Server \(ak_test_…/).waitFor();
+      await asking.getByRole('button', { name: 'Revoke' }).click();
+      await page
+        .getByRole('row', { name: /Server/ })
+        .getByText('Revoked', { exact: true })
+        .last()
+        .waitFor();
+      expect(await page.getByRole('button', { name: 'Revoke Server' }).count()).toBe(0);
+    });
   });
 
   it('limits start at 60 and 5 when they are switched on, and each is turned off alone', async () => {
@@ -371,27 +353,27 @@ describeInBrowser('keys', () => {
     const developer = await person(server, { accounts: { [account]: 'developer' } });
     const list = `/accounts/${account}/applications`;
     const { id } = (await developer.post<{ id: string }>(list, { name: 'Shop', mode: 'live' })).body;
-    const { page, context } = await windowOf(browser, server, developer);
-    await page.goto(`${list}/${id}`);
-    const save = async (): Promise<unknown> => {
-      const saved = page.waitForResponse((response) => response.url().endsWith('/limits'));
+    await inWindow(browser, server, developer, async (page) => {
+      await page.goto(`${list}/${id}`);
+      const save = async (): Promise<unknown> => {
+        const saved = page.waitForResponse((response) => response.url().endsWith('/limits'));
+        await page.getByRole('button', { name: 'Save limits' }).click();
+        expect((await saved).status()).toBe(204);
+        return (await developer.get<{ limits: unknown }>(`${list}/${id}`)).body.limits;
+      };
+
+      await page.getByRole('switch', { name: 'Limit all sends' }).check();
+      await page.getByRole('switch', { name: 'Limit sends per recipient' }).check();
+      expect(await save()).toEqual({ perMinute: 60, perRecipientHour: 5 });
+
+      const field = page.getByLabel('Sends per minute');
+      await field.fill('');
       await page.getByRole('button', { name: 'Save limits' }).click();
-      expect((await saved).status()).toBe(204);
-      return (await developer.get<{ limits: unknown }>(`${list}/${id}`)).body.limits;
-    };
-
-    await page.getByRole('switch', { name: 'Limit all sends' }).check();
-    await page.getByRole('switch', { name: 'Limit sends per recipient' }).check();
-    expect(await save()).toEqual({ perMinute: 60, perRecipientHour: 5 });
-
-    const field = page.getByLabel('Sends per minute');
-    await field.fill('');
-    await page.getByRole('button', { name: 'Save limits' }).click();
-    await page.getByText('Enter a whole number from 1 to 1,000,000.').waitFor();
-    await field.fill('90');
-    await page.getByRole('switch', { name: 'Limit sends per recipient' }).uncheck();
-    expect(await save()).toEqual({ perMinute: 90, perRecipientHour: null });
-    await context.close();
+      await page.getByText('Enter a whole number from 1 to 1,000,000.').waitFor();
+      await field.fill('90');
+      await page.getByRole('switch', { name: 'Limit sends per recipient' }).uncheck();
+      expect(await save()).toEqual({ perMinute: 90, perRecipientHour: null });
+    });
   });
 
   it('a viewer has no controls', async () => {
@@ -402,15 +384,14 @@ describeInBrowser('keys', () => {
     const { id } = (await developer.post<{ id: string }>(list, { name: 'Shop', mode: 'live' })).body;
     await developer.post(`${list}/${id}/keys`, { label: 'Server' });
     const viewer = await person(server, { accounts: { [account]: 'viewer' } });
-    const { page, context } = await windowOf(browser, server, viewer);
+    await inWindow(browser, server, viewer, async (page) => {
+      await page.goto(list);
+      await page.getByRole('link', { name: 'Shop' }).click();
+      await page.getByRole('row', { name: /Server/ }).waitFor();
 
-    await page.goto(list);
-    await page.getByRole('link', { name: 'Shop' }).click();
-    await page.getByRole('row', { name: /Server/ }).waitFor();
-
-    const buttons = await page.getByRole('main').getByRole('button').allTextContents();
-    expect(buttons.filter((text) => text !== '')).toEqual([]);
-    for (const limit of await page.getByRole('switch').all()) expect(await limit.isDisabled()).toBe(true);
-    await context.close();
+      const buttons = await page.getByRole('main').getByRole('button').allTextContents();
+      expect(buttons.filter((text) => text !== '')).toEqual([]);
+      for (const limit of await page.getByRole('switch').all()) expect(await limit.isDisabled()).toBe(true);
+    });
   });
 });

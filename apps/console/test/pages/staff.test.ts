@@ -50,7 +50,7 @@ beforeAll(async () => {
 const asPerson = (who: TestPerson, use: (page: Page) => Promise<void>) => inWindow(browser, server, who, use);
 
 describeInBrowser('the pages of staff', () => {
-  it('let an operator find an account and grant it credits, with the resulting balance', () =>
+  it('let an operator find an account and grant it credits, once, though the answer is lost and the button clicked again', () =>
     asPerson(operator, async (page) => {
       await page.goto('/staff/accounts');
       await page.getByLabel('Name or account ID').fill('azul');
@@ -58,19 +58,43 @@ describeInBrowser('the pages of staff', () => {
       await page.getByRole('button', { name: 'Grant credits' }).click();
 
       const dialog = page.getByRole('dialog', { name: 'Grant credits' });
+      const grant = (): Promise<void> => dialog.getByRole('button', { name: 'Grant credits' }).click();
       await dialog.getByLabel('Amount').fill('500');
       await dialog.getByText('Credits: 12 → 512').waitFor();
-      await dialog.getByRole('button', { name: 'Grant credits' }).click();
+      await grant();
       await dialog.getByText('Enter a reason.').waitFor();
       await dialog.getByLabel('Reason').fill('invoice 42');
-      await dialog.getByRole('button', { name: 'Grant credits' }).click();
+      await dialog.getByLabel('Reference').fill('INV-42');
+      await dialog.getByLabel('Last day').fill('2020-01-31');
+      await grant();
+      await dialog.getByText('This time is over.').waitFor();
+      await dialog.getByLabel('Last day').fill('2090-01-31');
+      // Never unrouted: Chromium may lose requests for ever while the last route is removed.
+      const lost: number[] = [];
+      await page.route('**/credits', async (route) => {
+        if (lost.length > 0) return route.continue();
+        lost.push((await route.fetch()).status());
+        return route.abort('connectionreset');
+      });
+      await grant();
+      await dialog.getByRole('alert').waitFor();
+      expect(lost).toEqual([204]);
+      await page.locator('main').getByText('512', { exact: true }).waitFor();
 
+      await grant();
       await dialog.waitFor({ state: 'hidden' });
-      await page.getByRole('main').getByText('512', { exact: true }).waitFor();
       await page.getByRole('row', { name: /Granted credits.*invoice 42/ }).waitFor();
       expect(await listAuditEntries(server.db.database, { limit: 1 })).toMatchObject([
-        { action: 'account.credit', actor: { id: operator.id }, details: { amount: 500 } },
+        {
+          action: 'account.credit',
+          actor: { kind: 'staff', id: operator.id, name: operator.email },
+          details: { amount: 500, reason: 'invoice 42', before: { credits: 12 }, after: { credits: 512 } },
+        },
       ]);
+      expect(await findAccount(server.db.database, account)).toMatchObject({ credits: 512 });
+      await page.goto(`/staff/accounts/${account}/ledger`);
+      await page.getByText('500 credits lapse, if they are not used, at').waitFor();
+      await page.getByText('Reference: INV-42').waitFor();
     }));
 
   it('open a send by an id from the logs', async () => {
@@ -90,39 +114,6 @@ describeInBrowser('the pages of staff', () => {
       await page.getByRole('heading', { name: 'Loja Azul', level: 1 }).waitFor();
     });
   });
-
-  it('grant credits once when the answer is lost and the button is clicked again', () =>
-    asPerson(operator, async (page) => {
-      const other = await buildAccount(server.db.database, { name: 'Loja Roxa', credits: 3 });
-      await page.goto(`/staff/accounts/${other}`);
-      await page.getByRole('button', { name: 'Grant credits' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Grant credits' });
-      await dialog.getByLabel('Amount').fill('40');
-      await dialog.getByLabel('Reason').fill('invoice 44');
-      await dialog.getByLabel('Reference').fill('INV-44');
-      await dialog.getByLabel('Last day').fill('2020-01-31');
-      await dialog.getByRole('button', { name: 'Grant credits' }).click();
-      await dialog.getByText('This time is over.').waitFor();
-      await dialog.getByLabel('Last day').fill('2090-01-31');
-      // Never unrouted: Chromium may lose requests for ever while the last route is removed.
-      const lost: number[] = [];
-      await page.route('**/credits', async (route) => {
-        if (lost.length > 0) return route.continue();
-        lost.push((await route.fetch()).status());
-        return route.abort('connectionreset');
-      });
-      await dialog.getByRole('button', { name: 'Grant credits' }).click();
-      await dialog.getByRole('alert').waitFor();
-      expect(lost).toEqual([204]);
-      await page.getByText('43', { exact: true }).waitFor();
-
-      await dialog.getByRole('button', { name: 'Grant credits' }).click();
-      await dialog.waitFor({ state: 'hidden' });
-      expect(await findAccount(server.db.database, other)).toMatchObject({ credits: 43 });
-      await page.goto(`/staff/accounts/${other}/ledger`);
-      await page.getByText('40 credits lapse, if they are not used, at').waitFor();
-      await page.getByText('Reference: INV-44').waitFor();
-    }));
 
   it('hold all live delivery, show that on every page of staff, and release it', () =>
     asPerson(operator, async (page) => {
@@ -314,20 +305,14 @@ describeInBrowser('the pages of staff', () => {
 
   it('give on-call staff no controls but those that stop deliveries and let them go on', async () => {
     const { database } = server.db;
-    const caller = await buildCaller(database, 'live', { name: 'Clínica' });
     const { id } = await buildSender(database);
     await pauseSender(database, TEST_ACTOR, id);
-    const held = [
-      { kind: 'live', target: '' },
-      { kind: 'country', target: 'BR' },
-      { kind: 'account', target: caller.accountId },
-    ] as const;
-    for (const one of held) await placeHold(database, TEST_ACTOR, { ...one, reason: 'a test' });
+    const everything = { kind: 'live', target: '' } as const;
+    await placeHold(database, TEST_ACTOR, { ...everything, reason: 'a test' });
     const onCall = await person(server, { staff: 'on_call' });
 
     await asPerson(onCall, async (page) => {
       for (const [path, shown] of [
-        [`accounts/${caller.accountId}`, 'Clínica'],
         [`accounts/${account}`, 'Loja Azul'],
         ['settings', 'Settings'],
       ]) {
@@ -356,6 +341,6 @@ describeInBrowser('the pages of staff', () => {
         'Release',
       ]);
     });
-    for (const one of held) await releaseHold(database, TEST_ACTOR, one);
+    await releaseHold(database, TEST_ACTOR, everything);
   });
 });

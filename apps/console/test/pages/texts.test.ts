@@ -6,6 +6,7 @@ import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
 const BOARD = fileURLToPath(new URL('../../src/board', import.meta.url));
+const STORE = fileURLToPath(new URL('../../../../packages/store/src', import.meta.url));
 
 interface Texts {
   readonly [key: string]: string | Texts;
@@ -59,12 +60,12 @@ const filesOf = (language: string): string[] =>
 const OF_PAGES = filesOf('en');
 const FEATURES = [...OF_PAGES, ...Object.keys(OF_SERVER)].toSorted();
 
-/** The source of every page, and of the queue board, as one text. */
+/** The sources in a folder, of every page unless another is named, as one text. */
 function sources(folder = WEB): string {
   return readdirSync(folder, { withFileTypes: true })
     .map((entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return entry.name === 'locales' ? '' : sources(path);
+      if (entry.isDirectory()) return ['locales', 'generated'].includes(entry.name) ? '' : sources(path);
       return /\.tsx?$/.test(entry.name) ? readFileSync(path, 'utf8') : '';
     })
     .join('\n');
@@ -121,6 +122,21 @@ describe('the texts of the pages', () => {
         .map((key) => `${area} ${key}`),
     );
     expect(unused).toEqual([]);
+  });
+
+  it('are there for every action that is written into the audit log', () => {
+    // `area.verb` in quotes, and what the board's table names.
+    const actions = [
+      ...[...sources(STORE).matchAll(/'([a-z_]+\.[a-z_]+)'/g)].map(([, action]) => String(action)),
+      ...[...sources(BOARD).matchAll(/\['([a-z_]+)', (?:new RegExp|\/)/g)].map(([, verb]) => `board.${verb}`),
+    ].filter((action) => !action.endsWith('.js'));
+    expect(actions.length).toBeGreaterThan(20);
+    const { areas = {}, actions: verbs = {} } = read('en', 'audit.json') as Record<string, Texts>;
+    const without = actions.filter((action) => {
+      const [area = '', verb = ''] = action.split('.');
+      return !areas[area] || !(verbs[area] as Texts | undefined)?.[verb];
+    });
+    expect(without).toEqual([]);
   });
 
   it('are not written in the pages themselves', () => {

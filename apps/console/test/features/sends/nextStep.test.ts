@@ -1,46 +1,27 @@
-import type { AttemptDetails, ReceiptDetails, SendDetails } from '@onecode/store';
-import { nextStepOf, type NextStep } from '../../../src/features/sends/nextStep.js';
+import { nextStepOf, type NextStep, type SendProgress } from '../../../src/features/sends/nextStep.js';
 
 const CREATED = new Date('2026-11-20T12:00:00Z');
 const at = (seconds: number): Date => new Date(CREATED.getTime() + seconds * 1000);
 
-const SEND: SendDetails = {
-  id: '01939f5e-0000-7000-8000-000000000000',
-  applicationId: '01939f5e-0000-7000-8000-000000000001',
-  applicationName: 'Shop',
+const SEND: SendProgress = {
   mode: 'live',
   status: 'queued',
   verification: 'pending',
-  recipientMasked: '+55 ••••• 4321',
-  country: 'BR',
-  locale: 'pt-BR',
-  channel: null,
   createdAt: CREATED,
   expiresAt: at(600),
   failureReason: null,
-  chargedFrom: 'credit',
-  from: null,
-  attemptsCounted: 0,
   awaitingSender: false,
   lostAt: null,
   dueAt: CREATED,
   sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  verifiedAt: null,
-  failedAt: null,
   wrongGuesses: 0,
-  wrongGuessTimes: [],
   attempts: [],
   receipts: [],
-  units: [],
-  deniedAt: [],
-  identityChangedAt: null,
-  requestId: '0199d3c8-0000-7000-8000-000000000000',
-  traceparent: null,
 };
 
-const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({
+type Change = Partial<SendProgress>;
+type Attempt = SendProgress['attempts'][number];
+const attempt = (end: Partial<Attempt> = {}): Attempt => ({
   number: 1,
   startedAt: at(1),
   finishedAt: at(2),
@@ -50,122 +31,78 @@ const attempt = (end: Partial<AttemptDetails> = {}): AttemptDetails => ({
   isOwnSender: false,
   ...end,
 });
-const failedReceipt = (errorCode: number): ReceiptDetails => ({
-  attempt: 1,
+const afterAttempt = (end: Partial<Attempt>): Change => ({ status: 'sending', attempts: [attempt(end)] });
+const UNDER_WAY = afterAttempt({ finishedAt: null, outcome: null });
+const failed = (failureReason: SendProgress['failureReason'], more: Change = {}): Change => ({
   status: 'failed',
-  occurredAt: at(3),
-  errorCode,
+  failureReason,
+  ...more,
 });
-const failed = (reason: SendDetails['failureReason']): Partial<SendDetails> => ({
-  status: 'failed',
-  failureReason: reason,
-  failedAt: at(3),
+const failedReceipt = (errorCode: number): SendProgress['receipts'] => [
+  { attempt: 1, status: 'failed', occurredAt: at(3), errorCode },
+];
+
+/** What is next about a send, so many seconds after its creation. */
+type Case = [NextStep, Change, seconds?: number, isHeld?: boolean];
+
+const REFUSED_FOR_NUMBER = failed('rejected_by_provider', {
+  attempts: [attempt({ outcome: 'recipient', errorCode: 131026 })],
 });
-const underWay = attempt({ finishedAt: null, outcome: null });
+const REFUSED_FOR_US = failed('rejected_by_provider', {
+  attempts: [attempt({ outcome: 'config', errorCode: 131008 })],
+});
 
-interface Case {
-  send: Partial<SendDetails>;
-  held?: boolean;
-  seconds?: number;
-}
-
-const CASES: Record<string, [NextStep, Case]> = {
-  'just created': ['queued', { send: {} }],
-  'not taken up for long': ['not_taken_up', { send: {}, seconds: 20 }],
-  'without a sender': ['no_sender', { send: { awaitingSender: true } }],
-  'on its way, and without a sender again': [
-    'no_sender',
-    { send: { status: 'sending', awaitingSender: true } },
-  ],
-  held: ['held', { send: { awaitingSender: true }, held: true }],
-  'held, with a message under way': [
-    'sending',
-    { send: { status: 'sending', attempts: [underWay] }, held: true },
-  ],
-  'under way': ['sending', { send: { status: 'sending', attempts: [underWay] } }],
-  'before the next attempt': [
-    'retrying',
-    { send: { status: 'sending', attempts: [attempt({ outcome: 'retry', errorCode: 131000 })] } },
-  ],
-  'with a lost answer': [
-    'unclear',
-    { send: { status: 'sending', attempts: [attempt({ outcome: 'unknown' })] } },
-  ],
-  'sent a moment ago': ['sent', { send: { status: 'sent', sentAt: at(2) }, seconds: 10 }],
-  'sent, and not confirmed for long': [
-    'unconfirmed',
-    { send: { status: 'sent', sentAt: at(2) }, seconds: 60 },
-  ],
-  delivered: ['delivered', { send: { status: 'delivered' }, seconds: 60 }],
-  read: ['delivered', { send: { status: 'read' }, seconds: 60 }],
-  'guessed wrong': ['guessing', { send: { status: 'delivered', wrongGuesses: 2 } }],
-  'guessed wrong before any receipt': [
-    'guessing',
-    { send: { status: 'sent', wrongGuesses: 1 }, seconds: 60 },
-  ],
-  locked: ['locked', { send: { status: 'read', verification: 'locked', wrongGuesses: 5 } }],
-  'expired before it went': [
-    'giving_up',
-    { send: { status: 'queued', verification: 'expired' }, seconds: 601 },
-  ],
-  'expired on its way': ['giving_up', { send: { status: 'sending', verification: 'expired' }, seconds: 601 }],
-  'expired without a receipt': [
-    'expired_unconfirmed',
-    { send: { status: 'sent', verification: 'expired' }, seconds: 601 },
-  ],
-  'expired on the phone': [
-    'expired_unused',
-    { send: { status: 'delivered', verification: 'expired' }, seconds: 601 },
-  ],
-  verified: ['verified', { send: { status: 'read', verification: 'verified' } }],
+const CASES: Record<string, Case> = {
+  'just created': ['queued', {}],
+  'not taken up for long': ['not_taken_up', {}, 20],
+  'without a sender': ['no_sender', { awaitingSender: true }],
+  'on its way, and without a sender again': ['no_sender', { status: 'sending', awaitingSender: true }],
+  held: ['held', { awaitingSender: true }, 1, true],
+  'held, with a message under way': ['sending', UNDER_WAY, 1, true],
+  'under way': ['sending', UNDER_WAY],
+  'before the next attempt': ['retrying', afterAttempt({ outcome: 'retry', errorCode: 131000 })],
+  'with a lost answer': ['unclear', afterAttempt({ outcome: 'unknown' })],
+  'sent a moment ago': ['sent', { status: 'sent', sentAt: at(2) }, 10],
+  'sent, and not confirmed for long': ['unconfirmed', { status: 'sent', sentAt: at(2) }, 60],
+  delivered: ['delivered', { status: 'delivered' }, 60],
+  read: ['delivered', { status: 'read' }, 60],
+  'guessed wrong': ['guessing', { status: 'delivered', wrongGuesses: 2 }],
+  'guessed wrong before any receipt': ['guessing', { status: 'sent', wrongGuesses: 1 }, 60],
+  locked: ['locked', { status: 'read', verification: 'locked', wrongGuesses: 5 }],
+  'expired before it went': ['giving_up', { status: 'queued', verification: 'expired' }, 601],
+  'expired on its way': ['giving_up', { status: 'sending', verification: 'expired' }, 601],
+  'expired without a receipt': ['expired_unconfirmed', { status: 'sent', verification: 'expired' }, 601],
+  'expired on the phone': ['expired_unused', { status: 'delivered', verification: 'expired' }, 601],
+  verified: ['verified', { status: 'read', verification: 'verified' }],
   'verified, whatever the provider says': [
     'verified',
-    { send: { ...failed('rejected_by_provider'), verification: 'verified' } },
+    failed('rejected_by_provider', { verification: 'verified' }),
   ],
-  'failed without a sender': ['expired_before_delivery', { send: failed('expired_before_delivery') }],
-  'failed after all attempts': ['attempts_exhausted', { send: failed('attempts_exhausted') }],
+  'failed without a sender': ['expired_before_delivery', failed('expired_before_delivery')],
+  'failed after all attempts': ['attempts_exhausted', failed('attempts_exhausted')],
   'failed and expired since': [
     'attempts_exhausted',
-    { send: { ...failed('attempts_exhausted'), verification: 'expired' }, seconds: 601 },
+    failed('attempts_exhausted', { verification: 'expired' }),
+    601,
   ],
-  'refused for its number': [
-    'rejected',
-    {
-      send: {
-        ...failed('rejected_by_provider'),
-        attempts: [attempt({ outcome: 'recipient', errorCode: 131026 })],
-      },
-    },
-  ],
-  'refused for our request': [
-    'refused',
-    {
-      send: {
-        ...failed('rejected_by_provider'),
-        attempts: [attempt({ outcome: 'config', errorCode: 131008 })],
-      },
-    },
-  ],
+  'refused for its number': ['rejected', REFUSED_FOR_NUMBER],
+  'refused for our request': ['refused', REFUSED_FOR_US],
   'reported as failed, for our template': [
     'refused',
-    { send: { ...failed('rejected_by_provider'), attempts: [attempt()], receipts: [failedReceipt(132015)] } },
+    failed('rejected_by_provider', { attempts: [attempt()], receipts: failedReceipt(132015) }),
   ],
-  'reported as failed, with its reports forgotten': [
-    'rejected',
-    { send: { ...failed('rejected_by_provider'), attempts: [] } },
-  ],
-  'a test': ['try_code', { send: { mode: 'test', status: 'read', channel: 'sandbox' }, seconds: 60 }],
-  'a test, not simulated yet': ['queued', { send: { mode: 'test' } }],
+  'reported as failed, with its reports forgotten': ['rejected', failed('rejected_by_provider')],
+  'a test': ['try_code', { mode: 'test', status: 'read' }, 60],
+  'a test, not simulated yet': ['queued', { mode: 'test' }],
 };
 
 describe('what to do next about a send that is', () => {
-  it.each(Object.entries(CASES))('%s', (_, [expected, { send, held = false, seconds = 1 }]) => {
-    expect(nextStepOf({ ...SEND, ...send }, held, at(seconds)).step).toBe(expected);
+  it.each(Object.entries(CASES))('%s', (_, [expected, change, seconds = 1, isHeld = false]) => {
+    expect(nextStepOf({ ...SEND, ...change }, isHeld, at(seconds)).step).toBe(expected);
   });
 
   it('refused says why and what to do', () => {
-    const { send } = CASES['refused for its number']![1];
-    expect(nextStepOf({ ...SEND, ...send }, false, at(5)).explanation).toMatchObject({
+    expect(nextStepOf({ ...SEND, ...REFUSED_FOR_NUMBER }, false, at(5)).explanation).toMatchObject({
       owner: 'recipient',
       meaning: { name: '131026', english: expect.stringContaining('has no WhatsApp') },
       remedy: { name: 'check_or_other_number', english: expect.stringContaining('check the number') },
@@ -173,7 +110,6 @@ describe('what to do next about a send that is', () => {
   });
 
   it('refused by our fault holds nothing that integrators should do', () => {
-    const { send } = CASES['refused for our request']![1];
-    expect(nextStepOf({ ...SEND, ...send }, false, at(5)).explanation?.remedy).toBeNull();
+    expect(nextStepOf({ ...SEND, ...REFUSED_FOR_US }, false, at(5)).explanation?.remedy).toBeNull();
   });
 });

@@ -41,6 +41,10 @@ const build = (caller: TestCaller, wishes: Parameters<typeof buildSend>[2] = {})
   buildSend(server.db.database, caller, { code: CODE, recipient: PHONE, ...wishes });
 const idsOf = ({ sends }: SendsView): string[] => sends.map(({ id }) => id);
 
+/** The kinds of events, receipts with what they say. */
+const kindsOf = ({ timeline }: Pick<SendDetailsView, 'timeline'>): string[] =>
+  timeline.map((event) => ('status' in event ? `${event.kind} ${event.status}` : event.kind));
+
 const MESSAGE = 'wamid.HBgMNTUxMTkxMjM0NTY3OA';
 
 describe('a send', () => {
@@ -71,15 +75,15 @@ describe('a send', () => {
       next: { step: 'verified' },
       isOpen: false,
     });
-    expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
-      ['created', null],
-      ['routed', null],
-      ['attempt', null],
-      ['attempt', null],
-      ['receipt', 'delivered'],
-      ['receipt', 'read'],
-      ['wrong_code', null],
-      ['verified', null],
+    expect(kindsOf(send)).toEqual([
+      'created',
+      'routed',
+      'attempt',
+      'attempt',
+      'receipt delivered',
+      'receipt read',
+      'wrong_code',
+      'verified',
     ]);
     expect(send.timeline[2]).toMatchObject({
       number: 1,
@@ -92,29 +96,20 @@ describe('a send', () => {
     expect(send.timeline[6]).toMatchObject({ left: 4 });
   });
 
-  it('to a number that has changed hands says so', async () => {
+  it('says that its number has changed hands, and that its recipient denies it', async () => {
     const { db } = server;
     const id = await build(live);
-    await attempt(db.database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}-changed` });
+    const messageId = `${MESSAGE}-denied`;
+    await attempt(db.database, id, sender, { kind: 'accepted', messageId });
+    await storeDenials(db.database, [{ messageId, occurredAt: new Date(0) }]);
     await db.sql(
       `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
        select id, application_id, recipient_key, 'DF2lS5v2W6x=', true from sends where id = $1`,
       [id],
     );
     const { timeline } = await details(id);
-    expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'identity_changed']);
+    expect(kindsOf({ timeline })).toEqual(['created', 'routed', 'attempt', 'denied', 'identity_changed']);
     expect(JSON.stringify(timeline)).not.toContain('DF2lS5v2W6x');
-  });
-
-  it('that its recipient denies says so', async () => {
-    const { database } = server.db;
-    const id = await build(live);
-    const messageId = `${MESSAGE}-denied`;
-    await attempt(database, id, sender, { kind: 'accepted', messageId });
-    await storeDenials(database, [{ messageId, occurredAt: new Date(0) }]);
-    const { timeline } = await details(id);
-    expect(timeline.map(({ kind }) => kind)).toEqual(['created', 'routed', 'attempt', 'denied']);
-    expect(timeline.map(({ at }) => at)).toEqual(timeline.map(({ at }) => at).toSorted());
   });
 
   it('whose message was lost to a fault of its sender tells so, and that it went out again', async () => {
@@ -131,13 +126,13 @@ describe('a send', () => {
     await report(database, next, { messageId: messageIds[1], status: 'delivered', failure: null });
     const send = await details(id);
     expect(send.status).toBe('delivered');
-    expect(send.timeline.map((event) => [event.kind, 'status' in event ? event.status : null])).toEqual([
-      ['created', null],
-      ['routed', null],
-      ['attempt', null],
-      ['receipt', 'failed'],
-      ['attempt', null],
-      ['receipt', 'delivered'],
+    expect(kindsOf(send)).toEqual([
+      'created',
+      'routed',
+      'attempt',
+      'receipt failed',
+      'attempt',
+      'receipt delivered',
     ]);
     expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', sender: sender.number });
     expect(send.timeline[3]).toMatchObject({
@@ -163,14 +158,7 @@ describe('a send', () => {
       failureReason: 'rejected_by_provider',
       next: { step: 'rejected', explanation: { owner: 'recipient' } },
     });
-    expect(send.timeline.map(({ kind }) => kind)).toEqual([
-      'created',
-      'routed',
-      'attempt',
-      'receipt',
-      'failed',
-      'returned',
-    ]);
+    expect(kindsOf(send)).toEqual(['created', 'routed', 'attempt', 'receipt failed', 'failed', 'returned']);
     expect(send.timeline[2]).toMatchObject({ outcome: 'accepted', errorCode: null });
     expect(send.timeline[3]).toMatchObject({ status: 'failed', errorCode: 131026 });
     expect(idsOf(await list('?status=failed'))).toEqual([id]);
@@ -207,34 +195,17 @@ describe('a send', () => {
     expect(timeline.flatMap((event) => ('left' in event ? [event.left] : []))).toEqual([4, 3, 2, 1, 0]);
     expect([timeline.at(-1)?.kind, next.step, guessesLeft]).toEqual(['locked', 'locked', 0]);
   });
-
-  it('whose receipts have been deleted still tells when it was delivered and read', async () => {
-    const { db } = server;
-    const { database } = db;
-    const id = await build(live);
-    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}3` });
-    await report(database, accepted, { messageId: `${MESSAGE}3`, status: 'read', failure: null });
-    await db.sql(`delete from receipts where message_id = $1`, [`${MESSAGE}3`]);
-    await db.sql(`update sends set delivered_at = read_at where id = $1`, [id]);
-
-    expect(
-      (await details(id)).timeline.flatMap((event) => ('status' in event ? [event.status] : [])),
-    ).toEqual(['delivered', 'read']);
-  });
 });
 
 describe('what must never leave', () => {
   it('is in no answer: the whole number, the code, its hash, a message id', async () => {
-    const { db } = server;
-    const { database } = db;
     const id = await build(live);
-    const accepted = await attempt(database, id, sender, { kind: 'accepted', messageId: `${MESSAGE}4` });
-    await report(database, accepted, { messageId: `${MESSAGE}4`, status: 'delivered', failure: null });
-    const [row] = await db.sql<{ hash: string }>(
+    const messageId = `${MESSAGE}-secret`;
+    await attempt(server.db.database, id, sender, { kind: 'accepted', messageId });
+    const [row] = await server.db.sql<{ hash: string }>(
       `select encode(code_hash, 'hex') as hash from sends where id = $1`,
       [id],
     );
-
     const answers = [
       await viewer.get(path),
       await viewer.get(`${path}/${id}`),
@@ -254,8 +225,8 @@ describe('the list of sends', () => {
   let ids: string[];
   beforeAll(async () => {
     ids = [];
-    for (let n = 0; n < 6; n++)
-      ids.unshift(await build(n % 2 === 0 ? live : test, { recipient: `+551198888000${n}` }));
+    for (let n = 0; n < 3; n++)
+      ids.unshift(await build(n % 2 === 0 ? test : live, { recipient: `+551198888000${n}` }));
   });
 
   it('is newest first, with what a row needs and a masked number', async () => {
@@ -269,7 +240,7 @@ describe('the list of sends', () => {
       mode: 'test',
       status: 'queued',
       verification: 'pending',
-      recipient: '+55 ••••• 0005',
+      recipient: '+55 ••••• 0002',
       country: 'BR',
       locale: 'pt-BR',
       channel: null,
@@ -280,61 +251,44 @@ describe('the list of sends', () => {
     } satisfies Record<keyof SendView, unknown>);
   });
 
-  it('is narrowed by application, mode, states and time, together', async () => {
-    const byApplication = await list(`?application=${test.applicationId}`);
-    expect(new Set(byApplication.sends.map(({ mode }) => mode))).toEqual(new Set(['test']));
-    expect(idsOf(await list(`?mode=live&status=queued`))).toEqual(
-      expect.arrayContaining(ids.filter((_, n) => n % 2 === 1)),
-    );
-    expect((await list(`?mode=live&application=${test.applicationId}`)).sends).toEqual([]);
-    for (const other of ['status=read', 'verification=verified'])
-      expect(idsOf(await list(`?${other}`)).filter((id) => ids.includes(id))).toEqual([]);
-    const { createdAt } = await details(ids[2]!);
-    expect(idsOf(await list(`?from=${createdAt}`))).toContain(ids[2]);
-    expect(idsOf(await list(`?to=${createdAt}`))).not.toContain(ids[2]);
-  });
-
-  it('is narrowed by why they failed, whether they arrived, country and language, and the last digits', async () => {
-    const caller = await buildCaller(server.db.database, 'live', { id: live.accountId });
-    const [refused, arrived] = [
-      await build(caller, { recipient: '+5511900001234' }),
-      await build(caller, { recipient: '+351912341234', locale: 'en' }),
-    ];
-    await attempt(server.db.database, refused, sender, {
-      kind: 'recipient',
-      errorCode: 131026,
-      reason: '',
-    });
-    const sent = await attempt(server.db.database, arrived, sender, {
-      kind: 'accepted',
-      messageId: 'wamid.x',
-    });
-    await report(server.db.database, sent, { messageId: 'wamid.x', status: 'read', failure: null });
+  it('is narrowed by each of its filters, together', async () => {
+    const { database } = server.db;
+    const caller = await buildCaller(database, 'live', { id: live.accountId });
+    const refused = await build(caller, { recipient: '+5511900001234' });
+    await attempt(database, refused, sender, { kind: 'recipient', errorCode: 131026, reason: '' });
+    const arrived = await build(caller, { recipient: '+351912341234', locale: 'en' });
+    const messageId = 'wamid.x';
+    const sent = await attempt(database, arrived, sender, { kind: 'accepted', messageId });
+    await report(database, sent, { messageId, status: 'read', failure: null });
+    expect(await type(database, arrived, CODE)).toBe(true);
     await server.db.sql(`update sends set country = 'PT' where id = $1`, [arrived]);
-    const own = (query: string) => list(`?application=${caller.applicationId}&${query}`);
-    expect(idsOf(await own('reason=rejected_by_provider'))).toEqual([refused]);
-    expect(idsOf(await own('reason=attempts_exhausted'))).toEqual([]);
-    expect(idsOf(await own('status=arrived'))).toEqual([arrived]);
-    expect(idsOf(await own('country=PT'))).toEqual([arrived]);
-    expect(idsOf(await own('country=BR&status=failed'))).toEqual([refused]);
-    expect(idsOf(await own('locale=en'))).toEqual([arrived]);
+    const { createdAt } = await details(arrived);
+    for (const [query, expected] of [
+      ['mode=live', [arrived, refused]],
+      ['mode=test', []],
+      ['status=failed&country=BR', [refused]],
+      ['status=arrived', [arrived]],
+      ['reason=rejected_by_provider', [refused]],
+      ['reason=attempts_exhausted', []],
+      ['verification=verified', [arrived]],
+      ['country=PT', [arrived]],
+      ['locale=en', [arrived]],
+      [`from=${createdAt}`, [arrived]],
+      [`to=${createdAt}`, [refused]],
+    ] as const)
+      expect([query, idsOf(await list(`?application=${caller.applicationId}&${query}`))]).toEqual([
+        query,
+        expected,
+      ]);
+    await build(foreign);
+    expect((await list(`?application=${foreign.applicationId}`)).sends).toEqual([]);
     const ending = (recipient: string) => viewer.post<SendsView>(`${path}/search`, { recipient });
     expect(idsOf((await ending('1234')).body)).toEqual([arrived, refused]);
     expect(idsOf((await ending('4321')).body)).toEqual([]);
-    expect((await ending('123')).status).toBe(422);
-  });
-
-  it('has nothing of an application of somebody else', async () => {
-    const theirs = await build(foreign);
-    expect((await list(`?application=${foreign.applicationId}`)).sends).toEqual([]);
-    expect(idsOf(await list())).not.toContain(theirs);
   });
 
   it.each([
-    ['?limit=0', 'limit'],
-    ['?limit=101', 'limit'],
     ['?status=lost', 'status'],
-    ['?verification=maybe', 'verification'],
     ['?application=1', 'application'],
     ['?from=yesterday', 'from'],
     ['?before=x', 'before'],
@@ -352,13 +306,7 @@ describe('the search by phone number', () => {
     await build(foreign, { recipient });
     await build(live, { recipient: '+5521955554445' });
 
-    for (const written of [
-      recipient,
-      '+55 21 95555-4444',
-      '+55 (21) 95555 4444',
-      '\u202a+55\u00a021 95555\u20114444\u202c',
-      'https://wa.me/5521955554444?text=oi',
-    ]) {
+    for (const written of [recipient, '\u202a+55\u00a021 95555\u20114444\u202c']) {
       const { status, body } = await viewer.post<SendsView>(`${path}/search`, { recipient: written });
       expect([status, idsOf(body)]).toEqual([200, [other, one]]);
     }
@@ -383,13 +331,8 @@ describe('what the members of an account see', () => {
     const to = Date.now();
     const span = `from=${new Date(to - 3_600_000).toISOString()}&to=${new Date(to + 3_600_000).toISOString()}`;
     const answers = async (who: TestPerson, account: string) => {
-      const paths = [
-        '/sends',
-        '/ledger',
-        '/balance',
-        '/applications',
-        `/overview?${span}&bucket=hour&timeZone=UTC`,
-      ];
+      const overview = `/overview?${span}&bucket=hour&timeZone=UTC`;
+      const paths = ['/sends', '/ledger', '/ledger.csv', '/balance', '/applications', overview];
       const read = paths.map((one) => who.get<unknown>(`${account}${one}`));
       const searched = who.post<unknown>(`${account}/sends/search`, { recipient: '5678' });
       return (await Promise.all([...read, searched])).map(({ status, body }) => ({ status, body }));
@@ -409,12 +352,13 @@ describe('what the members of an account see', () => {
 describe('a send that somebody on call looks up by its id', () => {
   it('is any account’s, named, with its timeline and without its recipient', async () => {
     const caller = await buildCaller(server.db.database, 'live', { name: 'Loja Azul', credits: 1 });
-    const id = await buildSend(server.db.database, caller, { recipient: '+5511912345678', code: '734192' });
+    const requestId = newId();
+    const id = await build(caller, { requestId });
 
-    const { status, body } = await onCall.get<StaffSendView>(`/staff/sends/${id}`);
-    expect(status).toBe(200);
+    const { body } = await onCall.get<StaffSendView>(`/staff/sends/${id}`);
     expect(body).toMatchObject({
       id,
+      requestId,
       account: { id: caller.accountId, name: 'Loja Azul' },
       application: { id: caller.applicationId, name: 'Test live' },
       status: 'queued',
