@@ -3,17 +3,13 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-type Import = readonly [path: string, specifier: string, why?: string];
-
-const REFUSED: Import[] = [
+const REFUSED: readonly [path: string, specifier: string, why: string][] = [
   ['packages/domain/src/a.ts', 'node:fs', 'domain is pure'],
-  ['packages/domain/src/a.ts', 'pino', 'domain is pure'],
   ['packages/domain/src/a.ts', '@onecode/store', 'domain knows no other package'],
   ['packages/domain/src/a.ts', '../../store/src/index.js', 'not even by a path'],
   ['packages/code-samples/src/a.ts', '@onecode/domain', 'code-samples knows no other package'],
   ['packages/code-samples/src/a.ts', 'node:fs', 'code-samples is pure'],
   ['packages/store/src/a.ts', '@onecode/whatsapp', 'store knows domain only'],
-  ['packages/store/src/a.ts', '@onecode/runtime', 'store knows domain only'],
   ['packages/store/src/migrate.ts', '@onecode/whatsapp', 'nor does its process'],
   ['packages/store/src/a.ts', 'bullmq', 'store knows no queue'],
   ['packages/store/src/a.ts', 'express', 'store knows no HTTP'],
@@ -32,7 +28,6 @@ const REFUSED: Import[] = [
   ['packages/client/src/testing/a.ts', 'express', 'nor any dependency'],
   ['apps/api/src/a.ts', '@onecode/worker', 'no app imports an app'],
   ['apps/api/src/a.ts', '../../worker/src/deliver.js', 'not even by a path'],
-  ['apps/api/src/a.ts', '../../worker/deliver.js', 'not even by a path'],
   ['apps/api/src/routes/a.ts', '../../../worker/src/deliver.js', 'from no depth'],
   [
     'apps/console/src/features/sends/a.ts',
@@ -40,21 +35,12 @@ const REFUSED: Import[] = [
     'from a feature of the console',
   ],
   ['apps/console/web/src/a.ts', '../../src/app.js', 'pages know views only'],
-  ['apps/console/web/src/a.ts', '../../src/features/sends/routes.js', 'pages know views only'],
   ['apps/api/src/a.ts', 'pg', 'only store knows SQL'],
   ['apps/worker/src/a.ts', '@prisma/client', 'only store knows Prisma'],
   ['apps/worker/src/a.ts', '@onecode/simulator', 'nothing in production knows the simulator'],
-  ['apps/cli/src/commands/a.ts', '@onecode/simulator', 'nothing in production knows the simulator'],
   ['apps/console/src/features/sends/a.ts', '@onecode/simulator', 'from no depth'],
   ['apps/api/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
-  ['apps/worker/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
-  ['apps/cli/src/commands/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
   ['apps/console/src/features/sends/a.ts', '@onecode/testing/contract', 'nor a part of it'],
-  ['packages/domain/src/a.ts', '@onecode/testing', 'domain is pure'],
-  ['packages/store/src/sends/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
-  ['packages/runtime/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
-  ['packages/whatsapp/src/a.ts', '@onecode/testing', 'nothing in production knows the test environment'],
-  ['packages/simulator/src/a.ts', '@onecode/testing', 'the simulator knows no sibling'],
   ['packages/store/src/a.ts', '../../testing/src/until.js', 'not even by a path'],
   ['packages/testing/src/a.ts', '@onecode/api', 'an app is nobody’s library'],
   ['packages/testing/src/a.ts', '@prisma/client', 'the builders call store'],
@@ -75,46 +61,15 @@ const REFUSED: Import[] = [
   ['apps/api/src/a.ts', '@onecode/store/dist/changeSend.js', 'packages are imported by their names'],
 ];
 
-const ALLOWED: Import[] = [
-  ['packages/domain/src/a.ts', 'node:crypto'],
-  ['packages/domain/src/a.ts', 'libphonenumber-js/max'],
-  ['packages/domain/src/a.ts', './code.js'],
-  ['packages/client/src/a.ts', './errors.js'],
-  ['packages/client/src/testing/a.ts', '../contract.js'],
-  ['packages/client/src/testing/a.ts', './server.js'],
-  ['packages/client/src/testing/a.ts', 'node:http'],
-  ['packages/code-samples/src/a.ts', './literals.js'],
-  ['packages/store/src/a.ts', '@onecode/domain'],
-  ['packages/store/src/sends/a.ts', '../client/database.js'],
-  ['packages/store/src/migrate.ts', '@onecode/runtime/config'],
-  ['packages/store/src/a.ts', 'pg'],
-  ['packages/whatsapp/src/a.ts', '@onecode/domain'],
-  ['packages/runtime/src/a.ts', 'bullmq'],
-  ['apps/api/src/routes/a.ts', '../answer.js'],
-  ['apps/console/src/features/sends/a.ts', '../../http/route.js'],
-  ['apps/console/web/src/a.ts', '../../src/features/sends/view.js'],
-  ['apps/worker/src/a.ts', '@onecode/store'],
-  ['apps/worker/src/a.ts', '@onecode/whatsapp'],
-  ['apps/worker/test/a.test.ts', '@onecode/simulator'],
-  ['apps/worker/test/a.test.ts', '@onecode/testing'],
-  ['apps/worker/test/a.test.ts', '../src/sweep.js'],
-  ['apps/console/test/features/a.test.ts', '../../src/config.js'],
-  ['apps/console/test/features/sends/a.test.ts', '../../../src/config.js'],
-  ['packages/store/test/a.test.ts', '@onecode/testing'],
-  ['packages/store/test/a.test.ts', 'pg'],
-  ['packages/testing/src/a.ts', '@onecode/store'],
-  ['packages/testing/src/a.ts', '@onecode/simulator'],
-  ['packages/testing/src/a.ts', 'pg'],
-  ['test/a.test.ts', '@onecode/testing'],
-  ['test/fuzz/a.ts', '../../apps/api/src/contract.js'],
-];
-
-/** Lints files with one import each, at paths as in this repository. @returns the files that a rule of the boundaries refuses */
-function refusedFiles(imports: readonly Import[]): Set<string> {
+/**
+ * Lints files with one import each, at paths as in this repository. That they allow what is allowed, the lint of the repository shows.
+ * @returns the files that a rule of the boundaries refuses
+ */
+function refusedFiles(): Set<string> {
   const folder = mkdtempSync(join(tmpdir(), 'onecode-boundaries-'));
   try {
     cpSync('.oxlintrc.json', join(folder, '.oxlintrc.json'));
-    imports.forEach(([path, specifier], index) => {
+    REFUSED.forEach(([path, specifier], index) => {
       const file = join(folder, fileOf(path, index));
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, `export * from '${specifier}';\n`);
@@ -131,23 +86,12 @@ function refusedFiles(imports: readonly Import[]): Set<string> {
 const fileOf = (path: string, index: number): string => path.replace(/a(\.test)?\.ts$/, `a${index}$1.ts`);
 
 describe('the boundaries between packages', () => {
-  const refused = refusedFiles(REFUSED);
-  const allowed = refusedFiles(ALLOWED);
+  const refused = refusedFiles();
 
-  it.each(named(REFUSED))('$path may not import $specifier: $why', ({ file }) => {
-    expect(refused).toContain(file);
-  });
-
-  it.each(named(ALLOWED))('$path may import $specifier', ({ file }) => {
-    expect(allowed).not.toContain(file);
-  });
+  it.each(REFUSED.map(([path, specifier, why], index) => ({ path, specifier, why, index })))(
+    '$path may not import $specifier: $why',
+    ({ path, index }) => {
+      expect(refused).toContain(fileOf(path, index));
+    },
+  );
 });
-
-function named(imports: readonly Import[]) {
-  return imports.map(([path, specifier, why], index) => ({
-    path,
-    specifier,
-    why,
-    file: fileOf(path, index),
-  }));
-}

@@ -1,34 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { ConfigError, LOG_LEVELS } from '@onecode/runtime';
+import { LOG_LEVELS } from '@onecode/runtime';
 import { SETTING_BOUNDS } from '@onecode/store';
-import { readApiConfig } from '../apps/api/src/config.js';
-import { readConsoleConfig } from '../apps/console/src/config.js';
-import { readWorkerConfig } from '../apps/worker/src/config.js';
 import { readEnvironment } from '../packages/simulator/src/settings.js';
-import { InvalidInput } from '../packages/simulator/src/input.js';
+import { faultsOf, PROCESS_VARIABLES, READERS } from './processVariables.js';
 
+const REQUIRED: Readonly<Record<string, string>> = PROCESS_VARIABLES;
 const root = new URL('..', import.meta.url);
 const fileOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const page = fileOf('docs/configuration.md');
-const SECRET = Buffer.alloc(32).toString('base64');
-
-/** A valid value for every variable that a process requires. */
-const REQUIRED: Readonly<Record<string, string>> = {
-  DATABASE_URL: 'postgresql://onecode@localhost/onecode',
-  REDIS_URL: 'redis://localhost',
-  BASE_URL: 'http://localhost:3000',
-  CONSOLE_URL: 'http://localhost:3001',
-  WHATSAPP_API_URL: 'http://localhost:4010/v25.0',
-  WEBHOOK_URL: 'http://localhost:3000/webhooks/whatsapp',
-  CODE_PEPPER: SECRET,
-  SECRET_KEY: SECRET,
-  SESSION_SECRET: SECRET,
-  WHATSAPP_APP_SECRET: 'secret',
-  WHATSAPP_VERIFY_TOKEN: 'token',
-};
-
-const PROCESSES = ['API', 'worker', 'console'];
+const PROCESSES = Object.keys(READERS);
 
 /**
  * The variables of one process, or of the table of another section, each with its default as written: a value in code, `required`, or
@@ -59,16 +40,6 @@ function declaredBy(read: (environment: NodeJS.ProcessEnv) => object): Map<strin
         [name, value === '' ? 'none' : typeof value === 'object' ? 'derived' : `\`${value}\``] as const,
     ),
   ]);
-}
-
-function faultsOf(read: () => object): readonly string[] {
-  try {
-    read();
-  } catch (error) {
-    if (error instanceof ConfigError || error instanceof InvalidInput) return error.faults;
-    throw error;
-  }
-  return [];
 }
 
 /** The variables that a configuration's reader takes from files too. */
@@ -108,12 +79,8 @@ function namesReadIn(path: string): Set<string> {
 }
 
 describe('docs/configuration.md', () => {
-  it.each([
-    ['API', readApiConfig],
-    ['worker', readWorkerConfig],
-    ['console', readConsoleConfig],
-  ])('lists the variables of the %s with their defaults', (heading, read) => {
-    expect(byName(resolved(tableOf(heading)))).toEqual(byName(declaredBy(read)));
+  it.each(PROCESSES)('lists the variables of the %s with their defaults', (name) => {
+    expect(byName(resolved(tableOf(name)))).toEqual(byName(declaredBy(READERS[name]!)));
   });
 
   it('lists the secrets that may be in files', () => {
@@ -121,7 +88,7 @@ describe('docs/configuration.md', () => {
     const listed = [...section.split('These are secrets: ')[1]!.matchAll(/`(\w+)`/g)].map(
       ([, name]) => name!,
     );
-    const read = [readApiConfig, readWorkerConfig, readConsoleConfig].flatMap(secretsOf);
+    const read = Object.values(READERS).flatMap(secretsOf);
     expect(listed.toSorted()).toEqual([...new Set([...read, 'MIGRATE_DATABASE_URL'])].toSorted());
   });
 
@@ -219,7 +186,9 @@ describe('.env.example', () => {
   });
 
   it('explains every variable of the processes and the command line', () => {
-    const names = [...PROCESSES, 'Command line'].flatMap((heading) => [...tableOf(heading).keys()]);
+    const names = [...PROCESSES, 'Command line', 'Migrations'].flatMap((heading) => [
+      ...tableOf(heading).keys(),
+    ]);
     expect(names.filter((name) => name !== 'NODE_ENV' && !(name in example))).toEqual([]);
   });
 

@@ -1,5 +1,12 @@
 import { checkDatabase, closeDatabase, findRightsFault, openDatabase } from '@onecode/store';
-import { buildCaller, ProcessStack, STACK_START_MS_MAX, until, type TestDatabase } from '@onecode/testing';
+import {
+  buildCaller,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  startProcess,
+  until,
+  type TestDatabase,
+} from '@onecode/testing';
 import { makeDocumentedDatabase } from './documentedDatabase.js';
 
 let stack: ProcessStack;
@@ -74,7 +81,7 @@ describe('the roles of docs/deploy.md', () => {
     await db.sql(`drop role ${url.username}`);
   });
 
-  it('show in readiness, in doctor and in one line of each process when a right is taken away', async () => {
+  it('show in readiness, in doctor and in one line of each process when a right is taken away, and at a start', async () => {
     const role = new URL(db.url).username;
     const ready = async (n: number): Promise<string> => (await fetch(`${stack.metrics[n]}/readyz`)).text();
     const said = `lacks rights on senders (select, insert, update, delete): docs/deploy.md#the-database`;
@@ -87,6 +94,15 @@ describe('the roles of docs/deploy.md', () => {
     await until('a fault of a loop', () => lines('"a round failed"') >= 1);
     await expect(stack.onecode('sender list')).rejects.toThrow('lacks a right: onecode doctor says which');
     await expect(stack.onecode('doctor')).rejects.toThrow('onecode doctor ended with 1');
+    const late = startProcess('apps/worker/dist/main.js', {
+      ...stack.variables,
+      DATABASE_URL: db.url,
+      SECRET_KEY: stack.secrets.secretKey,
+      WHATSAPP_API_URL: 'http://127.0.0.1:1',
+      LOG_LEVEL: 'error',
+    });
+    expect((await late.exited).code).toBe(1);
+    expect(late.output()).toMatch(/^worker: the role \w+ lacks rights on senders \([a-z, ]+\): [^\n]+\n$/);
     await db.sql(`grant select, insert, update, delete on senders to ${role}`);
     await until('processes that are ready', async () => {
       const answers = await Promise.all([ready(0), ready(1)]);

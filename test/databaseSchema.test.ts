@@ -1,14 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createTestDatabase, type TestDatabase } from '@onecode/testing';
-import pg from 'pg';
+import type pg from 'pg';
 import { changedFunctions, describeSchema } from '../scripts/database/schema.mjs';
 
 let db: TestDatabase;
 let client: pg.Client;
 beforeAll(async () => {
   db = await createTestDatabase();
-  client = new pg.Client({ connectionString: db.url });
-  await client.connect();
+  client = await db.connect();
 });
 afterAll(async () => {
   await client.end();

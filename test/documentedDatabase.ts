@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { closeDatabase, openDatabase } from '@onecode/store';
-import { startProcess, type TestDatabase } from '@onecode/testing';
+import { connectTestDatabase, startProcess, type TestDatabase } from '@onecode/testing';
 import pg from 'pg';
 
 const FILE = 'deploy/postgresql/database.sql';
 
-/** A database as docs/deploy.md makes it, with the tables of the built migrations. Its `url` and `database` are the service's. */
+/** A database as docs/deploy.md makes it, with the tables of the built migrations, as the service reaches it; `sql` may do all. */
 export async function makeDocumentedDatabase(): Promise<TestDatabase> {
   const name = `onecode_test_${randomBytes(6).toString('hex')}`;
   const addressOf = (role: string): string => {
@@ -26,25 +25,14 @@ export async function makeDocumentedDatabase(): Promise<TestDatabase> {
   const migration = startProcess('packages/store/dist/migrate.js', { DATABASE_URL: addressOf(owner) });
   if ((await migration.exited).code !== 0) throw new Error(migration.output());
 
-  const url = addressOf(service);
-  const database = openDatabase(url, { connectionsMax: 5 });
-  const pool = new pg.Pool({ connectionString: addressOf(''), max: 2 });
-  pool.on('error', () => {});
+  const db = connectTestDatabase(addressOf(service));
+  const admin = connectTestDatabase(addressOf(''));
   return {
-    url,
-    database,
-    async sql<Row extends object>(text: string, values: unknown[] = []) {
-      return (await pool.query(text, values)).rows as Row[];
-    },
-    async connect() {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      return client;
-    },
-    countLockWaits: () => Promise.resolve(0),
+    ...db,
+    sql: (text, values) => admin.sql(text, values),
     async drop() {
-      await pool.end();
-      await closeDatabase(database);
+      await admin.drop();
+      await db.drop();
       const drops = `drop database ${name} with (force);\ndrop role ${owner};\ndrop role ${service};\n`;
       await run(process.env['TEST_DATABASE_URL']!, drops);
     },

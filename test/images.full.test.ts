@@ -23,6 +23,7 @@ import {
   type TestDatabase,
 } from '@onecode/testing';
 import { VERSION } from '@onecode/runtime';
+import { PROCESS_VARIABLES } from './processVariables.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Installing the packages of an image takes half a minute, on a machine that has other work. */
@@ -170,21 +171,11 @@ describe('the Dockerfile', () => {
   });
 });
 
-const secret = (): string => randomBytes(32).toString('base64');
-/** The variables of all processes; each reads its own. */
 const environment = (): Record<string, string> => ({
+  ...PROCESS_VARIABLES,
   DATABASE_URL: db.url,
   REDIS_URL: testRedisUrl(),
   QUEUE_PREFIX: `test-${randomBytes(6).toString('hex')}`,
-  BASE_URL: 'http://localhost:3000',
-  CONSOLE_URL: 'http://localhost:3001',
-  WHATSAPP_API_URL: 'http://127.0.0.1:1/v25.0',
-  WEBHOOK_URL: 'http://127.0.0.1:1/webhooks/whatsapp',
-  CODE_PEPPER: secret(),
-  SECRET_KEY: secret(),
-  SESSION_SECRET: secret(),
-  WHATSAPP_APP_SECRET: 'secret',
-  WHATSAPP_VERIFY_TOKEN: 'token',
   HOST: '127.0.0.1',
   PORT: '0',
   METRICS_PORT: '0',

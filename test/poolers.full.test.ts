@@ -9,10 +9,10 @@ import {
 } from '@onecode/testing';
 import { Processes } from '../scripts/processes/processes.mjs';
 import { findPgBouncer, startPgBouncer } from '../scripts/services/pgbouncer.mjs';
+import { PROCESS_VARIABLES } from './processVariables.js';
 
 const PGBOUNCER = findPgBouncer();
 const SENDS = 60;
-const SECRET = Buffer.alloc(32).toString('base64');
 const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
 
 describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
@@ -64,19 +64,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
   });
 
   it('ends every process at its start where it keeps no prepared statements, with one line', async () => {
-    const env = {
-      DATABASE_URL: await poolerUrl(stack.db.url, 0),
-      REDIS_URL: 'redis://127.0.0.1:1',
-      SECRET_KEY: SECRET,
-      CODE_PEPPER: SECRET,
-      SESSION_SECRET: SECRET,
-      BASE_URL: 'http://127.0.0.1:3000',
-      CONSOLE_URL: 'http://localhost:3001',
-      WHATSAPP_API_URL: 'http://127.0.0.1:1/v25.0',
-      WHATSAPP_APP_SECRET: 'secret',
-      WHATSAPP_VERIFY_TOKEN: 'token',
-      PORT: '0',
-    };
+    const env = { ...PROCESS_VARIABLES, DATABASE_URL: await poolerUrl(stack.db.url, 0), PORT: '0' };
     for (const name of ['api', 'worker', 'console']) {
       const started = startProcess(`apps/${name}/dist/main.js`, env);
       expect((await started.exited).code).toBe(1);

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   buildCaller,
-  closedPort,
   startProcess,
   until,
   untilReady,
@@ -143,37 +142,46 @@ it('an address of another machine is refused in one line', async () => {
   expect(process.stderr()).toBe('api: this machine has no address 192.0.2.1\n');
 });
 
-it('the simulator serves its health to this machine, or at METRICS_HOST, which has to be an address of this machine', async () => {
-  const simulate = (changes: Record<string, string>): StartedProcess => {
-    started = startProcess('packages/simulator/dist/main.js', {
-      PORT: '0',
-      HOST: '127.0.0.1',
-      WEBHOOK_URL: 'http://127.0.0.1:1/webhooks/whatsapp',
-      WHATSAPP_APP_SECRET: 'secret',
-      WHATSAPP_VERIFY_TOKEN: 'token',
-      ...changes,
-    });
-    return started;
-  };
-  for (const [METRICS_HOST, line] of [
-    ['127.0.0.1:9090', 'METRICS_HOST must be an IP address or a host name'],
-    ['192.0.2.1', 'this machine has no address 192.0.2.1'],
-  ] as const) {
-    const refused = simulate({ METRICS_PORT: '0', METRICS_HOST });
-    expect((await refused.exited).code).toBe(1);
-    expect(refused.stderr()).toBe(`simulator: ${line}\n`);
-  }
-  for (const [changes, isOpen] of [
-    [{}, false],
-    [{ METRICS_HOST: '0.0.0.0' }, true],
-  ] as const) {
-    const port = await closedPort();
-    const process = simulate({ METRICS_PORT: String(port), ...changes });
-    await until('a simulator that is up', () => isServed(LOOPBACK, port));
-    expect(await isServed(OTHER, port)).toBe(isOpen);
-    expect((await process.stop()).code).toBe(0);
-  }
-});
+it.each<[Name, string, (address: URL) => void, RegExp]>([
+  [
+    'api',
+    'a wrong password',
+    (address) => (address.password = 'not-the-password'),
+    /the database refused the user or the password in DATABASE_URL/,
+  ],
+  [
+    'worker',
+    'a database that does not exist',
+    (address) => (address.pathname = '/no_such_one'),
+    /the database that DATABASE_URL names does not exist/,
+  ],
+  [
+    'console',
+    'a server without TLS, which it asks for',
+    (address) => (address.search = '?sslmode=verify-full'),
+    /the database and this process agree on no TLS, or on no certificate/,
+  ],
+])(
+  'the %s given %s waits, and says so in one warning without the password',
+  async (name, _, spoil, reason) => {
+    const address = new URL(values['DATABASE_URL']!);
+    const passwords = [address.password];
+    spoil(address);
+    passwords.push(address.password);
+    const others = filesOf(SECRETS[name].filter((one) => one !== 'DATABASE_URL'));
+    const process = start(name, { ...others, DATABASE_URL: address.href, LOG_LEVEL: 'info' });
+    const warnings = () => process.log().filter(({ msg }) => msg === 'PostgreSQL cannot be used');
+    await until('the warning', () => warnings().length > 0, 60_000);
+    const port = process.log().find(({ msg }) => msg === 'ready')!['metrics_port'] as number;
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(reason)]);
+    expect(warnings()).toMatchObject([
+      { level: 'warn', service: 'PostgreSQL', reason: expect.stringMatching(reason) },
+    ]);
+    expect(process.ended()).toBeNull();
+    for (const word of passwords.filter((one) => one !== '')) expect(process.output()).not.toContain(word);
+  },
+);
 
 describe('the migrations', () => {
   const migrate = (env: Record<string, string>) => startProcess('packages/store/dist/migrate.js', env);

@@ -11,10 +11,10 @@ import {
   type TestDatabase,
 } from '@onecode/testing';
 import { COMMIT, VERSION } from '@onecode/runtime';
+import { PROCESS_VARIABLES } from './processVariables.js';
 
 const KINDS = ['api', 'worker', 'console'] as const;
 const START_MS_MAX = 120_000;
-const secret = (): string => randomBytes(32).toString('base64');
 
 let db: TestDatabase;
 let running: StartedProcess[] = [];
@@ -29,17 +29,10 @@ afterAll(() => db.drop());
 
 function start(kind: (typeof KINDS)[number], changes: Record<string, string> = {}): StartedProcess {
   const started = startProcess(`apps/${kind}/dist/main.js`, {
+    ...PROCESS_VARIABLES,
     DATABASE_URL: db.url,
     REDIS_URL: testRedisUrl(),
     QUEUE_PREFIX: `test-${randomBytes(6).toString('hex')}`,
-    BASE_URL: 'http://localhost:3000',
-    CONSOLE_URL: 'http://localhost:3001',
-    WHATSAPP_API_URL: 'http://127.0.0.1:1/v25.0',
-    CODE_PEPPER: secret(),
-    SECRET_KEY: secret(),
-    SESSION_SECRET: secret(),
-    WHATSAPP_APP_SECRET: 'secret',
-    WHATSAPP_VERIFY_TOKEN: 'token',
     PORT: '0',
     METRICS_PORT: '0',
     ...changes,

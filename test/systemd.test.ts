@@ -11,8 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, databaseAddress, readConfig } from '@onecode/runtime';
+import { databaseAddress, readConfig } from '@onecode/runtime';
 import { describeIf, makeCertificates, startProcess } from '@onecode/testing';
+import { faultsOf } from './processVariables.js';
 
 const FOLDER = 'deploy/systemd';
 const units = readdirSync(FOLDER).filter((name) => name.endsWith('.service'));
@@ -99,15 +100,11 @@ describe('certificates of an own authority', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   /** What is wrong with an address, read by a user that is not root, as DynamicUser makes one. */
-  function faultsOf(url: string): readonly string[] {
+  function addressFaults(url: string): readonly string[] {
     const isRoot = process.getuid?.() === 0;
     if (isRoot) process.seteuid!(65_534);
     try {
-      readConfig({ DATABASE_URL: url }, { DATABASE_URL: databaseAddress() });
-      return [];
-    } catch (error) {
-      if (error instanceof ConfigError) return error.faults;
-      throw error;
+      return faultsOf(() => readConfig({ DATABASE_URL: url }, { DATABASE_URL: databaseAddress() }));
     } finally {
       if (isRoot) process.seteuid!(0);
     }
@@ -123,9 +120,9 @@ describe('certificates of an own authority', () => {
     expect(commands).toHaveLength(2);
     for (const command of commands) expect(spawnSync('sh', ['-c', command]).status).toBe(0);
     const at = (path: string): string => `postgresql://h/d?sslmode=verify-full&sslrootcert=${path}`;
-    expect(faultsOf(at(`${folder}/onecode/ca.pem`))).toEqual([]);
+    expect(addressFaults(at(`${folder}/onecode/ca.pem`))).toEqual([]);
     chmodSync(caFile, 0);
-    expect(faultsOf(at(caFile))).toEqual([
+    expect(addressFaults(at(caFile))).toEqual([
       `DATABASE_URL names ${caFile} as its sslrootcert, which this user cannot read (EACCES)`,
     ]);
   });

@@ -184,7 +184,7 @@ const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
  * @param {readonly Row[]} rows
  * @returns {Line[]}
  */
-export function rowLines(rows) {
+function rowLines(rows) {
   const hasBefore = rows.some(({ target }) => target === BEFORE);
   return rows.map((row) => {
     const ratioTo = (/** @type {string} */ target, /** @type {Compare} */ compare = ratio) => {
@@ -223,81 +223,65 @@ export function rowLines(rows) {
 const variantOf = (target) => /, (one hot account|no idempotency key)$/.exec(target)?.[0] ?? '';
 
 /**
- * @param {Results['firstMinute']} firstMinute
- * @returns {Line[]}
+ * The tables of everything that was measured, and of the goals.
+ * @param {Results} results
+ * @param {readonly Goal[]} goals
+ * @returns {Line[][]}
  */
-export const firstMinuteLines = (firstMinute) =>
-  firstMinute === null
-    ? []
-    : [
-        {
-          what: 'first minute',
-          'worst a second': number(firstMinute.worstPerSecond, 0),
-          'steady a second': number(firstMinute.steadyPerSecond, 0),
-          'sends at the end': String(firstMinute.sends),
-        },
-      ];
-
-/**
- * @param {Results['starts']} starts
- * @returns {Line[]}
- */
-export const startLines = (starts) =>
-  starts.map(({ target, startMs }) => ({ what: `start: ${target}`, 'ms until ready': number(startMs, 0) }));
-
-/**
- * @param {Results['memory']} memory
- * @param {number} minutes
- * @returns {Line[]}
- */
-export const memoryLines = (memory, minutes) =>
-  memory.map(({ process, maxMiB, grownMiB }) => ({
-    what: `memory of ${process}, ${minutes} min`,
-    'most MiB': number(maxMiB, 0),
-    'grew MiB': number(grownMiB, 1),
-  }));
-
-/**
- * @param {Results['growth']} growth
- * @returns {Line[][]} tables
- */
-export function growthLines(growth) {
-  if (growth === null) return [];
-  const { sends, parts } = growth.workingSet;
-  const { deleted, cpuMs, walBytes } = growth.vacuum;
-  const sizes = growth.sizes.map(({ table, tableBytes, indexBytes }) => ({
+export function tablesOf({ rows, firstMinute, starts, memory, growth, minutes }, goals) {
+  const sizes = (growth?.sizes ?? []).map(({ table, tableBytes, indexBytes }) => ({
     what: `bytes a send: ${table}`,
     table: number(tableBytes, 0),
     indexes: number(indexBytes, 0),
   }));
-  return [
-    [
-      ...sizes,
-      { what: 'rows that an idle worker reads a second', table: number(growth.idleRowsPerSecond, 0) },
-    ],
-    parts.map(({ name, bytes, ofBytes }) => ({
-      what: `touched by ${sends} sends: ${name}`,
+  /** @type {Line[][]} */
+  const tables = [
+    rowLines(rows),
+    firstMinute === null
+      ? []
+      : [
+          {
+            what: 'first minute',
+            'worst a second': number(firstMinute.worstPerSecond, 0),
+            'steady a second': number(firstMinute.steadyPerSecond, 0),
+            'sends at the end': String(firstMinute.sends),
+          },
+        ],
+    starts.map(({ target, startMs }) => ({
+      what: `start: ${target}`,
+      'ms until ready': number(startMs, 0),
+    })),
+    memory.map(({ process, maxMiB, grownMiB }) => ({
+      what: `memory of ${process}, ${minutes} min`,
+      'most MiB': number(maxMiB, 0),
+      'grew MiB': number(grownMiB, 1),
+    })),
+    growth === null
+      ? []
+      : [
+          ...sizes,
+          { what: 'rows that an idle worker reads a second', table: number(growth.idleRowsPerSecond, 0) },
+        ],
+    (growth?.workingSet.parts ?? []).map(({ name, bytes, ofBytes }) => ({
+      what: `touched by ${growth?.workingSet.sends} sends: ${name}`,
       MB: number(bytes / 1e6, 1),
       'of MB': number(ofBytes / 1e6, 1),
     })),
-    [
-      {
-        what: `vacuum of sends, ${deleted} of them deleted`,
-        'postgres s': number(cpuMs / 1000, 1),
-        'WAL MB': number(walBytes / 1e6, 0),
-      },
-    ],
+    growth === null
+      ? []
+      : [
+          {
+            what: `vacuum of sends, ${growth.vacuum.deleted} of them deleted`,
+            'postgres s': number(growth.vacuum.cpuMs / 1000, 1),
+            'WAL MB': number(growth.vacuum.walBytes / 1e6, 0),
+          },
+        ],
+    goals.map(({ name, wanted, bound, found, met }) => ({
+      goal: name,
+      wanted: `${bound} ${wanted}`,
+      found: number(found, found < 100 ? 2 : 0),
+      '': met ? 'met' : 'missed',
+    })),
   ];
+  return tables.filter((lines) => lines.length > 0);
 }
-
-/**
- * @param {readonly Goal[]} goals
- * @returns {Line[]}
- */
-export const goalLines = (goals) =>
-  goals.map(({ name, wanted, bound, found, met }) => ({
-    goal: name,
-    wanted: `${bound} ${wanted}`,
-    found: number(found, found < 100 ? 2 : 0),
-    '': met ? 'met' : 'missed',
-  }));

@@ -5,15 +5,7 @@ import { openBaseline } from '../targets/baseline.mjs';
 import { buildRevision, openOnecode, WORKING_TREE } from '../targets/onecode.mjs';
 import { measureCreation, measureHalfLoad, measureReceiptPosts, measureRefusals } from './api.mjs';
 import { measureRepeats, measureRightGuesses, measureStatus, measureWrongGuesses } from './api.mjs';
-import {
-  firstMinuteLines,
-  goalLines,
-  growthLines,
-  judge,
-  memoryLines,
-  rowLines,
-  startLines,
-} from './report.mjs';
+import { judge, tablesOf } from './report.mjs';
 import { measureRetention } from './retention.mjs';
 import { measureFirstMinute, measureGrowth, measureMemory, measureStart } from './resources.mjs';
 import {
@@ -80,18 +72,12 @@ export async function measure(environment, options) {
   const memory = isWanted('memory') ? await measureMemory(context) : [];
   await Promise.all(context.targets.map(({ close }) => close()));
   redis.disconnect();
-  const goals = judge({ rows, firstMinute, starts, memory, growth, minutes: options.minutes });
+  const results = { rows, firstMinute, starts, memory, growth, minutes: options.minutes };
+  const goals = judge(results);
   return {
-    tables: [
-      rowLines(rows),
-      firstMinuteLines(firstMinute),
-      startLines(starts),
-      memoryLines(memory, options.minutes),
-      ...growthLines(growth),
-      goalLines(goals),
-    ].filter((lines) => lines.length > 0),
+    tables: tablesOf(results, goals),
     missed: goals.filter(({ met }) => !met).map(({ name }) => name),
-    details: { machine, options, rows, firstMinute, starts, memory, growth, goals },
+    details: { machine, options, ...results, goals },
   };
 }
 

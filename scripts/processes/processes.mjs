@@ -287,19 +287,12 @@ export function startTime(pid) {
   return process.platform === 'linux' ? startTimeInProc(pid) : startTimeInPs(pid);
 }
 
-/**
- * The state of a process, as the operating system tells it: its first letter is `T` for one that is stopped.
- * @param {number} pid of a process that runs
- * @returns {string}
- */
-export function stateOf(pid) {
-  return process.platform === 'linux' ? (statFields(pid)[0] ?? '') : ps(pid, 'stat=');
-}
-
 /** @param {number} pid */
 function startTimeInProc(pid) {
   try {
-    const fields = statFields(pid);
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // From its state on: the field before that is the name in brackets, which may itself hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${fields[19]}`;
   } catch {
@@ -310,27 +303,10 @@ function startTimeInProc(pid) {
 /** @param {number} pid */
 function startTimeInPs(pid) {
   try {
-    const [state, ...startedAt] = ps(pid, 'stat=,lstart=').split(/\s+/);
+    const args = ['-o', 'stat=,lstart=', '-p', String(pid)];
+    const [state, ...startedAt] = execFileSync('ps', args, { encoding: 'utf8' }).trim().split(/\s+/);
     return state?.startsWith('Z') ? null : startedAt.join(' ');
   } catch {
     return null;
   }
-}
-
-/**
- * The fields of a process in `/proc` from its state on.
- * @param {number} pid
- */
-function statFields(pid) {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The second field is the name in brackets, which may itself hold spaces and brackets.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-}
-
-/**
- * @param {number} pid
- * @param {string} fields
- */
-function ps(pid, fields) {
-  return execFileSync('ps', ['-o', fields, '-p', String(pid)], { encoding: 'utf8' }).trim();
 }

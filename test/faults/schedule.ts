@@ -17,16 +17,9 @@ const FAULTS: readonly Fault[] = [
   ...CLOCK_FAULTS,
 ];
 
-/** The number of other faults between two extra kills. */
-const KILLS_EVERY = 8;
-
-/** Every fault in a random order, again and again, with extra kills in between. */
+/** Every fault in a random order, again and again. */
 export function* allFaults(random: Random): Generator<Fault, never> {
-  for (;;)
-    for (const [n, fault] of random.shuffled(FAULTS).entries()) {
-      yield fault;
-      if (n % KILLS_EVERY === KILLS_EVERY - 1) yield KILL_FAULTS[((n / KILLS_EVERY) % 2) | 0] as Fault;
-    }
+  for (;;) yield* random.shuffled(FAULTS);
 }
 
 /** A random fault of each family, none for longer than `holdMsMax`. The kills are those at a third of the crash points. */

@@ -1,16 +1,15 @@
 import { openApiDocument } from '../../apps/api/src/contract.js';
 
-/** The parts of JSON Schema that openapi.yaml uses for requests. */
+/** The parts of JSON Schema that openapi.yaml uses for requests: objects of texts. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
-  enum?: unknown[];
+  enum?: string[];
   pattern?: string;
   maxLength?: number;
-  examples?: unknown[];
+  examples?: string[];
   required?: string[];
   properties?: Record<string, Schema>;
-  items?: Schema;
 }
 
 interface Parameter {
@@ -106,10 +105,9 @@ function resolved<Node extends { $ref?: string }>(document: OpenApiDocument, nod
 }
 
 function wholeSchema(document: OpenApiDocument, schema: Schema): Schema {
-  const { properties, items, ...rest } = resolved(document, schema);
+  const { properties, ...rest } = resolved(document, schema);
   return {
     ...rest,
-    ...(items !== undefined && { items: wholeSchema(document, items) }),
     ...(properties !== undefined && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, each]) => [name, wholeSchema(document, each)]),

@@ -1,15 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { ConfigError, createRegistry, serveMetrics, type MetricsServer } from '@onecode/runtime';
 import { describeIf } from '@onecode/testing';
 import { parse } from 'yaml';
-import { readApiConfig } from '../../apps/api/src/config.js';
-import { readConsoleConfig } from '../../apps/console/src/config.js';
-import { readWorkerConfig } from '../../apps/worker/src/config.js';
 import { findKustomize } from '../../scripts/services/kustomize.mjs';
+import { faultsOf, READERS } from '../processVariables.js';
 import {
   FOLDER,
+  manifestFaults,
   ofKind,
   OVERLAYS,
   render,
@@ -19,7 +17,6 @@ import {
   type KubernetesObject,
   type Workload,
 } from './manifests.js';
-import { typeFaults } from './schemas.js';
 
 const KUSTOMIZE = findKustomize();
 const NONE = ' (skipped: this machine has no Kustomize and cannot have one)';
@@ -42,12 +39,6 @@ const SECRETS: Readonly<Record<string, string>> = {
   WHATSAPP_APP_SECRET: 'secret',
   WHATSAPP_VERIFY_TOKEN: 'token',
 };
-/** The processes, and how each reads its environment. */
-const READERS: Readonly<Record<string, (environment: NodeJS.ProcessEnv) => object>> = {
-  api: readApiConfig,
-  worker: readWorkerConfig,
-  console: readConsoleConfig,
-};
 /** What the other programs of ours read, all of it required. */
 const OTHERS: Readonly<Record<string, readonly string[]>> = {
   migration: ['MIGRATE_DATABASE_URL_FILE'],
@@ -58,27 +49,21 @@ const names = (container: Container): string[] => (container.env ?? []).map(({ n
 const literal = (container: Container, name: string): string | undefined =>
   container.env?.find((one) => one.name === name)?.value;
 
-describeIf(KUSTOMIZE !== null)(`the checks of manifests${KUSTOMIZE ? '' : NONE}`, () => {
-  const service = (): KubernetesObject => ({
+it('the check of manifests finds a kind that does not exist, and a member that is missing, misspelt or of another type', () => {
+  const service = (port: object, kind = 'Service'): KubernetesObject => ({
     apiVersion: 'v1',
-    kind: 'Service',
+    kind,
     metadata: { name: 'api' },
-    spec: { ports: [{ name: 'http', port: 80 }] },
+    spec: { ports: [port] },
   });
-
-  it('let a sound object pass', () => {
-    expect(typeFaults([service()])).toEqual([]);
-  });
-
-  it('refuse a kind that does not exist, and a member that is missing, misspelt or of another type', () => {
-    const [typed, incomplete, misspelt] = [service(), service(), service()];
-    typed['spec'].ports[0].port = { number: 80 };
-    delete incomplete['spec'].ports[0].port;
-    misspelt['spec'].ports[0].targetPorts = 'http';
-    const faults = typeFaults([{ ...service(), kind: 'Servise' }, typed, incomplete, misspelt]);
-    for (const [index, fault] of ['Servise', 'number', 'port', 'targetPorts'].entries())
-      expect(faults[index]).toContain(fault);
-  });
+  const faults = manifestFaults([
+    service({ port: 80 }, 'Servise'),
+    service({ port: { number: 80 } }),
+    service({ name: 'http' }),
+    service({ port: 80, targetPorts: 'http' }),
+  ]);
+  for (const [index, fault] of ['Servise', 'number', 'port', 'targetPorts'].entries())
+    expect(faults[index]).toContain(fault);
 });
 
 describeIf(KUSTOMIZE !== null)(`components${KUSTOMIZE ? '' : NONE}`, () => {
@@ -97,7 +82,7 @@ describeIf(KUSTOMIZE !== null)(`components${KUSTOMIZE ? '' : NONE}`, () => {
     );
     const objects = render(KUSTOMIZE!, relative(FOLDER, folder));
     rmSync(folder, { recursive: true });
-    expect(typeFaults(objects)).toEqual([]);
+    expect(manifestFaults(objects)).toEqual([]);
     return objects;
   }
 
@@ -147,7 +132,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
     const workload = (name: string): Workload => workloads.find((one) => one.name === name)!;
 
     it('has only objects that Kubernetes accepts', () => {
-      expect(typeFaults(objects)).toEqual([]);
+      expect(manifestFaults(objects)).toEqual([]);
     });
 
     it('has no object twice, and all of them in one namespace', () => {
@@ -208,18 +193,16 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
         expect(secretFiles(workload(name)).toSorted()).toEqual(needed.toSorted());
       });
 
-      it('the ports that it names, and probes on those for metrics', async () => {
+      it('the ports that it names, and probes on those for metrics', () => {
         const { container } = workload(name);
         const ports = new Map(container.ports!.map((one) => [one.name, String(one.containerPort)]));
         expect(ports.get('metrics')).toBe(literal(container, 'METRICS_PORT'));
         expect(ports.get('http')).toBe(literal(container, 'PORT'));
         expect(literal(container, 'METRICS_HOST')).toBe('0.0.0.0');
-        const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map(
-          (probe) => container[probe].httpGet as { path: string; port: string },
+        const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'];
+        expect(probes.map((probe) => container[probe].httpGet)).toEqual(
+          ['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'metrics' })),
         );
-        expect(probes.map(({ port }) => port)).toEqual(['metrics', 'metrics', 'metrics']);
-        expect(probes.at(-1)!.path).toBe('/readyz');
-        expect(await statusesOf(probes.map(({ path }) => path))).toEqual([200, 200, 200]);
       });
 
       it('the time that its stop may take', () => {
@@ -287,9 +270,8 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       for (const policy of ofKind(objects, 'NetworkPolicy')) {
         const selected = workloads.filter(({ labels }) => selects(policy['spec'].podSelector, labels));
         expect(selected).not.toHaveLength(0);
-        const ports = (policy['spec'].ingress ?? []).flatMap((rule: any) => rule.ports) as {
-          port: string;
-        }[];
+        const rules = (policy['spec'].ingress ?? []) as { ports?: { port: string }[] }[];
+        const ports = rules.flatMap((rule) => rule.ports ?? []);
         for (const { port } of ports)
           for (const { container } of selected)
             expect(container.ports!.map(({ name }) => name)).toContain(port);
@@ -301,66 +283,9 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
       }
     });
 
-    it('lets processes reach each other by the numbers of ports, which every network plugin knows', () => {
-      for (const { spec } of ofKind(objects, 'NetworkPolicy') as any[])
-        for (const { to, ports } of (spec.egress ?? []) as { to: any[]; ports: { port: unknown }[] }[])
-          for (const { podSelector } of to.filter((one) => one.podSelector !== undefined)) {
-            const reached = workloads.filter(({ labels }) => selects(podSelector, labels));
-            expect(reached).toHaveLength(1);
-            const open = reached[0]!.container.ports!.map(({ containerPort }) => containerPort);
-            for (const { port } of ports) expect(open).toContain(port);
-          }
-    });
-
-    it('lets processes reach PostgreSQL and Redis by their addresses or Pods alone', () => {
-      const rules = ofKind(objects, 'NetworkPolicy').flatMap(({ spec }: any) => spec.egress ?? []) as {
-        to: any[];
-        ports: { port: number }[];
-      }[];
-      const stores = rules.filter(({ ports }) => ports.some(({ port }) => [5432, 6379].includes(port)));
-      expect(stores).toHaveLength(2);
-      for (const to of stores.flatMap((rule) => rule.to))
-        if (to.podSelector === undefined)
-          expect(to).toEqual({ ipBlock: { cidr: expect.stringMatching(/\/32$/) } });
-    });
-
     it('denies all traffic that no policy names', () => {
       const deny = ofKind(objects, 'NetworkPolicy').find(({ metadata }) => metadata.name === 'default-deny');
       expect(deny!['spec']).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
-    });
-
-    it('lets the operator’s doctor reach PostgreSQL, Redis and the webhook', () => {
-      const { labels, container } = workload('operator');
-      const rules = ofKind(objects, 'NetworkPolicy')
-        .filter(({ spec }: any) => selects(spec.podSelector, labels))
-        .flatMap(({ spec }: any) => spec.egress ?? []) as { to: any[]; ports: { port: number }[] }[];
-      const reached = (port: number): any[] =>
-        rules.filter(({ ports }) => ports.some((one) => one.port === port)).flatMap(({ to }) => to);
-      expect(reached(5432)).not.toEqual([]);
-      expect(reached(6379)).not.toEqual([]);
-      const baseUrl = valueOf(
-        objects,
-        container.env!.find(({ name }) => name === 'BASE_URL')!,
-      );
-      if (overlay === 'production') {
-        expect(baseUrl).toMatch(/^https:/);
-        const namespaces = reached(443).map((to) => to.namespaceSelector?.matchLabels);
-        expect(namespaces).toContainEqual({ 'kubernetes.io/metadata.name': 'ingress-nginx' });
-        expect(reached(443).map((to) => to.ipBlock?.cidr)).toContain('0.0.0.0/0');
-        return;
-      }
-      expect(baseUrl).toBe('http://api');
-      const api = workload('api');
-      const port = api.container.ports!.find(({ name }) => name === 'http')!.containerPort;
-      expect(reached(port).some((to) => selects(to.podSelector, api.labels))).toBe(true);
-      const entering = ofKind(objects, 'NetworkPolicy')
-        .filter(({ spec }: any) => selects(spec.podSelector, api.labels))
-        .flatMap(({ spec }: any) => spec.ingress ?? []) as { from: any[] }[];
-      expect(
-        entering.some(({ from }) =>
-          from.some((one) => one.podSelector !== undefined && selects(one.podSelector, labels)),
-        ),
-      ).toBe(true);
     });
 
     it('takes the addresses of its ingress from the addresses that the processes tell', () => {
@@ -395,6 +320,51 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
     });
   },
 );
+
+describeIf(KUSTOMIZE !== null)(`overlays/production${KUSTOMIZE ? '' : NONE}`, () => {
+  const objects = KUSTOMIZE === null ? [] : render(KUSTOMIZE, 'overlays/production');
+  const workloads = workloadsOf(objects);
+  interface Egress {
+    to: any[];
+    ports: { port: number }[];
+  }
+  const policies = ofKind(objects, 'NetworkPolicy') as any[];
+  const rules = policies.flatMap(({ spec }) => (spec.egress ?? []) as Egress[]);
+
+  it('lets processes reach each other by the numbers of ports, which every network plugin knows', () => {
+    for (const { to, ports } of rules)
+      for (const { podSelector } of to.filter((one) => one.podSelector !== undefined)) {
+        const reached = workloads.filter(({ labels }) => selects(podSelector, labels));
+        expect(reached).toHaveLength(1);
+        const open = reached[0]!.container.ports!.map(({ containerPort }) => containerPort);
+        for (const { port } of ports) expect(open).toContain(port);
+      }
+  });
+
+  it('lets processes reach PostgreSQL and Redis by their addresses alone', () => {
+    const stores = rules.filter(({ ports }) => ports.some(({ port }) => [5432, 6379].includes(port)));
+    expect(stores).toHaveLength(2);
+    for (const to of stores.flatMap((rule) => rule.to))
+      expect(to).toEqual({ ipBlock: { cidr: expect.stringMatching(/\/32$/) } });
+  });
+
+  it('lets the operator’s doctor reach PostgreSQL, Redis and the webhook', () => {
+    const { labels, container } = workloads.find(({ name }) => name === 'operator')!;
+    const own = policies.filter(({ spec }) => selects(spec.podSelector, labels));
+    const reached = (port: number): any[] =>
+      own
+        .flatMap(({ spec }) => (spec.egress ?? []) as Egress[])
+        .filter(({ ports }) => ports.some((one) => one.port === port))
+        .flatMap(({ to }) => to);
+    expect(reached(5432)).not.toEqual([]);
+    expect(reached(6379)).not.toEqual([]);
+    const baseUrl = container.env!.find(({ name }) => name === 'BASE_URL')!;
+    expect(valueOf(objects, baseUrl)).toMatch(/^https:/);
+    const namespaces = reached(443).map((to) => to.namespaceSelector?.matchLabels);
+    expect(namespaces).toContainEqual({ 'kubernetes.io/metadata.name': 'ingress-nginx' });
+    expect(reached(443).map((to) => to.ipBlock?.cidr)).toContain('0.0.0.0/0');
+  });
+});
 
 it('the metric by which the API scales is one that it exports', () => {
   const values = fileOf('deploy/kubernetes/prometheus-adapter/values.yaml');
@@ -433,26 +403,4 @@ function secretFiles({ pod, container }: Workload): string[] {
   expect(mount!.readOnly).toBe(true);
   expect(names(container).filter((name) => name.endsWith('_FILE'))).toHaveLength(files.length);
   return files;
-}
-
-function faultsOf(read: () => object): readonly string[] {
-  try {
-    read();
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
-    throw error;
-  }
-}
-
-/** How a process's metrics port answers these paths. */
-async function statusesOf(paths: readonly string[]): Promise<number[]> {
-  const at = { METRICS_HOST: '127.0.0.1', METRICS_PORT: 0 };
-  const server: MetricsServer = await serveMetrics(createRegistry('test'), at, {});
-  try {
-    const answers = paths.map((path) => fetch(`http://127.0.0.1:${server.port}${path}`));
-    return (await Promise.all(answers)).map(({ status }) => status);
-  } finally {
-    await server.close();
-  }
 }

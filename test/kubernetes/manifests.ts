@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import type { Kustomize } from '../../scripts/services/kustomize.mjs';
+import { typeFaults } from '../typeFaults.js';
 
 export const FOLDER = fileURLToPath(new URL('../../deploy/kubernetes/', import.meta.url));
 export const OVERLAYS = readdirSync(`${FOLDER}overlays`).toSorted();
@@ -45,6 +46,18 @@ export function render({ command, args }: Kustomize, folder: string): Kubernetes
   if (status !== 0 || stderr !== '') throw new Error(`Kustomize refuses ${folder}: ${stderr}`);
   // Kubernetes reads YAML 1.1.
   return parseAllDocuments(stdout, { version: '1.1' }).map((one) => one.toJS() as KubernetesObject);
+}
+
+/**
+ * What Kubernetes' types say against objects: kinds that do not exist, members that are missing, of another type or misspelt, and
+ * words that are none of a member's.
+ */
+export function manifestFaults(objects: readonly KubernetesObject[]): string[] {
+  const lines = objects.flatMap(({ apiVersion, kind, ...rest }, index) => [
+    `import type { I${kind} as Type${index} } from 'kubernetes-models/${apiVersion}';`,
+    `export const object${index}: Type${index} = ${JSON.stringify({ apiVersion, kind, ...rest })};`,
+  ]);
+  return typeFaults(lines.join('\n'));
 }
 
 /** The objects of one kind. */

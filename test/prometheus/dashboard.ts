@@ -4,11 +4,8 @@ export interface DashboardJson {
 }
 
 interface Panel {
-  id: number;
   type: string;
   title: string;
-  description?: string;
-  gridPos: { x: number; y: number; w: number; h: number };
   targets?: { expr: string }[];
 }
 

@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '@onecode/testing';
-import pg from 'pg';
+import type pg from 'pg';
 import { contractOf } from '@onecode/domain';
 import { concurrentIndex, readMigrations, type Migration } from '@onecode/store/migrations';
 
@@ -50,8 +50,7 @@ let db: TestDatabase;
 let client: pg.Client;
 beforeAll(async () => {
   db = await createTestDatabase();
-  client = new pg.Client({ connectionString: db.url });
-  await client.connect();
+  client = await db.connect();
 });
 afterAll(async () => {
   await client.end();
