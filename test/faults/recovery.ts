@@ -35,6 +35,11 @@ export async function watchRecovery(cluster: FaultCluster, startedAt: Date): Pro
   return { resumedMs: worst(resumed), drainedMs };
 }
 
+/** The median; of an even count the lower of the two in the middle. */
+export function medianOf(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor((numbers.length - 1) / 2)] ?? Infinity;
+}
+
 function worst(times: readonly (number | null)[]): number | null {
   return times.includes(null) ? null : Math.max(...(times as number[]));
 }

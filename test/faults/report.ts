@@ -1,3 +1,4 @@
+import { medianOf } from './recovery.js';
 import type { RunResult, SettledInjection } from './run.js';
 
 /** A run in one sentence. */
@@ -30,14 +31,16 @@ function observedIn(group: readonly SettledInjection[]): string {
   const total = (read: (observed: SettledInjection['observed']) => number): number =>
     group.reduce((sum, { observed }) => sum + read(observed), 0);
   const p95 = Math.max(...group.map(({ observed }) => observed.creationP95Ms));
+  const slowest = Math.max(...group.map(({ observed }) => observed.slowestCreationMs));
   return [
     [total(({ kills }) => kills), 'kills'],
     [total(({ serverErrors }) => serverErrors), 'answers 5xx'],
     [total(({ lost }) => lost), 'answers lost'],
+    [total(({ unknownOutcomes }) => unknownOutcomes), 'unknown outcomes'],
   ]
     .filter(([count]) => count !== 0)
     .map(([count, what]) => `${count} ${what}`)
-    .concat(`95% of 202 within ${p95} ms`)
+    .concat(`95% of 202 within ${p95} ms, slowest ${slowest} ms`)
     .join(', ');
 }
 
@@ -49,9 +52,4 @@ function timesIn(all: readonly (number | null)[]): string {
   const text = (ms: number): string =>
     ms === Infinity ? 'longer than watched' : `${(ms / 1000).toFixed(1)} s`;
   return median === worst ? text(median) : `${text(median)} – ${text(worst)}`;
-}
-
-/** The median; of an even count the lower of the two in the middle. */
-function medianOf(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor((numbers.length - 1) / 2)] ?? Infinity;
 }

@@ -1,16 +1,19 @@
 import { until } from '@onecode/testing';
 import { check } from './check/check.js';
 import { readEvidence } from './check/readEvidence.js';
-import { runFault, type FaultContext, type Injection } from './faultRunner.js';
+import { runFault, type FaultContext, type Goals, type Injection } from './faultRunner.js';
 import type { ClientEvent, Violation } from './evidence.js';
 import type { Fault } from './faults/fault.js';
 import { DELIVERY_ATTEMPTS, FaultCluster } from './cluster/faultCluster.js';
 import { buildCallers, startLoad } from './load/load.js';
 import { Random } from './load/plan.js';
+import { medianOf } from './recovery.js';
 
 export interface RunOptions {
   seed: number;
   accounts: number;
+  sendsPerSecond: number;
+  goals: Goals;
   /** The faults in order, drawn from the seed. The run ends with the last one or after `seconds`. */
   schedule: (random: Random) => Iterable<Fault>;
   seconds: number;
@@ -40,7 +43,6 @@ export type SettledInjection = Omit<Injection, 'recovery'> & {
 
 /** Short, so that some codes expire before they can be sent. */
 const CODE_VALIDITY_SECONDS = 60;
-const SENDS_PER_SECOND = 12;
 const SETTLE_MS_MAX = 150_000;
 /** Longer than the API may take, so that a hanging API is noticed. */
 const REQUEST_MS_MAX = 25_000;
@@ -65,13 +67,13 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
     apiUrls: () => cluster.apiUrls,
     callers: await buildCallers(cluster.db, options.accounts),
     seed,
-    sendsPerSecond: SENDS_PER_SECOND,
+    sendsPerSecond: options.sendsPerSecond,
     now,
     codeOf: async (recipient) => (await cluster.simulator.messages(recipient))[0]?.code ?? null,
     requestMsMax: REQUEST_MS_MAX,
   });
   const random = new Random(seed);
-  const context: FaultContext = { cluster, random, history: load.history, now };
+  const context: FaultContext = { cluster, random, history: load.history, now, goals: options.goals };
   const injections: Injection[] = [];
   await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
   for (const fault of options.schedule(random)) {
@@ -108,6 +110,7 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
     problems: [
       ...(settled ? [] : ['some work was not finished in time after the last fault']),
       ...cluster.problems(),
+      ...missedMedians(injections),
       ...injections.flatMap(({ fault, missed }) => missed.map((goal) => `${fault}: ${goal}`)),
     ],
   };
@@ -125,6 +128,15 @@ async function isSettled(cluster: FaultCluster): Promise<boolean> {
   return until('the end of all work', isIdle, SETTLE_MS_MAX).catch(() => false);
 }
 
+function missedMedians(injections: readonly Injection[]): string[] {
+  return [...new Set(injections.map(({ fault }) => fault))].flatMap((name) => {
+    const all = injections.filter(({ fault }) => fault === name);
+    const median = medianOf(all.map(({ recovery }) => recovery.resumedMs ?? Infinity));
+    const goal = Math.max(...all.map(({ medianGoalMs }) => medianGoalMs));
+    return median > goal ? [`${name}: recovered after ${median} ms in the median, goal ${goal}`] : [];
+  });
+}
+
 async function whenSettled({ recovery, ...rest }: Injection): Promise<SettledInjection> {
   return { ...rest, recovery: { ...recovery, drainedMs: await recovery.drainedMs } };
 }
@@ -134,7 +146,7 @@ function lineOf({ fault, lastedMs, recovery, observed, missed }: Injection): str
     `lasted ${lastedMs} ms`,
     `recovered after ${recovery.resumedMs ?? 'too many'} ms`,
     `${observed.answers} answers, ${observed.serverErrors} of them 5xx, ${observed.lost} lost`,
-    `95% of 202 within ${observed.creationP95Ms} ms`,
+    `95% of 202 within ${observed.creationP95Ms} ms, slowest ${observed.slowestCreationMs} ms`,
     ...(observed.kills > 0 ? [`${observed.kills} kills`] : []),
     ...missed.map((goal) => `MISSED: ${goal}`),
   ];

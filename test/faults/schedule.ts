@@ -17,9 +17,16 @@ const FAULTS: readonly Fault[] = [
   ...CLOCK_FAULTS,
 ];
 
-/** Every fault in a random order, again and again. */
+/** The number of other faults between two extra kills. */
+const KILLS_EVERY = 8;
+
+/** Every fault in a random order, again and again, with extra kills in between. */
 export function* allFaults(random: Random): Generator<Fault, never> {
-  for (;;) yield* random.shuffled(FAULTS);
+  for (;;)
+    for (const [n, fault] of random.shuffled(FAULTS).entries()) {
+      yield fault;
+      if (n % KILLS_EVERY === KILLS_EVERY - 1) yield KILL_FAULTS[((n / KILLS_EVERY) % 2) | 0] as Fault;
+    }
 }
 
 /** A random fault of each family, none for longer than `holdMsMax`. The kills are those at a third of the crash points. */

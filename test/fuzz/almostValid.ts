@@ -278,14 +278,16 @@ function anyMemberRules(name: string, { type = 'string' }: Schema): Rule[] {
 const escapedName = (name: string): string =>
   `\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}`;
 
-function enumRule(name: string, values: readonly string[]): Rule {
-  const near = values.flatMap((value) => [
-    value.toUpperCase(),
-    value.toLowerCase(),
-    `${value} `,
-    value.slice(0, -1),
-    `${value}\0`,
-  ]);
+function enumRule(name: string, values: readonly unknown[]): Rule {
+  const near = values
+    .map(String)
+    .flatMap((value) => [
+      value.toUpperCase(),
+      value.toLowerCase(),
+      `${value} `,
+      value.slice(0, -1),
+      `${value}\0`,
+    ]);
   const wrong = [...near.filter((value) => !values.includes(value)), ''];
   return member(name, 'one character away from its values', (_value, pick) => pickFrom(wrong, pick));
 }

@@ -1,15 +1,16 @@
 import { openApiDocument } from '../../apps/api/src/contract.js';
 
-/** The parts of JSON Schema that openapi.yaml uses for requests: objects of texts. */
+/** The parts of JSON Schema that openapi.yaml uses for requests. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
-  enum?: string[];
+  enum?: unknown[];
   pattern?: string;
   maxLength?: number;
-  examples?: string[];
+  examples?: unknown[];
   required?: string[];
   properties?: Record<string, Schema>;
+  items?: Schema;
 }
 
 interface Parameter {
@@ -105,9 +106,10 @@ function resolved<Node extends { $ref?: string }>(document: OpenApiDocument, nod
 }
 
 function wholeSchema(document: OpenApiDocument, schema: Schema): Schema {
-  const { properties, ...rest } = resolved(document, schema);
+  const { properties, items, ...rest } = resolved(document, schema);
   return {
     ...rest,
+    ...(items !== undefined && { items: wholeSchema(document, items) }),
     ...(properties !== undefined && {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, each]) => [name, wholeSchema(document, each)]),

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen } from '@onecode/runtime';
+import { memoryGrowth } from './results.js';
 import type { FuzzRequest } from './request.js';
 import { KeepAliveConnection } from './connection.js';
 
@@ -93,5 +94,18 @@ describe('the fuzzer reports that', () => {
       answering(200, { free_sends: request.url === twin.target ? 1 : 2 })(request, response);
     expect(await failureOf(service, { twin })).toMatch(/answers differ/);
     expect(await failureOf(answering(200, { free_sends: 1 }), { twin })).toBeNull();
+  });
+
+  it('memory grows, but not that it rises and falls', () => {
+    const samples = (heapAt: (at: number) => number): Parameters<typeof memoryGrowth>[0] =>
+      Array.from({ length: 50 }, (_, index) => ({
+        at: index / 50,
+        residentMib: 200,
+        heapMib: heapAt(index / 50),
+        sockets: 1,
+      }));
+    expect(memoryGrowth(samples((at) => 50 + 100 * at)).heapMib).toBeGreaterThan(50);
+    expect(memoryGrowth(samples((at) => 50 + ((at * 500) % 30))).heapMib).toBeLessThan(16);
+    expect(memoryGrowth(samples((at) => (at < 0.1 ? 20 : 90))).heapMib).toBe(0);
   });
 });

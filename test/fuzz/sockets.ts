@@ -22,8 +22,8 @@ type ScenarioBuilder = (request: FuzzRequest, pick: number) => Omit<Scenario, 'o
 /** Uses of a socket that no client library has, based on valid requests. */
 export function socketScenarios(good: fc.Arbitrary<RequestDraft>): fc.Arbitrary<ScenarioDraft> {
   const builders = fc.oneof(
-    { weight: 8, arbitrary: fc.constantFrom(...MALFORMATIONS.map(altered(true))) },
-    { weight: 8, arbitrary: fc.constantFrom(...MUTATIONS.map(altered(false))) },
+    { weight: 8, arbitrary: fc.constantFrom(...MALFORMATIONS.map(broken)) },
+    { weight: 8, arbitrary: fc.constantFrom(...MUTATIONS.map(mutated)) },
     { weight: 5, arbitrary: fc.constantFrom(aborted, slow, halfOpen, expecting) },
     { weight: 1, arbitrary: fc.constantFrom(gigabyte, endless) },
   );
@@ -74,9 +74,7 @@ async function writeAll(connection: RawConnection, bytes: Buffer): Promise<RawAn
   return answers;
 }
 
-/** @param isBroken whether the changed bytes are no valid HTTP, so that the service must refuse them */
-const altered =
-  (isBroken: boolean) =>
+const broken =
   ({ rule, apply, isInBody = false }: Malformation): ScenarioBuilder =>
   (request, pick) => {
     const bytes = Buffer.from(apply(bytesOnTheWire(request).toString('latin1'), pick), 'latin1');
@@ -86,11 +84,22 @@ const altered =
       run: async (connection) => {
         const statuses = (await writeAll(connection, bytes)).map(({ status }) => status);
         // A request without a body is answered before its body arrives.
-        const mayBeServed = !isBroken || (isInBody && request.body === null);
+        const mayBeServed = isInBody && request.body === null;
         if (!mayBeServed && statuses.some((status) => status < 400))
           throw new Error(`was served: ${statuses.join()}`);
         return statuses;
       },
+    };
+  };
+
+const mutated =
+  ({ rule, apply }: Malformation): ScenarioBuilder =>
+  (request, pick) => {
+    const bytes = Buffer.from(apply(bytesOnTheWire(request).toString('latin1'), pick), 'latin1');
+    return {
+      rule,
+      bytes,
+      run: async (connection) => (await writeAll(connection, bytes)).map(({ status }) => status),
     };
   };
 

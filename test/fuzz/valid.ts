@@ -3,10 +3,36 @@ import fc from 'fast-check';
 import type { Operation, Schema } from './contract.js';
 import { pathOf, type RequestDraft, type Header, PICK } from './request.js';
 
-/** Texts that the schema of a member accepts; its examples show the format. */
-function textOf({ enum: values, pattern, maxLength = 100, examples = [] }: Schema): fc.Arbitrary<string> {
-  if (values !== undefined) return fc.constantFrom(...values);
-  const like = examples.map(similarTo);
+/** Values that a schema accepts. For a string without a pattern its examples show the format. */
+export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  const types = [schema.type ?? 'string'].flat();
+  return fc.oneof(...types.map((type) => valueOfType(type, schema)));
+}
+
+function valueOfType(type: string, schema: Schema): fc.Arbitrary<unknown> {
+  switch (type) {
+    case 'object':
+      return objectOf(schema);
+    case 'array':
+      return fc.array(valueOf(schema.items ?? {}), { maxLength: 5 });
+    case 'string':
+      return textOf(schema);
+    case 'integer':
+      return fc.integer();
+    case 'number':
+      return fc.double({ noNaN: true, noDefaultInfinity: true });
+    case 'boolean':
+      return fc.boolean();
+    case 'null':
+      return fc.constant(null);
+    default:
+      throw new Error(`unknown type ${type}`);
+  }
+}
+
+function textOf({ pattern, maxLength = 100, examples = [] }: Schema): fc.Arbitrary<string> {
+  const like = examples.filter((example) => typeof example === 'string').map((example) => similarTo(example));
   if (pattern !== undefined) return fc.oneof(fc.stringMatching(new RegExp(pattern)), ...like);
   return like.length > 0 ? fc.oneof(...like) : fc.string({ maxLength });
 }
@@ -21,8 +47,8 @@ function similarTo(example: string): fc.Arbitrary<string> {
   );
 }
 
-function bodyOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
-  const members = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, textOf(each)]));
+function objectOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<unknown> {
+  const members = Object.fromEntries(Object.entries(properties).map(([name, each]) => [name, valueOf(each)]));
   return fc.record(members, { requiredKeys: required }).map((value) => ({ ...value }));
 }
 
@@ -32,9 +58,15 @@ const SERIALIZERS: readonly ((value: unknown) => string)[] = [
   (value) => JSON.stringify(value),
   (value) => JSON.stringify(value, null, 2),
   (value) => ` \t\r\n${JSON.stringify(value)}\n`,
-  (value) => JSON.stringify(Object.fromEntries(Object.entries(value as object).toReversed())),
+  (value) => JSON.stringify(reversed(value)),
   (value) => escaped(JSON.stringify(value)),
 ];
+
+function reversed(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toReversed())
+    : value;
+}
 
 /** Escapes the letters in the strings of a JSON text. */
 function escaped(json: string): string {
@@ -67,8 +99,8 @@ export function validRequests(operation: Operation): fc.Arbitrary<RequestDraft> 
         body === null
           ? fc.constant(undefined)
           : fc.oneof(
-              bodyOf(body.schema),
-              bodyOf(body.schema),
+              valueOf(body.schema),
+              valueOf(body.schema),
               ...body.examples.map((each) => fc.constant(each)),
             ),
       write: fc.constantFrom(...SERIALIZERS),

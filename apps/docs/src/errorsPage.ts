@@ -1,16 +1,15 @@
 import { STATUS_CODES } from 'node:http';
 import { PROBLEMS, type ProblemCode } from '@onecode/domain';
 import { block } from './markdown.js';
+import { ERROR_REQUESTS } from './errorRequests.js';
 import { SERVICE } from './service.js';
 import { operationsOf, type Contract, type Example } from './contract.js';
 import type { Translate } from './translations.js';
 
-const isOfWebhooks = (code: ProblemCode): boolean =>
-  ['forbidden', 'invalid_signature', 'payload_too_large', 'too_busy'].includes(code);
-
-/** The page that problem types lead to: each code at its own anchor, with cause, remedy, and an answer. */
+/** The page that problem types lead to: each code at its own anchor, with cause, remedy, and a request that can be answered with it. */
 export function errorsPage(contract: Contract, t: Translate): string {
   const codes = Object.keys(PROBLEMS) as ProblemCode[];
+  const isOfWebhooks = (code: ProblemCode): boolean => !(code in ERROR_REQUESTS);
   const answers = answersOf(contract);
   const section = (code: ProblemCode): string => problemSection(code, answers.get(code), t);
   return [
@@ -48,11 +47,19 @@ function problemSection(code: ProblemCode, answer: Example | undefined, t: Trans
     code,
     detail: meaning,
   };
+  const request = (ERROR_REQUESTS as Partial<Record<ProblemCode, string>>)[code];
   return [
     `### ${code} · ${status} {#${code}}`,
     t(meaning),
     `**${t('Cause')}.** ${t(cause)}`,
     `**${t('Remedy')}.** ${t(remedy)}`,
-    ...(isOfWebhooks(code) ? [] : [`${t('The answer')}:`, block('json', JSON.stringify(value, null, 2))]),
+    ...(request === undefined
+      ? []
+      : [
+          `${t('A request that can be answered with it')}:`,
+          block('http', request),
+          `${t('The answer')}:`,
+          block('json', JSON.stringify(value, null, 2)),
+        ]),
   ].join('\n\n');
 }

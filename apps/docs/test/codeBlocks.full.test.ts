@@ -60,6 +60,7 @@ it('knows every language of the blocks, so that none is left unchecked', () => {
     'php',
     'go',
     'java',
+    'http',
     'text',
     'yaml',
     'html',

@@ -9,7 +9,7 @@ import { SENDER_FAULTS } from './senderFaults.js';
 import { UNITS } from './units.js';
 import { VIEWS } from './views.js';
 
-/** Everything that a run is checked for, but what a constraint of the database refuses by itself, as `send_is_valid` does. */
+/** Everything that a run is checked for. */
 export const INVARIANTS: Invariants = {
   ...CREATIONS,
   ...UNITS,

@@ -11,12 +11,16 @@ const isUndelivered = ({ status, lostAt }: SendRow): boolean =>
   status === 'queued' || status === 'sending' || lostAt !== null;
 
 export const COMPLETION: Invariants = {
-  /** An undelivered send is due by its deadline, or by the longest delay after it. */
-  'due-before-the-deadline': ofEachSend(({ row: { dueAt, expiresAt, status } }, { rows: { now } }) => [
-    dueAt !== null &&
-      dueAt > Math.max(expiresAt, now) + DELAY_MS_MAX &&
-      `${status}, and due only long after its deadline`,
-  ]),
+  /** An undelivered send is due, and any other send is not. */
+  'undelivered-is-due': ofEachSend(({ row }, { rows: { now } }) => {
+    const { dueAt, status } = row;
+    if (!isUndelivered(row)) return [dueAt !== null && `${status}, and something is due`];
+    if (dueAt === null) return [`${status}, and never due`];
+    return [
+      dueAt > Math.max(row.expiresAt, now) + DELAY_MS_MAX &&
+        `${status}, and due only long after its deadline`,
+    ];
+  }),
   /** At the end of a run, every send is finished, or waits for a time or for a sender. */
   'nothing-is-left': ofEachSend(({ row }, { settled, rows: { now } }) => {
     if (!settled || !isUndelivered(row)) return [];
@@ -31,17 +35,33 @@ export const COMPLETION: Invariants = {
   'settled-code-awaits-nobody': ofEachSend(({ row }) => [
     row.awaitingSender && (row.verifiedAt ?? row.lockedAt) !== null && `${row.verification}, and it waits`,
   ]),
-  /** No attempt of a failed send is open. */
-  'no-attempt-of-a-failed-send': ofEachSend(({ row }) => [
-    row.status === 'failed' && row.isClaimed && 'failed, and an attempt is open',
-  ]),
-  /** A send that is not to go out again has no sealed code once its code is settled. */
-  'no-sealed-code-once-settled': ofEachSend(({ row }) => [
-    row.hasSealedCode &&
-      !isUndelivered(row) &&
-      row.verification !== 'pending' &&
-      `${row.status} and ${row.verification}, with its sealed code`,
-  ]),
+  /** A failed send has a time and a reason, and no other send has. No attempt of it is open. */
+  'failed-says-why': ofEachSend(({ row }) => {
+    const failed = row.status === 'failed';
+    const isExplained = row.failedAt !== null && row.failureReason !== null;
+    const isUnexplained = row.failedAt === null && row.failureReason === null;
+    return [
+      !(failed ? isExplained : isUnexplained) &&
+        `${row.status}, failed at ${row.failedAt}, reason ${row.failureReason}`,
+      failed &&
+        (row.isClaimed || row.awaitingSender) &&
+        'failed, and an attempt is open or it waits for a sender',
+    ];
+  }),
+  /**
+   * A live send has its sealed code until its message is delivered, its code settled or it has failed, and no longer. A test send
+   * has none.
+   */
+  'sealed-code-while-needed': ofEachSend(({ row }) => {
+    const isNeeded = row.mode === 'live' && isUndelivered(row);
+    // A sent message may still turn out to be lost.
+    const isAllowed =
+      isNeeded || (row.mode === 'live' && row.status === 'sent' && row.verification === 'pending');
+    return [
+      ((isNeeded && !row.hasSealedCode) || (row.hasSealedCode && !isAllowed)) &&
+        `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its sealed code`,
+    ];
+  }),
   /** At the end of a run, every stored report has been applied. */
   'receipts-dealt-with': ({ rows: { receiptsLeft }, settled }) =>
     settled && receiptsLeft > 0 ? [`${receiptsLeft} receipts were not applied`] : [],

@@ -46,6 +46,15 @@ export const GUESSES: Invariants = {
     );
     return [new Set(left).size < left.length && `left ${left.join(', ')}`, grows && 'more left than before'];
   }),
+  /** At most five guesses are judged, and the fifth wrong one locks. */
+  'five-guesses': ofEachSend((send) => {
+    const { wrongGuesses, verification } = send.row;
+    return [
+      wrongGuesses > GUESSES_MAX && `${wrongGuesses} wrong guesses were judged`,
+      verification !== 'locked' && wrongGuesses === GUESSES_MAX && `${verification} after five wrong guesses`,
+      verification === 'locked' && wrongGuesses < GUESSES_MAX && `locked after ${wrongGuesses} wrong guesses`,
+    ];
+  }),
   /** The row counts every guess that was answered as wrong, and no more guesses than were made. */
   'guesses-are-counted': ofEachSend((send) => {
     const { wrongGuesses } = send.row;
@@ -75,12 +84,16 @@ export const GUESSES: Invariants = {
     ]);
   }),
   /** A code is valid only before its deadline. */
-  'valid-in-time': ofEachSend((send, { clockStart }: Facts) => [
-    judged(send).some(
-      ({ guess, judgement }) =>
-        judgement.valid && guess.startedAt > send.row.expiresAt - clockStart + CLOCK_MS,
-    ) && 'valid after its deadline',
-  ]),
+  'valid-in-time': ofEachSend((send, { clockStart }: Facts) => {
+    const { expiresAt, verifiedAt } = send.row;
+    const late = judged(send).some(
+      ({ guess, judgement }) => judgement.valid && guess.startedAt > expiresAt - clockStart + CLOCK_MS,
+    );
+    return [
+      verifiedAt !== null && verifiedAt >= expiresAt && 'verified after its deadline',
+      late && 'valid after its deadline',
+    ];
+  }),
   /** A send is verified exactly when a guess was valid; only a lost answer can hide it. */
   'success-is-kept': ofEachSend((send) => {
     const saw = judged(send).some(({ judgement }) => judgement.valid);

@@ -114,6 +114,25 @@ export const VIEWS: Invariants = {
       return other != null && `${name} was ${other[name]} and is ${last[name]}`;
     });
   }),
+  /** Every status has its times, every failure its reason, and times are in order. */
+  'view-agrees-with-itself': ofEachSend(({ observations }) =>
+    observations.flatMap(({ view }) => {
+      if (view === null) return [];
+      const { status, verification, sent_at, delivered_at, read_at, verified_at, failed_at } = view;
+      const times = [view.created_at, sent_at, delivered_at, read_at].filter((time) => time !== null);
+      return [
+        status === 'sent' && sent_at === null && 'sent without its time',
+        status === 'delivered' && delivered_at === null && 'delivered without its time',
+        status === 'read' && read_at === null && 'read without its time',
+        (status === 'failed') !== (failed_at !== null) && `${status}, failed at ${failed_at}`,
+        (status === 'failed') !== (view.failure_reason !== null) &&
+          `${status}, reason ${view.failure_reason}`,
+        (verification === 'verified') !== (verified_at !== null) &&
+          `${verification}, verified at ${verified_at}`,
+        times.some((time, n) => time < (times[n - 1] ?? time)) && 'times out of order',
+      ];
+    }),
+  ),
   /**
    * Times are those of the database, whatever an API’s clock says: a send is created between its first request and its first
    * answer.

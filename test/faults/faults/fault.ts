@@ -12,6 +12,8 @@ export interface Fault {
   holdMs: number;
   /** Whether `/readyz` must answer 200 once the fault has lasted a while; absent where either is right. */
   ready?: { apis?: boolean; workers?: boolean };
+  /** Each recovery may take so long, in milliseconds, where the product waits on purpose. */
+  recoveryMs?: number;
   /** Every request must be answered in time, even if with 500. */
   answers?: 'always';
   /** Changes the cluster first, which does not count as the fault. @returns what changes it back once the fault's work is done */

@@ -41,6 +41,8 @@ const throttleFault = (
 ): Fault => ({
   name: `provider: throttles ${name}`,
   family: 'provider',
+  // The last probe before the end may be followed by a wait of 15 s.
+  recoveryMs: 20_000,
   holdMs: THROTTLE_MS,
   answers: 'always',
   async inject({ simulator, senders }, random) {

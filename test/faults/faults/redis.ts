@@ -30,6 +30,8 @@ const failOver = (
     ...redisFault(name, {
       holdMs: 4_000,
       ready: { apis: true },
+      // Servers wait for a silent master before they replace it.
+      recoveryMs: 10_000,
       async inject() {
         const bringBack = await take(topology);
         return async () => {
