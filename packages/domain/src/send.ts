@@ -67,29 +67,6 @@ export interface Send {
   failureReason: FailureReason | null;
 }
 
-/** The state of every send at its creation. */
-export const QUEUED = {
-  status: 'queued',
-  verification: 'pending',
-  wrongGuesses: 0,
-  channel: null,
-  from: null,
-  senderId: null,
-  attempts: 0,
-  attemptNumber: 0,
-  claimedAt: null,
-  claimedUntil: null,
-  receiptUntil: null,
-  lostAt: null,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  verifiedAt: null,
-  lockedAt: null,
-  failedAt: null,
-  failureReason: null,
-} as const satisfies Partial<Send>;
-
 /** The fields that a decision about the delivery may change. */
 export type SendChange = Partial<
   Pick<

@@ -1,5 +1,4 @@
 import {
-  QUEUED,
   UNCLAIMED,
   type ClaimOffer,
   type Decision,
@@ -25,7 +24,25 @@ export const ms = (time: Date, more: number): Date => new Date(time.getTime() + 
 /** A live send as `create_sends` leaves it, with these fields changed. */
 export function liveSend(fields: Partial<Send> = {}): Send {
   return {
-    ...QUEUED,
+    status: 'queued',
+    verification: 'pending',
+    wrongGuesses: 0,
+    channel: null,
+    from: null,
+    senderId: null,
+    attempts: 0,
+    attemptNumber: 0,
+    claimedAt: null,
+    claimedUntil: null,
+    receiptUntil: null,
+    lostAt: null,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    verifiedAt: null,
+    lockedAt: null,
+    failedAt: null,
+    failureReason: null,
     id: '01890a5d-ac96-774b-bcce-b302099a8057',
     accountId: '01890a5d-ac96-774b-bcce-b302099a8001',
     applicationId: '01890a5d-ac96-774b-bcce-b302099a8002',
