@@ -9,6 +9,7 @@ export function answerJson(response: Response, status: number, body: object): vo
   response.end(JSON.stringify(body));
 }
 
+/** Writes an answer in plain text. */
 export function answerText(response: Response, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'text/plain; charset=utf-8');

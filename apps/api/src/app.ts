@@ -19,6 +19,7 @@ export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => checkDatabase(database) };
 }
 
+/** Builds the HTTP application: its routes, and what every request passes before them. */
 export function createApp(dependencies: ApiDependencies): Express {
   const { config, database, log, metrics, keyUsage, refusedRequests, isStopping } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };

@@ -14,7 +14,12 @@ interface Authenticated {
 
 export type Authenticate = (request: IncomingMessage) => Promise<Authenticated>;
 
-/** Makes the check of the Bearer credential, which records uses of valid keys, and ties the request to a known key's application. */
+/**
+ * Makes the check of the Bearer credential, which also records the use of valid keys. A known key ties its request to its application,
+ * whether or not it is valid.
+ *
+ * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
+ */
 export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
   const callers = createCallerCache(database);
   const find = async (hash: string, request: IncomingMessage): Promise<Caller> => {

@@ -17,6 +17,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
+/** Reads the API's environment variables. @throws ConfigError with every fault */
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: databaseAddress(),

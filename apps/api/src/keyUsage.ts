@@ -15,6 +15,7 @@ export interface KeyUsageTracker {
   flush(): Promise<void>;
 }
 
+/** Tracks the uses of keys in memory until a loop writes them. */
 export function createKeyUsageTracker(database: Database): KeyUsageTracker {
   const pending = new Set<string>();
   const written = new LRUCache<string, true>({ max: KEYS_MAX, ttl: WRITTEN_MS });

@@ -21,6 +21,7 @@ export function routeOf(request: IncomingMessage): string {
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;
 }
 
+/** Times each request by route, method and status. */
 export function requestTimer(metrics: ApiMetrics): RequestHandler {
   return (request, response, next) => {
     const end = metrics.requests.startTimer();
@@ -83,6 +84,7 @@ export function commonHeaders(baseUrl: string): Readonly<Record<string, string>>
   };
 }
 
+/** Sets the common headers. */
 export function withCommonHeaders(baseUrl: string): RequestHandler {
   const headers = new Map(Object.entries(commonHeaders(baseUrl)));
   return (_request, response, next) => {

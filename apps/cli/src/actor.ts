@@ -7,7 +7,12 @@ import type { Actor } from '@onecode/store';
 const NAME = /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
 const STANDARD_STREAMS = [0, 1, 2];
 
-/** Who is at the command line, for the audit log. In an image the system's user is always the same: ONECODE_ACTOR names somebody. */
+/**
+ * Who is at the command line, for the audit log: whom ONECODE_ACTOR names, or else the user of the operating system. In an image
+ * that user is the same for everybody, so that without a terminal, as in a job, somebody has to be named there.
+ *
+ * @throws ConfigError when nobody can be named: the command is then refused before it changes anything
+ */
 export function actor(): Actor {
   const { ONECODE_ACTOR: named } = readConfig(process.env, { ONECODE_ACTOR: variable(parseName, '') });
   const mustBeNamed = process.env['NODE_ENV'] === 'production' && !STANDARD_STREAMS.some(isatty);

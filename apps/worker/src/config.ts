@@ -16,6 +16,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
+/** Reads the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: databaseAddress(),

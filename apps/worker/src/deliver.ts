@@ -60,6 +60,8 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
  * One round of delivery of a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and
  * writes the outcome. After a fault of the sender, the send goes to another one at once. A send that may not go out comes to its end, if
  * its time has come.
+ *
+ * @throws as `deliver`
  */
 export async function deliverTaken(
   context: WorkerContext,

@@ -59,7 +59,12 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await deleteOldProcesses(database);
 }
 
-/** Masks the numbers and deletes the sends and accounts whose time is over, apart from the clean-up: it may take hours. */
+/**
+ * Masks the numbers and deletes the sends and accounts whose time is over. Apart from the clean-up, because a backlog of millions takes
+ * hours: nothing waits for it.
+ *
+ * @param stopping leaves the rest for another time
+ */
 export async function retain(
   { database, log }: Pick<WorkerContext, 'database' | 'log'>,
   stopping: AbortSignal,

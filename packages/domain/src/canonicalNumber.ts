@@ -30,7 +30,12 @@ const RULES: readonly Rule[] = [
   { forms: /^\+549?((?:11|[23][0-9])[0-9]{8})$/, canonical: '+549$1' },
 ];
 
-/** The one form of all numbers that reach the same WhatsApp user: limits, budgets and searches use it. It is not shown or sent. */
+/**
+ * The canonical form of a number: one for all numbers that reach the same WhatsApp user. Limits, windows, budgets and searches use it;
+ * it is neither shown nor sent. A number with a single form is its own canonical form.
+ *
+ * @param e164 a number with `+` and nothing but digits
+ */
 export function canonicalNumber(e164: string): string {
   const rule = RULES.find(({ forms }) => forms.test(e164));
   return rule === undefined ? e164 : e164.replace(rule.forms, rule.canonical);

@@ -217,7 +217,11 @@ function aboutOf({ template, failures, stops }: Finding): string[] {
   ];
 }
 
-/** Judges the answer of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, or why there is none. */
+/**
+ * Judges the answer of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API refuses with a problem.
+ *
+ * @param answer its status and content type, or why there is none
+ */
 export function webhookCheck(answer: { status: number; contentType: string } | string): DeploymentCheck {
   if (typeof answer === 'string')
     return bad(

@@ -6,7 +6,12 @@ export interface Keyring {
 
 const KEY_BYTES = 32;
 
-/** Reads a keyring: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the version to use first. */
+/**
+ * Reads a keyring from the environment's form: one base64 key of 32 bytes (version 1), or `2:<base64>,1:<base64>` with the
+ * version to use first.
+ *
+ * @throws Error with one sentence that does not contain the key.
+ */
 export function parseKeyring(text: string): Keyring {
   const parts = text.split(',').map((part) => part.trim());
   const keys = new Map<number, Buffer>();

@@ -56,7 +56,12 @@ export type MutableMail = (typeof MUTABLE_MAILS)[number];
 /** Of those, the ones that only staff get. */
 export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
 
-/** Seconds from a failed try to the next: they double from two on, up to an hour, with a tenth as jitter. */
+/**
+ * Seconds from a failed try to the next: they double from two on, up to an hour, with a tenth as jitter.
+ *
+ * @param tries those that were made, 1 at least
+ * @param random a number from 0 up to, not including, 1
+ */
 export function outboxRetrySeconds(tries: number, random: number): number {
   return Math.min(2 ** tries, 3_600) * (1 + random / 10);
 }

@@ -16,6 +16,8 @@ export function deriveNumberPepper({ current, keys }: Keyring): Keyring {
  * What stands for a number wherever it is counted or searched by, one for each key of the keyring and that of the current one first:
  * the version, a colon, and 16 bytes of HMAC-SHA256(pepper, `number:` ‖ number) in base64url. Nobody without the pepper can tell the
  * number from it, however few numbers there are.
+ *
+ * @param canonical as `canonicalNumber` gives it
  */
 export function recipientKeys(pepper: Keyring, canonical: string): string[] {
   return versionsOf(pepper).map((version) => {

@@ -39,7 +39,12 @@ export type Outcome =
 /** An unknown code may pass, until so many attempts of a send have met it. */
 const SAME_REFUSALS_MAX = 3;
 
-/** An attempt's outcome, where `before` attempts of its send met the same unknown code: finally the request is at fault. */
+/**
+ * An attempt's outcome, where earlier attempts of its send met the same unknown code: finally the request is at fault, so that the send
+ * fails and an operator hears of it.
+ *
+ * @param before how many earlier attempts met the same code
+ */
 export function afterSameRefusals(outcome: Outcome, before: number): Outcome {
   if (outcome.kind !== 'retry' || outcome.isRefusal !== true || before + 1 < SAME_REFUSALS_MAX)
     return outcome;

@@ -220,6 +220,8 @@ const MESSAGING_SCOPE = 'whatsapp_business_messaging';
 /**
  * Whether a read is the first that finds a sender's token good: another token, or one that was mended at the provider. It ends what calls
  * met because of the token before. Later reads end nothing: what calls meet all the same, they cannot see.
+ *
+ * @param known what was read before of the same token
  */
 export function isTokenMended(
   known: NumberValues['token'] | undefined,

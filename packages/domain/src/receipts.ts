@@ -78,6 +78,8 @@ const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
  *
  * A failure means what the same error means in the answer to a call. If it is not about the recipient or the request, the send goes
  * out again while its code lives; a send that was `sent` stays that.
+ *
+ * @param random a number from 0 up to, not including, 1
  */
 export function applyReceipt(
   send: Send,

@@ -140,7 +140,12 @@ const MASKED = '•••••';
 /** A masked number shows no more digits than this, and no more than half of those after the calling code. */
 const DIGITS_SHOWN_MAX = 4;
 
-/** Masks a number down to its calling code and last digits, as in `+55 ••••• 4321`, so that its length is not told. */
+/**
+ * Masks a number down to its calling code and last digits, as in `+55 ••••• 4321`. The number of dots is always the same, so that it
+ * does not tell the length.
+ *
+ * @param e164 a number as `parseRecipient` gives it, or masked already
+ */
 export function maskRecipient(e164: string): string {
   if (isMasked(e164)) return e164;
   const number = parsePhoneNumberFromString(e164, { extract: false });

@@ -40,7 +40,12 @@ function partsOf(version: string): { numbers: number[]; rank: number } {
   return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
 }
 
-/** Why a release cannot work with a database, in a sentence; null when it can, also with a newer schema that lacks nothing for it. */
+/**
+ * Why a release cannot work with a database, in a sentence; null when it can. A newer schema is fine as long as its migrations only added
+ * something, or took away what this release does not need.
+ *
+ * @param applied names of the applied migrations
+ */
 export function schemaFault(release: Release, applied: readonly string[]): string | null {
   const [missing, ...others] = release.migrations.filter((name) => !applied.includes(name));
   if (missing !== undefined) {

@@ -9,7 +9,12 @@ export interface RetryPolicy {
 /** No wait is longer, whatever the provider asks for. */
 const WAIT_MS_MAX = 900_000;
 
-/** Milliseconds to wait after the nth attempt (1 for the first): exponential with up to half as jitter, or longer by Retry-After. */
+/**
+ * Milliseconds to wait after the nth attempt (1 for the first): exponential from `backoffMs`, plus up to half of that as jitter,
+ * or what the provider asked for by Retry-After, whichever is longer.
+ *
+ * @param random a number from 0 up to, not including, 1
+ */
 export function retryDelayMs(policy: RetryPolicy, attempt: number, outcome: Outcome, random: number): number {
   const exponential = policy.backoffMs * 2 ** (attempt - 1) * (1 + random / 2);
   const askedMs = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;

@@ -118,6 +118,7 @@ export function isUndelivered(send: Pick<Send, 'status' | 'lostAt'>): boolean {
   return send.status === 'queued' || send.status === 'sending' || send.lostAt !== null;
 }
 
+/** Whether this attempt of the send is under way. */
 export function isUnderWay(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
   return send.claimedUntil !== null && send.attemptNumber === attempt;
 }

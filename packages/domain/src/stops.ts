@@ -183,7 +183,12 @@ const WINDOW_WAITS_SECONDS = [4, 16, 64, 256] as const;
 /** No wait is longer, whatever the provider asks for. */
 const WAIT_MS_MAX = 900_000;
 
-/** Milliseconds for which nothing goes out after a limit's nth refusal in a row, with jitter, and never shorter than Retry-After. */
+/**
+ * Milliseconds for which nothing goes out after a limit's nth refusal in a row. With up to half as much again as jitter, and never
+ * shorter than what the provider asked for by Retry-After.
+ *
+ * @param random a number from 0 up to, not including, 1
+ */
 export function limitWaitMs(nth: number, retryAfterSeconds: number | null, random: number): number {
   return wait(LIMIT_WAITS_MS[Math.min(nth, LIMIT_WAITS_MS.length) - 1] as number, retryAfterSeconds, random);
 }

@@ -91,6 +91,7 @@ export interface RecentTraffic {
   twoMinutes: readonly TrafficCount[];
 }
 
+/** The sum of what matches. */
 export function sumOf(counts: readonly TrafficCount[], isMeant: (count: TrafficCount) => boolean): number {
   return counts.reduce((sum, count) => sum + (isMeant(count) ? count.count : 0), 0);
 }
@@ -118,6 +119,7 @@ export function endedSends(
   return groups;
 }
 
+/** The sum of ended sends. */
 export function endOf(counts: readonly TrafficCount[]): EndedSends {
   return {
     delivered: sumOf(counts, ({ event }) => event === 'delivered'),
@@ -135,7 +137,11 @@ function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): st
   return most[0];
 }
 
-/** The ended sends of the group without the account of which most failed; where there are none, those of `all` others. */
+/**
+ * The ended sends of the group that are not of the account of which most failed, or where there are none, those of all other accounts.
+ *
+ * @param all also those outside the group
+ */
 export function endedOfOthers(group: readonly TrafficCount[], all: readonly TrafficCount[]): EndedSends {
   const most = mostOf(group, 'accountId');
   const ofOthers = (counts: readonly TrafficCount[]): TrafficCount[] =>

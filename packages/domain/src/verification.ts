@@ -48,7 +48,12 @@ export function judge(
 /** The digits of a generated code. Longer codes are no harder to guess for the budget. */
 const FULL_DIGITS = 6;
 
-/** Points that a wrong guess takes from the budget: 1 for six digits or more, 10 for five, 100 for four. One is a chance in a million. */
+/**
+ * The points that a wrong guess takes from the recipient's guess budget: 1 for a code of six digits or more, 10 for five, 100 for four.
+ * A point is a chance of one in a million to guess right.
+ *
+ * @param code 4 to 10 digits
+ */
 export function guessCost(code: string): number {
   return 10 ** Math.max(0, FULL_DIGITS - code.length);
 }

@@ -80,12 +80,17 @@ export function secret<T>(spec: RequiredValidatorSpec<T>): SecretSpec<T> {
 
 const isSecret = (spec: object | undefined): boolean => spec !== undefined && 'isSecret' in spec;
 
-/** A variable that `parse` reads. Its errors complete the sentence "NAME …" and must not repeat the value. */
+/**
+ * A variable that `parse` reads. The messages of its errors complete the sentence "NAME …" and must not repeat the value.
+ *
+ * @param fallback makes the variable optional
+ */
 export function variable<T>(parse: (text: string) => T, fallback?: T): RequiredValidatorSpec<T> {
   const validator = makeValidator<unknown>(parse) as (spec?: object) => unknown;
   return validator(fallback === undefined ? {} : { default: fallback }) as RequiredValidatorSpec<T>;
 }
 
+/** Any text. */
 export function text(fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => value, fallback);
 }
@@ -136,6 +141,7 @@ function refuseUnreadableFiles(after: string): void {
   }
 }
 
+/** A whole number within bounds. */
 export function wholeNumber(min: number, max: number, fallback?: number): RequiredValidatorSpec<number> {
   return variable((value) => {
     const number = Number(value);
@@ -165,6 +171,7 @@ export function host(fallback?: string): RequiredValidatorSpec<string> {
 /** Where accounts' events may be posted: to public addresses by https, or, for development, to any address, by http too. */
 export const EVENT_ADDRESSES = ['public', 'any'] as const;
 
+/** One of some words. */
 export function oneOf<const W extends string>(words: readonly W[], fallback?: W): RequiredValidatorSpec<W> {
   return variable((value) => {
     if (!(words as readonly string[]).includes(value)) throw new Error(`must be one of ${words.join(', ')}`);

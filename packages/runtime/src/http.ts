@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
-/** Listens at one address, or at all of them without a host or with an empty one. */
+/**
+ * Listens at one address, or at all of them without a host or with an empty one.
+ *
+ * @throws the operating system's error, as with a port that is taken
+ */
 export function listen(server: Server, port: number, host?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -15,7 +15,11 @@ export interface JobText {
   fault: JobFault | null;
 }
 
-/** The text that a job keeps: `rejected_by_provider: Meta 132018 (config): MEANING`, which is ours of the provider's code. */
+/**
+ * The text that a job keeps as its result or as the reason of its failure: `rejected_by_provider: Meta 132018 (config): MEANING`.
+ *
+ * @param meaning what the provider's code means, in words of ours
+ */
 export function writeJobText({ end, fault }: JobText, meaning: string): string {
   if (fault === null) return end;
   if (typeof fault === 'string') return `${end}: ${OWN_FAULTS[fault]}`;
@@ -24,7 +28,11 @@ export function writeJobText({ end, fault }: JobText, meaning: string): string {
 
 const PROVIDER_FAULT = /^([a-z_]{1,40}): Meta (?:([0-9]{1,9})|without a code) \(([a-z]{1,20})\): /;
 
-/** Reads a text of `writeJobText` but for the meaning, which is written again: no other text can pass for it. Null for any other. */
+/**
+ * Reads a text of `writeJobText`, without the meaning: whoever shows it writes that again, so that no other text can pass for it.
+ *
+ * @returns null for any other text
+ */
 export function readJobText(text: string): JobText | null {
   const [, end, code, kind] = PROVIDER_FAULT.exec(text) ?? [];
   if (end !== undefined && kind !== undefined)

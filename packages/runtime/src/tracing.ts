@@ -74,6 +74,8 @@ let tracer: Tracer | null = null;
 /**
  * Starts tracing if there is an endpoint, with OpenTelemetry's SDK, which is loaded only then and takes its other settings from the
  * environment. Spans wait in a bounded queue; while the collector is away the oldest stay and newer ones are dropped.
+ *
+ * @param serviceName what the resource is called unless OTEL_SERVICE_NAME says otherwise
  */
 export async function startTracing(
   serviceName: string,
@@ -150,6 +152,7 @@ export function startSpan(name: string, { kind, parent, beganAt, attributes }: S
   return tracer.startSpan(name, settings, parent === undefined ? context.active() : contextOf(parent));
 }
 
+/** Calls `next` with the span as the active one. */
 export function withSpan<T>(span: Span, next: () => T): T {
   return context.with(trace.setSpan(context.active(), span), next);
 }

@@ -24,7 +24,12 @@ export interface CloudApi {
   sendCode(sender: CloudApiSender, message: AuthenticationMessage): Promise<Outcome>;
 }
 
-/** Creates a client for Meta's Cloud API. Its idle connections do not keep the process running, and need no closing. */
+/**
+ * Creates a client for Meta's Cloud API. It keeps idle connections for some seconds. They do not keep the process running, and need no
+ * closing.
+ *
+ * @throws {TypeError} if `baseUrl` is not a plain http or https address.
+ */
 export function createCloudApi({ baseUrl, timeoutMs }: CloudApiOptions): CloudApi {
   const { origin, path } = checkedBase(baseUrl);
   const post = openExchanges(origin, timeoutMs);

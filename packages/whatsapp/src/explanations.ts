@@ -34,8 +34,11 @@ const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, Remedy
 };
 
 /**
- * Explains a provider's error in plain words; without a known code, its outcome (`recipient` for a failure that a receipt reports).
- * The codes are Meta's ("Error codes" of the WhatsApp Business Platform), the words ours.
+ * Explains a provider's error in plain words: what it means and what to do. Without a known code, the outcome of the attempt is
+ * explained. The codes are Meta's ("Error codes" of the WhatsApp Business Platform), the words ours.
+ *
+ * @param code the provider's code, or null where it gave none
+ * @param outcome how the attempt ended; `recipient` for a receipt that reports a failure
  */
 export function explainError(code: number | null, outcome: FailureKind): Explanation {
   const known = code === 100 && outcome === 'sender' ? UNKNOWN_SENDER : knownError(code);

@@ -32,6 +32,8 @@ const TEMPLATE_PAGES_MAX = 50;
 /**
  * Creates a reader of Meta's Graph API. Source: Meta's OpenAPI for the WhatsApp Business Platform, v23.0: the nodes of a phone number and a
  * business account, `message_templates`, `subscribed_apps`, and `debug_token`.
+ *
+ * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
 export function createGraphReader({ baseUrl, timeoutMs }: CloudApiOptions): GraphReader {
   const { origin, path } = checkedBase(baseUrl);

@@ -5,7 +5,12 @@ import { messageIdOf } from './messageId.js';
 import { attemptNameOf } from './opaqueData.js';
 import { timeOf } from './timestamp.js';
 
-/** The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id. */
+/**
+ * The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id.
+ *
+ * @param phoneNumberId of the number that sent the message, by the webhook
+ * @param numberPepper by which the recipient's number becomes keys
+ */
 export function receiptOf(
   status: Record<string, unknown>,
   phoneNumberId: unknown,

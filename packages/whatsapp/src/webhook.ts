@@ -23,7 +23,12 @@ export interface WebhookReports {
   businessAccounts: Map<string, string>;
 }
 
-/** The reports in the raw body of a webhook, as far as they are known. @throws {UnreadableWebhook} only if the body is not JSON. */
+/**
+ * The reports in the raw body of a webhook. Other objects, fields and members are ignored, and so is what people write back.
+ *
+ * @param numberPepper by which recipients' numbers become keys: no report holds one
+ * @throws {UnreadableWebhook} only if the body is not JSON.
+ */
 export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookReports {
   const parsed = parseJson(new TextDecoder().decode(rawBody));
   if (parsed === undefined) throw new UnreadableWebhook();

@@ -7,6 +7,7 @@ import type { ApiContext } from '../context.js';
 /** Anybody may ask, so the settings are read once a second at most. */
 const CACHED_MS = 1_000;
 
+/** `GET /v1/signup-settings`: public. */
 export function signupSettingsRoute({ database }: ApiContext): RequestHandler {
   const cache = new LRUCache<'settings', Settings>({
     max: 1,

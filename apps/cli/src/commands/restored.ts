@@ -30,7 +30,11 @@ interface PrintedEntry {
   details: Record<string, unknown>;
 }
 
-/** Holds live sends in a restored database, revokes keys again, and says what is left to look at. It may run again. */
+/**
+ * Holds live sends in a database that was restored, revokes keys again, and says what is left to look at. It may run again.
+ *
+ * @param audit `-` reads the audit log of the lost time from standard input
+ */
 export async function examineRestored(audit: '-' | undefined): Promise<DeploymentCheck[]> {
   const who = actor();
   const printed = audit === undefined ? null : parseEntries(await readStandardInput());

@@ -59,7 +59,13 @@ async function refuseUnfit(connection: RedisConnection): Promise<void> {
   }
 }
 
-/** Tries a write where the queues' keys are: replicas answer reads. @throws RefusedByRedis, Error without an answer */
+/**
+ * Tries whether Redis can be used: a fit server that takes a write where the queues' keys are. Replicas and a Redis without memory
+ * answer reads, and a cluster answers a command without a key on any node.
+ *
+ * @param prefix of the keys, as `keyPrefix` returns it
+ * @throws RefusedByRedis when Redis answers and cannot be used, Error when it does not answer
+ */
 export async function checkRedis(connection: RedisConnection, prefix: string): Promise<void> {
   if (connection.status !== 'ready') {
     const error = lastErrorOf(connection);

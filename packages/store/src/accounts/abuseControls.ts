@@ -30,6 +30,7 @@ export interface AbuseControls extends Ceilings {
   refusedRecipients: number;
 }
 
+/** An account's abuse controls, or null when there is no such account. */
 export async function findAbuseControls(
   database: Connection,
   accountId: string,
@@ -70,7 +71,11 @@ export async function changeAbuseControls(
   });
 }
 
-/** Lets an account send to these countries only (ISO 3166 codes, at least one); null lets it send to all. */
+/**
+ * Lets an account send to these countries only (ISO 3166 codes, at least one); null lets it send to all.
+ *
+ * @returns its abuse controls afterwards, or null when there is no such account
+ */
 export async function allowCountries(
   database: Database,
   actor: Actor,
@@ -83,7 +88,11 @@ export async function allowCountries(
   });
 }
 
-/** Lets an account send to satellite and premium-rate numbers, or refuses them. */
+/**
+ * Lets an account send to satellite and premium-rate numbers, or refuses them.
+ *
+ * @returns its abuse controls afterwards, or null when there is no such account
+ */
 export async function allowCostly(
   database: Database,
   actor: Actor,
@@ -96,7 +105,11 @@ export async function allowCostly(
   });
 }
 
-/** Changes the ceilings that are given; null is none. What was taken before in the day or month counts. */
+/**
+ * Changes the ceilings that are given; null is none. What was taken before in the day or month counts.
+ *
+ * @returns its abuse controls afterwards, or null when there is no such account
+ */
 export async function setCeilings(
   database: Database,
   actor: Actor,

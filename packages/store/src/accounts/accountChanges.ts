@@ -25,6 +25,9 @@ export interface GrantTerms {
 /**
  * Grants an account credits, with the reason in the ledger; the grant ends a trial. One statement, so that the account's lock, for
  * which creations wait, is never held during a round trip.
+ *
+ * @returns the account afterwards, or null when there is none
+ * @throws GrantRefused
  */
 export async function grantCredits(
   database: Database,
@@ -66,7 +69,11 @@ export async function lapseCredits({ sql }: Connection): Promise<void> {
   for (const { id } of due) await sql.execute`select lapse_credits(${id}::uuid)`;
 }
 
-/** Changes the fields that are given; a null `ratePerMinute` follows the setting. */
+/**
+ * Changes the fields that are given; a null `ratePerMinute` follows the setting.
+ *
+ * @returns the account afterwards, or null when there is no such account
+ */
 export async function changeAccount(
   database: Database,
   actor: Actor,
@@ -80,7 +87,12 @@ export async function changeAccount(
   });
 }
 
-/** Suspends an account: within a second, its keys stop being valid. Sends created before go on. The first reason stays. */
+/**
+ * Suspends an account: within a second, its keys stop being valid. Sends created before go on. An account that is suspended already
+ * keeps its reason.
+ *
+ * @returns the account afterwards, or null when there is no such account
+ */
 export async function suspendAccount(
   database: Database,
   actor: Actor,

@@ -50,6 +50,7 @@ export async function createAccount(database: Database, actor: Actor, account: N
   });
 }
 
+/** The account, or null when there is no such account. */
 export async function findAccount(database: Connection, id: string): Promise<Account | null> {
   const [row] = await database.sql.query<Account[]>`
     select ${accountColumns('a')} from accounts a, settings where a.id = ${id}::uuid`;

@@ -86,7 +86,12 @@ export async function readCallersVersion(database: Database): Promise<string> {
 
 type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode'> & { key: string };
 
-/** Creates a key. The key itself is in the answer and nowhere else. */
+/**
+ * Creates a key. The key itself is in the answer and nowhere else.
+ *
+ * @param name 1 to 100 characters
+ * @returns null when there is no such application
+ */
 export async function createApiKey(
   database: Database,
   actor: Actor,
@@ -184,7 +189,11 @@ async function listKeys(database: Connection, where: Prisma.ApiKeyWhereInput): P
 /** A use is recorded only when the last recorded one is older: one write a minute is enough to tell whether a key is in use. */
 const SECONDS_MIN = 55;
 
-/** Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same. */
+/**
+ * Records that keys are in use, many in one statement. Skips rows that another process is writing at the moment: it writes the same.
+ *
+ * @param hashes the keys' SHA-256
+ */
 export async function recordKeyUsage(database: Database, hashes: readonly Uint8Array[]): Promise<void> {
   if (hashes.length === 0) return;
   await database.sql.execute`

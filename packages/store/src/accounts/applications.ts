@@ -54,7 +54,11 @@ export async function insertApplication(
   return made as Application;
 }
 
-/** Sets an application's creation limits: null turns a limit off, one that is left out stays as it is. */
+/**
+ * Sets an application's creation limits: null turns a limit off, one that is left out stays as it is.
+ *
+ * @returns null when there is no such application
+ */
 export async function limitApplication(
   database: Database,
   actor: Actor,
@@ -131,6 +135,7 @@ export async function listApplications(database: Database, accountId: string): P
   return readApplications(database, { accountId });
 }
 
+/** An application of this account, or null when the account has none with this id. */
 export async function findApplication(
   database: Database,
   accountId: string,

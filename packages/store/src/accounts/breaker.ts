@@ -123,7 +123,12 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
   }));
 }
 
-/** Stops an account's sends to a country for a time, once for the same evidence. Evidence from before a reset does nothing. */
+/**
+ * Stops an account's sends to a country for a time. Of several callers with the same evidence one does it, and evidence from before
+ * a reset does nothing.
+ *
+ * @returns whether this call did it
+ */
 export async function tripBreaker(
   database: Database,
   evidence: CountryEvidence,

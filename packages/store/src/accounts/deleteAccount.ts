@@ -22,6 +22,10 @@ const DELETION_DAYS = 30;
  * Deletes what an account holds of people: its members, invitations, webhook and keys at once, and its own senders with their tokens, then its
  * sends, page by page, with all that belongs to them, and their statistics; what waits fails before, with its unit back. The account stays, suspended, with its applications, grants and ledger:
  * what bookkeeping needs. Repeated, it goes on where it was cut off.
+ *
+ * @param reason for the audit log, and of the suspension
+ * @param signal ends it after the page at hand
+ * @returns null when there is no such account
  */
 export async function deleteAccount(
   database: Database,
@@ -127,7 +131,12 @@ export function cancelDeletion(database: Database, actor: Actor, accountId: stri
   });
 }
 
-/** Deletes the accounts whose scheduled time has come, in the name of who asked for it. @returns their ids */
+/**
+ * Deletes the accounts whose scheduled time has come, in the name of who asked for it.
+ *
+ * @param signal leaves the rest for another time
+ * @returns their ids
+ */
 export async function deleteDueAccounts(database: Database, signal: AbortSignal): Promise<string[]> {
   const due = await database.sql.query<(Actor & { accountId: string })[]>`
     select a.id as "accountId", e.actor_kind as kind, e.actor_id as id, e.actor_name as name

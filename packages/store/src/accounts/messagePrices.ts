@@ -18,6 +18,7 @@ export interface MessagePrices {
 
 export const PRICE_MAX = 1_000;
 
+/** All prices of messages. */
 export async function readMessagePrices({ sql }: Connection): Promise<MessagePrices> {
   const [read] = await sql.query<[MessagePrices]>`
     select price_currency as currency, (

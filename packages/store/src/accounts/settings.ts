@@ -43,6 +43,7 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   newAccountUnitsPerDay: { min: 0, max: 1_000_000_000 },
 };
 
+/** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
   const [settings] = await database.reads.query<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
@@ -54,11 +55,16 @@ export async function readSettings(database: Connection): Promise<Settings> {
   return settings;
 }
 
+/** Whether staff need a second factor for the pages and changes of the staff. */
 export async function isStaffTwoFactorRequired(database: Connection): Promise<boolean> {
   return (await readSettings(database)).staffTwoFactor === 'required';
 }
 
-/** Changes one setting. */
+/**
+ * Changes one setting.
+ *
+ * @throws when the setting does not allow the value
+ */
 export async function changeSetting<Name extends keyof Settings>(
   database: Database,
   actor: Actor,

@@ -74,6 +74,7 @@ export interface TrialSends {
   perDay: number;
 }
 
+/** What trial accounts sent today, and may send in a day. */
 export async function readTrialSends(database: Connection): Promise<TrialSends> {
   const [row] = await database.sql.query<[TrialSends]>`
     select (now() at time zone 'UTC')::date::text as day, coalesce(t.tries, 0) as sends, s.trial_sends_per_day as "perDay"
@@ -88,6 +89,7 @@ export interface LiveCountries {
   refusesCostly: boolean;
 }
 
+/** Where an account's live sends may go, or null when there is no such account. */
 export async function readLiveCountries(
   database: Connection,
   accountId: string,

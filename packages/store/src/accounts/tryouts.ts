@@ -10,7 +10,12 @@ const KEY_SECONDS = 600;
 /** A key with less left is not used for another call. */
 const KEY_SECONDS_LEFT_MIN = 30;
 
-/** The key with which the console calls the API on a page Try it: an ordinary key that ends by itself, sealed for every replica. */
+/**
+ * The key with which the console's server calls the API for somebody who visits an application's page Try it: an ordinary key that ends
+ * by itself. Every replica of the console opens it with `SECRET_KEY`.
+ *
+ * @returns null when there is no such application
+ */
 export async function keyOfVisit(
   database: Database,
   actor: Actor,

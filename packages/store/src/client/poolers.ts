@@ -15,7 +15,12 @@ const PROBE: pg.QueryConfig = {
 /** How often two connections are compared: other clients of a pooler take sessions in between. */
 const COMPARISONS = 10;
 
-/** Looks what a connection leads through. @throws UnusableDatabase where one client's prepared statements would meet another's */
+/**
+ * Looks what a connection leads through.
+ *
+ * @param connect opens two more, which set nothing that would stay in sessions of others
+ * @throws UnusableDatabase where one client's prepared statements would meet another's
+ */
 export async function findPooler(client: SettingsClient, connect: () => Promise<pg.Client>): Promise<Pooler> {
   // A pooler names another process of PostgreSQL at the start of a connection than the one that serves it.
   if ((await sessionOf(client)) === client.processID) return 'none';

@@ -12,7 +12,12 @@ export interface Hold extends HoldTarget {
 
 const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
 
-/** Stops the sends that `what` names from the next send slot on. A hold that is in force already keeps its reason. */
+/**
+ * Stops the sends that `what` names from the next send slot on; a message whose slot was taken before may still go within a second.
+ * A hold that is in force already keeps its reason.
+ *
+ * @returns the hold in force, or null when there is no such account
+ */
 export async function placeHold(
   database: Database,
   actor: Actor,

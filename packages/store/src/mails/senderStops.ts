@@ -4,7 +4,11 @@ import { writeMails } from './writeMails.js';
 /** A stop that comes and goes is told once within so many hours. */
 const QUIET_HOURS = 6;
 
-/** Tells whoever a sender belongs to that it is stopped: the admins of its account, or the staff for one that all share. */
+/**
+ * Tells whoever a sender belongs to that it is stopped: the admins of its account, or the staff for one that all share.
+ *
+ * @param onlyFor the language or the country of the messages that it does not send; empty: it sends none
+ */
 export async function tellSenderStopped(
   connection: Pick<Connection, 'sql'>,
   senderId: string,

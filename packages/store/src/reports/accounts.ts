@@ -57,6 +57,7 @@ export interface AccountDetails extends FoundAccount {
 /** Members at the most. */
 const LIST_LENGTH_MAX = 100;
 
+/** An account's details, or null when there is no such account. */
 export async function findAccountDetails(database: Database, id: string): Promise<AccountDetails | null> {
   const [[found], own, applications] = await Promise.all([
     searchAccounts(database, { text: id, limit: 1 }),

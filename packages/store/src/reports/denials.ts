@@ -19,6 +19,7 @@ export interface DenialQuestion {
   mode?: Mode;
 }
 
+/** Counts an account's denials that were received in a span, most first. */
 export async function countDenials(
   database: Database,
   accountId: string,

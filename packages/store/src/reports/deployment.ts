@@ -8,7 +8,12 @@ import { findSchemaFault, listProcesses } from './processes.js';
 
 const SETTINGS = ['server_version', 'fsync', 'full_page_writes', 'synchronous_commit'];
 
-/** Reads what tells whether a deployment is complete. @throws the database's error, also where a table is missing */
+/**
+ * Reads what tells whether a deployment is complete: the server's settings and clock, the schema, the processes, and the keys in use.
+ *
+ * @param release the version of this release
+ * @throws the database's error, also where a table is missing
+ */
 export async function readDatabaseFacts(database: Database, release: string): Promise<DatabaseFacts> {
   const rows = await database.sql.query<{ name: string; setting: string }[]>`
     select name, setting from pg_settings where name = any(${SETTINGS}::text[])`;

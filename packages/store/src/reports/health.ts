@@ -10,7 +10,11 @@ import type { Connection } from '../client/database.js';
 /** The sends that are not over yet, by what they wait for. Of accounts that share no senders, `forSender` has none. */
 export type WaitingSends = Record<BacklogName, Backlog>;
 
-/** How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well. */
+/**
+ * How many sends wait, for what and for how long. Reads every send that is not over: few, as long as all goes well.
+ *
+ * @returns `own`: those that wait for senders of their accounts' own, by account, the oldest first
+ */
 export async function readWaitingSends(
   database: Connection,
 ): Promise<{ waiting: WaitingSends; own: OwnBacklog[] }> {
@@ -97,6 +101,7 @@ export interface ProviderAnswers {
   idleSeconds: number | null;
 }
 
+/** The provider's answers to the calls that ended in the last minutes. */
 export async function readProviderAnswers(database: Connection, minutes: number): Promise<ProviderAnswers> {
   const [row] = await database.sql.query<[ProviderAnswers & { seconds: [number, number] | null }]>`
     select count(*)::integer as calls, count(*) filter (where outcome = 'accepted')::integer as accepted,

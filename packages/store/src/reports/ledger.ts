@@ -42,6 +42,8 @@ const NEWEST = 2n ** 63n - 1n;
  * An account's ledger, newest first, with the balance after each entry: the account's balance now, less all later entries. Every entry
  * gets its id under the account's lock, so that none ever appears below one that was read, and a cursor can carry the balance at its
  * position: a late page sums up no more than an early one.
+ *
+ * @throws InvalidCursor
  */
 export async function listLedger(
   database: Database,
@@ -108,6 +110,7 @@ export interface Balance {
   sendsCreated: number;
 }
 
+/** An account's balance, or null when there is no such account. */
 export async function findBalance(database: Database, accountId: string): Promise<Balance | null> {
   const [row] = await database.sql.query<
     (Omit<Balance, 'lapsing'> & { lapsing: { at: string; units: number }[] })[]
@@ -147,6 +150,8 @@ export interface Statement {
 /**
  * An account's statement from one time until before another. Goes back from now, some entries at a time, so that a statement of any size takes
  * no long statement; entries of the meantime are not among those that it reads.
+ *
+ * @returns null when there is no such account
  */
 export async function readStatement(
   database: Database,
@@ -222,9 +227,10 @@ export type LedgerFault =
   | { accountId: string; sendId: string; reserved: number; returned: number; isFailed: boolean };
 
 /**
- * Checks the whole ledger as it is at one moment: each balance is the sum of its entries, and each live send that is kept has one
- * reservation from its bucket, and one return if it failed. Reads every row, so the database
- * needs a statement time of minutes where there are many.
+ * Checks the whole ledger as it is at one moment: each balance is the sum of its entries, and each live send that is kept has one reservation
+ * from its bucket, and one return if it failed. Reads every row, so the database needs a statement time of minutes where there are many.
+ *
+ * @returns how many accounts and entries there are, and the first faults
  */
 export async function verifyLedger(
   database: Database,

@@ -74,6 +74,9 @@ const BUCKET_MS = { hour: 3_600_000, day: DAY_MS } as const;
  * The statistics of an account's sends of a span. Buckets of days take the days that are counted from their table, each whole, where its
  * noon (UTC) lies, and so read no sends but those of the last days. Of more than `ALL_MAX` of these, the first of each of many equal spans stands
  * for all in it: a bucket's count is exact to within one such span, and shares and times to within a percent.
+ *
+ * @throws RangeError for more than a thousand buckets
+ * @throws UnknownTimeZone
  */
 export async function overview(
   database: Database,

@@ -48,6 +48,8 @@ const BEYOND_ALL = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 /**
  * An account's sends, newest first: by their ids, those to one recipient by their times. Sends that are created between two pages change
  * no later page. Of waiting sends (`queued`, `sending`, `pending`) it finds only those that are younger than the longest validity.
+ *
+ * @throws InvalidCursor
  */
 export async function listSends(
   database: Database,

@@ -58,6 +58,7 @@ const ORDER: readonly Event['kind'][] = [
 
 type Dated = Event & { time: Date };
 
+/** Returns the history of a send, oldest event first. */
 export function timelineOf(send: SendDetails): TimelineEvent[] {
   return [
     ...deliveryOf(send),

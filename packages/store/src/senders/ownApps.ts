@@ -7,7 +7,12 @@ import { keyOf, type SenderKey } from './senders.js';
 /** Bound to another name than the token, so that neither opens as the other. */
 const ownerOf = (senderId: string): string => `app of ${senderId}`;
 
-/** Gives a sender the secret of its business's own Meta app, or takes it away: its webhooks come at the sender's own address. */
+/**
+ * Gives a sender the secret of its business's own Meta app, sealed, or takes it away. From then on that app's webhooks are taken at the
+ * sender's own address.
+ *
+ * @returns false when there is no such sender
+ */
 export async function setAppSecret(
   database: Database,
   actor: Actor,

@@ -30,8 +30,11 @@ interface StoppableSender {
 }
 
 /**
- * Stops the senders that the provider would refuse, by all that is known of them, and ends the stops that nothing says any more. An
- * operator's pause stays. @returns the stops that this call began
+ * Stops the senders that the provider would refuse, by what is known of their templates, numbers and business account, and ends the stops
+ * that its word began and that nothing says any more. An operator's pause stays.
+ *
+ * @param which the senders of a business account, or one sender
+ * @returns the stops that this call began
  */
 export async function syncProviderStops(
   connection: Connection,

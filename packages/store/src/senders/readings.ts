@@ -43,7 +43,12 @@ export async function postponeReading(
     where id = ${senderId}::uuid and read_due_at = ${leasedUntil}`;
 }
 
-/** Asks for a read of a sender now. @returns the time by the database's clock, for `isReadSince`; null without such a sender */
+/**
+ * Asks for a read of a sender now.
+ *
+ * @param accountId only where the sender is this account's own
+ * @returns the time of asking by the database's clock, for `isReadSince`; null when there is no such sender
+ */
 export async function requestReading(
   { sql }: Connection,
   senderId: string,

@@ -23,7 +23,11 @@ export async function closeRecipientWindow(
     where coalesce(w.refused_at < ${startedAt}, true)`;
 }
 
-/** Deletes sender–recipient windows that are wholly free again, up to `limit`. Skips rows that are locked. */
+/**
+ * Deletes sender–recipient windows that are wholly free again, up to `limit`. Skips rows that are locked.
+ *
+ * @returns how many
+ */
 export async function deleteOldSenderRecipientWindows(database: Database, limit: number): Promise<number> {
   return database.sql.execute`
     delete from sender_recipient_windows where ctid = any(array(

@@ -65,7 +65,12 @@ export interface NewSender {
   paused?: boolean;
 }
 
-/** Adds a sender, with its token sealed. @returns null when another sender has the phone number id */
+/**
+ * Adds a sender, with its token sealed.
+ *
+ * @returns null when another sender has the phone number id
+ * @throws AssignmentRefused
+ */
 export async function addSender(
   database: Database,
   actor: Actor,
@@ -193,6 +198,8 @@ async function pause({ sql }: Connection, id: string, reason: string): Promise<b
  * Ends what stops a sender: an operator's pause, the provider's word about its number, and what faults of its own or of its business
  * account stopped; what was begun before begins nothing again. What the provider says about a template stays, since the next call would
  * meet it, and so does a limit.
+ *
+ * @returns null when there is no such sender
  */
 export async function resumeSender(
   database: Database,
@@ -221,7 +228,13 @@ export async function resumeSender(
   });
 }
 
-/** Says whose messages a sender sends, from its next send slot on. An app of the former owner speaks for it no more. */
+/**
+ * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second. An app of the former
+ * owner speaks for it no more.
+ *
+ * @returns null when there is no such sender
+ * @throws AssignmentRefused
+ */
 export async function assignSender(
   database: Database,
   actor: Actor,
@@ -298,7 +311,11 @@ export async function editSender(
   }
 }
 
-/** Removes a sender: it carries no traffic from now on, and its token and app secret are erased. Its past sends keep its name. */
+/**
+ * Removes a sender: it carries no traffic from now on, and its token and app secret are erased. Its past sends keep its name.
+ *
+ * @returns null when there is no such sender
+ */
 export async function removeSender(database: Database, actor: Actor, key: SenderKey): Promise<Sender | null> {
   return changeSender(
     database,

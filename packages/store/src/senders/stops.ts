@@ -13,8 +13,11 @@ export function listStops({ sql }: Connection): Promise<Stop[]> {
 }
 
 /**
- * Changes a stop by a rule, one caller after the other, so that faults which arrive together count once. Whoever a sender belongs to is
- * told of the first of a row of faults that only a person can end. @param rule null from it changes nothing
+ * Changes a stop by a rule, one caller after the other, so that faults which arrive together count once. Whoever a sender belongs to is told
+ * of the first of a row of faults that only a person can end.
+ *
+ * @param rule is given the stop as it is, null where there is none, and the database's time; null changes nothing
+ * @returns the stop as it was written, or null
  */
 export async function changeStop(
   database: Database,
@@ -53,6 +56,8 @@ export async function changeStop(
 /**
  * Whether what a message met is refuted: by itself or by a message of a later send that was begun later. The provider accepted it, or,
  * against what a receipt reports, it was delivered.
+ *
+ * @param about all messages of the scope, or those in a language or to a country only, or to the same recipient
  */
 export async function isRefuted(
   { sql }: Database,

@@ -16,7 +16,13 @@ export interface Change {
 /** Their rows are locked while the batch lasts. */
 const CHANGES_MAX = 100;
 
-/** Batches changes into one statement, and says of each whether it was written. Of two of one send, the second has been overtaken. */
+/**
+ * Batches changes into one statement.
+ *
+ * @param write returns the ids of the sends whose rows still had the version
+ * @returns a function that says whether its change was written. Of two changes of one send in a batch the first is tried; the second
+ * has been overtaken then.
+ */
 export function createChangeBatcher(
   write: (changes: readonly Change[]) => Promise<{ id: string }[]>,
 ): (change: Change) => Promise<boolean> {

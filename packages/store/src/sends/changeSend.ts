@@ -18,7 +18,10 @@ const ROUNDS_MAX = 1000;
 /**
  * Every change of a delivery goes through this function; a code changes by `verifySend`. It reads the row with the database's clock, asks
  * the pure `decide` what to do, and writes that guarded by the row's version; when another change was faster, it reads and decides again.
- * A failure's refund and the attempts' outcomes are in the same statement as the change. Changes of many sends share their round trips.
+ * A failure's refund and the attempts' outcomes are in the same statement as the change. Changes of many sends at a time share their
+ * round trips.
+ *
+ * @returns the decision's result once it is committed, or null when there is no such send
  */
 export async function changeSend<R>(
   database: Database,
@@ -50,7 +53,11 @@ export async function changeSendSnapshot<R>(
   return changeSend(database, { id: send.id }, decide);
 }
 
-/** `changeSend` for the send whose attempt a receipt reports on, or null when no attempt of ours matches. */
+/**
+ * `changeSend` for the send whose attempt a receipt reports on.
+ *
+ * @returns the result with the send as it is then, or null when no attempt of ours matches
+ */
 export async function changeReportedSend<R>(
   database: Database,
   which: WhichReport,

@@ -53,7 +53,13 @@ export interface CountedSends extends Cell {
   delivery_times: number[] | null;
 }
 
-/** Counts `sends`, rows of the table of which each stands for `n` of them, by their cells. `more`: further columns of the answer. */
+/**
+ * Counts `sends`, rows of the table of which each stands for `n` of them, by their cells.
+ *
+ * @param names of the counts
+ * @param more columns of the answer, of all sends of a cell
+ * @param by a further column of `sends` that divides the cells
+ */
 export function countSends(
   sends: Prisma.Sql,
   names: readonly Count[],
@@ -77,6 +83,8 @@ export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date
 /**
  * Counts the days that changed all that they can, oldest first, each once, and never if it is cut off. Leaves a day to another caller who
  * is at it. While a send of a day or a receipt of one waits, the day and those after it wait too.
+ *
+ * @param signal ends it after the day at hand
  */
 export async function foldDays(database: Database, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await foldDay(database)));

@@ -44,7 +44,12 @@ const RECIPIENT = Prisma.sql`(
   order by s.created_at desc limit 1
 )`;
 
-/** Resets the guess budget of an account's recipient, in the mode of the row. */
+/**
+ * Resets the guess budget of an account's recipient, in the mode of the row.
+ *
+ * @param id of an `ExhaustedRecipient`
+ * @returns false when the account has no such recipient
+ */
 export async function resetRecipient(
   database: Database,
   actor: Actor,
@@ -54,7 +59,12 @@ export async function resetRecipient(
   return (await reset(database, actor, accountId, Prisma.sql`id = ${id}::uuid`)) > 0;
 }
 
-/** Resets the guess budget of an account's recipient, in both modes. */
+/**
+ * Resets the guess budget of an account's recipient, in both modes.
+ *
+ * @param recipientKeys all of the recipient
+ * @returns how many wrong codes had been counted, or null when there is no such account
+ */
 export async function resetGuessCount(
   database: Database,
   actor: Actor,
@@ -93,7 +103,11 @@ async function reset(
   });
 }
 
-/** Resets a recipient's guess budgets that were counted under other keys than the send's, as a right code does under its own. */
+/**
+ * Resets the guess budgets of a send's recipient that were counted under other keys than the send's, as a right code does under its own.
+ *
+ * @param keysOf all keys of a number
+ */
 export async function resetOtherBudgets(
   { sql }: Connection,
   sendId: string,

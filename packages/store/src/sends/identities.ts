@@ -50,6 +50,7 @@ export async function recordIdentities(
     select application_id as "applicationId" from recorded where has_changed`;
 }
 
+/** The applications that refuse to send to a number that has changed hands. */
 export async function listEnforcingApplications(database: Database): Promise<string[]> {
   const found = await database.prisma.application.findMany({
     where: { identityCheck: 'enforce', mode: 'live' },
@@ -74,7 +75,12 @@ export async function findVerifiedIdentity(database: Database, sendId: string): 
 /** Last digits of a phone number that the audit log may hold. */
 const DIGITS_SHOWN = 4;
 
-/** Trusts a recipient's number again: forgets who had it, so that the application's next code goes to whoever has it now. */
+/**
+ * Trusts a recipient's number again: forgets who had it, so that the application's next code goes to whoever has it now.
+ *
+ * @param recipientKeys all of the recipient
+ * @returns how many sends' identities were forgotten, or null when there is no such application
+ */
 export async function forgetIdentity(
   database: Database,
   actor: Actor,

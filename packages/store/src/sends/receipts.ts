@@ -227,7 +227,11 @@ interface ReceiptRow extends Pick<Receipt, 'messageId' | 'status' | 'occurredAt'
   identityHash: string | null;
 }
 
-/** Notes that a receipt's attempt and identity are dealt with, so that `applyReceipts` does the rest. */
+/**
+ * Notes that a receipt's attempt and identity are dealt with, so that `applyReceipts` does the rest.
+ *
+ * @param attempt that it reports on, whether or not it named it
+ */
 export async function releaseReceipt(database: Database, id: bigint, attempt: AttemptName): Promise<void> {
   await database.sql.execute`
     update receipts set send_id = ${attempt.sendId}::uuid, attempt = ${attempt.number}::smallint, identity_hash = null where id = ${id}`;

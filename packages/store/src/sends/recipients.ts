@@ -27,7 +27,13 @@ const sendsTo = (recipientKeys: readonly string[], accountId: string | null): Pr
   ) s
   where ${accountId}::uuid is null or a.id = ${accountId}::uuid`;
 
-/** Everything that is kept of a recipient, for the person who has the number. @param accountId null for all accounts */
+/**
+ * Everything that is kept of a recipient, for the person who has the number. The audit log records that it was read, without the number.
+ *
+ * @param recipientKeys all of the recipient
+ * @param accountId null for all accounts
+ * @returns null when there is no such account
+ */
 export async function exportRecipient(
   database: Database,
   actor: Actor,
@@ -68,6 +74,11 @@ export async function exportRecipient(
 /**
  * Erases a recipient: its codes that may still be verified expire now, so that what waits fails and returns its unit as any expired send
  * does; its number gives way to its masked form in every send; who had it is forgotten. Money, counts and limits stay as they are.
+ *
+ * @param recipientKeys all of the recipient
+ * @param accountId null for all accounts
+ * @param reason for the audit log, which gets an entry for each account with such sends and never the number
+ * @returns null when there is no such account
  */
 export async function eraseRecipient(
   database: Database,

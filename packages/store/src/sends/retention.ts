@@ -31,6 +31,8 @@ const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, numbe
  * Counts the days that are over, and replaces the numbers and deletes the sends whose time is over by the settings, by `created_at`.
  * Goes through the sends once, in the order of their ids and so of their creation, up to the first that is young; what a page did and how
  * far it came are committed together. Leaves a step to another caller who is at it.
+ *
+ * @param signal ends it after the page at hand
  */
 export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
   return eachStep(database, signal, (step, days) => ({

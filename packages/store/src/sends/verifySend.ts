@@ -39,6 +39,7 @@ const REFUSED_MAX = 10_000;
  * Guesses at different sends share it; guesses at one send take turns. Once the database has refused to write a guess at a send, this
  * process judges no further ones: the send is as if locked.
  *
+ * @returns null when the account has no such send
  * @throws Error when the pepper of the send's hash has left the keyring
  */
 export function verifySend(database: Database, guess: Guess): Promise<JudgedGuess | null> {

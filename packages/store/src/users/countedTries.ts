@@ -5,7 +5,12 @@ import type { Connection } from '../client/database.js';
 const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('sha256').update(text).digest());
 
-/** Counts a try of a subject in a window that begins with its first. @returns its number, 1 to `max`; null when none is left */
+/**
+ * Counts a try of a subject, in a window that begins with its first try. Simultaneous tries count one each.
+ *
+ * @param subject stored as its hash
+ * @returns the number of the try, 1 to `max`; null when none is left
+ */
 export async function takeTry(
   { sql }: Connection,
   subject: string,
@@ -22,11 +27,13 @@ export async function takeTry(
   return taken?.tries ?? null;
 }
 
+/** Takes a try off the count. */
 export async function returnTry({ sql }: Connection, subject: string): Promise<void> {
   await sql.execute`
     update counted_tries set tries = tries - 1 where key_hash = ${sha256(subject)}::bytea and tries > 0`;
 }
 
+/** Resets the count of a subject. */
 export async function forgetTries({ sql }: Connection, subject: string): Promise<void> {
   await sql.execute`delete from counted_tries where key_hash = ${sha256(subject)}::bytea`;
 }

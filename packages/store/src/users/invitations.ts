@@ -28,8 +28,12 @@ type Invited =
   | { kind: 'not_admin' };
 
 /**
- * Invites somebody, by mail too where workers send any. The link's token is in the answer and in the mail alone. An earlier one ends.
- * @returns `member` for a member already, `not_admin` when the actor is not, or no longer, an admin
+ * Invites somebody, by mail too where workers send any. The link's token is in the answer and in the mail, and nowhere else. An earlier
+ * invitation of the same address ends.
+ *
+ * @param invited the address in lower case
+ * @param mail what seals the mail's link, and the page that it opens
+ * @returns `member` when the invited person is a member already, `not_admin` when the actor is not, or no longer, an admin
  */
 export async function inviteMember(
   database: Database,
@@ -136,7 +140,9 @@ type Accepted = { kind: 'joined'; accountId: string } | { kind: 'unknown' | 'wro
 
 /**
  * Makes a person a member by a link's token, which ends with that. A person who is a member already keeps their role.
- * @returns `unknown` where `findInvitation` returns null; `wrong_email` leaves the link valid
+ *
+ * @param person must have the invited e-mail address
+ * @returns the account's id; `unknown` where `findInvitation` returns null; `wrong_email` leaves the link valid
  */
 export async function acceptInvitation(
   database: Database,

@@ -13,6 +13,7 @@ export interface Membership {
   role: MemberRole;
 }
 
+/** A person's role in an account, or null when they have none there. */
 export async function findMemberRole(
   database: Database,
   accountId: string,

@@ -41,7 +41,11 @@ export async function renamePasskey(
   });
 }
 
-/** Removes a passkey of the actor's, and ends their sessions but this one: somebody else may have begun one with it. */
+/**
+ * Removes a passkey of the actor's, and ends their sessions but this one: somebody else may have begun one with it.
+ *
+ * @returns false when they have no such passkey
+ */
 export async function removePasskey(
   database: Database,
   actor: Owner,

@@ -28,7 +28,11 @@ export async function forgetSignInTries(connection: Connection, email: string): 
   await forgetTries(connection, email);
 }
 
-/** Uses up a code of a person's authenticator: RFC 6238, 5.2, does not allow to accept it twice. */
+/**
+ * Uses up a code of a person's authenticator: RFC 6238, 5.2, does not allow to accept it twice.
+ *
+ * @returns false when the code was used before
+ */
 export async function useTwoFactorCode(database: Database, userId: string, code: string): Promise<boolean> {
   return (await takeTry(database, `code ${code} of ${userId}`, { max: 1, seconds: CODE_SECONDS })) !== null;
 }

@@ -5,7 +5,11 @@ import { endAddressChanges, endLinks, readLink, useLink } from '../mails/links.j
 import { hashPassword } from './passwords.js';
 import { forgetSignInTries } from './signInLimits.js';
 
-/** Sets a person's password, ends all their sessions, and resets their sign-in tries. */
+/**
+ * Sets a person's password, ends all their sessions, and resets their sign-in tries.
+ *
+ * @returns false when nobody has this e-mail
+ */
 export async function setPassword(
   database: Database,
   actor: Actor,
@@ -44,7 +48,11 @@ export async function findPasswordReset(
     : database.prisma.user.findUnique({ where: { email }, select: { id: true, name: true, email: true } });
 }
 
-/** Sets a password by a link of a mail, as `setPassword` does; of several callers with one link, one succeeds. */
+/**
+ * Sets a person's password by a link of a mail, as `setPassword` does. A second factor is asked for all the same.
+ *
+ * @returns false where `findPasswordReset` returns null: of several callers with one link, all but one
+ */
 export async function resetPassword(database: Database, token: string, password: string): Promise<boolean> {
   const found = await findPasswordReset(database, token);
   if (found === null) return false;
@@ -59,7 +67,12 @@ export async function resetPassword(database: Database, token: string, password:
   });
 }
 
-/** Removes the second factor of a person who lost it, with their passkeys and the provider's login, and ends all their sessions. */
+/**
+ * Removes the second factor of a person who lost it and the backup codes, with their passkeys and the provider's login, and ends all their
+ * sessions.
+ *
+ * @returns false when nobody has this e-mail
+ */
 export async function removeTwoFactor(database: Database, actor: Actor, email: string): Promise<boolean> {
   return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
     await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
