@@ -315,6 +315,20 @@ describe('a low balance', () => {
     expect(await tell()).toBe(2);
   });
 
+  it('of an account that cannot be told holds up no other', async () => {
+    const { database } = environment.db;
+    const [refused, other] = [await buildAccount(database), await buildAccount(database)];
+    const { email } = await user({ accountId: other, role: 'admin' });
+    for (const id of [refused, other]) await setBalanceAlert(database, TEST_ACTOR, id, 1_000);
+    await sql(
+      `alter table balance_alerts add constraint refuse check (account_id <> '${refused}' or crossed_at is null)`,
+    );
+    await expect(tellLowBalances(database)).rejects.toThrow();
+    await sql('alter table balance_alerts drop constraint refuse');
+    await round();
+    expect(mailbox.to(email)).toHaveLength(1);
+  });
+
   it('says how long it lasts at the rate of the last day', async () => {
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
