@@ -49,6 +49,12 @@ export function testLimits(open: () => ContractTarget): void {
       await api.target.age(caller, 3_601);
       expect((await api.create(caller, { to: PHONE })).status).toBe(202);
     });
+
+    it('exactly as many concurrent requests pass as the limit allows', async () => {
+      const caller = await api.target.buildCaller(mode, { ratePerMinute: 7, freeQuota: 100 });
+      const all = await statuses(Array.from({ length: 30 }, () => api.create(caller)));
+      expect([count(all, 202), count(all, 429)]).toEqual([7, 23]);
+    });
   });
 
   describe('the limits in force', () => {
@@ -95,11 +101,15 @@ export function testLimits(open: () => ContractTarget): void {
 
     it('is that of the window that opens last', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 1 });
-      await api.target.limit(caller, { perMinute: 1, perRecipientHour: 1 });
+      await api.target.limit(caller, {
+        perMinute: 1,
+        perRecipientHour: 1,
+      });
       await api.create(caller).expect(202);
       expect(retryAfter(await api.create(caller).expect(429))).toBeGreaterThan(3_000);
-      const other = await api.create(caller, { to: '+5511987654322' }).expect(429);
-      expect(retryAfter(other)).toBeLessThanOrEqual(60);
+      expect(retryAfter(await api.create(caller, { to: '+5511987654322' }).expect(429))).toBeLessThanOrEqual(
+        60,
+      );
     });
   });
 
@@ -122,7 +132,10 @@ export function testLimits(open: () => ContractTarget): void {
       const first = await api.create(caller).expect(202);
       expect(first.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
       expect(first.headers['ratelimit']).toBe('"account";r=2;t=60');
-      await api.target.limit(caller, { perMinute: 2, perRecipientHour: 5 });
+      await api.target.limit(caller, {
+        perMinute: 2,
+        perRecipientHour: 5,
+      });
       const second = await api.create(caller).expect(202);
       expect(second.headers['ratelimit-policy']).toBe(
         '"account";q=3;w=60, "application";q=2;w=60, "recipient";q=5;w=3600',
@@ -144,6 +157,30 @@ export function testLimits(open: () => ContractTarget): void {
         account: { r: 8, t: null },
         application: { r: 0, t: retryAfter(refused) },
       });
+    });
+
+    it('count a send until it leaves the window, and follow a limit that changes meanwhile', async () => {
+      const caller = await api.target.buildCaller('test', { ratePerMinute: 50 });
+      await api.target.limit(caller, { perMinute: 5 });
+      const application = async (status: number) =>
+        rateLimit(await api.create(caller).expect(status))['application'];
+      for (const left of [4, 3, 2]) {
+        expect((await application(202))?.r).toBe(left);
+        await api.target.age(caller, 20);
+      }
+      // The first is out; the oldest of the other two has 20 seconds left.
+      const fourth = await application(202);
+      expect(fourth?.r).toBe(2);
+      expect(fourth?.t).toBeGreaterThan(10);
+      expect(fourth?.t).toBeLessThanOrEqual(20);
+      await api.target.limit(caller, { perMinute: 2 });
+      expect((await application(429))?.r).toBe(0);
+      await api.target.age(caller, 20);
+      // Two are left in the window, and the limit is two.
+      const refused = await api.create(caller).expect(429);
+      expect(rateLimit(refused)['application']).toEqual({ r: 0, t: retryAfter(refused) });
+      await api.target.limit(caller, { perMinute: 4 });
+      expect((await application(202))?.r).toBe(1);
     });
 
     it('are exact under concurrency: each accepted request is told another remainder', async () => {
