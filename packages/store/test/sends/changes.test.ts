@@ -1,18 +1,18 @@
 import { failure, type Decision } from '@onecode/domain';
 import { changeSend, findAccount, type Sender } from '@onecode/store';
 import { buildCaller, buildSend, buildSender, until, useTestDatabase } from '@onecode/testing';
-import { accepted, sendActions, workerActions } from './sendActions.js';
+import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
 
 const store = useTestDatabase();
 
-let sender: Sender;
-beforeAll(async () => {
-  sender = await buildSender(store.database);
-});
-const { read, version, attemptsOf, returnedOf, fail } = sendActions(store);
-const { claimSend, settleSend } = workerActions(store, () => sender);
-
 describe('one door for changes', () => {
+  let sender: Sender;
+  beforeAll(async () => {
+    sender = await buildSender(store.database);
+  });
+
+  const { read, version, attemptsOf, returnedOf } = sendActions(store);
+
   it('writes nothing when nothing is to change, or when deciding fails', async () => {
     const caller = await buildCaller(store.database, 'test');
     const id = await buildSend(store.database, caller);
@@ -119,6 +119,38 @@ describe('one door for changes', () => {
 });
 
 describe('attempts', () => {
+  let sender: Sender;
+  beforeAll(async () => {
+    sender = await buildSender(store.database);
+  });
+
+  const { version, attemptsOf } = sendActions(store);
+  const { claimSend, settleSend } = workerActions(store, () => sender);
+
+  it('go to one of many workers that claim at once', async () => {
+    const caller = await buildCaller(store.database, 'live');
+    const id = await buildSend(store.database, caller);
+    const claims = await Promise.all(Array.from({ length: 30 }, () => claimSend(id)));
+    expect(claims.filter((end) => end!.kind === 'claimed')).toHaveLength(1);
+    expect(claims.filter((end) => end!.kind === 'not_due')).toHaveLength(29);
+    expect(await attemptsOf(id)).toEqual([]);
+  });
+
+  it('whose lease has ended are taken over as unknown, and the worker that wakes up late changes nothing', async () => {
+    const caller = await buildCaller(store.database, 'live');
+    const id = await buildSend(store.database, caller);
+    await claimSend(id);
+    await store.sql(`update sends set claimed_until = claimed_until - interval '15 seconds' where id = $1`, [
+      id,
+    ]);
+    expect(await claimSend(id)).toEqual({ kind: 'claimed', attempt: 2 });
+    expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
+    const before = await version(id);
+    expect(await settleSend(id, 1, accepted('wamid.late'))).toEqual({ kind: 'stale' });
+    expect(await version(id)).toBe(before);
+    expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown', message_id: null }]);
+  });
+
   it('keep a message id that a later outcome does not know', async () => {
     const caller = await buildCaller(store.database, 'live');
     const id = await buildSend(store.database, caller);
@@ -157,6 +189,14 @@ describe('attempts', () => {
 });
 
 describe('a refund', () => {
+  let sender: Sender;
+  beforeAll(async () => {
+    sender = await buildSender(store.database);
+  });
+
+  const { read, returnedOf, verify, fail } = sendActions(store);
+  const { claimSend, settleSend } = workerActions(store, () => sender);
+
   it('is made once by 50 failures at once', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 3 });
     const id = await buildSend(store.database, caller);
@@ -164,6 +204,20 @@ describe('a refund', () => {
     expect(results.filter((result) => result === 'failed now')).toHaveLength(1);
     expect(await returnedOf(id)).toHaveLength(1);
     expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0, credits: 3 });
+  });
+
+  it('is not made for any other change, nor for a change of a failed send', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 1 });
+    const id = await buildSend(store.database, caller, { code: CODE });
+    await claimSend(id);
+    await settleSend(id, 1, accepted('wamid.kept'));
+    await verify(caller, id, '999999');
+    expect(await returnedOf(id)).toEqual([]);
+    expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0 });
+    await fail(id);
+    await verify(caller, id, CODE);
+    expect(await returnedOf(id)).toHaveLength(1);
+    expect(await read(caller, id)).toMatchObject({ status: 'failed', verification: 'verified' });
   });
 
   it('and its failure are written together or not at all', async () => {

@@ -1,11 +1,12 @@
+import { claim, failure, settle, type FailureReason, type RetryPolicy } from '@onecode/domain';
 import {
+  changeSend,
   closeDatabase,
   createSend,
   findSend,
   grantCredits,
   newId,
   openDatabase,
-  verifyLedger,
   type Connection,
   type Database,
   type Sender,
@@ -22,12 +23,13 @@ import {
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import { accepted, sendActions, workerActions } from './sendActions.js';
 
 const store = useTestDatabase();
 
 describe('a batch', () => {
+  const POLICY: RetryPolicy = { attemptsMax: 5, backoffMs: 1_000 };
   const TOGETHER = 60;
+  const SAME = '+5511987654321';
 
   let callers: TestCaller[];
   let sender: Sender;
@@ -40,8 +42,6 @@ describe('a batch', () => {
     );
   });
 
-  const { counts } = sendActions(store);
-  const { claimSend, settleSend } = workerActions(store, () => sender);
   const callerOf = (index: number): TestCaller => callers[index % callers.length]!;
 
   /** How many transactions this database has committed. */
@@ -51,6 +51,19 @@ describe('a batch', () => {
       'select xact_commit::integer as count from pg_stat_database where datname = current_database()',
     );
     return row!.count;
+  }
+
+  /** Claims a send and settles it, as a worker does. */
+  async function deliver(id: string, messageId = `wamid.${id}`): Promise<string | undefined> {
+    const slot = { sender, waitMs: 0 };
+    await changeSend(store.database, { id }, (send, now) =>
+      claim(send, now, { leaseMs: 15_000, policy: POLICY, slot }),
+    );
+    const accepted = { kind: 'accepted', messageId } as const;
+    const end = await changeSend(store.database, { id }, (send, now) =>
+      settle(send, now, 1, accepted, POLICY, 0.5),
+    );
+    return end?.kind;
   }
 
   it('creates each send as if it were alone, in far fewer transactions', async () => {
@@ -72,6 +85,46 @@ describe('a batch', () => {
     expect((await commits()) - before).toBeLessThan(TOGETHER / 3);
   });
 
+  it.each([
+    { limit: 'of the account', account: { ratePerMinute: 7 }, application: '', waitMaxS: 60 },
+    { limit: 'of the application', account: {}, application: 'per_minute = 7', waitMaxS: 60 },
+    { limit: 'of the recipient', account: {}, application: 'per_recipient_hour = 7', waitMaxS: 3_600 },
+  ])(
+    'keeps the limit $limit exactly, and says when to ask again',
+    async ({ account, application, waitMaxS }) => {
+      const caller = await buildCaller(store.database, 'live', {
+        freeQuota: 0,
+        credits: 1_000,
+        ratePerMinute: 1_000,
+        ...account,
+      });
+      if (application !== '')
+        await store.sql(`update applications set ${application} where id = $1`, [caller.applicationId]);
+      // Some before, so that a window holds both what stands and what comes in.
+      for (let made = 0; made < 2; made++) await buildSend(store.database, caller, { recipient: SAME });
+      const creations = await Promise.all(
+        Array.from({ length: TOGETHER }, () =>
+          createSend(store.database, newSend(caller, { recipient: SAME })),
+        ),
+      );
+      expect(creations.filter(({ outcome }) => outcome === 'created')).toHaveLength(5);
+      const refused = creations.flatMap((one) =>
+        one.outcome === 'rate_limited' ? [one.retryAfterSeconds] : [],
+      );
+      expect(refused).toHaveLength(TOGETHER - 5);
+      expect(Math.min(...refused)).toBeGreaterThan(waitMaxS - 30);
+      expect(Math.max(...refused)).toBeLessThanOrEqual(waitMaxS);
+      const [row] = await store.sql(
+        `select a.sends_created::integer as account, p.sends_created::integer as application, a.credits,
+         (select count(*)::integer from sends where account_id = a.id) as sends,
+         (select count(*)::integer from ledger_entries where account_id = a.id and kind = 'reserved') as reserved
+       from accounts a join applications p on p.account_id = a.id where a.id = $1`,
+        [caller.accountId],
+      );
+      expect(row).toEqual({ account: 7, application: 7, credits: 993, sends: 7, reserved: 7 });
+    },
+  );
+
   it('counts every wrong guess at many sends of few recipients, in whatever order they come', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 1_000 });
     const recipients = ['+5511987000001', '+5511987000002', '+5511987000003'];
@@ -80,11 +133,22 @@ describe('a batch', () => {
         buildSend(store.database, caller, { recipient: recipients[index % 3]! }),
       ),
     );
+    const guess = (id: string, isRight: boolean) => guessCode(store.database, id, isRight);
+    const budgets = () =>
+      store.sql(
+        `select s.recipient, points as wrong from guess_budgets b cross join lateral (
+           select recipient from sends where recipient_key = b.recipient_key limit 1
+         ) s where account_id = $1 and points > 0 order by recipient`,
+        [caller.accountId],
+      );
     // Each in one order and in the other.
-    await Promise.all([...ids, ...ids.toReversed()].map((id) => guessCode(store.database, id, false)));
+    await Promise.all([...ids, ...ids.toReversed()].map((id) => guess(id, false)));
     const each = (2 * TOGETHER) / 3;
-    expect(await counts(caller)).toEqual(
-      Object.fromEntries(recipients.map((recipient) => [`test ${recipient}`, each])),
+    expect(await budgets()).toEqual(recipients.map((recipient) => ({ recipient, wrong: each })));
+    // A right one resets the budget.
+    await Promise.all(ids.filter((_, index) => index % 3 === 1).map((id) => guess(id, true)));
+    expect(await budgets()).toEqual(
+      [recipients[0], recipients[2]].map((recipient) => ({ recipient, wrong: each })),
     );
   });
 
@@ -106,9 +170,15 @@ describe('a batch', () => {
       guess(theirs!, second, true),
     ]);
     await Promise.all(together.map((made) => made()));
-    expect(await Promise.all([ours!, theirs!].map(counts))).toEqual([
-      { [`test ${second}`]: 2 },
-      { [`test ${first}`]: 2 },
+    const left = await store.sql(
+      `select account_id = $1 as ours, s.recipient, points as wrong from guess_budgets b cross join lateral (
+         select recipient from sends where recipient_key = b.recipient_key limit 1
+       ) s where points > 0 and account_id = any($2) order by recipient`,
+      [ours!.accountId, [ours!.accountId, theirs!.accountId]],
+    );
+    expect(left).toEqual([
+      { ours: false, recipient: first, wrong: 2 },
+      { ours: true, recipient: second, wrong: 2 },
     ]);
   });
 
@@ -127,11 +197,8 @@ describe('a batch', () => {
       Array.from({ length: TOGETHER }, (_, index) => buildSend(store.database, callerOf(index))),
     );
     const ends = await Promise.allSettled(
-      ids.map(async (id, index) => {
-        await claimSend(id);
-        // PostgreSQL holds no such text.
-        await settleSend(id, 1, accepted(index === 30 ? '\0' : `wamid.${id}`));
-      }),
+      // PostgreSQL holds no such text.
+      ids.map((id, index) => deliver(id, index === 30 ? '\0' : undefined)),
     );
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);
     const sent = await store.sql<{ id: string; status: string; calls: number }>(
@@ -160,6 +227,7 @@ describe('processes that write the same rows in groups never wait for each other
   const ROWS = 30;
   /** Longer than `until` waits on a busy machine. */
   const HELD_MS_MAX = 20_000;
+  const ROUNDS = [0, 1];
 
   /**
    * Lets several processes, each with connections of its own, begin while a row in the middle is held, so that each of them holds
@@ -210,7 +278,7 @@ describe('processes that write the same rows in groups never wait for each other
   const sendToEach = (caller: TestCaller): Promise<string[]> =>
     Promise.all(recipients.map((recipient) => buildSend(store.database, caller, { recipient })));
 
-  it('with guesses at the same sends', async () => {
+  it.each(ROUNDS)('with guesses at the same sends (%i)', async () => {
     const ids = await sendToEach(await buildCaller(store.database, 'test'));
     const found = await deadlocksOf(
       (held) => held.sql.execute`select from sends where id = ${middleOf(ids)}::uuid for update`,
@@ -228,21 +296,25 @@ describe('processes that write the same rows in groups never wait for each other
     { what: 'wrong', isRight: () => false },
     { what: 'wrong and right', isRight: (turn: number) => turn % 3 === 0 },
   ])('with $what guesses at sends of the same recipients', async ({ isRight }) => {
-    const caller = await buildCaller(store.database, 'test');
-    const own = await Promise.all(Array.from({ length: PROCESSES }, () => sendToEach(caller)));
-    // Counts that are there are what a right guess locks.
-    await Promise.all(own[0]!.map((id) => guessCode(store.database, id, false)));
-    const found = await deadlocksOf(
-      (held) =>
-        held.sql.execute`select from guess_budgets where account_id = ${caller.accountId}::uuid
+    for (const _ of ROUNDS) {
+      const caller = await buildCaller(store.database, 'test');
+      const own = await Promise.all(Array.from({ length: PROCESSES }, () => sendToEach(caller)));
+      // Counts that are there are what a right guess locks.
+      await Promise.all(own[0]!.map((id) => guessCode(store.database, id, false)));
+      const found = await deadlocksOf(
+        (held) =>
+          held.sql.execute`select from guess_budgets where account_id = ${caller.accountId}::uuid
           and recipient_key = ${recipientKeysOf(middleOf(recipients))[0]} for update`,
-      (database, process) =>
-        Promise.all(turned(own[process]!, process).map((id, turn) => guessCode(database, id, isRight(turn)))),
-    );
-    expect(found).toBe(0);
+        (database, process) =>
+          Promise.all(
+            turned(own[process]!, process).map((id, turn) => guessCode(database, id, isRight(turn))),
+          ),
+      );
+      expect(found).toBe(0);
+    }
   });
 
-  it('with creations of the same accounts', async () => {
+  it.each(ROUNDS)('with creations of the same accounts (%i)', async () => {
     const callers = await Promise.all(recipients.map(() => buildCaller(store.database, 'test')));
     const held = middleOf(callers.map(({ accountId }) => accountId));
     const found = await deadlocksOf(
@@ -259,33 +331,70 @@ describe('processes that write the same rows in groups never wait for each other
 });
 
 describe('units', () => {
+  /** The balance of each account and bucket: what was given, what is left, and what its sends hold. */
+  const BALANCES = `
+    select a.id, b.bucket,
+      case b.bucket when 'free_quota' then a.free_quota else a.credits end as "left",
+      (select coalesce(sum(units), 0)::int from ledger_entries l
+        where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'granted') as given,
+      (select count(*)::int from sends s
+        where s.account_id = a.id and s.charged_from = b.bucket and s.status <> 'failed') as held,
+      (select count(*)::int from sends s
+        where s.account_id = a.id and s.charged_from = b.bucket and s.status = 'failed') as failed,
+      (select count(*)::int from ledger_entries l
+        where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'reserved') as reserved,
+      (select count(*)::int from ledger_entries l
+        where l.account_id = a.id and l.bucket = b.bucket and l.kind = 'returned') as returned
+    from accounts a, (values ('free_quota'), ('credit')) as b (bucket)`;
+
+  interface Balance {
+    id: string;
+    bucket: string;
+    left: number;
+    given: number;
+    held: number;
+    failed: number;
+    reserved: number;
+    returned: number;
+  }
+
   it('no storm of creations, failures, verifications and grants makes or loses a unit', async () => {
     const callers: TestCaller[] = [];
     for (let n = 0; n < 3; n++) {
-      const units = { freeQuota: 15, credits: 10, ratePerMinute: 100_000 };
-      const live = await buildCaller(store.database, 'live', units);
+      const live = await buildCaller(store.database, 'live', {
+        freeQuota: 15,
+        credits: 10,
+        ratePerMinute: 100_000,
+      });
       callers.push(live, await buildCaller(store.database, 'test', { id: live.accountId }));
     }
     const made: { id: string; caller: TestCaller }[] = [];
     const any = <T>(some: readonly T[]): T | undefined => some[Math.floor(Math.random() * some.length)];
 
-    const create = async (n: number) => {
+    const create = async (n: number): Promise<void> => {
       const caller = any(callers)!;
       // Every fourth repeats a key that others use too.
       const wishes = n % 4 === 0 ? { idempotencyKey: `key-${n % 7}` } : {};
       const creation = await createSend(store.database, newSend(caller, wishes));
       if (creation.outcome === 'created') made.push({ id: creation.send.id, caller });
     };
-    const fail = async () => {
+    const fail = async (): Promise<void> => {
       const one = any(made);
       if (one === undefined || one.caller.mode === 'test') return;
-      await sendActions(store).fail(one.id);
+      const reason = any<FailureReason>(['rejected_by_provider', 'attempts_exhausted'])!;
+      await changeSend(store.database, one, (send, now) =>
+        send.status === 'failed' ? { result: null } : { result: null, change: failure(reason, now) },
+      );
     };
-    const verify = async () => {
+    const verify = async (): Promise<void> => {
       const one = any(made);
-      if (one !== undefined) await guessCode(store.database, one.id, any([true, false])!);
+      if (one === undefined) return;
+      const guess = any([true, false])!;
+      await guessCode(store.database, one.id, guess);
     };
-    const grant = () => grantCredits(store.database, TEST_ACTOR, any(callers)!.accountId, 1, 'storm');
+    const grant = async (): Promise<void> => {
+      await grantCredits(store.database, TEST_ACTOR, any(callers)!.accountId, 1, 'storm');
+    };
 
     let steps = 0;
     const storm = async (): Promise<void> => {
@@ -296,12 +405,17 @@ describe('units', () => {
     };
     await Promise.all(Array.from({ length: 24 }, storm));
 
-    expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
-    const states = await store.sql<{ count: number }>(
-      `select count(*)::integer as count from sends where mode = 'live' and account_id = any($1) group by status = 'failed'`,
-      [callers.map(({ accountId }) => accountId)],
-    );
-    expect(states).toHaveLength(2);
-    for (const { count } of states) expect(count).toBeGreaterThan(20);
+    const balances = await store.sql<Balance>(BALANCES);
+    for (const balance of balances) {
+      expect(balance).toMatchObject({
+        given: balance.left + balance.held,
+        reserved: balance.held + balance.failed,
+        returned: balance.failed,
+      });
+      expect(balance.left).toBeGreaterThanOrEqual(0);
+    }
+    const sum = (field: 'held' | 'failed') => balances.reduce((total, balance) => total + balance[field], 0);
+    expect(sum('held')).toBeGreaterThan(20);
+    expect(sum('failed')).toBeGreaterThan(20);
   });
 });

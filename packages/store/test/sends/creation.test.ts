@@ -5,6 +5,7 @@ import {
   revokeApiKey,
   suspendAccount,
   type Creation,
+  type NewSend,
 } from '@onecode/store';
 import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
 import fc from 'fast-check';
@@ -12,122 +13,349 @@ import fc from 'fast-check';
 const store = useTestDatabase();
 
 describe('rate windows', () => {
-  const LIMITS = ['account', 'application', 'recipient'] as const;
-  type Counts = Record<(typeof LIMITS)[number], number>;
-  const create = (caller: TestCaller, recipient?: string) =>
-    createSend(store.database, newSend(caller, recipient === undefined ? {} : { recipient }));
+  const MINUTE = 60_000_000n;
+  const HOUR = 60n * MINUTE;
+  const DEFAULT_RATE = 600;
+
+  /** A window as `create_sends` tells it: quota, what is left, seconds until there is more. */
+  type Window = [quota: number, left: number, seconds: number];
+
+  /** What one request came to, in the function's words. */
+  interface Result {
+    outcome: string;
+    cause: string | null;
+    retry_after_seconds: number | null;
+    account_window: Window | null;
+    application_window: Window | null;
+    recipient_window: Window | null;
+  }
+
+  interface Row extends Result {
+    ordinal: string;
+    now: string;
+  }
+
+  const hex = (bytes: Uint8Array | null | undefined): string | null =>
+    bytes ? `\\x${Buffer.from(bytes).toString('hex')}` : null;
+  const window = (column: string): string =>
+    `case when (${column}).quota is not null then
+       array[(${column}).quota, greatest((${column}).remaining, 0), ceil(extract(epoch from (${column}).more_at - now))::integer]
+     end as ${column}`;
+
+  /** Calls the function once for all of these sends. Times are microseconds since 1970. */
+  async function createTogether(sends: readonly NewSend[]): Promise<Row[]> {
+    const records = sends.map((send, index) => ({
+      ordinal: index + 1,
+      id: send.id,
+      key_id: send.keyId,
+      account_id: send.accountId,
+      application_id: send.applicationId,
+      idempotency_key: hex(send.idempotency?.key),
+      body_hashes: send.idempotency?.bodyHashes.map(hex),
+      recipient: send.recipient,
+      recipient_keys: send.recipientKeys,
+      country: send.country,
+      is_costly: send.isCostly,
+      locale: send.locale,
+      code_hash: hex(send.codeHash),
+      sealed_code: hex(send.sealedCode),
+      guess_cost: send.guessCost,
+      request_id: send.requestId,
+      traceparent: send.traceparent,
+    }));
+    return store.sql<Row>(
+      `select ordinal, outcome, cause, retry_after_seconds, ${window('account_window')}, ${window('application_window')},
+         ${window('recipient_window')}, (extract(epoch from now) * 1000000)::bigint as now
+       from create_sends(array(select r from json_populate_recordset(null::new_send, $1) r), 1000) order by ordinal`,
+      [JSON.stringify(records)],
+    );
+  }
+
+  interface Answers {
+    given: Result[];
+    answers: Result[];
+  }
+
+  /** A send that is there, and when it was made. */
+  interface Made {
+    applicationId: string;
+    recipient: string;
+    key: string | null;
+    at: bigint;
+    /** Of its account and of its application. */
+    counters: [Counter, Counter];
+  }
+
+  /** The time of the last send of a second: all sends of it leave the window together. */
+  interface Counter {
+    at: bigint;
+  }
+
+  interface Account {
+    /** Null: the default. */
+    rate: number | null;
+    units: number;
+    sends: Made[];
+  }
+
+  interface Limits {
+    perMinute: number | null;
+    perRecipientHour: number | null;
+  }
+
+  const seconds = (microseconds: bigint): number => Number((microseconds + 999_999n) / 1_000_000n);
+
+  /** What a limit leaves for one more at a time, by counting all there is. */
+  function counted(quota: number, length: bigint, times: readonly bigint[], now: bigint) {
+    const inside = times.filter((at) => at + length > now);
+    const left = Math.max(0, quota - inside.length);
+    const leaves = inside.toSorted((a, b) => (a < b ? -1 : 1)).at(left > 0 ? 0 : -quota) ?? now;
+    const opensAt = leaves + length;
+    const windowAfter = (taken: number): Window => [quota, left - taken, seconds(opensAt - now)];
+    return { opensAt, isFull: left === 0, windowAfter };
+  }
+
+  const SECOND = 1_000_000n;
+  /** Lets a send of now share the counter of the one before, where that is of the same second. */
+  function shareCounter(made: Made, which: 0 | 1, before: Made | undefined, now: bigint): void {
+    const last = before?.counters[which];
+    if (last === undefined || last.at + MINUTE <= now || last.at / SECOND !== now / SECOND) return;
+    last.at = now;
+    made.counters[which] = last;
+  }
+
+  /**
+   * What the function has to answer to one request, which the model then counts as made.
+   *
+   * @param written what the call writes at its end: its own requests see the counters from before it
+   */
+  function expected(
+    account: Account,
+    limits: Limits,
+    mode: string,
+    send: NewSend,
+    now: bigint,
+    written: (() => void)[],
+  ): Result {
+    const { applicationId, recipient } = send;
+    const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
+    const nothing = { cause: null, retry_after_seconds: null };
+    const own = account.sends.filter((one) => one.applicationId === applicationId);
+    if (key !== null && own.some((one) => one.key === key))
+      return {
+        outcome: 'existing',
+        ...nothing,
+        account_window: null,
+        application_window: null,
+        recipient_window: null,
+      };
+    const toRecipient = own.filter((one) => one.recipient === recipient);
+    const windows = {
+      account: counted(
+        account.rate ?? DEFAULT_RATE,
+        MINUTE,
+        account.sends.map(({ counters: [{ at }] }) => at),
+        now,
+      ),
+      application:
+        limits.perMinute === null
+          ? null
+          : counted(
+              limits.perMinute,
+              MINUTE,
+              own.map(({ counters: [, { at }] }) => at),
+              now,
+            ),
+      recipient:
+        limits.perRecipientHour === null
+          ? null
+          : counted(
+              limits.perRecipientHour,
+              HOUR,
+              toRecipient.map(({ at }) => at),
+              now,
+            ),
+    };
+    let opensAt = now;
+    let cause: string | null = null;
+    for (const [name, window] of Object.entries(windows))
+      if (window?.isFull === true && window.opensAt > opensAt) {
+        ({ opensAt } = window);
+        cause = `${name}_rate`;
+      }
+    const hasUnit = mode === 'test' || account.units > 0;
+    const outcome = cause !== null ? 'rate_limited' : hasUnit ? 'created' : 'insufficient_credits';
+    const taken = outcome === 'created' ? 1 : 0;
+    if (taken === 1) {
+      const made: Made = { applicationId, recipient, key, at: now, counters: [{ at: now }, { at: now }] };
+      const before = [account.sends.at(-1), own.at(-1)] as const;
+      written.push(() => {
+        for (const which of [0, 1] as const) shareCounter(made, which, before[which], now);
+      });
+      account.sends.push(made);
+      if (mode === 'live') account.units -= 1;
+    }
+    return {
+      outcome,
+      cause,
+      retry_after_seconds: cause === null ? null : seconds(opensAt - now),
+      account_window: windows.account.windowAfter(taken),
+      application_window: windows.application?.windowAfter(taken) ?? null,
+      recipient_window: windows.recipient?.windowAfter(taken) ?? null,
+    };
+  }
+
+  /** Two accounts, each with an application of either mode, and what the model knows of them. */
+  class Model {
+    private constructor(
+      private readonly callers: readonly TestCaller[],
+      private readonly accounts: ReadonlyMap<string, Account>,
+      private readonly limits: Map<string, Limits>,
+    ) {}
+
+    static async make(): Promise<Model> {
+      const callers: TestCaller[] = [];
+      const accounts = new Map<string, Account>();
+      for (const units of [1_000, 12]) {
+        const test = await buildCaller(store.database, 'test', { freeQuota: units });
+        const live = await buildCaller(store.database, 'live', { id: test.accountId });
+        callers.push(test, live);
+        accounts.set(test.accountId, { rate: null, units, sends: [] });
+      }
+      const off = { perMinute: null, perRecipientHour: null };
+      return new Model(
+        callers,
+        accounts,
+        new Map(callers.map(({ applicationId }) => [applicationId, { ...off }])),
+      );
+    }
+
+    /** One call of the function. @returns its answers, and the model's */
+    async create(
+      requests: readonly { caller: number; recipient: number; key: number | null }[],
+    ): Promise<Answers> {
+      const sends = requests.map(({ caller, recipient, key }) =>
+        newSend(this.callers[caller]!, {
+          recipient: `+551198765000${recipient}`,
+          ...(key !== null && { idempotencyKey: `key ${key}` }),
+        }),
+      );
+      const rows = await createTogether(sends);
+      const places = (index: number): [string, string] => [
+        sends[index]!.accountId,
+        sends[index]!.applicationId,
+      ];
+      const order = rows
+        .map((_, index) => index)
+        .toSorted((a, b) => (places(a).join() === places(b).join() ? a - b : places(a) < places(b) ? -1 : 1));
+      const answers: Result[] = [];
+      const written: (() => void)[] = [];
+      for (const index of order) {
+        const send = sends[index]!;
+        const caller = this.callers[requests[index]!.caller]!;
+        const account = this.accounts.get(send.accountId)!;
+        const limits = this.limits.get(send.applicationId)!;
+        answers[index] = expected(account, limits, caller.mode, send, BigInt(rows[index]!.now), written);
+      }
+      for (const write of written) write();
+      return { given: rows.map(({ ordinal: _ordinal, now: _now, ...result }) => result), answers };
+    }
+
+    async limitAccount(which: number, rate: number | null): Promise<void> {
+      const [id, account] = [...this.accounts][which]!;
+      await store.sql('update accounts set rate_per_minute = $2 where id = $1', [id, rate]);
+      account.rate = rate;
+    }
+
+    async limitApplication(which: number, limits: Limits): Promise<void> {
+      const { applicationId } = this.callers[which]!;
+      await limitApplication(store.database, TEST_ACTOR, applicationId, limits);
+      this.limits.set(applicationId, limits);
+    }
+
+    /** Time goes by: all sends are that much older. Whole milliseconds, as the columns keep no less. */
+    async age(microseconds: number): Promise<void> {
+      await store.sql(
+        `update sends set created_at = created_at - make_interval(secs => $2::double precision / 1000000) where account_id = any ($1)`,
+        [[...this.accounts.keys()], microseconds],
+      );
+      for (const [table, column] of [
+        ['accounts', 'id'],
+        ['applications', 'account_id'],
+      ])
+        await store.sql(
+          `update ${table} set minute_times = array(
+             select at - make_interval(secs => $2::double precision / 1000000) from unnest(minute_times) at
+           ) where ${column} = any ($1)`,
+          [[...this.accounts.keys()], microseconds],
+        );
+      for (const { sends } of this.accounts.values()) {
+        for (const send of sends) send.at -= BigInt(microseconds);
+        for (const counter of new Set(sends.flatMap(({ counters }) => counters)))
+          counter.at -= BigInt(microseconds);
+      }
+    }
+  }
+
+  const orNull = (values: readonly number[]) => fc.constantFrom<number | null>(null, ...values);
+  const request = fc.record({
+    caller: fc.nat(3),
+    recipient: fc.nat(2),
+    key: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(4) }),
+  });
+  type Step = (model: Model) => Promise<Answers | void>;
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.array(request, { minLength: 1, maxLength: 9 }).map(
+        (requests): Step =>
+          (model) =>
+            model.create(requests),
+      ),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.integer({ min: 1, max: 61_000 }).map(
+        (time): Step =>
+          (model) =>
+            model.age(time * 1_000),
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.integer({ min: 600_000, max: 3_601_000 }).map(
+        (time): Step =>
+          (model) =>
+            model.age(time * 1_000),
+      ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.tuple(fc.nat(1), orNull([1, 2, 3, 5, 8, 13])).map(
+        ([which, rate]): Step =>
+          (model) =>
+            model.limitAccount(which, rate),
+      ),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.tuple(fc.nat(3), orNull([1, 2, 4, 7]), orNull([1, 2, 3])).map(
+        ([which, perMinute, perRecipientHour]): Step =>
+          (model) =>
+            model.limitApplication(which, { perMinute, perRecipientHour }),
+      ),
+    },
+  );
 
   beforeAll(() => store.sql('update settings set guess_budget = null'));
 
-  /** Moves the time of all that an account has sent. */
-  async function shift(accountId: string, by: string): Promise<void> {
-    await store.sql(
-      `update sends set created_at = created_at + $2::interval, expires_at = expires_at + $2::interval where account_id = $1`,
-      [accountId, by],
-    );
-    for (const [table, column] of [
-      ['accounts', 'id'],
-      ['applications', 'account_id'],
-    ])
-      await store.sql(
-        `update ${table} set minute_times = array(select at + $2::interval from unnest(minute_times) at) where ${column} = $1`,
-        [accountId, by],
-      );
-  }
-
-  const clock = async (): Promise<Date> =>
-    (await store.sql<{ at: Date }>('select clock_timestamp() as at'))[0]!.at;
-
-  /** How many sends each limit of a request counts at a time, as far back as a minute or an hour, and some seconds more. */
-  async function countAll(caller: TestCaller, recipient: string, at: Date, more = 0): Promise<Counts> {
-    const [counts] = await store.sql<Counts>(
-      `select (count(*) filter (where is_of_minute))::integer as account,
-         (count(*) filter (where is_of_minute and application_id = $2))::integer as application,
-         (count(*) filter (where is_of_hour and application_id = $2 and recipient = $3))::integer as recipient
-       from (
-         select *, created_at > $4::timestamptz - make_interval(secs => 60 + $5::float8) as is_of_minute,
-           created_at > $4::timestamptz - make_interval(secs => 3600 + $5::float8) as is_of_hour
-         from sends where account_id = $1
-       ) s`,
-      [caller.accountId, caller.applicationId, recipient, at, more],
-    );
-    return counts!;
-  }
-
-  /** Creates in one call, and holds its answers against a count of all sends. */
-  async function createTogether(
-    requests: readonly { caller: TestCaller; recipient: string }[],
-  ): Promise<void> {
-    const begun = await clock();
-    const ends = await Promise.all(requests.map(({ caller, recipient }) => create(caller, recipient)));
-    const ended = await clock();
-    const remainders: string[] = [];
-    for (const [nth, { caller, recipient }] of requests.entries()) {
-      const end = ends[nth]!;
-      if (end.outcome !== 'created' && end.outcome !== 'rate_limited') throw new Error(end.outcome);
-      // All sends of a second leave a minute together, with the last of them.
-      const most = await countAll(caller, recipient, begun, 1.01);
-      const least = await countAll(caller, recipient, ended);
-      const cause = end.outcome === 'rate_limited' ? end.cause : null;
-      for (const limit of LIMITS) {
-        const window = end.windows[limit];
-        if (window === null) continue;
-        expect(window.left).toBeGreaterThanOrEqual(Math.max(0, window.quota - most[limit]));
-        if (cause === `${limit}_rate`) {
-          expect(window.left).toBe(0);
-          expect(most[limit]).toBeGreaterThanOrEqual(window.quota);
-        }
-        if (cause !== null) continue;
-        expect(least[limit]).toBeLessThanOrEqual(window.quota);
-        const { accountId, applicationId } = caller;
-        const scope = {
-          account: accountId,
-          application: applicationId,
-          recipient: applicationId + recipient,
-        };
-        remainders.push(`${limit} ${scope[limit]} ${window.left}`);
-      }
-    }
-    expect(new Set(remainders).size).toBe(remainders.length);
-  }
-
-  it('are exact to a second by a count of all sends, whatever limits and times change between', async () => {
-    const orNull = (values: readonly number[]) => fc.constantFrom<number | null>(null, ...values);
-    const request = fc.record({ caller: fc.nat(2), recipient: fc.nat(2) });
-    const limits = { perMinute: orNull([1, 2, 4, 7]), perRecipientHour: orNull([1, 2, 3]) };
-    const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ create: fc.array(request, { minLength: 1, maxLength: 9 }) }) },
-      { weight: 4, arbitrary: fc.record({ ageMs: fc.integer({ min: 1_000, max: 61_000 }) }) },
-      { weight: 1, arbitrary: fc.record({ ageMs: fc.integer({ min: 600_000, max: 3_601_000 }) }) },
-      { weight: 2, arbitrary: fc.record({ accountRate: orNull([1, 2, 3, 5, 8, 13]) }) },
-      { weight: 3, arbitrary: fc.record({ of: fc.nat(2), limits: fc.record(limits) }) },
-    );
+  it('leave, refuse and tell what a count of all sends would, whatever limits and times change between', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-        const live = await buildCaller(store.database, 'live', { freeQuota: 10_000 });
-        const test = await buildCaller(store.database, 'test', { id: live.accountId });
-        const stranger = await buildCaller(store.database, 'test');
-        const callers = [live, test, stranger];
-        for (const one of steps) {
-          if ('create' in one)
-            await createTogether(
-              one.create.map(({ caller, recipient }) => ({
-                caller: callers[caller]!,
-                recipient: `+551198765000${recipient}`,
-              })),
-            );
-          else if ('ageMs' in one)
-            for (const { accountId } of [live, stranger])
-              await shift(accountId, `-${one.ageMs} milliseconds`);
-          else if ('accountRate' in one)
-            await store.sql('update accounts set rate_per_minute = $2 where id = $1', [
-              live.accountId,
-              one.accountRate,
-            ]);
-          else {
-            const { applicationId } = callers[one.of]!;
-            await limitApplication(store.database, TEST_ACTOR, applicationId, one.limits);
-          }
+        const model = await Model.make();
+        for (const run of steps) {
+          const told = await run(model);
+          if (told !== undefined) expect(told.given).toEqual(told.answers);
         }
       }),
       // Bounds the search for a smaller counterexample.
@@ -137,21 +365,19 @@ describe('rate windows', () => {
 
   it('are kept in at most 62 counters, and a refusal writes nothing', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 70 });
-    interface Row {
-      times: Date[];
-      totals: string[];
-      xmin: string;
-    }
-    const rowOf = async (): Promise<Row> =>
-      (
-        await store.sql<Row>(
-          'select minute_times as times, minute_totals as totals, xmin::text from accounts where id = $1',
-          [caller.accountId],
-        )
-      )[0]!;
+    const rowOf = async (): Promise<{ times: Date[]; totals: string[]; xmin: string }> => {
+      const [row] = await store.sql<{ times: Date[]; totals: string[]; xmin: string }>(
+        'select minute_times as times, minute_totals as totals, xmin::text from accounts where id = $1',
+        [caller.accountId],
+      );
+      return row!;
+    };
     for (let second = 0; second < 70; second++) {
-      expect(await create(caller)).toMatchObject({ outcome: 'created' });
-      await shift(caller.accountId, '-1 second');
+      expect(await createTogether([newSend(caller)])).toMatchObject([{ outcome: 'created' }]);
+      await store.sql(
+        `update accounts set minute_times = array(select at - interval '1 second' from unnest(minute_times) at) where id = $1`,
+        [caller.accountId],
+      );
     }
     const { times, totals } = await rowOf();
     expect(times.length).toBeLessThanOrEqual(62);
@@ -159,26 +385,45 @@ describe('rate windows', () => {
     expect(totals).toHaveLength(times.length);
     await store.sql('update accounts set rate_per_minute = 1 where id = $1', [caller.accountId]);
     const before = await rowOf();
-    expect(await create(caller)).toMatchObject({ outcome: 'rate_limited', cause: 'account_rate' });
+    const [refused] = await createTogether([newSend(caller)]);
+    expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'account_rate' });
+    expect(refused!.retry_after_seconds).toBeLessThanOrEqual(60);
     expect(await rowOf()).toEqual(before);
   });
 
   it('are not held by a clock that stepped back for longer than two of them', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 3 });
-    const limits = { perMinute: 2, perRecipientHour: 2 };
-    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, limits);
-    const again = () => create(caller, '+5511987650001');
+    await limitApplication(store.database, TEST_ACTOR, caller.applicationId, {
+      perMinute: 2,
+      perRecipientHour: 2,
+    });
+    const create = async (): Promise<Row> =>
+      (await createTogether([newSend(caller, { recipient: '+5511987650001' })]))[0]!;
+    /** The clock steps back: what is there is from so much later. */
+    const stepBack = async (length: string): Promise<void> => {
+      await store.sql(
+        `update sends set created_at = created_at + $2::interval, expires_at = expires_at + $2::interval where account_id = $1`,
+        [caller.accountId, length],
+      );
+      for (const [table, column] of [
+        ['accounts', 'id'],
+        ['applications', 'account_id'],
+      ])
+        await store.sql(
+          `update ${table} set minute_times = array(select at + $2::interval from unnest(minute_times) at) where ${column} = $1`,
+          [caller.accountId, length],
+        );
+    };
     for (const outcome of ['created', 'created', 'rate_limited'])
-      expect(await again()).toMatchObject({ outcome });
-    // The clock steps back: what is there is from so much later.
-    await shift(caller.accountId, '30 seconds');
-    const soon = await again();
-    if (soon.outcome !== 'rate_limited') throw new Error(soon.outcome);
-    expect(soon.windows.application!.secondsToMore).toBeLessThanOrEqual(60);
-    await shift(caller.accountId, '3 hours');
+      expect(await create()).toMatchObject({ outcome });
+    await stepBack('30 seconds');
+    const soon = await create();
+    expect(soon).toMatchObject({ outcome: 'rate_limited', application_window: [2, 0, expect.any(Number)] });
+    expect(soon.application_window![2]).toBeLessThanOrEqual(60);
+    await stepBack('3 hours');
     for (const outcome of ['created', 'created', 'rate_limited'])
-      expect(await again()).toMatchObject({ outcome });
-    expect(await again()).toMatchObject({ windows: { account: { quota: 3, left: 1 } } });
+      expect(await create()).toMatchObject({ outcome });
+    expect((await create()).account_window).toEqual([3, 1, expect.any(Number)]);
   });
 });
 

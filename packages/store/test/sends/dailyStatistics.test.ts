@@ -7,7 +7,14 @@ import {
   retainOnwards,
   type Overview,
 } from '@onecode/store';
-import { buildCaller, buildSender, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
+import {
+  buildCaller,
+  buildSender,
+  TEST_ACTOR,
+  until,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
 import fc from 'fast-check';
 import { insertSends, type PastSend } from '../reports/pastSends.js';
 
@@ -109,6 +116,20 @@ it('counts of any sends are those of every row, before and after they are folded
   );
 });
 
+it('of equally many sends, those counted lately do not come before the others', async () => {
+  const [one, other] = history(1)
+    .filter(({ caller }) => caller === live)
+    .slice(0, 2);
+  await insertSends(store, [
+    { ...one!, locale: 'en', at: new Date(now - 20 * DAY_MS) },
+    { ...other!, locale: 'pt-BR', at: new Date(now - 3_600_000) },
+  ]);
+  const order = async (): Promise<string[]> => (await chart()).locales.map(({ locale }) => locale);
+  expect(await order()).toEqual(['en', 'pt-BR']);
+  await fold();
+  expect(await order()).toEqual(['en', 'pt-BR']);
+});
+
 it('each time counts in its bucket, and shares of them are told to within 9%', async () => {
   const sends = history(1);
   await insertSends(store, sends);
@@ -162,19 +183,43 @@ it('a day waits, and all after it, while one of its sends or receipts does, and 
   expect(await chart()).toEqual(over);
 });
 
-it('a fold that is cut off before its day is marked has counted nothing, and four at once count each day once', async () => {
+it.each([
+  ['before the counts are written', 'insert on daily_statistics'],
+  ['before the day is marked', 'update on erasures'],
+])('a fold that ends %s has counted nothing', async (_, event) => {
   await insertSends(store, history(2));
   const before = await chart();
   await store.sql(
     `create function fail() returns trigger language plpgsql as $$ begin raise 'cut off'; end $$`,
   );
-  await store.sql(`create trigger fail after update on erasures execute function fail()`);
+  await store.sql(`create trigger fail after ${event} execute function fail()`);
   await expect(fold()).rejects.toThrow('cut off');
   await store.sql('drop function fail cascade');
   expect(await store.sql('select from daily_statistics')).toEqual([]);
-  await Promise.all([1, 2, 3, 4].map(fold));
   await fold();
   expect(await chart()).toEqual(before);
+  const [counted, told] = await countedAndTold(today - 8 * DAY_MS);
+  expect(told).toEqual(counted);
+});
+
+it('a fold whose connection is killed is made up for by the next one, and four at once count each day once', async () => {
+  await insertSends(store, history(3));
+  const ended: unknown[] = [];
+  await store.database.transaction(async ({ sql }) => {
+    await sql.execute`lock table daily_statistics in exclusive mode`;
+    void fold().catch((error: unknown) => ended.push(error));
+    await until('a fold that waits', async () => {
+      const rows = await store.sql(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database()
+           and wait_event_type = 'Lock' and query ilike '%insert into daily_statistics%'`,
+      );
+      return rows.length > 0;
+    });
+  });
+  await until('its error', () => ended.length === 1);
+  expect(await store.sql('select from daily_statistics')).toEqual([]);
+  await Promise.all([1, 2, 3, 4].map(fold));
+  await fold();
   const [counted, told] = await countedAndTold(today - 8 * DAY_MS);
   expect(told).toEqual(counted);
 });

@@ -28,11 +28,22 @@ describe('the guess budget of a recipient', () => {
 
   afterEach(() => changeSetting(store.database, TEST_ACTOR, 'guessBudget', 100));
 
-  const { verify, age, counts } = sendActions(store);
+  const { verify, age } = sendActions(store);
   const send = (caller: TestCaller, recipient = TO): Promise<string> =>
     buildSend(store.database, caller, { code: CODE, recipient });
   const create = (caller: TestCaller, recipient = TO, idempotencyKey?: string) =>
     createSend(store.database, newSend(caller, { recipient, ...(idempotencyKey && { idempotencyKey }) }));
+
+  /** The counts of an account, by mode and recipient. */
+  async function counts(caller: TestCaller): Promise<Record<string, number>> {
+    const rows = await store.sql<{ key: string; count: number }>(
+      `select mode || ' ' || s.recipient as key, points as count from guess_budgets b cross join lateral (
+         select recipient from sends where recipient_key = b.recipient_key limit 1
+       ) s where account_id = $1 and points > 0`,
+      [caller.accountId],
+    );
+    return Object.fromEntries(rows.map(({ key, count }) => [key, count]));
+  }
 
   /** Wrong codes for as many sends as it takes, five for each. */
   async function guessWrong(caller: TestCaller, times: number, recipient = TO): Promise<void> {
@@ -52,6 +63,14 @@ describe('the guess budget of a recipient', () => {
     expect(fine.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
   });
 
+  it('is counted over all applications of the account in that mode', async () => {
+    const one = await buildCaller(store.database, 'test');
+    const two = await buildCaller(store.database, 'test', { id: one.accountId });
+    await guessWrong(one, 50);
+    await guessWrong(two, 50);
+    expect((await create(one)).outcome).toBe('rate_limited');
+  });
+
   it('is spent by judged guesses only: not on locked, verified or expired sends', async () => {
     const caller = await buildCaller(store.database, 'test');
     const ids = [await send(caller), await send(caller), await send(caller)] as const;
@@ -63,6 +82,25 @@ describe('the guess budget of a recipient', () => {
     await verify(caller, ids[2], WRONG);
     await verify(caller, ids[2], CODE);
     expect(await counts(caller)).toEqual({});
+  });
+
+  it('stands at what was guessed since the success, when right and wrong codes come at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const caller = await buildCaller(store.database, 'test');
+      const ids = await Promise.all(Array.from({ length: 10 }, () => send(caller)));
+      await guessWrong(caller, 40);
+      const guesses = ids.flatMap((id, n) =>
+        [WRONG, n === round ? CODE : WRONG, WRONG].map((code) => ({ id, code })),
+      );
+      const answers = await Promise.all(guesses.map(({ id, code }) => verify(caller, id, code)));
+      expect(answers.filter(({ valid }) => valid)).toHaveLength(1);
+      const judged = answers.filter(({ verification }) => verification === 'pending').length;
+      const left = (await counts(caller))[`test ${TO}`] ?? 0;
+      // The forty from before are gone: only thirty were to come.
+      expect(left).toBeLessThanOrEqual(judged);
+      await guessWrong(caller, 1);
+      expect(await counts(caller)).toEqual({ [`test ${TO}`]: left + 1 });
+    }
   });
 
   it('is reset by hand, in both modes, for that recipient of that account alone', async () => {
@@ -86,7 +124,7 @@ describe('the guess budget of a recipient', () => {
 describe('open codes', () => {
   const WRONG = '9999999999';
   const TO = '+5511987654321';
-  const CODES = { six: '042913', four: '0429' } as const;
+  const CODES = { six: '042913', five: '04291', four: '0429' } as const;
 
   const { verify, age } = sendActions(store);
   const unlimited = { freeQuota: 10_000, ratePerMinute: 100_000 };
@@ -135,14 +173,21 @@ describe('open codes', () => {
       expect(judged).toBe(100);
     });
 
-    it('is less for a shorter code: three codes of four digits at a time', async () => {
-      const caller = await buildCaller(store.database, 'live', unlimited);
-      const short = () => create(caller, { code: CODES.four });
-      const creations = await Promise.all(Array.from({ length: 30 }, short));
-      expect(count(creations, 'created')).toBe(3);
-      expect(await guessAll(caller, idsOf(creations))).toBe(15);
-      expect(outcomes([await short()])).toEqual(['wrong_guesses']);
-    });
+    it.each([
+      { length: 'five', open: 3, judged: 15 },
+      { length: 'four', open: 3, judged: 15 },
+    ] as const)(
+      'is less for a shorter code: $open codes of $length digits at a time',
+      async ({ length, open, judged }) => {
+        const caller = await buildCaller(store.database, 'live', unlimited);
+        const creations = await Promise.all(
+          Array.from({ length: 30 }, () => create(caller, { code: CODES[length] })),
+        );
+        expect(count(creations, 'created')).toBe(open);
+        expect(await guessAll(caller, idsOf(creations))).toBe(judged);
+        expect(outcomes([await create(caller, { code: CODES[length] })])).toEqual(['wrong_guesses']);
+      },
+    );
 
     it('allows another code as soon as one is verified, has expired, or is locked with guesses to spare', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
@@ -190,6 +235,18 @@ describe('open codes', () => {
       expect(
         outcomes([await create(stranger), await create(caller, { recipient: '+5511987654322' })]),
       ).toEqual(['created', 'created']);
+    });
+
+    it('is shared by two forms of one number', async () => {
+      const [one, other] = ['+5511987654321', '+551187654321'];
+      const caller = await buildCaller(store.database, 'live', unlimited);
+      const creations = await Promise.all(
+        Array.from({ length: 30 }, (_, n) => create(caller, { recipient: n % 2 ? one : other })),
+      );
+      expect(count(creations, 'created')).toBe(20);
+      expect(await guessAll(caller, idsOf(creations))).toBe(100);
+      for (const recipient of [one, other])
+        expect(outcomes([await create(caller, { recipient })])).toEqual(['wrong_guesses']);
     });
   });
 

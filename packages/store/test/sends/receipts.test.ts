@@ -1,5 +1,6 @@
 import {
   applyReceipt,
+  type AttemptName,
   type Decision,
   type Denial,
   type Pricing,
@@ -34,10 +35,8 @@ import {
   type TestCaller,
 } from '@onecode/testing';
 import fc from 'fast-check';
-import { sendActions, TERMS } from './sendActions.js';
 
 const store = useTestDatabase();
-const { insertAttempt } = sendActions(store);
 const PRICE: Pricing = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
 
 describe('receipts', () => {
@@ -121,6 +120,28 @@ describe('reports', () => {
     senderId = (await buildSender(store.database)).id;
   });
 
+  interface Row {
+    outcome?: string;
+    messageId?: string | null;
+    startedAt?: string;
+  }
+
+  const numbers = new Map<string, number>();
+  /** Puts an attempt of a send into the table. */
+  async function attempt(
+    sendId: string,
+    { outcome = 'accepted', messageId, startedAt }: Row = {},
+  ): Promise<AttemptName> {
+    const number = (numbers.get(sendId) ?? 0) + 1;
+    numbers.set(sendId, number);
+    await store.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, $2, $3, $4, $5, coalesce($6::timestamptz, now()), now())`,
+      [sendId, number, senderId, outcome, messageId ?? null, startedAt ?? null],
+    );
+    return { sendId, number };
+  }
+
   const isUnderWay = (sendId: string, number: number) =>
     store.sql(
       `update sends set attempt_number = $2, claimed_at = now(), claimed_until = now(), sender_id = $3, from_number = '+15550783881',
@@ -161,9 +182,15 @@ describe('reports', () => {
       });
     });
 
+    it('is found by the message id when the attempt’s name did not come back', async () => {
+      const sendId = await buildSend(store.database, caller);
+      const { number } = await attempt(sendId, { messageId: `wamid.${sendId}` });
+      expect(await reported({ messageId: `wamid.${sendId}` })).toMatchObject({ sendId, attempt: { number } });
+    });
+
     it('is found by the message id when the attempt’s name is not one of ours', async () => {
       const sendId = await buildSend(store.database, caller);
-      await insertAttempt(sendId, { messageId: `wamid.${sendId}` });
+      await attempt(sendId, { messageId: `wamid.${sendId}` });
       const messageId = `wamid.${sendId}`;
       for (const name of [
         { sendId: newId(), number: 1 },
@@ -174,21 +201,21 @@ describe('reports', () => {
 
     it('is the attempt’s when attempt and message speak of different sends', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
-      const name = await insertAttempt(one);
-      await insertAttempt(two, { messageId: `wamid.${two}` });
+      const name = await attempt(one);
+      await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toMatchObject({ sendId: one });
     });
 
     it('is none where it names one of another send’s: who may report on the one may not report on the other', async () => {
       const [one, two] = [await buildSend(store.database, caller), await buildSend(store.database, caller)];
-      const name = await insertAttempt(one, { messageId: `wamid.${one}` });
-      await insertAttempt(two, { messageId: `wamid.${two}` });
+      const name = await attempt(one, { messageId: `wamid.${one}` });
+      await attempt(two, { messageId: `wamid.${two}` });
       expect(await reported({ attempt: name, messageId: `wamid.${two}` })).toBeNull();
     });
 
     it('is none by the name of an attempt that has another message', async () => {
       const sendId = await buildSend(store.database, caller);
-      const name = await insertAttempt(sendId, { messageId: `wamid.${sendId}` });
+      const name = await attempt(sendId, { messageId: `wamid.${sendId}` });
       await isUnderWay(sendId, name.number);
       expect(await reported({ attempt: name })).toBeNull();
       expect(await reported({ attempt: name, messageId: `wamid.${sendId}` })).toMatchObject({ sendId });
@@ -197,9 +224,9 @@ describe('reports', () => {
     it('is that of the earliest attempt when a message id stands twice', async () => {
       const sendId = await buildSend(store.database, caller);
       const messageId = `wamid.${sendId}`;
-      await insertAttempt(sendId, { messageId, startedAt: new Date('2026-01-02T00:00:00Z') });
-      await insertAttempt(sendId, { number: 2, messageId, startedAt: new Date('2026-01-01T00:00:00Z') });
-      expect(await reported({ messageId })).toMatchObject({ attempt: { number: 2 } });
+      await attempt(sendId, { messageId, startedAt: '2026-01-02T00:00:00Z' });
+      const first = await attempt(sendId, { messageId, startedAt: '2026-01-01T00:00:00Z' });
+      expect(await reported({ messageId })).toMatchObject({ attempt: { number: first.number } });
     });
 
     it('is nobody’s when neither is known', async () => {
@@ -208,19 +235,27 @@ describe('reports', () => {
     });
   });
 
-  it.each([
-    ['accepted', true],
-    ['unknown', false],
-  ] as const)(
-    'whether another message of the send may still arrive is told by another attempt: %s → %s',
-    async (outcome, otherIsAccepted) => {
+  describe('whether another message of the send may still arrive', () => {
+    it.each([
+      ['accepted', true],
+      ['retry', false],
+      ['unknown', false],
+      ['sender', false],
+      ['recipient', false],
+      ['config', false],
+    ])('is told by another attempt: %s → %s', async (outcome, otherIsAccepted) => {
       const sendId = await buildSend(store.database, caller);
-      await insertAttempt(sendId, { outcome });
-      const name = await insertAttempt(sendId, { number: 2 });
-      await insertAttempt(await buildSend(store.database, caller));
+      await attempt(sendId, { outcome });
+      const name = await attempt(sendId);
       expect(await reported({ attempt: name })).toMatchObject({ attempt: { number: 2, otherIsAccepted } });
-    },
-  );
+    });
+
+    it('is not told by the attempt itself, nor by another send’s', async () => {
+      const name = await attempt(await buildSend(store.database, caller));
+      await attempt(await buildSend(store.database, caller));
+      expect(await reported({ attempt: name })).toMatchObject({ attempt: { otherIsAccepted: false } });
+    });
+  });
 });
 
 describe('a denial', () => {
@@ -244,8 +279,15 @@ describe('a denial', () => {
     store.sql("update denials set due_at = now() - interval '1 second' where due_at is not null");
 
   /** A send whose message has this id. @returns the send's id */
-  const sentMessage = async (messageId: string): Promise<string> =>
-    (await insertAttempt(await buildSend(store.database, caller), { messageId })).sendId;
+  async function sentMessage(messageId: string): Promise<string> {
+    const sendId = await buildSend(store.database, caller);
+    await store.sql(
+      `insert into attempts (send_id, number, outcome, message_id, started_at, finished_at)
+       values ($1, 1, 'accepted', $2, now(), now())`,
+      [sendId, messageId],
+    );
+    return sendId;
+  }
 
   it('waits for a message that is not known yet', async () => {
     await keep('wamid.early');
@@ -299,7 +341,11 @@ describe('receipts of messages that were accepted', () => {
          due_at = null, created_at = created_at - interval '1 minute', sent_at = created_at - interval '55 seconds' where id = $1`,
       [id, number, senderId],
     );
-    await insertAttempt(id, { senderId, messageId: `wamid.${id}` });
+    await store.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       values ($1, 1, $2, 'accepted', $3, now(), now())`,
+      [id, senderId, `wamid.${id}`],
+    );
     return id;
   }
 
@@ -331,10 +377,11 @@ describe('receipts of messages that were accepted', () => {
 
   it('make one change of the send, with its price, and are gone', async () => {
     const id = await accepted();
+    const pricing = PRICE;
     await storeReceipts(store.database, [
-      reportOf(id, 'sent', 50, { pricing: PRICE }),
+      reportOf(id, 'sent', 50, { pricing }),
       reportOf(id, 'read', 20),
-      reportOf(id, 'delivered', 40, { pricing: PRICE }),
+      reportOf(id, 'delivered', 40, { pricing }),
     ]);
     const before = (await sendOf(id)).send;
     const [one, ...others] = await apply();
@@ -498,7 +545,7 @@ describe('receipts of messages that were accepted', () => {
           const model = firsts.reduce<Send>(
             (before, report) => ({
               ...before,
-              ...applyReceipt(before, now, report, ATTEMPT, TERMS.policy, 0).change,
+              ...applyReceipt(before, now, report, ATTEMPT, POLICY, 0).change,
             }),
             send,
           );
@@ -521,6 +568,7 @@ describe('receipts of messages that were accepted', () => {
   });
 });
 
+const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
 const ATTEMPT: ReportedAttempt = {
   number: 1,
   senderId: null,

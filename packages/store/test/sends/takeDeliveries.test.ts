@@ -1,17 +1,22 @@
 import { claim, type Send } from '@onecode/domain';
 import {
+  closeDatabase,
   createSend,
   deletePastTurns,
   findSend,
+  openDatabase,
   pauseSender,
   placeHold,
+  resumeSender,
   openDeliveries,
+  type Database,
   type Sender,
 } from '@onecode/store';
 import {
   buildCaller,
   buildSend,
   buildSender,
+  endStops,
   guessCode,
   newSend,
   recipientKeysOf,
@@ -22,11 +27,18 @@ import {
   type TestCaller,
 } from '@onecode/testing';
 import fc from 'fast-check';
-import { JOB_WAIT_MS, sendActions, TERMS } from './sendActions.js';
+import { sendActions } from './sendActions.js';
 
 const store = useTestDatabase();
 
-const { age, manyWaiting, take, takeDue, ...actions } = sendActions(store);
+const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
+const JOB_WAIT_MS = 2_000;
+
+/** The sends that were claimed, in the order of their slots. */
+async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
+  const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
+  return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
+}
 
 describe('sends that wait for a sender', () => {
   let live: TestCaller;
@@ -35,8 +47,23 @@ describe('sends that wait for a sender', () => {
   });
   beforeEach(() => store.sql('truncate sends, senders, stops, sender_recipient_windows cascade'));
 
+  const { age, ...actions } = sendActions(store);
+
   const waiting = (wishes: SendOptions = {}) => actions.waiting(live, wishes);
   const wake = async (limit = 100) => (await takeDue(limit)).length;
+  const isAwaiting = async (id: string) =>
+    (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
+
+  it('stay asleep while every sender is stopped for their language, and the others are woken', async () => {
+    const { id: senderId } = await buildSender(store.database);
+    const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
+    await stopSender(store.database, { id: senderId }, { onlyFor: 'en' });
+    expect(await wake()).toBe(1);
+    expect([await isAwaiting(english), await isAwaiting(portuguese)]).toEqual([true, false]);
+    await resumeSender(store.database, TEST_ACTOR, senderId);
+    expect(await wake()).toBe(1);
+    expect(await isAwaiting(english)).toBe(false);
+  });
 
   it('are claimed once by a new sender', async () => {
     const id = await waiting();
@@ -61,6 +88,38 @@ describe('sends that wait for a sender', () => {
     expect(await wake()).toBe(0);
   });
 
+  it('are taken only by a sender that may message their country', async () => {
+    const id = await waiting();
+    const sender = await buildSender(store.database);
+    await stopSender(store.database, sender, { onlyFor: 'BR' });
+    expect(await wake()).toBe(0);
+    const other = await buildSender(store.database);
+    await stopSender(store.database, other, { onlyFor: 'US' });
+    expect(await wake()).toBe(1);
+    expect(await isAwaiting(id)).toBe(false);
+    await pauseSender(store.database, TEST_ACTOR, other.id);
+    await waiting();
+    expect(await wake()).toBe(0);
+    await endStops(store.database);
+    expect(await wake()).toBe(1);
+  });
+
+  it('of no country are taken by any sender', async () => {
+    const id = await waiting();
+    await store.sql('update sends set country = null where id = $1', [id]);
+    const sender = await buildSender(store.database);
+    await stopSender(store.database, sender, { onlyFor: 'BR' });
+    expect(await wake()).toBe(1);
+  });
+
+  it('are taken newest first within an account, up to the limit', async () => {
+    const [newer, older] = [await waiting(), await waiting()];
+    await age(older, 60);
+    await buildSender(store.database);
+    expect(await wake(1)).toBe(1);
+    expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([false, true]);
+  });
+
   it('are not taken when too little is left of their code’s life', async () => {
     const id = await waiting();
     await age(id, 571);
@@ -68,6 +127,29 @@ describe('sends that wait for a sender', () => {
     expect(await wake()).toBe(0);
     await age(id, -3);
     expect(await wake()).toBe(1);
+  });
+
+  it('are left to their end once their deadline has come', async () => {
+    const id = await waiting();
+    await age(id, 600);
+    await buildSender(store.database);
+    expect(await wake()).toBe(0);
+    expect(await isAwaiting(id)).toBe(true);
+  });
+
+  it('are the only ones that are woken', async () => {
+    const id = await buildSend(store.database, live);
+    await buildSender(store.database);
+    expect(await wake()).toBe(0);
+    expect((await findSend(store.database, live.accountId, id))!.send.dueAt).not.toBeNull();
+  });
+
+  it('are taken once by several sweeps at once', async () => {
+    for (let n = 0; n < 40; n++) await waiting();
+    await buildSender(store.database);
+    const woken = await Promise.all(Array.from({ length: 6 }, () => wake(15)));
+    const rest = await wake(100);
+    expect(woken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 
   it('are taken as far as there are slots, however many callers wake at once, newest first', async () => {
@@ -81,6 +163,15 @@ describe('sends that wait for a sender', () => {
     expect(woken).toBeLessThanOrEqual(6 + Math.ceil((performance.now() - begun) / (1_000 / 9)));
     const left = await store.sql<{ id: string }>('select id from sends where awaiting_sender');
     expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -woken).toSorted());
+  });
+
+  it('are taken for slots that others leave', async () => {
+    for (let n = 0; n < 5; n++) await waiting();
+    await buildSender(store.database, { throughput: 10 });
+    await store.sql(
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '350 milliseconds' from senders`,
+    );
+    expect(await wake()).toBe(2);
   });
 
   it('and whose recipient has had enough for now hold up nobody, and come back one by one', async () => {
@@ -119,6 +210,27 @@ describe('turns', () => {
       Array.from({ length: count }, () => buildCaller(store.database, 'live', { freeQuota: 1000 })),
     );
 
+  let recipients = 0;
+  /** Makes so many sends that wait for a sender, each for another recipient, one a millisecond. */
+  async function waiting(
+    { accountId, applicationId }: TestCaller,
+    count: number,
+    country: string | null = 'BR',
+  ): Promise<void> {
+    recipients += count;
+    await store.sql(
+      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
+         country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
+       select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, 'pt-BR',
+         'free_quota', decode(repeat('01', 33), 'hex'), 'x', true, made + interval '10 minutes', made,
+         made + interval '10 minutes'
+       from generate_series(1, $3::integer) n,
+         lateral (select coalesce(max(application_number), 0) as latest from sends where application_id = $2) m,
+         lateral (select clock_timestamp() - interval '1 minute' + n * interval '1 millisecond' as made) t`,
+      [accountId, applicationId, count, 10_000_000 + recipients, country],
+    );
+  }
+
   /** Takes so many. @returns their accounts' positions in `callers`, in the order of their turns */
   async function takeTurns(callers: readonly TestCaller[], limit: number): Promise<number[]> {
     const taken = await takeDue(limit);
@@ -131,7 +243,7 @@ describe('turns', () => {
     it('have three turns for one with weight 3', async () => {
       const callers = await accounts(2);
       await store.sql('update accounts set weight = 3 where id = $1', [callers[0]!.accountId]);
-      for (const caller of callers) await manyWaiting(caller, 60);
+      for (const caller of callers) await waiting(caller, 60);
       await buildSender(store.database, { throughput: 1000 });
       const turns = [];
       for (let batch = 0; batch < 8; batch++) turns.push(...(await takeTurns(callers, 5)));
@@ -140,17 +252,17 @@ describe('turns', () => {
 
     it('wait for no more than a round behind 5,000 sends of another, and none of these is read before its turn', async () => {
       const callers = await accounts(2);
-      await manyWaiting(callers[0]!, 5_000);
+      await waiting(callers[0]!, 5_000);
       await buildSender(store.database, { throughput: 1000 });
       expect(await takeTurns(callers, 50)).toEqual(Array.from({ length: 50 }, () => 0));
-      await manyWaiting(callers[1]!, 1);
+      await waiting(callers[1]!, 1);
       expect((await takeTurns(callers, 50)).slice(0, 2)).toContain(1);
     });
 
     it('each have their first turn before any has a second', async () => {
       const callers = await accounts(20);
-      await manyWaiting(callers[0]!, 200);
-      for (const caller of callers.slice(1)) await manyWaiting(caller, 2);
+      await waiting(callers[0]!, 200);
+      for (const caller of callers.slice(1)) await waiting(caller, 2);
       await buildSender(store.database, { throughput: 1000 });
       const first = await takeTurns(callers, 20);
       expect(first.toSorted((a, b) => a - b)).toEqual(callers.map((_, n) => n));
@@ -158,7 +270,7 @@ describe('turns', () => {
 
     it('share slots alike when several callers take at once, each slot once', async () => {
       const callers = await accounts(4);
-      for (const caller of callers) await manyWaiting(caller, 50);
+      for (const caller of callers) await waiting(caller, 50);
       await buildSender(store.database, { throughput: 80 });
       const batches = await Promise.all(Array.from({ length: 8 }, () => takeTurns(callers, 5)));
       let turns = batches.flat();
@@ -169,9 +281,25 @@ describe('turns', () => {
       expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
     });
 
+    it('are given every send once by four processes that take at once', async () => {
+      const callers = await accounts(5);
+      for (const caller of callers) await waiting(caller, 60);
+      await buildSender(store.database, { throughput: 1000 });
+      const databases = Array.from({ length: 4 }, () =>
+        openDatabase(store.url, { connectionsMax: 2, byIndexOnly: true }),
+      );
+      const taken: string[] = [];
+      const takeAll = async (database: Database): Promise<void> => {
+        while (taken.length < 300) taken.push(...(await takeDue(7, database)).map(({ id }) => id));
+      };
+      await Promise.all(databases.map(takeAll));
+      await Promise.all(databases.map(closeDatabase));
+      expect([taken.length, new Set(taken).size]).toEqual([300, 300]);
+    });
+
     it('are charged no turn for a slot that they did not get', async () => {
       const callers = await accounts(2);
-      for (const caller of callers) await manyWaiting(caller, 30);
+      for (const caller of callers) await waiting(caller, 30);
       await buildSender(store.database, { throughput: 10 });
       const first = await takeTurns(callers, 100);
       expect(Math.abs(count(first, 0) - count(first, 1))).toBeLessThanOrEqual(1);
@@ -182,10 +310,10 @@ describe('turns', () => {
 
     it('have no turn for sends that no sender may serve, and these hold up neither them nor others', async () => {
       const callers = await accounts(3);
-      await manyWaiting(callers[0]!, 300, { country: 'US' });
-      await manyWaiting(callers[0]!, 4);
-      await manyWaiting(callers[1]!, 300, { country: 'AR' });
-      await manyWaiting(callers[2]!, 4, { country: null });
+      await waiting(callers[0]!, 300, 'US');
+      await waiting(callers[0]!, 4, 'BR');
+      await waiting(callers[1]!, 300, 'AR');
+      await waiting(callers[2]!, 4, null);
       const { id: senderId } = await buildSender(store.database, { throughput: 1000 });
       await stopSender(store.database, { id: senderId }, { onlyFor: 'US' });
       await placeHold(store.database, TEST_ACTOR, {
@@ -199,7 +327,7 @@ describe('turns', () => {
 
     it('are forgotten once their turns are over, all but the latest', async () => {
       const callers = await accounts(3);
-      for (const [n, caller] of callers.entries()) await manyWaiting(caller, [1, 1, 6][n]!);
+      for (const [n, caller] of callers.entries()) await waiting(caller, [1, 1, 6][n]!);
       await buildSender(store.database, { throughput: 1000 });
       while ((await takeTurns(callers, 8)).length > 0);
       await deletePastTurns(store.database);
@@ -218,7 +346,7 @@ describe('turns', () => {
     it('waits for its account’s turn while others wait, and overtakes none of them', async () => {
       const callers = await accounts(2);
       await buildSender(store.database);
-      await manyWaiting(callers[0]!, 200);
+      await waiting(callers[0]!, 200);
       while ((await takeTurns(callers, 100)).length > 0);
       const send = await create(callers[1]!);
       expect(send).toMatchObject({ awaitingSender: true, dueAt: send.expiresAt });
@@ -251,6 +379,8 @@ describe('the send of a job', () => {
     sender = await buildSender(store.database);
   });
 
+  const { age } = sendActions(store);
+  const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
   const many = (count: number): Promise<string[]> =>
     Promise.all(
       Array.from({ length: count }, (_, n) =>
@@ -261,19 +391,24 @@ describe('the send of a job', () => {
   const slotsTaken = async (): Promise<number> =>
     (await store.sql('select from sender_recipient_windows')).length;
   const attemptsOf = (id: string) =>
-    store.sql(
-      'select number, sender_id, outcome, started_at, finished_at from attempts where send_id = $1 order by number',
-      [id],
-    );
-
-  it('is claimed with a slot, by one of many jobs at once', async () => {
-    const id = await buildSend(store.database, caller);
-    const taken = await Promise.all(Array.from({ length: 10 }, () => take(id)));
-    expect(taken.filter((one) => one !== undefined)).toMatchObject([
-      { outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } },
+    store.sql('select number, sender_id, outcome, started_at, finished_at from attempts where send_id = $1', [
+      id,
     ]);
+
+  it('is claimed with a slot, and not again', async () => {
+    const id = await buildSend(store.database, caller);
+    const taken = await take(id);
+    expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } });
+    expect(await take(id)).toBeUndefined();
     expect(await slotsTaken()).toBe(1);
     expect(await attemptsOf(id)).toEqual([]);
+  });
+
+  it('is claimed by one of many jobs at once', async () => {
+    const id = await buildSend(store.database, caller);
+    const doors = Array.from({ length: 10 }, () => openDeliveries(store.database, TERMS));
+    const taken = await Promise.all(doors.map((door) => door.take(id)));
+    expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
   it('takes a slot of its own, a quarter of a second ahead at most, and waits where there is none', async () => {
@@ -289,18 +424,14 @@ describe('the send of a job', () => {
     expect(taken.filter((one) => one?.outcome === 'waits')).toHaveLength(12 - waits.length);
   });
 
-  it('whose worker died is taken again when its lease has ended, or waits; that attempt is unknown', async () => {
+  it('whose worker died is taken again when its lease has ended, and that attempt is unknown', async () => {
     const id = await buildSend(store.database, caller);
     const first = (await take(id))!.send;
     await set(id, 'claimed_until = now()');
     const taken = await take(id);
     expect(taken).toMatchObject({ outcome: 'claimed', send: { attempts: 2, attemptNumber: 2 } });
     expect(taken!.send.receiptUntil!.getTime()).toBe(taken!.send.claimedAt!.getTime() + 32_000);
-    await pauseSender(store.database, TEST_ACTOR, sender.id);
-    await set(id, 'claimed_until = now()');
-    const waits = { attempts: 2, claimedAt: null, claimedUntil: null, receiptUntil: expect.any(Date) };
-    expect(await take(id)).toMatchObject({ outcome: 'waits', send: waits });
-    expect(await attemptsOf(id)).toMatchObject([
+    expect(await attemptsOf(id)).toEqual([
       {
         number: 1,
         sender_id: sender.id,
@@ -308,8 +439,50 @@ describe('the send of a job', () => {
         started_at: first.claimedAt,
         finished_at: taken!.send.claimedAt,
       },
-      { number: 2, outcome: 'unknown' },
     ]);
+  });
+
+  it('whose worker died waits without a slot, and that attempt is unknown too', async () => {
+    const id = await buildSend(store.database, caller);
+    await take(id);
+    await set(id, 'claimed_until = now()');
+    await pauseSender(store.database, TEST_ACTOR, sender.id);
+    const taken = await take(id);
+    expect(taken).toMatchObject({
+      outcome: 'waits',
+      send: { attempts: 1, claimedAt: null, claimedUntil: null },
+    });
+    expect(taken!.send.receiptUntil).not.toBeNull();
+    expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
+  });
+
+  it.each([
+    ['waits for its time', `due_at = now() + interval '1 minute'`],
+    ['is under way', `attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`],
+    [
+      'has expired',
+      `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now()`,
+    ],
+    [
+      'has too little life left',
+      `created_at = now() - interval '571 seconds', expires_at = now() + interval '29 seconds'`,
+    ],
+    ['was verified', `verification = 'verified', verified_at = now()`],
+    ['has no attempt left', 'attempts = 5'],
+    [
+      'was sent',
+      `status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
+         sent_at = now(), sealed_code = null, due_at = null`,
+    ],
+    [
+      'has failed',
+      `status = 'failed', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null, due_at = null`,
+    ],
+  ])('is left alone where it %s, and takes no slot', async (_, change) => {
+    const id = await buildSend(store.database, caller);
+    await set(id, change);
+    expect(await take(id)).toBeUndefined();
+    expect(await slotsTaken()).toBe(0);
   });
 
   it('that somebody else is changing holds up no other', async () => {
@@ -352,7 +525,7 @@ describe('the send of a job', () => {
     );
   });
 
-  it('is claimed exactly where the rule would claim it, as the rule would, and else takes no slot', async () => {
+  it('is claimed exactly where the rule would claim it, and as the rule would', async () => {
     const anySend = fc.record({
       created: fc.integer({ min: -620, max: -1 }),
       due: fc.integer({ min: -30, max: 30 }),
@@ -370,7 +543,6 @@ describe('the send of a job', () => {
         for (const id of ids) before.set(id, (await findSend(store.database, caller.accountId, id))!.send);
         const door = openDeliveries(store.database, TERMS);
         const taken = await Promise.all(ids.map((id) => door.take(id)));
-        expect(await slotsTaken()).toBe(taken.filter((one) => one !== undefined).length);
         for (const [n, id] of ids.entries()) {
           const one = taken[n];
           const send = before.get(id)!;

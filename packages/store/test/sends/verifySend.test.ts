@@ -145,6 +145,14 @@ it.each([
   },
 );
 
+it('a guess at another account’s send, or at none, is no guess', async () => {
+  const id = await send(live);
+  const hashes = hashesOf(TEST_PEPPER, id, CODE);
+  expect(await verifySend(store.database, { id, accountId: test.accountId, hashes })).toBeNull();
+  expect(await verifySend(store.database, { id: newId(), accountId: live.accountId, hashes })).toBeNull();
+  expect(await read(live, id)).toMatchObject({ verification: 'pending', wrongGuesses: 0 });
+});
+
 it('peppers are rotated: an old one is still compared, and without it a guess is an error that counts for nothing', async () => {
   const id = await send(live);
   const next = randomBytes(32);
