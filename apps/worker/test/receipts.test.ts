@@ -1,5 +1,5 @@
-import { listMessageCosts, storeReceipts } from '@onecode/store';
-import { until } from '@onecode/testing';
+import { listMessageCosts, storeReceipts, type Database } from '@onecode/store';
+import { buildCaller, buildSender, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { useWorker } from './testWorker.js';
 import type { SendRecord } from './workerEnvironment.js';
@@ -21,9 +21,6 @@ describe('receipts', () => {
     t.sql('select tries from receipts where message_id = $1', [messageIdOf(messageId)]);
   const untilApplied = (messageId: string): Promise<true> =>
     until('an end of all receipts', async () => (await stored(messageId)).length === 0);
-
-  const untilTried = (messageId: string): Promise<true> =>
-    until('a first try', async () => Number((await stored(messageId))[0]?.['tries']) > 0);
 
   const post = async (messageId: string, ...statuses: Status[]): Promise<void> => {
     for (const status of statuses) {
@@ -67,26 +64,16 @@ describe('receipts', () => {
     // The state before the answer was written.
     await t.sql('update attempts set message_id = null where send_id = $1', [id]);
     await t.simulator.postReceipt({ messageId, status: 'delivered', opaque: null });
-    await untilTried(messageId);
+    await until(
+      'a first try',
+      async () =>
+        (await t.sql('select from receipts where message_id = $1 and tries > 0', [messageIdOf(messageId)]))
+          .length > 0,
+    );
     expect(await t.row(id)).toMatchObject({ status: 'sent' });
     await t.sql('update attempts set message_id = $2 where send_id = $1', [id, messageIdOf(messageId)]);
     await t.until(id, 'delivered');
     await untilApplied(messageId);
-  });
-
-  it('that come while another attempt may be under way are applied once the lease of that one has ended', async () => {
-    const { id, messageId } = await sentSend();
-    await t.sql(
-      `update sends set attempt_number = 2, claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,
-      [id],
-    );
-    await t.simulator.postReceipt({ messageId, status: 'failed', code: 131026 });
-    await untilTried(messageId);
-    expect(await t.row(id)).toMatchObject({ status: 'sent' });
-    await t.sql('update sends set claimed_until = now() where id = $1', [id]);
-    await t.sql('update receipts set due_at = now()');
-    expect(await t.until(id, 'failed')).toMatchObject({ failure_reason: 'rejected_by_provider' });
-    expect(await t.units(t.caller.accountId)).toMatchObject({ returned: ['free_quota'] });
   });
 
   it('for unknown messages are put aside in the end, and delay no others', async () => {
@@ -108,6 +95,55 @@ describe('receipts', () => {
     expect(tries).toBe(10);
     expect(await dropped()).toBe(before + 1);
   });
+
+  it('of a failure after sent fail the send, and its unit is refunded', async () => {
+    t.simulator.rules.add({ fault: { lateFailure: 131026 } });
+    const id = await t.send(t.caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'rejected_by_provider',
+      sealed_code: null,
+      due_at: null,
+    });
+    expect(await t.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);
+    expect(await t.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
+  });
+
+  it('arrive a thousand in one post, and all are applied', async () => {
+    const { id } = await sentSend();
+    const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
+    await t.sql(
+      `with copies as (
+         insert into sends select (jsonb_populate_record(s, jsonb_build_object(
+           'id', gen_random_uuid(), 'application_number', 1000 + n
+         ))).* from sends s, generate_series(1, 1000) n where s.id = $1 returning id, sender_id, application_number
+       )
+       insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
+       select id, 1, sender_id, 'accepted', ($2::text[])[application_number - 1000], now(), now() from copies`,
+      [id, ids.map(messageIdOf)],
+    );
+    const statuses = ids.map((messageId) => ({
+      id: messageId,
+      status: 'delivered',
+      timestamp: String(Math.floor(Date.now() / 1000)),
+      recipient_id: '5511987654321',
+    }));
+    const value = { messaging_product: 'whatsapp', metadata: {}, statuses };
+    const payload = {
+      object: 'whatsapp_business_account',
+      entry: [{ id: '1', changes: [{ field: 'messages', value }] }],
+    };
+    expect(await t.simulator.postWebhook(payload)).toBe(200);
+    await until('a thousand deliveries', async () => {
+      const [row] = await t.sql<{ count: number }>(
+        "select count(*)::integer from sends where account_id = $1 and status = 'delivered'",
+        [t.caller.accountId],
+      );
+      return row!.count === 1000;
+    });
+  });
 });
 
 describe('what a message costs', () => {
@@ -126,48 +162,115 @@ describe('what a message costs', () => {
 });
 
 describe('a receipt that the database refuses to apply', () => {
-  const t = useWorker({ sweepPauseMs: null, sweepMayFail: true });
+  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
 
   it('delays no other, is reported, is set aside in the end unless it took too long, and is applied once the database accepts it', async () => {
-    const caller = await t.newCaller('live', { credits: 3 });
+    const { db } = t.environment;
+    const { database } = db;
+    await buildSender(database);
+    const caller = await buildCaller(database, 'live', { credits: 25 });
     t.simulator.rules.add({ fault: { acceptThenDrop: true } });
-    const ids = [await t.send(caller), await t.send(caller), await t.send(caller)];
+    const ids: string[] = [];
+    for (let nth = 0; nth < 25; nth++) ids.push(await t.send(caller));
     for (const id of ids) await t.until(id, 'sent');
     const refuse = (how: string) =>
-      t.sql(
+      db.sql(
         `create or replace function refuse() returns trigger language plpgsql as $$ begin
            if new.id = '${ids[0]}' then raise exception 'refused' ${how}; end if; return new;
          end $$`,
       );
     await refuse('');
-    await t.sql('create trigger refuse before update on sends for each row execute function refuse()');
-    const receipt = { attempt: null, status: 'delivered', occurredAt: new Date(), failure: null } as const;
-    const sent = await t.sql<{ message_id: string }>('select message_id from attempts');
-    await storeReceipts(
-      t.database,
-      sent.map(({ message_id: messageId }) => ({ messageId, ...receipt })),
-    );
-    const statuses = async () => Promise.all(ids.map(async (id) => (await t.row(id)).status));
+    await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
+    await storeDelivered(database, await messageIds());
 
     await expect(t.sweep()).rejects.toThrow();
-    expect(await statuses()).toEqual(['sent', 'delivered', 'delivered']);
+    expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
 
-    const aside = () => t.sql(`select tries from receipts where due_at = 'infinity'`);
-    await t.sql(`update receipts set due_at = now() - interval '1 second', tries = 8`);
+    const asideRows = () => db.sql(`select tries from receipts where due_at = 'infinity'`);
+    await db.sql(`update receipts set due_at = now() - interval '1 second', tries = 8`);
     await expect(t.sweep()).rejects.toThrow();
-    expect(await aside()).toEqual([]);
+    expect(await asideRows()).toEqual([]);
     await refuse(`using errcode = '57014'`);
-    await t.sql(`update receipts set due_at = now() - interval '1 second'`);
+    await db.sql(`update receipts set due_at = now() - interval '1 second'`);
     await expect(t.sweep()).rejects.toThrow();
-    expect(await aside()).toEqual([]);
+    expect(await asideRows()).toEqual([]);
     await refuse('');
-    await t.sql(`update receipts set due_at = now() - interval '1 second'`);
+    await db.sql(`update receipts set due_at = now() - interval '1 second'`);
     await t.sweep();
-    expect(await aside()).toMatchObject([{ tries: 10 }]);
+    expect(await asideRows()).toMatchObject([{ tries: 10 }]);
 
-    await t.sql('drop trigger refuse on sends');
-    await t.sql('update receipts set due_at = now()');
+    await db.sql('drop trigger refuse on sends');
+    await db.sql('update receipts set due_at = now()');
     await t.sweep();
-    expect(await statuses()).toEqual(['delivered', 'delivered', 'delivered']);
+    expect(await statuses()).toEqual({ delivered: 25 });
+
+    async function messageIds(): Promise<string[]> {
+      const rows = await db.sql<{ message_id: string }>(
+        'select message_id from attempts order by started_at',
+      );
+      return rows.map((row) => row.message_id);
+    }
+    async function statuses(): Promise<Record<string, number>> {
+      const rows = await db.sql<{ status: string; count: number }>(
+        'select status, count(*)::integer from sends group by status',
+      );
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+    }
+  });
+});
+
+async function storeDelivered(database: Database, messageIds: readonly string[]): Promise<void> {
+  const occurredAt = new Date();
+  await storeReceipts(
+    database,
+    messageIds.map((messageId) => ({
+      messageId,
+      attempt: null,
+      status: 'delivered',
+      occurredAt,
+      failure: null,
+    })),
+  );
+}
+
+describe('a send whose second worker died after a receipt had set it to sent', () => {
+  const t = useWorker({ sweepPauseMs: null });
+
+  it('fails with the failure of the first message once the dead worker’s lease has ended, and its unit is refunded', async () => {
+    const { db } = t.environment;
+    t.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    const id = await t.send(t.caller);
+    await t.until(id, 'sent');
+    const [first] = await t.attempts(id);
+    await db.sql(
+      `update sends set attempt_number = 2, claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,
+      [id],
+    );
+
+    await storeReceipts(db.database, [
+      {
+        messageId: first!.message_id!,
+        attempt: { sendId: id, number: first!.number },
+        status: 'failed',
+        occurredAt: new Date(),
+        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+      },
+    ]);
+    await t.sweep();
+    expect(await t.row(id)).toMatchObject({ status: 'sent' });
+    expect(await db.sql('select due_at > now() as put_off from receipts')).toEqual([{ put_off: true }]);
+
+    await db.sql('update sends set claimed_until = now() where id = $1', [id]);
+    await db.sql('update receipts set due_at = now()');
+    await t.sweep();
+    expect(await t.row(id)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'rejected_by_provider',
+      claimed_until: null,
+    });
+    expect(await t.units(t.caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
   });
 });

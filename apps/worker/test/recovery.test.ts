@@ -1,5 +1,5 @@
 import { claim } from '@onecode/domain';
-import { changeSend, listSenderDetails } from '@onecode/store';
+import { changeSend, listSenderDetails, type SenderDetails } from '@onecode/store';
 import {
   buildSend,
   buildSender,
@@ -9,6 +9,7 @@ import {
   testRedisUrl,
   until,
   type TapAnswer,
+  type TcpProxy,
   type TestCaller,
 } from '@onecode/testing';
 import { startWorker, useWorker, type TestWorker, type TestWorkerOptions } from './testWorker.js';
@@ -51,6 +52,27 @@ describe('after Redis was flushed', () => {
     expect(environment.calls(live)).toHaveLength(1);
   });
 
+  it('sends that waited for a retry go out', async () => {
+    await work();
+    environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 1 }, times: 1 });
+    const id = await environment.send(caller);
+    await environment.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
+    await flush();
+    expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+  });
+
+  it('an attempt under way ends as usual', async () => {
+    await work();
+    environment.simulator.rules.add({ fault: { latencyMs: 300 } });
+    const id = await environment.send(caller);
+    await until('a call', () => environment.calls(id).length === 1);
+    await flush();
+    await environment.until(id, 'delivered');
+    expect(environment.calls(id)).toHaveLength(1);
+    const next = await environment.send(await environment.newCaller(), { recipient: '+5511987650002' });
+    await environment.until(next, 'delivered');
+  });
+
   it('enqueued receipts are applied', async () => {
     environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const first = await work();
@@ -66,46 +88,109 @@ describe('after Redis was flushed', () => {
   });
 });
 
-it('a send whose job was lost goes out once, however many workers find it at once', async () => {
-  const worker = await work({ sweepPauseMs: null });
-  const id = await buildSend(environment.db.database, caller);
-  await environment.age(id, 60);
-  await Promise.all([worker.sweep(), worker.sweep(), worker.sweep()]);
-  await environment.until(id, 'delivered');
-  expect(environment.calls(id)).toHaveLength(1);
-  expect(await worker.count('onecode_due_deliveries_total')).toBe(1);
+describe('a send whose job was lost', () => {
+  it('goes out once, however many workers find it at once', async () => {
+    const worker = await work({ sweepPauseMs: null });
+    const id = await buildSend(environment.db.database, caller);
+    await environment.age(id, 60);
+    await Promise.all([worker.sweep(), worker.sweep(), worker.sweep()]);
+    await environment.until(id, 'delivered');
+    expect(environment.calls(id)).toHaveLength(1);
+    expect(await worker.count('onecode_due_deliveries_total')).toBe(1);
+  });
 });
 
-it('a Redis that freezes and recovers holds up no send for long', async () => {
-  const proxy = await startTcpProxy(testRedisUrl());
-  await work({ env: { REDIS_URL: proxy.url } });
-  caller = await environment.newCaller('live', { credits: 5 });
-  await environment.until(await environment.send(caller), 'delivered');
-  proxy.freeze();
-  const ids = [];
-  for (let n = 0; n < 3; n++) ids.push(await environment.send(caller));
-  for (const id of ids) await environment.until(id, 'delivered');
-  ids.push(await environment.send(caller));
-  // The data that the proxy held back is lost.
-  proxy.cut();
-  await proxy.open();
-  for (const id of ids) await environment.until(id, 'delivered');
-  expect(environment.tap.requests).toHaveLength(5);
-  for (const worker of workers.splice(0)) await worker.stop();
-  await proxy.close();
+describe('a Redis that freezes and recovers', () => {
+  let proxy: TcpProxy;
+  beforeAll(async () => {
+    proxy = await startTcpProxy(testRedisUrl());
+  });
+  afterAll(() => proxy.close());
+
+  it('holds up no send for long', async () => {
+    await work({ env: { REDIS_URL: proxy.url } });
+    caller = await environment.newCaller('live', { credits: 5 });
+    await environment.until(await environment.send(caller), 'delivered');
+    proxy.freeze();
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(await environment.send(caller, { recipient: `+551198765003${n}` }));
+    for (const id of ids) await environment.until(id, 'delivered');
+    ids.push(await environment.send(caller, { recipient: '+5511987650034' }));
+    // The data that the proxy held back is lost.
+    proxy.cut();
+    await proxy.open();
+    for (const id of ids) await environment.until(id, 'delivered');
+    expect(environment.tap.requests).toHaveLength(5);
+  });
 });
 
-describe('the lease of an attempt whose worker died', () => {
+describe('without Redis', () => {
+  it('expired sends fail, and the others go out', async () => {
+    const proxy = await startTcpProxy(testRedisUrl(), 'cut');
+    const worker = await work({
+      env: { REDIS_URL: proxy.url },
+      sweepPauseMs: null,
+    });
+    caller = await environment.newCaller('live', { credits: 1 });
+    const expired = await buildSend(environment.db.database, caller);
+    const waiting = await buildSend(environment.db.database, caller, { recipient: '+5511987650002' });
+    await environment.age(expired, 605);
+
+    await worker.sweep();
+    expect(await environment.row(expired)).toMatchObject({
+      status: 'failed',
+      failure_reason: 'expired_before_delivery',
+      sealed_code: null,
+    });
+    expect(await environment.units(caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
+    await environment.until(waiting, 'sent');
+    await until('its receipt', async () => {
+      await worker.sweep();
+      return (await environment.row(waiting)).status === 'delivered';
+    });
+    await worker.stop();
+    workers.splice(0);
+    await proxy.close();
+  });
+});
+
+describe('the lease of an attempt', () => {
   const t = useWorker();
 
-  it('ends with a take-over: the same code again, and one charge', async () => {
+  /** A send whose worker died after the claim. */
+  const claimedByDeadWorker = async (): Promise<string> => {
     const id = await buildSend(t.database, t.caller, { code: '042913' });
     const [sender] = await listSenderDetails(t.database);
+    const { policy } = t.context;
     const claimed = await changeSend(t.database, { id }, (send, now) =>
-      claim(send, now, { leaseMs: 60_000, policy: t.context.policy, slot: { sender: sender!, waitMs: 0 } }),
+      claim(send, now, {
+        leaseMs: 60_000,
+        policy,
+        slot: { sender: sender as SenderDetails, waitMs: 0 },
+      }),
     );
     expect(claimed).toEqual({ kind: 'claimed', attempt: 1 });
-    // Its worker dies.
+    return id;
+  };
+
+  it('keeps other workers from the send while it lasts', async () => {
+    const id = await claimedByDeadWorker();
+    const before = await t.row(id);
+    await t.enqueue('live', id);
+    await until(
+      'a job that found its send not due',
+      async () => (await t.count('onecode_deliveries_total', { end: 'not_due' })) > 0,
+    );
+    await t.sweep();
+    expect(await t.row(id)).toEqual(before);
+    expect(t.tap.requests).toEqual([]);
+  });
+
+  it('ends with a take-over: the same code again, and one charge', async () => {
+    const id = await claimedByDeadWorker();
     await t.makeDue(id);
     const row = await t.until(id, ({ status, claimed_until }) => status === 'delivered' && !claimed_until);
     expect(row).toMatchObject({ attempts: 2, receipt_until: expect.any(Date) });
@@ -176,6 +261,19 @@ describe('a send that waits for the time of its send slot', () => {
     return id;
   }
 
+  it('is claimed for longer than the wait, and goes out at the time of the slot', async () => {
+    await work({ leaseMs: 10_000 });
+    await slotsAreTaken();
+    const id = await waitingSend();
+    const claimed = await environment.until(id, (row) => row.claimed_until !== null);
+    expect(environment.tap.requests).toEqual([]);
+    await environment.until(id, 'delivered');
+    expect(environment.tap.requests).toHaveLength(1);
+    const [attempt, ...others] = await environment.attempts(id);
+    expect(others).toEqual([]);
+    expect(claimed.claimed_until!.getTime()).toBeGreaterThan(attempt!.finished_at!.getTime());
+  });
+
   it('is released when its worker stops, uses up no attempt, and another worker sends it', async () => {
     const first = await work();
     await slotsAreTaken();
@@ -222,5 +320,18 @@ describe('a send that waits for the time of its send slot', () => {
     expect(await environment.attempts(id)).toMatchObject([{ number: 1, outcome: 'accepted' }]);
     expect(environment.tap.requests).toHaveLength(1);
     expect(environment.tap.requests[0]!.body).toContain(`${id}.1`);
+  });
+
+  it('waits in its row rather than in the worker when no slot is that near', async () => {
+    await work({ sweepPauseMs: null });
+    await environment.db.sql(
+      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
+    );
+    const id = await environment.send(caller);
+    expect(await environment.until(id, (row) => row.awaiting_sender)).toMatchObject({
+      status: 'queued',
+      attempts: 0,
+    });
+    expect(environment.tap.requests).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSend, until, type TapAnswer } from '@onecode/testing';
+import { buildSend, endStops, until, type TapAnswer } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { Queue, type Job } from 'bullmq';
 import { useWorker } from './testWorker.js';
@@ -30,8 +30,10 @@ describe('an answer that says "not now"', () => {
     t.simulator.rules.add({ fault: { error: 131000 }, times: 2 });
     const caller = await t.newCaller();
     const id = await t.send(caller, { code: '042913' });
-    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 3, receipt_until: null });
-    expect(await t.attempts(id)).toMatchObject([
+    const row = await t.until(id, 'delivered');
+    expect(row).toMatchObject({ attempts: 3, receipt_until: null, sealed_code: null });
+    const attempts = await t.attempts(id);
+    expect(attempts).toMatchObject([
       { outcome: 'retry', error_code: 131000 },
       { outcome: 'retry', error_code: 131000 },
       { outcome: 'accepted', error_code: null },
@@ -43,54 +45,82 @@ describe('an answer that says "not now"', () => {
   it.each([
     ['free quota', { freeQuota: 1, credits: 1 }, { free_quota: 1, credits: 1, returned: ['free_quota'] }],
     ['credit', { freeQuota: 0, credits: 1 }, { free_quota: 0, credits: 1, returned: ['credit'] }],
-  ])(
-    'five times, after ever longer waits, ends the send, and its unit of %s is refunded',
-    async (_, account, units) => {
-      t.simulator.rules.add({ fault: { error: 131000 } });
-      const caller = await t.newCaller('live', account);
-      const id = await t.send(caller);
-      expect(await t.until(id, 'failed')).toMatchObject({
-        failure_reason: 'attempts_exhausted',
-        sealed_code: null,
-        due_at: null,
-        attempts: 5,
-      });
-      expect(await t.units(caller.accountId)).toEqual(units);
-      const pauses = pausesMs(await t.attempts(id));
-      expect(pauses).toHaveLength(4);
-      for (const [index, pauseMs] of pauses.entries())
-        expect(pauseMs).toBeGreaterThanOrEqual(BACKOFF_MS * 2 ** index - ROUNDING_MS);
-      await t.enqueue('live', id);
-      await until('a job that names the end', async () =>
-        (await jobsOf(id)).some((job) => job.failedReason?.startsWith('attempts_exhausted')),
-      );
-      expect(t.calls(id)).toHaveLength(5);
-    },
-  );
+  ])('five times ends the send, and its unit of %s is refunded', async (_, account, units) => {
+    t.simulator.rules.add({ fault: { error: 131000 } });
+    const caller = await t.newCaller('live', account);
+    const id = await t.send(caller);
+    const row = await t.until(id, 'failed');
+    expect(row).toMatchObject({
+      failure_reason: 'attempts_exhausted',
+      sealed_code: null,
+      due_at: null,
+
+      attempts: 5,
+    });
+    expect(await t.units(caller.accountId)).toEqual(units);
+    await t.enqueue('live', id);
+    await until('a job that names the end', async () =>
+      (await jobsOf(id)).some((job) => job.failedReason?.startsWith('attempts_exhausted')),
+    );
+    expect(t.calls(id)).toHaveLength(5);
+  });
+
+  it('is followed by ever longer waits, and the board shows the end', async () => {
+    t.simulator.rules.add({ fault: { error: 2 } });
+    const id = await t.send(await t.newCaller());
+    await until('a second attempt', async () => (await t.attempts(id)).length === 2);
+    expect(await t.row(id)).toMatchObject({ status: 'sending', failure_reason: null });
+    await t.until(id, 'failed');
+    const pauses = pausesMs(await t.attempts(id));
+    expect(pauses).toHaveLength(4);
+    for (const [index, pauseMs] of pauses.entries())
+      expect(pauseMs).toBeGreaterThanOrEqual(BACKOFF_MS * 2 ** index - ROUNDING_MS);
+    await until('a failed job', async () =>
+      (await jobsOf(id)).some((job) => job.failedReason?.startsWith('attempts_exhausted')),
+    );
+  });
 });
 
 /** Answers in place of the provider's next ones. */
 const answers: TapAnswer[] = [];
-const refusal = (error: object): TapAnswer => ({
-  status: 400,
+const refusal = (status: number, error: object): TapAnswer => ({
+  status,
   body: JSON.stringify({ error: { message: 'no', type: 'OAuthException', ...error } }),
 });
 
-describe('an answer with an unknown code', () => {
+describe('an answer that passes by itself', () => {
   const t = useWorker({ senders: 2, answerInstead: () => answers.shift() ?? null });
 
-  it('is no refusal: the send goes out again, and no limit is kept', async () => {
-    answers.push(refusal({ code: 987_654 }));
+  it.each([
+    ['HTTP 429 with 80008', refusal(429, { code: 80_008 }), 'business'],
+    ['80008', refusal(400, { code: 80_008 }), 'business'],
+    ['613', refusal(400, { code: 613 }), 'business'],
+    ['17', refusal(403, { code: 17, is_transient: true }), 'business'],
+    ['341', refusal(400, { code: 341 }), 'app'],
+    ['HTTP 429 with 100', refusal(429, { code: 100 }), 'sender'],
+    ['a transient 500000', refusal(400, { code: 500_000, is_transient: true }), null],
+    ['a transient 100', refusal(400, { code: 100, is_transient: true }), null],
+    ['HTTP 408 with HTML', { status: 408, body: '<html></html>' }, null],
+    ['HTTP 425 with 131026', refusal(425, { code: 131_026 }), null],
+    ['HTTP 503 with 131009', refusal(503, { code: 131_009 }), null],
+    ['HTTP 400 without a code', { status: 400, body: '<html></html>' }, null],
+    ['an unknown code', refusal(400, { code: 987_654 }), null],
+  ])('is no refusal: %s', async (_what, answer, throttled) => {
+    answers.push(answer);
     const id = await t.send(await t.newCaller());
     await until('an attempt', async () => (await t.attempts(id))[0]?.outcome);
-    expect(await t.sql('select from stops where until > now() and failures > 0')).toEqual([]);
-    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 2 });
+    expect(await t.sql(`select scope from stops where cause = 'limit'`)).toEqual(
+      throttled === null ? [] : [{ scope: throttled }],
+    );
+    await endStops(t.database);
+    await t.sql('update stops set free_at = now()');
+    expect(await t.until(id, 'delivered')).toMatchObject({ attempts: throttled === null ? 2 : 1 });
   });
 
   it('fails a send in the end where it is the same unknown code each time, with an alert', async () => {
     const alertsBefore = await t.count('onecode_configuration_faults_total', { scope: 'request' });
-    answers.push(refusal({ code: 987_654 }), refusal({ code: 987_655 }));
-    answers.push(refusal({ code: 987_654 }), refusal({ code: 987_654 }));
+    answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_655 }));
+    answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_654 }));
     const caller = await t.newCaller();
     const id = await t.send(caller);
     expect(await t.until(id, 'failed')).toMatchObject({
@@ -104,12 +134,39 @@ describe('an answer with an unknown code', () => {
   });
 });
 
+describe('a provider that cannot be reached', () => {
+  const t = useWorker({ env: { WHATSAPP_API_URL: 'http://127.0.0.1:9/v25.0' } });
+
+  it('is no unknown outcome: five attempts, and an immediate refund', async () => {
+    const caller = await t.newCaller();
+    const id = await t.send(caller);
+    expect(await t.until(id, 'failed')).toMatchObject({
+      failure_reason: 'attempts_exhausted',
+      receipt_until: null,
+      attempts: 5,
+    });
+    expect((await t.attempts(id)).map(({ outcome }) => outcome)).toEqual(Array(5).fill('retry'));
+    expect(await t.units(caller.accountId)).toMatchObject({
+      free_quota: 1,
+      returned: ['free_quota'],
+    });
+  });
+});
+
 /** One more step of the back-off after five attempts. */
 const SETTLE_MS = BACKOFF_MS * 2 ** 5;
 const LATER_MS = 3_600_000;
 
-/** That they and others are unknown is held by the tests of `packages/whatsapp`. */
-const FAULTS: Fault[] = [{ hang: true }, { reset: 'before' }, { wrongBody: 'no_id' }];
+/** Silence, resets before and after the message had gone, and answers that say nothing of it. */
+const FAULTS: Fault[] = [
+  { hang: true },
+  { reset: 'before' },
+  { reset: 'after' },
+  { wrongBody: 'no_id' },
+  { wrongBody: 'html' },
+  { wrongBody: 'empty' },
+  { wrongBody: 'html', http: 500 },
+];
 
 describe('an unknown outcome without a receipt', () => {
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS), PROVIDER_TIMEOUT_MS: '300' } });

@@ -40,6 +40,7 @@ export function workerVariables(
 export interface TestWorkerOptions {
   /** Variables that differ from `workerVariables`. */
   env?: Record<string, string>;
+  leaseMs?: number;
   /** Null for no sweeps but those that the test makes. */
   sweepPauseMs?: number | null;
   /** For tests in which the database refuses something. Elsewhere a failed sweep fails the test. */
@@ -76,7 +77,7 @@ export async function startWorker(
     onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   };
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
-  const leaseMs = config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS;
+  const leaseMs = options.leaseMs ?? config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS;
   const context: WorkerContext = {
     database,
     deliveries: openDeliveries(database, { policy, leaseMs }),
@@ -100,6 +101,7 @@ export async function startWorker(
   const pauseMs = options.sweepPauseMs === undefined ? SWEEP_PAUSE_MS : options.sweepPauseMs;
   const failures: unknown[] = [];
   const onError = (error: unknown): void => {
+    if (process.env['SHOW']) console.error(error);
     failures.push(error);
   };
   const due = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
