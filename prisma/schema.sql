@@ -51,24 +51,7 @@ create table accounts (
   units_of_day integer default 0 not null,
   units_of_month integer default 0 not null,
   constraint accounts_pkey PRIMARY KEY (id),
-  constraint accounts_allowed_countries_check CHECK (array_to_string(allowed_countries, ','::text, '?'::text) ~ '^[A-Z]{2}(,[A-Z]{2})*$'::text),
-  constraint accounts_breaker_min_sends_check CHECK (breaker_min_sends >= 1 AND breaker_min_sends <= 1000),
-  constraint accounts_breaker_unverified_percent_check CHECK (breaker_unverified_percent >= 1 AND breaker_unverified_percent <= 100),
-  constraint accounts_credits_check CHECK (credits >= 0),
-  constraint accounts_free_quota_check CHECK (free_quota >= 0),
-  constraint accounts_language_check CHECK (language = ANY (ARRAY['pt-BR'::text, 'en'::text])),
-  constraint accounts_name_check CHECK (length(name) >= 1 AND length(name) <= 200),
-  constraint accounts_rate_per_minute_check CHECK (rate_per_minute >= 1 AND rate_per_minute <= 1000000),
-  constraint accounts_senders_check CHECK (senders = ANY (ARRAY['shared'::text, 'own'::text, 'own-first'::text])),
-  constraint accounts_suspension_check CHECK ((suspended_at IS NULL) = (suspension_reason IS NULL)),
-  constraint accounts_suspension_reason_check CHECK (length(suspension_reason) >= 1 AND length(suspension_reason) <= 200),
-  constraint accounts_trial_countries_check CHECK (array_to_string(trial_countries, ','::text, '?'::text) ~ '^[A-Z]{2}(,[A-Z]{2})*$'::text),
-  constraint accounts_units_of_day_check CHECK (units_of_day >= 0),
-  constraint accounts_units_of_month_check CHECK (units_of_month >= 0),
-  constraint accounts_units_per_day_check CHECK (units_per_day >= 0 AND units_per_day <= 1000000000),
-  constraint accounts_units_per_month_check CHECK (units_per_month >= 0 AND units_per_month <= 1000000000),
-  constraint accounts_weight_check CHECK (weight >= 1 AND weight <= 100),
-  constraint breaker_is_whole CHECK ((breaker_unverified_percent IS NULL) = (breaker_min_sends IS NULL))
+  constraint accounts_are_valid CHECK (account_is_valid(accounts.*))
 ) with (fillfactor=50);
 CREATE INDEX accounts_name_words ON public.accounts USING gin (array_to_tsvector(name_words(name)));
 CREATE TRIGGER accounts_raise_callers_version AFTER UPDATE OF suspended_at ON public.accounts FOR EACH STATEMENT EXECUTE FUNCTION raise_callers_version();
@@ -112,11 +95,7 @@ create table applications (
   constraint applications_pkey PRIMARY KEY (id),
   constraint applications_id_account_id_mode_key UNIQUE (id, account_id, mode),
   constraint applications_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint applications_identity_check_check CHECK (identity_check = ANY (ARRAY['off'::text, 'observe'::text, 'enforce'::text])),
-  constraint applications_mode_check CHECK (mode = ANY (ARRAY['test'::text, 'live'::text])),
-  constraint applications_name_check CHECK (length(name) >= 1 AND length(name) <= 200),
-  constraint applications_per_minute_check CHECK (per_minute >= 1 AND per_minute <= 1000000),
-  constraint applications_per_recipient_hour_check CHECK (per_recipient_hour >= 1 AND per_recipient_hour <= 1000000)
+  constraint applications_are_valid CHECK (application_is_valid(applications.*))
 ) with (fillfactor=50);
 CREATE INDEX applications_account_id_idx ON public.applications USING btree (account_id);
 CREATE TRIGGER applications_raise_callers_version AFTER UPDATE OF account_id, mode ON public.applications FOR EACH STATEMENT EXECUTE FUNCTION raise_callers_version();
@@ -343,19 +322,7 @@ create table ledger_entries (
   expires_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   constraint ledger_entries_pkey PRIMARY KEY (id),
-  constraint ledger_entries_bucket_check CHECK (bucket = ANY (ARRAY['free_quota'::text, 'credit'::text])),
-  constraint ledger_entries_kind_check CHECK (kind = ANY (ARRAY['granted'::text, 'reserved'::text, 'returned'::text, 'lapsed'::text])),
-  constraint ledger_entries_reference_check CHECK (reference <> ''::text),
-  constraint ledger_entries_units_check CHECK (units > 0),
-  constraint of_a_send CHECK ((kind = ANY (ARRAY['reserved'::text, 'returned'::text])) = (send_id IS NOT NULL)),
-  constraint one_unit_a_send CHECK (send_id IS NULL OR units = 1),
-  constraint only_a_grant_has CHECK (kind = 'granted'::text OR grant_id IS NULL AND reference IS NULL),
-  constraint only_credits_lapse CHECK (
-CASE kind
-    WHEN 'lapsed'::text THEN expires_at IS NOT NULL AND bucket = 'credit'::text
-    WHEN 'granted'::text THEN expires_at IS NULL OR bucket = 'credit'::text
-    ELSE expires_at IS NULL
-END)
+  constraint ledger_entries_are_valid CHECK (ledger_entry_is_valid(ledger_entries.*))
 );
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
 CREATE UNIQUE INDEX ledger_entries_grant ON public.ledger_entries USING btree (grant_id) WHERE (grant_id IS NOT NULL);

@@ -32,53 +32,111 @@ $$;
 
 create table accounts (
   id uuid primary key,
-  name text not null check (length(name) between 1 and 200),
-  language text not null check (language in ('pt-BR', 'en')),
-  free_quota integer not null check (free_quota >= 0),
-  credits integer not null default 0 check (credits >= 0),
-  rate_per_minute integer check (rate_per_minute between 1 and 1000000),
+  name text not null,
+  language text not null,
+  free_quota integer not null,
+  credits integer not null default 0,
+  rate_per_minute integer,
   sends_created bigint not null default 0,
   minute_times timestamptz(3)[] default '{epoch}',
   minute_totals bigint[] default '{0}',
   created_at timestamptz(3) not null default now(),
-  allowed_countries text[] check (array_to_string(allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
-  breaker_unverified_percent integer check (breaker_unverified_percent between 1 and 100),
-  breaker_min_sends integer check (breaker_min_sends between 1 and 1000),
+  allowed_countries text[],
+  breaker_unverified_percent integer,
+  breaker_min_sends integer,
   suspended_at timestamptz(3),
-  suspension_reason text check (length(suspension_reason) between 1 and 200),
-  trial_countries text[] check (array_to_string(trial_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$'),
-  weight integer not null default 1 check (weight between 1 and 100),
-  senders text not null default 'shared' check (senders in ('shared', 'own', 'own-first')),
+  suspension_reason text,
+  trial_countries text[],
+  weight integer not null default 1,
+  senders text not null default 'shared',
   delete_at timestamptz(3),
   allows_costly boolean not null default true,
-  units_per_day integer check (units_per_day between 0 and 1000000000),
-  units_per_month integer check (units_per_month between 0 and 1000000000),
+  units_per_day integer,
+  units_per_month integer,
   units_on date not null default '1970-01-01',
-  units_of_day integer not null default 0 check (units_of_day >= 0),
-  units_of_month integer not null default 0 check (units_of_month >= 0),
-  constraint breaker_is_whole check ((breaker_unverified_percent is null) = (breaker_min_sends is null)),
-  constraint accounts_suspension_check check ((suspended_at is null) = (suspension_reason is null))
+  units_of_day integer not null default 0,
+  units_of_month integer not null default 0
 )
 -- Room on each page for the next version of a row that every creation updates, so that it needs no new entries in indexes.
 with (fillfactor = 50);
+
+-- Whether a row of `accounts` says nothing that contradicts itself:
+-- one check, as `send_is_valid` is, since every creation writes such rows.
+create or replace function account_is_valid(account accounts) returns boolean
+language plpgsql immutable as $$
+declare
+  v_broken text := case
+    when not (length(account.name) between 1 and 200) then 'accounts_name_check'
+    when not (account.language in ('pt-BR', 'en')) then 'accounts_language_check'
+    when not (account.free_quota >= 0) then 'accounts_free_quota_check'
+    when not (account.credits >= 0) then 'accounts_credits_check'
+    when not (account.rate_per_minute between 1 and 1000000) then 'accounts_rate_per_minute_check'
+    when not (array_to_string(account.allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$') then 'accounts_allowed_countries_check'
+    when not (array_to_string(account.trial_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$') then 'accounts_trial_countries_check'
+    when not (account.breaker_unverified_percent between 1 and 100) then 'accounts_breaker_unverified_percent_check'
+    when not (account.breaker_min_sends between 1 and 1000) then 'accounts_breaker_min_sends_check'
+    when not ((account.breaker_unverified_percent is null) = (account.breaker_min_sends is null)) then 'breaker_is_whole'
+    when not (length(account.suspension_reason) between 1 and 200) then 'accounts_suspension_reason_check'
+    when not ((account.suspended_at is null) = (account.suspension_reason is null)) then 'accounts_suspension_check'
+    when not (account.weight between 1 and 100) then 'accounts_weight_check'
+    when not (account.senders in ('shared', 'own', 'own-first')) then 'accounts_senders_check'
+    when not (account.units_per_day between 0 and 1000000000) then 'accounts_units_per_day_check'
+    when not (account.units_per_month between 0 and 1000000000) then 'accounts_units_per_month_check'
+    when not (account.units_of_day >= 0) then 'accounts_units_of_day_check'
+    when not (account.units_of_month >= 0) then 'accounts_units_of_month_check'
+  end;
+begin
+  if v_broken is not null then
+    raise check_violation using
+      message = format('new row for relation "accounts" violates check constraint "%s"', v_broken),
+      table = 'accounts', constraint = v_broken;
+  end if;
+  return true;
+end
+$$;
+alter table accounts add constraint accounts_are_valid check (account_is_valid(accounts));
+
 -- The index looks at the name only, so a creation still updates its account's row in place.
 create index accounts_name_words on accounts using gin (array_to_tsvector(name_words(name)));
 
 create table applications (
   id uuid primary key,
   account_id uuid not null references accounts,
-  name text not null check (length(name) between 1 and 200),
-  mode text not null check (mode in ('test', 'live')),
-  per_minute integer check (per_minute between 1 and 1000000),
-  per_recipient_hour integer check (per_recipient_hour between 1 and 1000000),
+  name text not null,
+  mode text not null,
+  per_minute integer,
+  per_recipient_hour integer,
   sends_created bigint not null default 0,
   minute_times timestamptz(3)[] default '{epoch}',
   minute_totals bigint[] default '{0}',
-  identity_check text not null default 'off' check (identity_check in ('off', 'observe', 'enforce')),
+  identity_check text not null default 'off',
   created_at timestamptz(3) not null default now(),
   unique (id, account_id, mode)
 ) with (fillfactor = 50);
 create index applications_account_id_idx on applications (account_id);
+
+-- Whether a row of `applications` says nothing that contradicts itself:
+-- one check, as `send_is_valid` is, since every creation writes such rows.
+create or replace function application_is_valid(application applications) returns boolean
+language plpgsql immutable as $$
+declare
+  v_broken text := case
+    when not (length(application.name) between 1 and 200) then 'applications_name_check'
+    when not (application.mode in ('test', 'live')) then 'applications_mode_check'
+    when not (application.per_minute between 1 and 1000000) then 'applications_per_minute_check'
+    when not (application.per_recipient_hour between 1 and 1000000) then 'applications_per_recipient_hour_check'
+    when not (application.identity_check in ('off', 'observe', 'enforce')) then 'applications_identity_check_check'
+  end;
+begin
+  if v_broken is not null then
+    raise check_violation using
+      message = format('new row for relation "applications" violates check constraint "%s"', v_broken),
+      table = 'applications', constraint = v_broken;
+  end if;
+  return true;
+end
+$$;
+alter table applications add constraint applications_are_valid check (application_is_valid(applications));
 
 create table api_keys (
   id uuid primary key,
@@ -445,20 +503,44 @@ create table ledger_entries (
   id bigint primary key generated always as identity,
   account_id uuid not null,
   send_id uuid,
-  kind text not null check (kind in ('granted', 'reserved', 'returned', 'lapsed')),
-  bucket text not null check (bucket in ('free_quota', 'credit')),
-  units integer not null check (units > 0),
+  kind text not null,
+  bucket text not null,
+  units integer not null,
   reason text,
   grant_id uuid,
-  reference text check (reference <> ''),
+  reference text,
   expires_at timestamptz(3),
-  created_at timestamptz(3) not null default clock_timestamp(),
-  constraint of_a_send check ((kind in ('reserved', 'returned')) = (send_id is not null)),
-  constraint only_a_grant_has check (kind = 'granted' or (grant_id is null and reference is null)),
-  constraint only_credits_lapse check (case kind when 'lapsed' then expires_at is not null and bucket = 'credit'
-    when 'granted' then expires_at is null or bucket = 'credit' else expires_at is null end),
-  constraint one_unit_a_send check (send_id is null or units = 1)
+  created_at timestamptz(3) not null default clock_timestamp()
 );
+
+-- Whether a row of `ledger_entries` says nothing that contradicts itself:
+-- one check, as `send_is_valid` is, since every creation writes such rows.
+create or replace function ledger_entry_is_valid(entry ledger_entries) returns boolean
+language plpgsql immutable as $$
+declare
+  v_broken text := case
+    when not (entry.kind in ('granted', 'reserved', 'returned', 'lapsed')) then 'ledger_entries_kind_check'
+    when not (entry.bucket in ('free_quota', 'credit')) then 'ledger_entries_bucket_check'
+    when not (entry.units > 0) then 'ledger_entries_units_check'
+    when not (entry.reference <> '') then 'ledger_entries_reference_check'
+    when not ((entry.kind in ('reserved', 'returned')) = (entry.send_id is not null)) then 'of_a_send'
+    when not (entry.kind = 'granted' or (entry.grant_id is null and entry.reference is null)) then 'only_a_grant_has'
+    when not (case entry.kind when 'lapsed' then entry.expires_at is not null and entry.bucket = 'credit'
+      when 'granted' then entry.expires_at is null or entry.bucket = 'credit' else entry.expires_at is null end)
+      then 'only_credits_lapse'
+    when not (entry.send_id is null or entry.units = 1) then 'one_unit_a_send'
+  end;
+begin
+  if v_broken is not null then
+    raise check_violation using
+      message = format('new row for relation "ledger_entries" violates check constraint "%s"', v_broken),
+      table = 'ledger_entries', constraint = v_broken;
+  end if;
+  return true;
+end
+$$;
+alter table ledger_entries add constraint ledger_entries_are_valid check (ledger_entry_is_valid(ledger_entries));
+
 -- One reservation and one return for a send, whatever the code does.
 create unique index ledger_entries_once on ledger_entries (send_id, kind) where send_id is not null;
 create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
@@ -740,12 +822,14 @@ $$;
 
 create or replace function slots_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
 language sql as $$
+  with stopped as materialized (
+    select scope, subject, opens_at from active_stops(clock_timestamp()) where only_for = ''
+  )
   select coalesce(bool_and(
     coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
   ), false)
   from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
-    select max(a.opens_at) as opens_at from active_stops(clock_timestamp()) a
-    where a.only_for = '' and a.subject = stop_subject(a.scope, r.id, r.business_account_id)
+    select max(a.opens_at) as opens_at from stopped a where a.subject = stop_subject(a.scope, r.id, r.business_account_id)
   ) t
   where r.removed_at is null and case
     when r.account_id is null then p_senders <> 'own'
