@@ -266,5 +266,8 @@ begin
   if cardinality(v_created) > 0 then
     perform insert_sends(p_sends, v_created, v_now);
   end if;
+  if v_trial_new > 0 then
+    update counted_tries set tries = tries + v_trial_new where key_hash = trial_sends_key(v_now);
+  end if;
 end
 $$;

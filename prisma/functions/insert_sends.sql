@@ -27,12 +27,6 @@ begin
     update applications a set sends_created = c.total,
       (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, c.total, p_now) m)
     from (select application_id, max(application_number) as total from created group by application_id) c where a.id = c.application_id
-  ), on_trial as (
-    update counted_tries t set tries = t.tries + c.sends
-    from (
-      select count(*)::integer as sends from created join accounts a on a.id = account_id and a.trial_countries is not null
-      where mode = 'live'
-    ) c where c.sends > 0 and t.key_hash = trial_sends_key(p_now)
   ), reserved as (
     insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'reserved', charged_from, 1 from created where charged_from is not null order by ordinal

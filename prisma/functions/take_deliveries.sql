@@ -17,6 +17,7 @@ declare
   v_ids uuid[];
   v_open uuid[];
   v_lapsed uuid[];
+  v_claimed integer;
   v_turns next_turn[];
 begin
   perform pg_advisory_xact_lock(7165203);
@@ -53,6 +54,9 @@ begin
   end if;
   if cardinality(v_open) > 0 then
     return query select * from claim_sends(v_open, v_now, v_direct, p_terms, false);
+    get diagnostics v_claimed = row_count;
+  end if;
+  if v_claimed < cardinality(v_open) then
     return query
       update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end

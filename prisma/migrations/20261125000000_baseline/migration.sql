@@ -959,12 +959,6 @@ begin
     update applications a set sends_created = c.total,
       (minute_times, minute_totals) = (select m.times, m.totals from counted_minute(a.minute_times, a.minute_totals, c.total, p_now) m)
     from (select application_id, max(application_number) as total from created group by application_id) c where a.id = c.application_id
-  ), on_trial as (
-    update counted_tries t set tries = t.tries + c.sends
-    from (
-      select count(*)::integer as sends from created join accounts a on a.id = account_id and a.trial_countries is not null
-      where mode = 'live'
-    ) c where c.sends > 0 and t.key_hash = trial_sends_key(p_now)
   ), reserved as (
     insert into ledger_entries (account_id, send_id, kind, bucket, units)
     select account_id, id, 'reserved', charged_from, 1 from created where charged_from is not null order by ordinal
@@ -1156,6 +1150,7 @@ declare
   v_ids uuid[];
   v_open uuid[];
   v_lapsed uuid[];
+  v_claimed integer;
   v_turns next_turn[];
 begin
   perform pg_advisory_xact_lock(7165203);
@@ -1192,6 +1187,9 @@ begin
   end if;
   if cardinality(v_open) > 0 then
     return query select * from claim_sends(v_open, v_now, v_direct, p_terms, false);
+    get diagnostics v_claimed = row_count;
+  end if;
+  if v_claimed < cardinality(v_open) then
     return query
       update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
@@ -1483,6 +1481,9 @@ begin
   end loop;
   if cardinality(v_created) > 0 then
     perform insert_sends(p_sends, v_created, v_now);
+  end if;
+  if v_trial_new > 0 then
+    update counted_tries set tries = tries + v_trial_new where key_hash = trial_sends_key(v_now);
   end if;
 end
 $$;
