@@ -8,7 +8,6 @@ import {
   requestPasswordReset,
   resetPassword,
 } from '@onecode/store';
-import { networkOf } from '../http/clientAddress.js';
 import { emailField, languageField, strictObject } from '../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../http/problem.js';
 import { limitedPasswordHasher, limitSignUps } from './passwords.js';
@@ -16,6 +15,7 @@ import {
   endPreviousSession,
   limitTries,
   LINK_TOKEN,
+  linkRequest,
   PASSWORD,
   recordSignIn,
   requireGoodPassword,
@@ -37,15 +37,10 @@ function requireAccepted(requested: 'accepted' | 'too_many' | 'not_sent'): void 
 export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
   signInRoute('/request-password-reset', 'anyone', {
     body: strictObject({ email: emailField, language: languageField }),
-    async handle({ context: { config, database }, clientAddress, body }) {
-      const request = {
-        email: body.email.toLowerCase(),
-        language: body.language,
-        network: networkOf(clientAddress),
-        page: `${config.CONSOLE_URL}/reset-password`,
-      };
+    async handle(call) {
+      const { config, database } = call.context;
+      const request = linkRequest(call, call.body, 'reset-password');
       requireAccepted(await requestPasswordReset(database, config.SECRET_KEY, request));
-      return { cookies: [] };
     },
   }),
   signInRoute('/reset-password', 'anyone', {
@@ -54,7 +49,6 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
       const owner = orNotFound(await findPasswordReset(database, token));
       await requireGoodPassword('password', password, owner);
       orNotFound(await limitSignUps(() => resetPassword(database, token, password)));
-      return { cookies: [] };
     },
   }),
   signInRoute('/confirm-sign-up', 'anyone', {
@@ -81,23 +75,17 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
     // Whoever has the new address can have the password replaced.
     confirmed: true,
     body: strictObject({ email: emailField }),
-    async handle({ context: { config, database }, clientAddress, person, body }) {
-      const { id, language } = signedIn(person);
-      const request = {
-        email: body.email.toLowerCase(),
-        language,
-        network: networkOf(clientAddress),
-        page: `${config.CONSOLE_URL}/confirm-address`,
-      };
+    async handle(call) {
+      const { config, database } = call.context;
+      const { id, language } = signedIn(call.person);
+      const request = linkRequest(call, { language, email: call.body.email }, 'confirm-address');
       requireAccepted(await requestAddressChange(database, config.SECRET_KEY, request, id));
-      return { cookies: [] };
     },
   }),
   signInRoute('/confirm-address', 'anyone', {
     body: strictObject({ token: LINK_TOKEN }),
     async handle({ context: { database }, body: { token } }) {
       orNotFound(await confirmAddressChange(database, token));
-      return { cookies: [] };
     },
   }),
 ];

@@ -72,7 +72,6 @@ export const PASSKEY_ROUTES: readonly SignInRoute[] = [
         throw new ConsoleProblem('wrong_passkey');
       }
       await confirmCurrentSession(call, 'passkey');
-      return { cookies: [] };
     },
   }),
 ];

@@ -42,8 +42,8 @@ function handlerOf(context: ConsoleContext, route: SignInRoute): RequestHandler 
     };
     if (route.confirmed && person !== null) await requireConfirmation(context, person);
     const answer = await route.handle(call as SignInCall<never>);
-    for (const cookie of answer.cookies) response.append('Set-Cookie', cookie);
-    if (answer.body === undefined) response.status(204).end();
+    for (const cookie of answer?.cookies ?? []) response.append('Set-Cookie', cookie);
+    if (answer?.body === undefined) response.status(204).end();
     else response.json(answer.body);
   };
 }

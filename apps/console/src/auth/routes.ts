@@ -53,10 +53,7 @@ export interface SignInCall<B> {
 }
 
 /** The answer to the pages; 204 without a body. */
-interface SignInAnswer {
-  body?: object;
-  cookies: readonly string[];
-}
+type SignInAnswer = { body?: object; cookies: readonly string[] } | void;
 
 export interface SignInRoute {
   path: string;
@@ -253,7 +250,6 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
         return answer;
       });
       await confirmCurrentSession(call, proof);
-      return { cookies: [] };
     },
   }),
   signInRoute('/confirm-password', 'signed_in', {
@@ -264,7 +260,6 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       if (person.hasTwoFactor) throw new ConsoleProblem('conflict');
       await proveIdentity(call, person.email, 'password', () => call.checkPassword(call.body.password));
       await confirmCurrentSession(call, 'password');
-      return { cookies: [] };
     },
   }),
 ];
@@ -312,18 +307,28 @@ async function countSignUp(
   }
 }
 
+/** What a link is mailed for. @param page the console's that it leads to */
+export const linkRequest = (
+  { context, clientAddress }: SignInCall<unknown>,
+  { email, language }: { email: string; language: Locale },
+  page: string,
+) => ({
+  email: email.toLowerCase(),
+  language,
+  network: networkOf(clientAddress),
+  page: `${context.config.CONSOLE_URL}/${page}`,
+});
+
 /** Has a link mailed that confirms the address of a sign-up. It takes as long for an address that somebody has. */
 async function mailSignUp(
-  { context: { config, database }, clientAddress }: SignInCall<unknown>,
+  call: SignInCall<unknown>,
   { password, ...person }: { name: string; email: string; language: Locale; password: string },
   invitation: string | undefined,
 ): Promise<AuthAnswer> {
+  const { config, database } = call.context;
   const passwordHash = await limitedPasswordHasher.hash(password);
   const request = {
-    email: person.email,
-    language: person.language,
-    network: networkOf(clientAddress),
-    page: `${config.CONSOLE_URL}/confirm-sign-up`,
+    ...linkRequest(call, person, 'confirm-sign-up'),
     ...(invitation !== undefined && { suffix: `.${invitation}` }),
   };
   const requested = await requestSignUp(database, config.SECRET_KEY, request, { ...person, passwordHash });

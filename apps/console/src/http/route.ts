@@ -20,7 +20,7 @@ export interface Call<B = unknown, Q = unknown> {
   /** Who is signed in. @throws ConsoleProblem `not_signed_in`, possible on routes for anyone only */
   person: Person;
   /** The person, as the audit log names them. */
-  actor: Actor;
+  actor: Actor & { id: string };
   /** The account in the path: one of the person's, or for staff any. @throws Error on a route without one */
   accountId: string;
 }

@@ -52,7 +52,7 @@ function callOf(
       if (person === null) throw new ConsoleProblem('not_signed_in');
       return person;
     },
-    get actor(): Actor {
+    get actor(): Actor & { id: string } {
       return { kind: actorKind, id: this.person.id, name: this.person.email };
     },
     get accountId(): string {

@@ -16,7 +16,7 @@ import { Type } from 'typebox';
 import { idField, nameField, strictObject, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
-import { deletionView, staffAccountDetailsView, staffAccountView, type DeletionView } from './view.js';
+import { staffAccountDetailsView } from './view.js';
 
 const REASON = nameField(200);
 const RATE = SETTING_BOUNDS.accountRatePerMinute;
@@ -24,14 +24,14 @@ const RATE = SETTING_BOUNDS.accountRatePerMinute;
 /** Accounts, as staff see and change them, and their deletion, for which their admins ask. */
 export const accountRoutes: readonly Route[] = [
   route('get', '/accounts/:account/deletion', 'viewer', {
-    async handle({ context, accountId }): Promise<DeletionView> {
-      return deletionView(await readDeletion(context.database, accountId));
+    async handle({ context, accountId }) {
+      return { at: await readDeletion(context.database, accountId) };
     },
   }),
   route('post', '/accounts/:account/deletion', 'admin', {
     confirmed: true,
-    async handle({ context, actor, accountId }): Promise<DeletionView> {
-      return deletionView(orNotFound(await scheduleDeletion(context.database, actor, accountId)));
+    async handle({ context, actor, accountId }) {
+      return { at: orNotFound(await scheduleDeletion(context.database, actor, accountId)) };
     },
   }),
   route('delete', '/accounts/:account/deletion', 'admin', {
@@ -48,7 +48,7 @@ export const accountRoutes: readonly Route[] = [
     async handle({ context, query: { text, before, limit } }) {
       const page = { text, limit: limit + 1, ...(before !== undefined && { before }) };
       const found = await searchAccounts(context.database, page);
-      const accounts = found.slice(0, limit).map(staffAccountView);
+      const accounts = found.slice(0, limit);
       return { accounts, next: found.length > limit ? (accounts.at(-1)?.id ?? null) : null };
     },
   }),

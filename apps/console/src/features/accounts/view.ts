@@ -3,7 +3,7 @@ import type { Json } from '../../http/json.js';
 import { applicationView } from '../applications/view.js';
 
 /** An account in the staff's list. */
-export type StaffAccountView = Json<ReturnType<typeof staffAccountView>>;
+export type StaffAccountView = Json<FoundAccount>;
 
 export interface StaffAccountsView {
   accounts: StaffAccountView[];
@@ -14,17 +14,6 @@ export interface StaffAccountsView {
 /** An account and what belongs to it; what protects it has a view of its own. */
 export type StaffAccountDetailsView = Json<ReturnType<typeof staffAccountDetailsView>>;
 
-export const staffAccountView = ({
-  id,
-  name,
-  freeQuota,
-  credits,
-  sendsCreated,
-  createdAt,
-  suspendedAt,
-  held,
-}: FoundAccount) => ({ id, name, freeQuota, credits, sendsCreated, createdAt, suspendedAt, held });
-
 export const staffAccountDetailsView = (account: AccountDetails) => ({
   ...account,
   applications: account.applications.map(applicationView),
@@ -34,5 +23,3 @@ export interface DeletionView {
   /** When the account will be deleted; null where nobody asked for it. */
   at: string | null;
 }
-
-export const deletionView = (at: Date | null): DeletionView => ({ at: at?.toISOString() ?? null });

@@ -13,8 +13,8 @@ import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import {
   HOME_COUNTRY,
-  invitationOfferView,
   TRIAL_COUNTRIES_MAX,
+  type InvitationOfferView,
   type NewAccountView,
   type SignUpOfferView,
 } from './view.js';
@@ -46,7 +46,7 @@ export const authRoutes: readonly Route[] = [
       // The countries to which the account may send while on trial.
       countries: Type.Optional(countriesField(TRIAL_COUNTRIES_MAX)),
     }),
-    async handle({ context, actor, person, body }): Promise<NewAccountView> {
+    async handle({ context, actor, body }): Promise<NewAccountView> {
       const { name, language, countries = [HOME_COUNTRY] } = body;
       const account = {
         name: name.trim(),
@@ -54,7 +54,7 @@ export const authRoutes: readonly Route[] = [
         countries: readCountries(countries),
         names: FIRST_NAMES[language],
       };
-      const created = await createOwnAccount(context.database, { ...actor, id: person.id }, account);
+      const created = await createOwnAccount(context.database, actor, account);
       if (created.kind === 'made_before') throw new ConsoleProblem('account_made');
       const { accountId, first } = orNotFound(created.kind === 'member' ? created : null);
       return { id: accountId, first };
@@ -62,15 +62,15 @@ export const authRoutes: readonly Route[] = [
   }),
   route('post', '/invitations/look-up', 'anyone', {
     body: TOKEN,
-    async handle({ context, body }) {
-      return invitationOfferView(orNotFound(await findInvitation(context.database, body.token)));
+    async handle({ context, body }): Promise<InvitationOfferView> {
+      const offer = orNotFound(await findInvitation(context.database, body.token));
+      return { accountName: offer.accountName, email: offer.email, role: offer.role };
     },
   }),
   route('post', '/invitations/accept', 'signed_in', {
     body: TOKEN,
     async handle({ context, actor, person, body }) {
-      const joiner = { ...actor, id: person.id };
-      const accepted = await acceptInvitation(context.database, joiner, person, body.token);
+      const accepted = await acceptInvitation(context.database, actor, person, body.token);
       // To anybody but the invited person, the invitation does not exist.
       return { id: orNotFound(accepted.kind === 'joined' ? accepted.accountId : null) };
     },

@@ -1,4 +1,4 @@
-import type { FirstApplication, InvitationOffer, MemberRole } from '@onecode/store';
+import type { FirstApplication, MemberRole } from '@onecode/store';
 
 /** The country of people who name none: the one that the service runs in. */
 export const HOME_COUNTRY = 'BR';
@@ -29,8 +29,4 @@ export interface InvitationOfferView {
   accountName: string;
   email: string;
   role: MemberRole;
-}
-
-export function invitationOfferView({ accountName, email, role }: InvitationOffer): InvitationOfferView {
-  return { accountName, email, role };
 }

@@ -7,30 +7,15 @@ import {
   type Finding,
   type FindingName,
   type HealthCheck,
-  type OwnBacklog,
-  type QueueStatistics,
   type RecentTraffic,
-  type RedisRefusal,
-  type SenderStop,
   type Severity,
-  type StoppedTemplate,
   type WebhookResult,
 } from '@onecode/domain';
-import type {
-  AttemptMinute,
-  Incident,
-  LoopName,
-  MailStatistics,
-  ProviderAnswers,
-  ReceiptStatistics,
-  SenderStatistics,
-  WaitingSends,
-} from '@onecode/store';
+import type { Incident } from '@onecode/store';
 import type { Explanation } from '@onecode/whatsapp';
+import type { Json } from '../../http/json.js';
 import { explainStop } from '../senders/view.js';
 import type { ConsoleHealthStatistics } from './statistics.js';
-
-export type { HealthCheck };
 
 /**
  * A finding with its check and, in English, its sentence and remedy; the pages translate them by its name. Where an error of Meta's began
@@ -41,82 +26,47 @@ export type FindingView = Finding &
     explanation: Explanation | null;
   };
 
-/** Something that is wrong now. */
-export type IncidentView = FindingView & { since: string };
-
-/** Something that was wrong within the last day. */
-interface PastIncidentView {
-  finding: FindingView;
-  beganAt: string;
-  endedAt: string;
-}
-
 /** What is wrong, and the statistics behind it; null where one could not be read in time. */
-export interface HealthView {
-  at: string;
-  /** The worst first. */
-  findings: IncidentView[];
-  /** Latest first. */
-  history: PastIncidentView[];
-  /** The state of each check: the severity of its worst finding. */
-  states: Record<HealthCheck, Severity | 'ok'>;
-  postgresqlMs: number | null;
-  redisMs: number | null;
-  redisRefusal: RedisRefusal | null;
-  connections: { used: number; most: number } | null;
-  queues: QueueStatistics[] | null;
-  waiting: WaitingSends | null;
-  /** Sends that wait for senders of their accounts' own, by account. */
-  ownWaiting: OwnBacklog[] | null;
-  /** The last half hour, oldest minute first; the last minute is not over. */
-  attempts: (Omit<AttemptMinute, 'minute'> & { minute: string })[] | null;
-  /** Of the last five minutes. */
-  provider: ProviderAnswers | null;
-  receipts: ReceiptStatistics | null;
-  loops: { loop: LoopName; workerId: string; secondsAgo: number }[] | null;
-  stoppedTemplates: StoppedTemplate[] | null;
-  senders:
-    | (Omit<SenderStatistics, 'stops'> & { stops: (SenderStop & { explanation: Explanation | null })[] })[]
-    | null;
-  /** Of the last five minutes. */
-  ended: { delivered: number; failed: number } | null;
-  webhooks: Record<WebhookResult, number> | null;
-  mails: MailStatistics | null;
-}
+export type HealthView = Json<ReturnType<typeof healthView>>;
 
-export function healthView(statistics: ConsoleHealthStatistics, now: Date): HealthView {
-  const { attempts, traffic, senders, findings: found, incidents, ...rest } = statistics;
+/** Something that is wrong now. */
+export type IncidentView = HealthView['findings'][number];
+
+export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
+  const { traffic, senders, findings: found, incidents, ...rest } = statistics;
   const findings = found.map((finding) => ({
     ...findingView(finding),
     since: sinceOf(finding, incidents ?? [], now),
   }));
-  const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as HealthView['states'];
+  const states = Object.fromEntries(HEALTH_CHECKS.map((check) => [check, 'ok'])) as Record<
+    HealthCheck,
+    Severity | 'ok'
+  >;
   for (const severity of ['degraded', 'failing'] as const)
     for (const finding of findings)
       if (finding.severity === severity)
         for (const check of checksOf(finding, statistics)) states[check] = severity;
   return {
-    at: now.toISOString(),
+    ...rest,
+    at: now,
+    /** The worst first. */
     findings,
+    /** What was wrong within the last day, latest first. */
     history: (incidents ?? [])
       .filter(
         ({ finding, beganAt, seenAt }) =>
           seenAt.getTime() - beganAt.getTime() >= WORTH_TELLING_MS &&
           (now.getTime() - seenAt.getTime() > GOING_ON_MS || !found.some((one) => isSame(one, finding))),
       )
-      .map(({ finding, beganAt, seenAt }) => ({
-        finding: findingView(finding),
-        beganAt: beganAt.toISOString(),
-        endedAt: seenAt.toISOString(),
-      })),
+      .map(({ finding, beganAt, seenAt }) => ({ finding: findingView(finding), beganAt, endedAt: seenAt })),
+    /** The state of each check: the severity of its worst finding. */
     states,
-    ...rest,
     senders:
       senders?.map(({ stops, ...sender }) => ({
         ...sender,
         stops: stops.map((stop) => ({ ...stop, explanation: explainStop(stop) })),
       })) ?? null,
-    attempts: attempts?.map(({ minute, outcomes }) => ({ minute: minute.toISOString(), outcomes })) ?? null,
+    /** Of the last five minutes, like `provider` and `webhooks`. */
     ended: traffic && {
       delivered: sumOf(traffic.fiveMinutes, ({ event }) => event === 'delivered'),
       failed: sumOf(traffic.fiveMinutes, ({ event }) => event === 'failed'),

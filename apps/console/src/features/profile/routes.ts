@@ -44,16 +44,14 @@ export const profileRoutes: readonly Route[] = [
   }),
   route('put', '/profile/passkeys/:passkey', 'signed_in', {
     body: strictObject({ name: nameField(PASSKEY_NAME_LENGTH_MAX) }),
-    async handle({ context, actor, person, params, body: { name } }) {
-      const owner = { ...actor, id: person.id };
-      orNotFound(await renamePasskey(context.database, owner, params['passkey'] ?? '', name.trim()));
+    async handle({ context, actor, params, body: { name } }) {
+      orNotFound(await renamePasskey(context.database, actor, params['passkey'] ?? '', name.trim()));
     },
   }),
   route('delete', '/profile/passkeys/:passkey', 'signed_in', {
     confirmed: true,
     async handle({ context, actor, person, params }) {
-      const owner = { ...actor, id: person.id };
-      orNotFound(await removePasskey(context.database, owner, params['passkey'] ?? '', person.sessionId));
+      orNotFound(await removePasskey(context.database, actor, params['passkey'] ?? '', person.sessionId));
     },
   }),
   route('get', '/profile/mails', 'signed_in', {
@@ -73,7 +71,7 @@ export const profileRoutes: readonly Route[] = [
   }),
   route('delete', '/profile/sessions', 'signed_in', {
     async handle({ context, actor, person }) {
-      await endOtherSessions(context.database, { ...actor, id: person.id }, person.sessionId);
+      await endOtherSessions(context.database, actor, person.sessionId);
     },
   }),
 ];

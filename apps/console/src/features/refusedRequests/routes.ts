@@ -1,8 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { hashIdempotencyKey } from '@onecode/domain';
 import {
   countRefusedRequests,
-  isId,
   listRefusedRequests,
   REFUSED_REQUEST_DAYS,
   type Database,
@@ -12,6 +10,7 @@ import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';
 import { idField, strictObject } from '../../http/fields.js';
 import type { Route } from '../../http/route.js';
+import { termsOf } from '../search/routes.js';
 import { REFUSED_REQUEST_COLUMNS, refusalReasonView, refusedRequestView } from './view.js';
 
 const PAGE_LIMIT = 50;
@@ -72,13 +71,8 @@ async function read(
   return { reasons: reasons.map(refusalReasonView), requests: requests.map(refusedRequestView), next };
 }
 
-/**
- * What a text may name: a request by its id, and requests by their idempotency key, which often has the form of an id too. Most clients
- * send a key in UTF-8, and some in latin1.
- */
+/** What a text may name: a request by its id, and requests by their idempotency key, which often has the form of an id too. */
 function searchFor(text: string): RefusedRequestSearch {
-  const id = text.toLowerCase();
-  const latin1 = Buffer.from(text, 'latin1');
-  const forms = latin1.toString('latin1') === text ? [Buffer.from(text), latin1] : [Buffer.from(text)];
-  return { requestId: isId(id) ? id : null, idempotencyKeyHashes: forms.map(hashIdempotencyKey) };
+  const { id = null, idempotencyKeyHashes } = termsOf(text);
+  return { requestId: id, idempotencyKeyHashes };
 }

@@ -15,7 +15,6 @@ import { strictObject } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';
 import { route, type Route } from '../../http/route.js';
 import { readRecipientKeys } from '../recipients/recipientKeys.js';
-import type { FoundView, SearchView } from './view.js';
 
 /** An idempotency key has 255 bytes at the most. */
 const BODY = strictObject({ text: Type.String({ pattern: '\\S', maxLength: 255 }) });
@@ -27,19 +26,19 @@ const limitSearches = createFairLimiter({ concurrency: 3, concurrencyPerKey: 1, 
 export const searchRoutes: readonly Route[] = [
   route('post', '/accounts/:account/search', 'viewer', {
     body: BODY,
-    async handle({ context, accountId, body }): Promise<SearchView> {
+    async handle({ context, accountId, body }) {
       const text = body.text.trim();
       return limitSearches(accountId, async () => {
         const toNumber = await sendsTo(context, accountId, text);
         const found = await search(context.database, accountId, termsOf(text));
         const known = new Set(toNumber.map(({ id }) => id));
-        return { found: [...toNumber, ...found.filter(({ id }) => !known.has(id))].map(foundView) };
+        return { found: [...toNumber, ...found.filter(({ id }) => !known.has(id))] };
       });
     },
   }),
   route('post', '/staff/search', 'on_call', {
     body: BODY,
-    async handle({ context: { database }, person, body }): Promise<SearchView> {
+    async handle({ context: { database }, person, body }) {
       const text = body.text.trim();
       return limitSearches(person.id, async () => {
         const terms = termsOf(text);
@@ -60,15 +59,13 @@ export const searchRoutes: readonly Route[] = [
             ...byEmail.map((account) => ({ ...account, kind: 'account' as const })),
             ...accounts.map(({ id, name }) => ({ kind: 'account' as const, id, name, email: null })),
             ...named.map(({ id, number }) => ({ kind: 'sender' as const, id, number })),
-            ...found.map(foundView),
+            ...found,
           ],
         };
       });
     },
   }),
 ];
-
-const foundView = ({ at, ...found }: Found): FoundView => ({ ...found, at: at.toISOString() });
 
 /** The newest sends to the whole number that a text is. */
 async function sendsTo(context: ConsoleContext, accountId: string, text: string): Promise<Found[]> {
@@ -87,7 +84,7 @@ async function sendsTo(context: ConsoleContext, accountId: string, text: string)
 }
 
 /** What a text may mean. Most clients send an idempotency key in UTF-8, and some in latin1. */
-function termsOf(text: string): SearchTerms {
+export function termsOf(text: string): SearchTerms {
   const id = text.toLowerCase();
   const latin1 = Buffer.from(text, 'latin1');
   const forms = latin1.toString('latin1') === text ? [Buffer.from(text), latin1] : [Buffer.from(text)];

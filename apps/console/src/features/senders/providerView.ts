@@ -1,66 +1,13 @@
-import {
-  CODE_CATEGORY,
-  maySend,
-  messagingLimitOf,
-  preflight,
-  templateLanguages,
-  type PreflightResult,
-} from '@onecode/domain';
+import { CODE_CATEGORY, maySend, messagingLimitOf, preflight, templateLanguages } from '@onecode/domain';
 import type { Sender, SenderKnowledge } from '@onecode/store';
 
-/** Something that Meta said of a sender, in its own words. */
-export interface FactView {
-  name:
-    | 'quality'
-    | 'status'
-    | 'messagingLimit'
-    | 'throughputLevel'
-    | 'canSend'
-    | 'review'
-    | 'verification'
-    | 'ban'
-    | 'alert';
-  value: string;
-  at: string;
-  source: 'webhook' | 'read';
-}
-
-/** One language of a sender's template, in Meta's words. */
-export interface TemplateView {
-  language: string;
-  status: string | null;
-  category: string | null;
-  quality: string | null;
-  reason: string | null;
-  ttlSeconds: number | null;
-  codeExpirationMinutes: number | null;
-  isUsable: boolean;
-  /** When Meta last told its status. */
-  at: string | null;
-}
-
 /** What Meta said of a sender. */
-export interface ProviderView {
-  facts: FactView[];
-  templates: TemplateView[];
-  checks: PreflightResult[];
-  /** Whether these allow that it is activated. */
-  maySend: boolean;
-  /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
-  recipients24h: number | null;
-  /** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
-  recipientsLeft: number | null;
-  /** The last try to read, and the last one that succeeded. */
-  triedAt: string | null;
-  readAt: string | null;
-}
-
 export function providerView(
   sender: Sender,
   knowledge: SenderKnowledge,
   codeValiditySeconds: number,
   now: Date,
-): ProviderView {
+) {
   const languages = templateLanguages(sender.englishTemplateLanguage);
   const { triedAt, readAt, recipients24h } = knowledge;
   const results = preflight({
@@ -75,21 +22,26 @@ export function providerView(
     facts: factViews(knowledge),
     templates: templateViews(knowledge, Object.values(languages)),
     checks: triedAt === null ? [] : results,
+    /** Whether these allow that it is activated. */
     maySend: maySend(results),
+    /** People whom all numbers with the same messaging limit wrote to in the last 24 hours; null before the first read. */
     recipients24h,
     recipientsLeft: recipientsLeft(knowledge),
-    triedAt: triedAt?.toISOString() ?? null,
-    readAt: readAt?.toISOString() ?? null,
+    /** The last try to read, and the last one that succeeded. */
+    triedAt,
+    readAt,
   };
 }
 
+/** How many more it may write to, by the messaging limit; null while unknown or unlimited. */
 function recipientsLeft({ number, recipients24h }: SenderKnowledge): number | null {
   const most = messagingLimitOf(number.messagingLimit?.value);
   if (recipients24h === null || most === null || most === Infinity) return null;
   return Math.max(0, most - recipients24h);
 }
 
-function factViews({ number, businessAccount, alerts }: SenderKnowledge): FactView[] {
+/** What Meta said of a sender, in its own words. */
+function factViews({ number, businessAccount, alerts }: SenderKnowledge) {
   const canSend =
     businessAccount.canSend?.value.can === 'AVAILABLE'
       ? number.canSend
@@ -103,27 +55,28 @@ function factViews({ number, businessAccount, alerts }: SenderKnowledge): FactVi
     ['verification', businessAccount.verification],
     ['ban', businessAccount.ban],
   ] as const;
-  const views: FactView[] = [
+  return [
     ...told.flatMap(([name, fact]) => (fact === undefined ? [] : [{ name, ...fact }])),
     ...alerts.slice(0, ALERTS_SHOWN).map(alertView),
+    ...(canSend === undefined ? [] : [canSendView(canSend)]),
   ];
-  if (canSend === undefined) return views;
-  const { value, at, source } = canSend;
-  return [
-    ...views,
-    { name: 'canSend', value: value.why === null ? value.can : `${value.can}: ${value.why}`, at, source },
-  ];
+}
+
+function canSendView({ value: { can, why }, at, source }: NonNullable<SenderKnowledge['number']['canSend']>) {
+  return { name: 'canSend' as const, value: why === null ? can : `${can}: ${why}`, at, source };
 }
 
 /** The command line shows the others. */
 const ALERTS_SHOWN = 5;
 
-function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]): FactView {
+function alertView({ type, severity, detail, at }: SenderKnowledge['alerts'][number]) {
   const words = severity === null ? type : `${type} (${severity})`;
-  return { name: 'alert', value: detail === null ? words : `${words}: ${detail}`, at, source: 'webhook' };
+  const value = detail === null ? words : `${words}: ${detail}`;
+  return { name: 'alert' as const, value, at, source: 'webhook' as const };
 }
 
-function templateViews({ templates }: SenderKnowledge, languages: readonly string[]): TemplateView[] {
+/** The languages of a sender's template, in Meta's words. */
+function templateViews({ templates }: SenderKnowledge, languages: readonly string[]) {
   return templates
     .filter(({ language }) => languages.includes(language))
     .map(({ language, facts }) => ({
@@ -135,6 +88,7 @@ function templateViews({ templates }: SenderKnowledge, languages: readonly strin
       ttlSeconds: facts.ttlSeconds?.value ?? null,
       codeExpirationMinutes: facts.codeExpirationMinutes?.value ?? null,
       isUsable: facts.status?.value === 'APPROVED' && facts.category?.value === CODE_CATEGORY,
+      /** When Meta last told its status. */
       at: facts.status?.at ?? null,
     }));
 }

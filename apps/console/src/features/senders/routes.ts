@@ -56,49 +56,30 @@ function numberOf(text: string): string {
   return number.e164;
 }
 
-/** Where senders are seen and changed, and who may. */
-interface Place {
-  path: '/staff/senders' | '/accounts/:account/senders';
-  /** Reads, stops, lets go on, and has them checked. */
-  watches: Access;
-  /** Adds, changes and removes. */
-  changes: Access;
-  /** Whose senders there are; null for all. */
-  accountOf: (call: Call) => string | null;
-  fields: Record<string, TSchema>;
-}
-
-/** All senders: whoever is on call may stop them, let them go on, and have them checked. */
-const STAFF: Place = {
-  path: '/staff/senders',
-  watches: 'on_call',
-  changes: 'operator',
-  accountOf: () => null,
-  fields: FIELDS,
-};
-
+/** The business account is what Meta says: its stops are those of all its senders. */
 const { businessAccountId: _, ...OWN_FIELDS } = FIELDS;
-
-/** An account's own, in the hands of its admins. The business account is what Meta says: its stops are those of all its senders. */
-const OWN: Place = {
-  path: '/accounts/:account/senders',
-  watches: 'admin',
-  changes: 'admin',
-  accountOf: ({ accountId }) => accountId,
-  fields: OWN_FIELDS,
-};
 
 /** Each is read from Meta every ten minutes. */
 const OWN_SENDERS_MAX = 20;
 
 type Wanted = Static<ReturnType<typeof Type.Object<typeof FIELDS>>>;
 
-function routesAt({ path, watches, changes, accountOf, fields }: Place): Route[] {
-  const keyOf = (call: Call): SenderKey => {
-    const id = call.params['sender'] ?? '';
-    const accountId = accountOf(call);
-    return accountId === null ? id : { id, accountId };
-  };
+/** Whose senders there are; null for all. */
+const accountOf = ({ params }: Call): string | null => params['account'] ?? null;
+
+function keyOf(call: Call): SenderKey {
+  const id = call.params['sender'] ?? '';
+  const accountId = accountOf(call);
+  return accountId === null ? id : { id, accountId };
+}
+
+/**
+ * The routes of senders below a path.
+ *
+ * @param watches who reads, stops, lets go on, and has them checked
+ * @param changes who adds, changes and removes
+ */
+function routesAt(path: string, watches: Access, changes: Access, fields: Record<string, TSchema>): Route[] {
   const list = (call: Call): Promise<ListedSender[]> =>
     listSenders(call.context.database, accountOf(call) ?? undefined);
 
@@ -269,5 +250,9 @@ const forMembers = (sender: ListedSender): ListedSender => ({
   ),
 });
 
-/** Senders: the WhatsApp numbers that send the codes. */
-export const senderRoutes: readonly Route[] = [...routesAt(STAFF), assignRoute, ...routesAt(OWN)];
+/** Senders, the WhatsApp numbers that send the codes: all, for the staff, and an account's own, in the hands of its admins. */
+export const senderRoutes: readonly Route[] = [
+  ...routesAt('/staff/senders', 'on_call', 'operator', FIELDS),
+  assignRoute,
+  ...routesAt('/accounts/:account/senders', 'admin', 'admin', OWN_FIELDS),
+];

@@ -11,9 +11,7 @@ import {
 import type { ListedSender, SenderActivity, SenderPolicy } from '@onecode/store';
 import { explainError, type Explanation } from '@onecode/whatsapp';
 import type { Json } from '../../http/json.js';
-import type { ProviderView } from './providerView.js';
-
-export type { FactView, ProviderView, TemplateView } from './providerView.js';
+import type { providerView } from './providerView.js';
 
 /** A sender; its access token never leaves the store. */
 export type SenderView = Json<ReturnType<typeof senderView>>;
@@ -62,7 +60,7 @@ export const SENDER_RULES = {
 export function senderView(
   { stops, ...sender }: ListedSender,
   activity: SenderActivity | undefined,
-  provider: ProviderView,
+  provider: ReturnType<typeof providerView>,
   now: Date,
 ) {
   return {

@@ -88,7 +88,7 @@ export const sendRoutes: readonly Route[] = [
     },
   }),
   route('get', '/staff/sends/:send', 'on_call', {
-    async handle({ context: { database }, actor, person, params }) {
+    async handle({ context: { database }, actor, params }) {
       const id = params['send'] ?? '';
       const account = orNotFound(await findSendAccount(database, id));
       const [send, holds] = await Promise.all([
@@ -98,7 +98,7 @@ export const sendRoutes: readonly Route[] = [
       const found = orNotFound(send);
       // Before the answer: what cannot be logged is not shown.
       const read = { action: 'send.read', accountId: account.id, subject: id } as const;
-      await logRead(database, { ...actor, id: person.id }, read);
+      await logRead(database, actor, read);
       return staffSendView(
         sendDetailsView(found, isHeld({ ...found, accountId: account.id }, holds), new Date()),
         account,

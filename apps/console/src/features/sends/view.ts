@@ -1,10 +1,9 @@
-import { GUESSES_MAX } from '@onecode/domain';
+import { deliveryWait, GUESSES_MAX } from '@onecode/domain';
 import type { SendDetails, SendPage, SendSummary } from '@onecode/store';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 import { nextStepOf } from './nextStep.js';
 import { timelineViews } from './timeline.js';
-import { waitingViews } from './waiting.js';
 
 export type SendView = Json<ReturnType<typeof sendView>>;
 
@@ -50,6 +49,15 @@ export const SEND_COLUMNS: CsvColumns<SendSummary> = {
   expires_at: (send) => send.expiresAt,
   charged_from: (send) => send.chargedFrom,
 };
+
+/** What is still to come for a send, of its delivery and then of its code, and until when at the latest; null where nobody can say. */
+function waitingViews(send: SendDetails, isHeld: boolean) {
+  const delivery = deliveryWait(send, isHeld);
+  return [
+    ...(delivery === null ? [] : [{ kind: delivery.for, until: delivery.until }]),
+    ...(send.verification === 'pending' ? [{ kind: 'code' as const, until: send.expiresAt }] : []),
+  ];
+}
 
 /** @param isHeld whether a hold stops the send */
 export const sendDetailsView = (send: SendDetails, isHeld: boolean, now: Date) => ({

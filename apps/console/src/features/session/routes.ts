@@ -1,19 +1,22 @@
 import { isStaffTwoFactorRequired, listMemberships, mayCreateAccount, sendsMail } from '@onecode/store';
 import { route, type Route } from '../../http/route.js';
-import { sessionView } from './view.js';
+import type { SessionView } from './view.js';
 
 export const sessionRoutes: readonly Route[] = [
   route('get', '/session', 'signed_in', {
-    async handle({ context, person }) {
-      const { database, config } = context;
-      const memberships = await listMemberships(database, person.id);
-      const needsTwoFactor = person.staff !== null && (await isStaffTwoFactorRequired(database));
-      const rights = {
-        needsTwoFactor,
-        mayCreateAccount: await mayCreateAccount(database, person.id),
+    async handle({ context: { database, config }, person }): Promise<SessionView> {
+      const { sessionId: _, csrfToken, ...user } = person;
+      const memberships = await listMemberships(database, user.id);
+      return {
+        user,
+        needsTwoFactor: user.staff !== null && (await isStaffTwoFactorRequired(database)),
+        mayCreateAccount: await mayCreateAccount(database, user.id),
+        csrfToken,
+        accounts: memberships.map((of) => ({ id: of.accountId, name: of.accountName, role: of.role })),
+        apiUrl: config.BASE_URL,
+        supportUrl: config.SUPPORT_URL || null,
         sendsMail: await sendsMail(database),
       };
-      return sessionView(person, memberships, rights, config);
     },
   }),
 ];

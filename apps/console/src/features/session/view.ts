@@ -1,5 +1,4 @@
-import type { MemberRole, Membership } from '@onecode/store';
-import type { ConsoleConfig } from '../../config.js';
+import type { MemberRole } from '@onecode/store';
 import type { Person } from '../../auth/identity.js';
 
 /** The signed-in person, as the pages need them. */
@@ -16,24 +15,4 @@ export interface SessionView {
   supportUrl: string | null;
   /** Whether workers send mail. */
   sendsMail: boolean;
-}
-
-export function sessionView(
-  { sessionId: _sessionId, csrfToken, ...user }: Person,
-  memberships: readonly Membership[],
-  rights: Pick<SessionView, 'needsTwoFactor' | 'mayCreateAccount' | 'sendsMail'>,
-  { BASE_URL, SUPPORT_URL }: Pick<ConsoleConfig, 'BASE_URL' | 'SUPPORT_URL'>,
-): SessionView {
-  return {
-    user,
-    ...rights,
-    csrfToken,
-    accounts: memberships.map(({ accountId, accountName, role }) => ({
-      id: accountId,
-      name: accountName,
-      role,
-    })),
-    apiUrl: BASE_URL,
-    supportUrl: SUPPORT_URL || null,
-  };
 }

@@ -46,10 +46,10 @@ export const teamRoutes: readonly Route[] = [
   }),
   route('post', '/accounts/:account/invitations', 'admin', {
     body: strictObject({ email: emailField, role: ROLE }),
-    async handle({ context, actor, person, accountId, body }): Promise<NewInvitationView> {
+    async handle({ context, actor, accountId, body }): Promise<NewInvitationView> {
       const wanted = { accountId, email: body.email.toLowerCase(), role: body.role };
       const mail = { keyring: context.config.SECRET_KEY, page: `${context.config.CONSOLE_URL}/invitation` };
-      const invitation = await inviteMember(context.database, { ...actor, id: person.id }, wanted, mail);
+      const invitation = await inviteMember(context.database, actor, wanted, mail);
       if (invitation.kind === 'not_admin') throw new ConsoleProblem('forbidden');
       if (invitation.kind === 'member')
         throw new ConsoleProblem('invalid_input', { errors: { email: 'member' } });

@@ -11,7 +11,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { Link, useNavigate } from 'react-router';
 import { signOut } from '../api/auth.js';
-import { useChange } from '../hooks/change.js';
+import { put, useChange } from '../hooks/change.js';
 import { useSession } from './session.js';
 
 const SCHEMES = [
@@ -30,7 +30,7 @@ export function UserMenu() {
   const profile = useChange(['/session']);
   const changeLanguage = (language: 'en' | 'pt-BR'): void => {
     void i18n.changeLanguage(language);
-    profile.mutate({ method: 'PUT', path: '/profile', body: { language } });
+    profile.mutate(put('/profile', { language }));
   };
   const endSession = async (): Promise<void> => {
     await signOut();

@@ -4,6 +4,7 @@ import { useDisclosure } from '@mantine/hooks';
 import type { IconX } from '@tabler/icons-react';
 import type { ComponentProps, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import type { ApiProblem } from '../api/http.js';
 import { useChange, type Change } from '../hooks/change.js';
 import { Dialog, DialogForm, useClose } from './dialog.js';
 
@@ -27,7 +28,7 @@ export function ReasonInput(props: ComponentProps<typeof TextInput>) {
   );
 }
 
-interface Asked {
+interface Asked<T> {
   title: string;
   action: string;
   /** `brand` where the action loses nothing. */
@@ -38,19 +39,20 @@ interface Asked {
   /** Paths below `/api` that are read again afterwards, with every path below them. */
   stale: readonly string[];
   /** What is said then. */
-  done: string;
+  done: string | ((answer: T) => string);
   onDone?: () => void;
+  onError?: (problem: ApiProblem) => void;
   /** What will happen. */
   children: ReactNode;
 }
 
 /** Asks before a change is made, and for its reason where it needs one. */
-export function ChangeDialog({
+export function ChangeDialog<T = void>({
   opened,
   onClose,
   title,
   ...asked
-}: Asked & { opened: boolean; onClose: () => void }) {
+}: Asked<T> & { opened: boolean; onClose: () => void }) {
   return (
     <Dialog opened={opened} onClose={onClose} title={title}>
       <Question {...asked} />
@@ -58,7 +60,7 @@ export function ChangeDialog({
   );
 }
 
-function Question({
+function Question<T>({
   action,
   color = 'red.9',
   change,
@@ -66,15 +68,16 @@ function Question({
   stale,
   done,
   onDone,
+  onError,
   children,
-}: Omit<Asked, 'title'>) {
+}: Omit<Asked<T>, 'title'>) {
   const close = useClose();
   const rule = useReasonRule();
   const form = useForm({
     initialValues: { reason: '' },
     validate: { reason: (typed) => (asksReason ? rule(typed) : null) },
   });
-  const making = useChange(stale, {
+  const making = useChange<T>(stale, {
     done,
     onDone: () => {
       close();
@@ -82,7 +85,10 @@ function Question({
     },
   });
   const make = ({ reason }: typeof form.values): void =>
-    making.mutate(asksReason ? { ...change, body: { ...change.body, reason: reason.trim() } } : change);
+    making.mutate(
+      asksReason ? { ...change, body: { ...change.body, reason: reason.trim() } } : change,
+      onError && { onError },
+    );
   return (
     <DialogForm onSubmit={form.onSubmit(make)} action={action} color={color} change={making}>
       <Text component="div">{children}</Text>
@@ -92,13 +98,13 @@ function Question({
 }
 
 /** A button with the name of a change, and the dialog that asks before it is made. */
-export function ChangeButton({
+export function ChangeButton<T = void>({
   label,
   text,
   icon: Icon,
   button,
   ...asked
-}: Asked & {
+}: Asked<T> & {
   /** For screen readers, where the name of the change does not say of what it is. */
   label?: string;
   /** What stands on the button in place of the name of the change. */

@@ -13,11 +13,12 @@ export interface Column<Row> extends Pick<TableTdProps, 'ta' | 'maw' | 'pl' | 'w
   render: (row: Row) => ReactNode;
 }
 
-/** A table with a row for each thing. It scrolls where there is no room for it, by keyboard too. Columns that are false are left out. */
+/** A table with a row for each thing, or `empty`. It scrolls where there is no room for it, by keyboard too. Columns that are false are left out. */
 export function DataTable<Row>({
   label,
   minWidth = 320,
   rows,
+  empty,
   keyOf,
   columns,
   propsOf,
@@ -27,10 +28,13 @@ export function DataTable<Row>({
   /** In pixels; it scrolls where there are fewer. */
   minWidth?: number;
   rows: readonly Row[];
+  /** What stands in place of a table without rows. */
+  empty?: ReactNode;
   keyOf: (row: Row) => string;
   columns: readonly (Column<Row> | false)[];
   propsOf?: (row: Row) => TableTrProps;
 }) {
+  if (rows.length === 0 && empty !== undefined) return empty;
   const shown = columns.filter((column) => column !== false);
   return (
     <Table.ScrollContainer

@@ -1,6 +1,13 @@
 import { Button, Group, Modal, Stack, Text, type ButtonProps } from '@mantine/core';
 import { useDisclosure, useWindowEvent } from '@mantine/hooks';
-import { createContext, type FormEventHandler, type ReactNode, useContext } from 'react';
+import {
+  createContext,
+  type FormEventHandler,
+  type ReactNode,
+  useContext,
+  useLayoutEffect,
+  useState,
+} from 'react';
 import { useTranslation } from 'react-i18next';
 import { Failure } from './states.js';
 import type { ApiProblem } from '../api/http.js';
@@ -13,13 +20,21 @@ const CloseContext = createContext<() => void>(() => {});
 /** Returns the function that closes the dialog around a component. */
 export const useClose = (): (() => void) => useContext(CloseContext);
 
-const LAYERS = { page: 200, above: 300 } as const;
+const KeepOpenContext = createContext<(kept: boolean | string) => void>(() => {});
+
+/** Lets only its own buttons close the dialog around a component, for content that would be lost. @param kept whether, or its title then */
+export function useKeepOpen(kept: boolean | string): void {
+  const keep = useContext(KeepOpenContext);
+  useLayoutEffect(() => {
+    keep(kept);
+    return () => keep(false);
+  }, [keep, kept]);
+}
 
 /**
  * A dialog. Its content is mounted anew each time it opens.
  *
- * @param persistent only its own buttons close it, for content that would be lost
- * @param layer `above` for a dialog that may open while another one is open
+ * @param isAbove for a dialog that may open while another one is open
  * @param centered not for one whose height changes, which would jump
  */
 export function Dialog({
@@ -27,22 +42,20 @@ export function Dialog({
   onClose,
   title,
   size = 'md',
-  persistent = false,
-  layer = 'page',
+  isAbove = false,
   centered = true,
   children,
 }: {
   opened: boolean;
   onClose: () => void;
   title: string;
-  size?: 'md' | 'lg' | 'xl';
-  persistent?: boolean;
-  layer?: keyof typeof LAYERS;
+  size?: 'md' | 'lg';
+  isAbove?: boolean;
   centered?: boolean;
   children: ReactNode;
 }) {
   const { t } = useTranslation();
-  const isAbove = layer === 'above';
+  const [kept, keep] = useState<boolean | string>(false);
   const isCovered = useContext(ConfirmationOpenContext) && !isAbove;
   // Listens in the bubbling phase: the dialogs below listen in the capturing phase and must still see that they are covered.
   useWindowEvent('keydown', ({ key }) => {
@@ -54,19 +67,21 @@ export function Dialog({
       onClose={onClose}
       title={
         <Text size="md" fw={650}>
-          {title}
+          {typeof kept === 'string' ? kept : title}
         </Text>
       }
       size={size}
       centered={centered}
       // No exit animation: closing may change the content.
       transitionProps={{ exitDuration: 0 }}
-      closeOnClickOutside={!persistent}
-      closeOnEscape={!persistent && !isCovered && !isAbove}
-      zIndex={LAYERS[layer]}
+      closeOnClickOutside={kept === false}
+      closeOnEscape={kept === false && !isCovered && !isAbove}
+      zIndex={isAbove ? 300 : 200}
       closeButtonProps={{ 'aria-label': t('close') }}
     >
-      <CloseContext value={onClose}>{children}</CloseContext>
+      <CloseContext value={onClose}>
+        <KeepOpenContext value={keep}>{children}</KeepOpenContext>
+      </CloseContext>
     </Modal>
   );
 }
@@ -75,6 +90,7 @@ export function Dialog({
 export function DialogButton({
   label,
   title,
+  dialogSize = 'md',
   children,
   ...button
 }: ButtonProps & {
@@ -82,6 +98,7 @@ export function DialogButton({
   label: ReactNode;
   /** Of the dialog. */
   title: string;
+  dialogSize?: 'md' | 'lg';
   children: ReactNode;
 }) {
   const [opened, { open, close }] = useDisclosure();
@@ -90,7 +107,7 @@ export function DialogButton({
       <Button variant="default" size="xs" {...button} onClick={open}>
         {label}
       </Button>
-      <Dialog opened={opened} onClose={close} title={title}>
+      <Dialog opened={opened} onClose={close} title={title} size={dialogSize}>
         {children}
       </Dialog>
     </>

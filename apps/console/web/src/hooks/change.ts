@@ -5,12 +5,18 @@ import { call, type ApiProblem } from '../api/http.js';
 import { useMutationOnce } from '../api/queries.js';
 import { useFieldErrors } from './forms.js';
 
+/** What is asked of the server. */
 export interface Change {
   method: 'POST' | 'PUT' | 'DELETE';
   /** Below `/api`. */
   path: string;
-  body?: object;
+  body?: object | undefined;
 }
+
+/** Changes by their methods. @param path below `/api` */
+export const post = (path: string, body?: object): Change => ({ method: 'POST', path, body });
+export const put = (path: string, body: object): Change => ({ method: 'PUT', path, body });
+export const remove = (path: string): Change => ({ method: 'DELETE', path });
 
 interface Options<T> {
   /** What is said once it is made. */
@@ -20,6 +26,8 @@ interface Options<T> {
   form?: { setErrors: (errors: Record<string, string>) => void };
   /** What is said where no form shows that it failed. */
   failed?: (problem: ApiProblem) => string;
+  /** 0 for an answer that holds a secret: it is forgotten with what shows it. */
+  gcTime?: 0;
 }
 
 /**
@@ -29,7 +37,7 @@ interface Options<T> {
  */
 export function useChange<T = void>(
   stale: readonly string[],
-  { done, onDone, form, failed }: Options<T> = {},
+  { done, onDone, form, failed, ...rest }: Options<T> = {},
 ) {
   const client = useQueryClient();
   const fieldErrorsOf = useFieldErrors();
@@ -39,6 +47,7 @@ export function useChange<T = void>(
     );
   };
   return useMutationOnce<T, Change>({
+    ...rest,
     // All of it here: what shows the change may be gone with what it changed, and its callbacks with it.
     mutationFn: async ({ method, path, body }) => {
       const answer = await call<T>(method, path, body);

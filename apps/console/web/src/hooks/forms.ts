@@ -43,14 +43,15 @@ export function useNameRule(lengthMax: number, { optional = false } = {}): (type
   };
 }
 
-/** Makes rules for whole numbers from `min` to `max`. */
-export function useRangeRule(): (min: number, max: number) => (typed: unknown) => string | null {
+/** Makes rules for whole numbers from `min` to `max`, or null where they may be off. */
+export function useRangeRule(): (bounds: { min: number; max: number }) => (typed: unknown) => string | null {
   const { t } = useTranslation();
   const { whole } = useNumbers();
-  return (min, max) => (typed) =>
-    typeof typed === 'number' && Number.isInteger(typed) && typed >= min && typed <= max
-      ? null
-      : t('rules.range', { min: whole(min), max: whole(max) });
+  return ({ min, max }) =>
+    (typed) =>
+      typed === null || (typeof typed === 'number' && Number.isInteger(typed) && typed >= min && typed <= max)
+        ? null
+        : t('rules.range', { min: whole(min), max: whole(max) });
 }
 
 /** A `ref` that focuses the first field of a page or step when it appears. */

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router';
 
-/** The filters of a page, which its URL holds, and a function that changes some of them: null and an empty text take one away. */
+/** The filters of a page, which its URL holds, and a function that changes some of them: null takes one away. */
 export function useUrlFilters(): {
   filters: URLSearchParams;
   set: (change: Readonly<Record<string, string | null>>) => void;
@@ -13,7 +13,7 @@ export function useUrlFilters(): {
         (before) => {
           const after = new URLSearchParams(before);
           for (const [name, value] of Object.entries(change))
-            if (value === null || value === '') after.delete(name);
+            if (value === null) after.delete(name);
             else after.set(name, value);
           return after;
         },

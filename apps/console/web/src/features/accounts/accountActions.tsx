@@ -6,7 +6,7 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import { useMayOperate } from '../../app/session.js';
 import { ChangeButton, useReasonRule } from '../../components/changeDialog.js';
 import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
-import { useAccountChange } from '../../hooks/change.js';
+import { post, useAccountChange } from '../../hooks/change.js';
 import { useNameRule, useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { HoldButton, ReleaseButton } from '../holds/holdButtons.js';
@@ -39,17 +39,14 @@ export function AccountActions({ account }: Props) {
         title={t(isSuspended ? 'resume.title' : 'suspend.title')}
         action={t(isSuspended ? 'resume.button' : 'suspend.button')}
         color={isSuspended ? 'brand' : 'red.9'}
-        change={{
-          method: 'POST',
-          path: `/staff/accounts/${account.id}/${isSuspended ? 'resume' : 'suspend'}`,
-        }}
+        change={post(`/staff/accounts/${account.id}/${isSuspended ? 'resume' : 'suspend'}`)}
         asksReason={!isSuspended}
         stale={['/staff/accounts', '/staff/holds', '/staff/audit']}
         done={t('common:saved')}
       >
         {t(isSuspended ? 'resume.what' : 'suspend.what')}
       </ChangeButton>
-      <DialogButton label={t('credits.button')} title={t('credits.title')} variant="filled" size="sm">
+      <DialogButton label={t('credits.button')} title={t('credits.button')} variant="filled" size="sm">
         <CreditsForm account={account} />
       </DialogButton>
     </>
@@ -71,7 +68,7 @@ function CreditsForm({ account }: Props) {
   const form = useForm<{ amount: number | ''; reason: string; reference: string; expiresAt: string }>({
     initialValues: { amount: '', reason: '', reference: '', expiresAt: '' },
     validate: {
-      amount: useRangeRule()(1, AMOUNT_MAX),
+      amount: useRangeRule()({ min: 1, max: AMOUNT_MAX }),
       reason: useReasonRule(),
       reference: useNameRule(TEXT_LENGTH_MAX, { optional: true }),
       expiresAt: (lastDay) =>
@@ -80,17 +77,15 @@ function CreditsForm({ account }: Props) {
   });
   const { amount } = form.values;
   const grant = ({ reference, expiresAt, ...values }: typeof form.values): void =>
-    change.mutate({
-      method: 'POST',
-      path: `${path}/credits`,
-      body: {
+    change.mutate(
+      post(`${path}/credits`, {
         amount: values.amount,
         reason: values.reason.trim(),
         ...(reference.trim() !== '' && { reference: reference.trim() }),
         ...(expiresAt !== '' && { expiresAt: midnight(expiresAt, 1) }),
         grantId,
-      },
-    });
+      }),
+    );
   return (
     <DialogForm onSubmit={form.onSubmit(grant)} action={t('credits.button')} change={change}>
       <NumberInput

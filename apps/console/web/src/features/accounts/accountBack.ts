@@ -8,5 +8,5 @@ export function useAccountBack(): { back?: { to: string; label: string } } {
   const { t } = useTranslation();
   const { id, path, isForStaff } = useAccount();
   const { data } = useData<StaffAccountDetailsView>(isForStaff ? path : null);
-  return isForStaff ? { back: { to: path, label: data?.id === id ? data.name : t('nav.account') } } : {};
+  return isForStaff ? { back: { to: path, label: data?.id === id ? data.name : t('words.account') } } : {};
 }

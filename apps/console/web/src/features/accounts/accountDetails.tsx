@@ -28,7 +28,7 @@ export function AccountDetails() {
   const account = read.data?.id === target ? read.data : undefined;
   return (
     <Page
-      title={account?.name ?? t('common:nav.account')}
+      title={account?.name ?? t('common:words.account')}
       back={{ to: '/staff/accounts', label: t('back') }}
       facts={
         account && (
@@ -36,7 +36,7 @@ export function AccountDetails() {
             <AccountBadge account={account} />
             <Id id={account.id} what={t('id')} />
             <Text c="dimmed">
-              {t('list.columns.created')} <Time at={account.createdAt} />
+              {t('common:words.created')} <Time at={account.createdAt} />
             </Text>
           </>
         )
@@ -75,7 +75,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
       {account.suspendedAt !== null && (
         <Alert color="red" variant="light" title={t('list.state.suspended')}>
           <Text>
-            {t('holds:since')} <Time at={account.suspendedAt} />: {account.suspensionReason}
+            {t('common:words.since')} <Time at={account.suspendedAt} />: {account.suspensionReason}
           </Text>
           <Text>{t('suspended.text')}</Text>
         </Alert>
@@ -100,7 +100,7 @@ function Details({ account }: { account: StaffAccountDetailsView }) {
       <ProtectionSections path={`/staff/accounts/${account.id}`} mayChange={mayOperate} />
       <ApplicationsSection account={account} />
       <OwnCosts path={`/staff/accounts/${account.id}`} />
-      <Section id="recipients" title={t('recipients:title')} description={t('recipients:description')}>
+      <Section id="recipients" title={t('common:nav.recipients')} description={t('recipients:description')}>
         <ExhaustedRecipients
           account={`/staff/accounts/${account.id}`}
           mayReset={mayOperate}

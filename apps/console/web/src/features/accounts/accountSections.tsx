@@ -10,7 +10,7 @@ import { ModeBadge } from '../../components/badges.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
-import { useAccountChange } from '../../hooks/change.js';
+import { put, useAccountChange } from '../../hooks/change.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { EditableSection } from '../protection/editableSection.js';
@@ -44,18 +44,18 @@ function RateForm({ account }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
   const { data } = useData<SettingsView>('/staff/settings');
-  const { min, max } = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
+  const bounds = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
   const path = `/staff/accounts/${account.id}`;
   const change = useAccountChange(path, useClose());
   const rangeRule = useRangeRule();
   const form = useForm({
     initialValues: { isOwn: account.ownRatePerMinute !== null, rate: account.ratePerMinute },
-    validate: { rate: (rate, { isOwn }) => (isOwn ? rangeRule(min, max)(rate) : null) },
+    validate: { rate: (rate, { isOwn }) => (isOwn ? rangeRule(bounds)(rate) : null) },
   });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isOwn, rate }) =>
-        change.mutate({ method: 'PUT', path: `${path}/rate`, body: { ratePerMinute: isOwn ? rate : null } }),
+        change.mutate(put(`${path}/rate`, { ratePerMinute: isOwn ? rate : null })),
       )}
       change={change}
     >
@@ -66,7 +66,7 @@ function RateForm({ account }: Props) {
         {...form.getInputProps('isOwn', { type: 'checkbox' })}
       />
       {form.values.isOwn && (
-        <NumberInput label={t('rate.label')} min={min} max={max} {...form.getInputProps('rate')} />
+        <NumberInput label={t('rate.label')} {...bounds} {...form.getInputProps('rate')} />
       )}
     </DialogForm>
   );
@@ -100,7 +100,7 @@ function PolicyForm({ account }: Props) {
   const form = useForm({ initialValues: { senders: account.senders } });
   return (
     <DialogForm
-      onSubmit={form.onSubmit((body) => change.mutate({ method: 'PUT', path: `${path}/senders`, body }))}
+      onSubmit={form.onSubmit((body) => change.mutate(put(`${path}/senders`, body)))}
       change={change}
     >
       <Radio.Group label={t('senders.label')} {...form.getInputProps('senders')}>
@@ -132,37 +132,33 @@ export function MembersSection({ account: { members } }: Props) {
 }
 
 export function ApplicationsSection({ account: { applications } }: Props) {
-  const { t } = useTranslation(['accounts', 'common', 'protection', 'applications']);
+  const { t } = useTranslation(['protection', 'common', 'applications']);
   const { whole } = useNumbers();
-  const limit = (value: number | null): string =>
-    value === null ? t('protection:limits.off') : whole(value);
+  const limit = (value: number | null): string => (value === null ? t('limits.off') : whole(value));
   return (
     <Section id="limits" title={t('common:nav.applications')}>
-      {applications.length === 0 ? (
-        <Text c="dimmed">{t('protection:limits.none')}</Text>
-      ) : (
-        <DataTable
-          label={t('common:nav.applications')}
-          minWidth={300}
-          rows={applications}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: t('protection:limits.columns.name'), render: ({ name }) => name },
-            { title: t('applications:list.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
-            {
-              title: t('applications:list.columns.keys'),
-              ta: 'right',
-              render: ({ keysInUse }) => whole(keysInUse),
-            },
-            ...(['perMinute', 'perRecipientHour'] as const).map((name) => ({
-              title: t(`applications.columns.${name}`),
-              ta: 'right' as const,
-              visibleFrom: 'sm' as const,
-              render: ({ limits }: (typeof applications)[number]) => limit(limits[name]),
-            })),
-          ]}
-        />
-      )}
+      <DataTable
+        empty={<Text c="dimmed">{t('limits.none')}</Text>}
+        label={t('common:nav.applications')}
+        minWidth={300}
+        rows={applications}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: t('common:words.application'), render: ({ name }) => name },
+          { title: t('common:words.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
+          {
+            title: t('applications:list.columns.keys'),
+            ta: 'right',
+            render: ({ keysInUse }) => whole(keysInUse),
+          },
+          ...(['perMinute', 'perRecipientHour'] as const).map((name) => ({
+            title: t(`limits.columns.${name}`),
+            ta: 'right' as const,
+            visibleFrom: 'sm' as const,
+            render: ({ limits }: (typeof applications)[number]) => limit(limits[name]),
+          })),
+        ]}
+      />
     </Section>
   );
 }

@@ -71,7 +71,7 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
       keyOf={({ id }) => id}
       columns={[
         {
-          title: t('list.columns.name'),
+          title: t('common:words.account'),
           maw: 320,
           style: { overflowWrap: 'anywhere' },
           render: ({ id, name }) => (
@@ -80,7 +80,7 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
             </Anchor>
           ),
         },
-        { title: t('list.columns.state'), render: (account) => <AccountBadge account={account} /> },
+        { title: t('common:words.status'), render: (account) => <AccountBadge account={account} /> },
         {
           title: t('list.columns.freeQuota'),
           ta: 'right',
@@ -89,13 +89,13 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
         },
         { title: t('list.columns.credits'), ta: 'right', render: ({ credits }) => whole(credits) },
         {
-          title: t('list.columns.sends'),
+          title: t('common:nav.sends'),
           ta: 'right',
           visibleFrom: 'sm',
           render: ({ sendsCreated }) => whole(sendsCreated),
         },
         {
-          title: t('list.columns.created'),
+          title: t('common:words.created'),
           visibleFrom: 'sm',
           pl: 'xl',
           render: ({ createdAt }) => <Time at={createdAt} />,

@@ -16,7 +16,7 @@ import { Limits } from './limits.js';
 import { RenameApplication } from './applicationForms.js';
 
 export function ApplicationDetails() {
-  const { t } = useTranslation(['applications', 'common']);
+  const { t } = useTranslation(['applications', 'common', 'tryout']);
   const { path, mayChange } = useAccount();
   const { application: id = '' } = useParams();
   const read = useData<ApplicationView>(`${path}/applications/${encodeURIComponent(id)}`);
@@ -24,7 +24,7 @@ export function ApplicationDetails() {
   return (
     <Page
       title={data?.name ?? t('common:nav.applications')}
-      back={{ to: `${path}/applications`, label: t('list.back') }}
+      back={{ to: `${path}/applications`, label: t('common:words.allApplications') }}
       facts={
         data && (
           <>
@@ -38,12 +38,12 @@ export function ApplicationDetails() {
         data && (
           <>
             <Button component={Link} to="tryout" leftSection={<IconPlayerPlay size={16} />}>
-              {t('details.tryIt')}
+              {t('tryout:title')}
             </Button>
             <DialogButton
               size="sm"
               leftSection={<IconPencil size={16} />}
-              label={t('details.rename')}
+              label={t('common:words.rename')}
               title={t('details.renameTitle')}
             >
               <RenameApplication application={data} />

@@ -5,7 +5,7 @@ import { useNavigate } from 'react-router';
 import type { ApplicationView } from '../../../../src/features/applications/view.js';
 import { useAccount } from '../../app/session.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
-import { useChange } from '../../hooks/change.js';
+import { post, put, useChange } from '../../hooks/change.js';
 import { useNameRule } from '../../hooks/forms.js';
 
 /** Creates an application and then opens its page. @param mode the one that is chosen at first */
@@ -14,37 +14,32 @@ export function CreateApplication({ mode }: { mode: ApplicationView['mode'] }) {
   const path = `${useAccount().path}/applications`;
   const navigate = useNavigate();
   const form = useForm({
-    mode: 'uncontrolled',
     initialValues: { name: '', mode },
     validate: { name: useNameRule(200) },
   });
   const create = useChange<{ id: string }>([path], {
-    done: () => t('list.created', { name: form.getValues().name.trim() }),
+    done: () => t('list.created', { name: form.values.name.trim() }),
     onDone: ({ id }) => void navigate(id),
     form,
   });
   return (
     <DialogForm
-      onSubmit={form.onSubmit((typed) =>
-        create.mutate({ method: 'POST', path, body: { ...typed, name: typed.name.trim() } }),
-      )}
+      onSubmit={form.onSubmit((typed) => create.mutate(post(path, { ...typed, name: typed.name.trim() })))}
       action={t('list.create')}
       change={create}
     >
       <TextInput
-        label={t('list.form.name')}
+        label={t('common:words.name')}
         description={t('list.form.nameHint')}
         placeholder={t('list.form.namePlaceholder')}
         required
         data-autofocus
         autoComplete="off"
-        key={form.key('name')}
         {...form.getInputProps('name')}
       />
       <Radio.Group
-        label={t('list.form.mode')}
+        label={t('common:words.mode')}
         description={t('list.form.modeHint')}
-        key={form.key('mode')}
         {...form.getInputProps('mode')}
       >
         <Stack gap="xs" mt="xs">
@@ -57,10 +52,9 @@ export function CreateApplication({ mode }: { mode: ApplicationView['mode'] }) {
 }
 
 export function RenameApplication({ application }: { application: ApplicationView }) {
-  const { t } = useTranslation('applications');
+  const { t } = useTranslation(['applications', 'common']);
   const list = `${useAccount().path}/applications`;
   const form = useForm({
-    mode: 'uncontrolled',
     initialValues: { name: application.name },
     validate: { name: useNameRule(200) },
   });
@@ -68,16 +62,15 @@ export function RenameApplication({ application }: { application: ApplicationVie
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ name }) =>
-        rename.mutate({ method: 'PUT', path: `${list}/${application.id}`, body: { name: name.trim() } }),
+        rename.mutate(put(`${list}/${application.id}`, { name: name.trim() })),
       )}
       change={rename}
     >
       <TextInput
-        label={t('list.form.name')}
+        label={t('common:words.name')}
         required
         data-autofocus
         autoComplete="off"
-        key={form.key('name')}
         {...form.getInputProps('name')}
       />
     </DialogForm>

@@ -64,7 +64,7 @@ function FirstSteps({ action }: { action: React.ReactNode }) {
 }
 
 function ApplicationTable({ applications }: { applications: readonly ApplicationView[] }) {
-  const { t } = useTranslation('applications');
+  const { t } = useTranslation(['applications', 'common']);
   const { whole } = useNumbers();
   return (
     <DataTable
@@ -75,7 +75,7 @@ function ApplicationTable({ applications }: { applications: readonly Application
       keyOf={({ id }) => id}
       columns={[
         {
-          title: t('list.columns.name'),
+          title: t('common:words.name'),
           maw: 320,
           render: ({ id, name }) => (
             <Anchor component={Link} to={id} fw={550} style={{ overflowWrap: 'anywhere' }}>
@@ -83,7 +83,7 @@ function ApplicationTable({ applications }: { applications: readonly Application
             </Anchor>
           ),
         },
-        { title: t('list.columns.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
+        { title: t('common:words.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },
         { title: t('list.columns.keys'), ta: 'end', render: ({ keysInUse }) => whole(keysInUse) },
         {
           title: t('list.columns.limits'),
@@ -92,7 +92,7 @@ function ApplicationTable({ applications }: { applications: readonly Application
           render: ({ limits }) => <LimitsText limits={limits} />,
         },
         {
-          title: t('list.columns.created'),
+          title: t('common:words.created'),
           visibleFrom: 'sm',
           render: ({ createdAt }) => <Time at={createdAt} />,
         },

@@ -5,7 +5,7 @@ import type { ApplicationView } from '../../../../src/features/applications/view
 import { useAccount } from '../../app/session.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 
 const CHECKS = ['off', 'observe', 'enforce'] as const;
 const checkOf = (value: string) => CHECKS.find((check) => check === value) ?? 'off';
@@ -18,11 +18,7 @@ export function IdentityCheck({ application }: { application: ApplicationView })
   const save = useChange([list], { done: t('identity.saved') });
   const [chosen, choose] = useState(application.identityCheck);
   const submit = (): void =>
-    save.mutate({
-      method: 'PUT',
-      path: `${list}/${application.id}/identity-check`,
-      body: { identityCheck: chosen },
-    });
+    save.mutate(put(`${list}/${application.id}/identity-check`, { identityCheck: chosen }));
   return (
     <Section title={t('identity.title')} description={t('identity.description')}>
       <Stack>

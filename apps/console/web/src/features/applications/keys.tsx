@@ -1,5 +1,4 @@
-import { Alert, Badge, Box, Button, Code, Stack, Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Alert, Badge, Box, Code, Stack, Text } from '@mantine/core';
 import { IconAlertTriangle, IconPlus } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, KeyView } from '../../../../src/features/applications/view.js';
@@ -7,16 +6,17 @@ import { NewKey } from './newKey.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
+import { DialogButton } from '../../components/dialog.js';
 import { Small } from '../../components/facts.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { Ago, Time } from '../../components/times.js';
+import { post } from '../../hooks/change.js';
 
 export function Keys({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
-  const [creating, { open, close }] = useDisclosure();
   const read = useData<{ keys: KeyView[] }>(`${path}/applications/${application.id}/keys`);
   return (
     <Section
@@ -24,24 +24,21 @@ export function Keys({ application }: { application: ApplicationView }) {
       description={t('keys.description')}
       actions={
         mayChange && (
-          <Button size="xs" leftSection={<IconPlus size={16} />} onClick={open}>
-            {t('keys.create')}
-          </Button>
+          <DialogButton
+            variant="filled"
+            leftSection={<IconPlus size={16} />}
+            label={t('keys.create')}
+            title={t('keys.create')}
+            dialogSize="lg"
+          >
+            <NewKey application={application} />
+          </DialogButton>
         )
       }
     >
       <Loaded read={read}>
-        {({ keys }) =>
-          keys.length === 0 ? (
-            <Text ta="center" py="lg">
-              {t(mayChange ? 'keys.empty' : 'keys.emptyViewer')}
-            </Text>
-          ) : (
-            <KeyTable keys={keys} application={application} mayRevoke={mayChange} />
-          )
-        }
+        {({ keys }) => <KeyTable keys={keys} application={application} mayChange={mayChange} />}
       </Loaded>
-      <NewKey application={application} opened={creating} onClose={close} />
     </Section>
   );
 }
@@ -50,17 +47,22 @@ export function Keys({ application }: { application: ApplicationView }) {
 function KeyTable({
   keys,
   application,
-  mayRevoke,
+  mayChange,
 }: {
   keys: readonly KeyView[];
   application: ApplicationView;
-  mayRevoke: boolean;
+  mayChange: boolean;
 }) {
   const { t } = useTranslation(['applications', 'common']);
   const newest = keys.toReversed();
   return (
     <DataTable
       label={t('keys.caption')}
+      empty={
+        <Text ta="center" py="lg">
+          {t(mayChange ? 'keys.empty' : 'keys.emptyViewer')}
+        </Text>
+      }
       minWidth={300}
       verticalSpacing="sm"
       rows={[...newest.filter((key) => !isRevoked(key)), ...newest.filter(isRevoked)]}
@@ -69,17 +71,18 @@ function KeyTable({
       columns={[
         { title: t('keys.columns.key'), maw: 280, render: (key) => <KeyName apiKey={key} /> },
         {
-          title: t('keys.columns.created'),
+          title: t('common:words.created'),
           visibleFrom: 'sm',
           render: ({ createdAt }) => <Time at={createdAt} />,
         },
         {
-          title: t('keys.columns.lastUsed'),
+          title: t('common:words.lastUsed'),
           visibleFrom: 'sm',
-          render: ({ lastUsedAt }) => (lastUsedAt === null ? t('keys.never') : <Ago at={lastUsedAt} />),
+          render: ({ lastUsedAt }) =>
+            lastUsedAt === null ? t('common:words.never') : <Ago at={lastUsedAt} />,
         },
         {
-          title: t('keys.columns.state'),
+          title: t('common:words.status'),
           visibleFrom: 'sm',
           render: (key) => (
             <>
@@ -92,7 +95,7 @@ function KeyTable({
             </>
           ),
         },
-        mayRevoke && {
+        mayChange && {
           title: t('common:actions'),
           ta: 'end',
           render: (key) => !isRevoked(key) && <RevokeKey application={application} apiKey={key} />,
@@ -112,7 +115,7 @@ function KeyState({ apiKey }: { apiKey: KeyView }) {
 
 /** Label and hint; on a phone, state and last use stand below them. */
 function KeyName({ apiKey }: { apiKey: KeyView }) {
-  const { t } = useTranslation('applications');
+  const { t } = useTranslation(['applications', 'common']);
   const { hint, label, lastUsedAt, expiresAt } = apiKey;
   const revoked = isRevoked(apiKey);
   return (
@@ -130,14 +133,15 @@ function KeyName({ apiKey }: { apiKey: KeyView }) {
         <KeyState apiKey={apiKey} />
       </Box>
       <Small hiddenFrom="sm" mt={4}>
-        {t('keys.columns.lastUsed')}: {lastUsedAt === null ? t('keys.never') : <Time at={lastUsedAt} />}
+        {t('common:words.lastUsed')}:{' '}
+        {lastUsedAt === null ? t('common:words.never') : <Time at={lastUsedAt} />}
       </Small>
     </>
   );
 }
 
 function RevokeKey({ application, apiKey }: { application: ApplicationView; apiKey: KeyView }) {
-  const { t } = useTranslation('applications');
+  const { t } = useTranslation(['applications', 'common']);
   const list = `${useAccount().path}/applications`;
   const { label, hint } = apiKey;
   const name = label === null ? hint : `${label} (${hint})`;
@@ -145,8 +149,8 @@ function RevokeKey({ application, apiKey }: { application: ApplicationView; apiK
     <ChangeButton
       label={t('keys.revokeNamed', { key: label ?? hint })}
       title={t('keys.revokeTitle')}
-      action={t('keys.revoke')}
-      change={{ method: 'POST', path: `${list}/${application.id}/keys/${apiKey.id}/revoke` }}
+      action={t('common:words.revoke')}
+      change={post(`${list}/${application.id}/keys/${apiKey.id}/revoke`)}
       stale={[list]}
       done={t('keys.revokedNow', { key: name })}
     >

@@ -3,12 +3,12 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
 import { useAccount } from '../../app/session.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
-const LIMIT_MAX = 1_000_000;
+const BOUNDS = { min: 1, max: 1_000_000 };
 /** The values of the fields when a limit is switched on (specification, section 8). */
 const DEFAULTS = { perMinute: 60, perRecipientHour: 5 } as const;
 const LIMITS = ['perMinute', 'perRecipientHour'] as const;
@@ -21,18 +21,14 @@ export function Limits({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
   const list = `${path}/applications`;
-  const rangeRule = useRangeRule()(1, LIMIT_MAX);
-  const rule = (typed: number | string | null): string | null => (typed === null ? null : rangeRule(typed));
+  const rule = useRangeRule()(BOUNDS);
   const form = useForm<Typed>({
     initialValues: { ...application.limits },
     validate: { perMinute: rule, perRecipientHour: rule },
   });
   const save = useChange([list], { done: t('limits.saved') });
   const submit = form.onSubmit((body) =>
-    save.mutate(
-      { method: 'PUT', path: `${list}/${application.id}/limits`, body },
-      { onSuccess: () => form.resetDirty(body) },
-    ),
+    save.mutate(put(`${list}/${application.id}/limits`, body), { onSuccess: () => form.resetDirty(body) }),
   );
   return (
     <Section title={t('list.columns.limits')} description={t('limits.description')}>
@@ -55,8 +51,7 @@ export function Limits({ application }: { application: ApplicationView }) {
                 <NumberInput
                   w={220}
                   label={t(`limits.${limit}Field`)}
-                  min={1}
-                  max={LIMIT_MAX}
+                  {...BOUNDS}
                   disabled={!mayChange}
                   value={form.values[limit]}
                   onChange={(value) => form.setFieldValue(limit, value)}

@@ -1,85 +1,46 @@
 import { Alert, Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconAlertTriangle } from '@tabler/icons-react';
-import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, NewKeyView } from '../../../../src/features/applications/view.js';
 import type { TryoutView } from '../../../../src/features/tryout/view.js';
-import { call } from '../../api/http.js';
-import { useData, useMutationOnce } from '../../api/queries.js';
+import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { CodeSamples } from '../../components/codeSamples.js';
 import { CodeBlock } from '../../components/copy.js';
-import { Dialog, DialogForm, useClose } from '../../components/dialog.js';
+import { DialogForm, useClose, useKeepOpen } from '../../components/dialog.js';
 import { Loaded } from '../../components/states.js';
+import { post, useChange } from '../../hooks/change.js';
 import { useDocs } from '../../hooks/docs.js';
-import { focusOnMount, useFieldErrors, useNameRule } from '../../hooks/forms.js';
+import { focusOnMount, useNameRule } from '../../hooks/forms.js';
 
-export function NewKey({
-  application,
-  opened,
-  onClose,
-}: {
-  application: ApplicationView;
-  opened: boolean;
-  onClose: () => void;
-}) {
-  const create = useNewKey(application.id);
+/** Asks for the label of a new key, and shows the key once. */
+export function NewKey({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
-  const close = (): void => {
-    create.reset();
-    onClose();
-  };
-  return (
-    <Dialog
-      opened={opened}
-      onClose={close}
-      title={t(create.data === undefined ? 'keys.create' : 'newKey.readyTitle')}
-      size="lg"
-      persistent={create.isPending || create.data !== undefined}
-    >
-      {create.data === undefined ? (
-        <LabelForm create={create} />
-      ) : (
-        <Ready apiKey={create.data.key} application={application} />
-      )}
-    </Dialog>
-  );
-}
-
-/** Creates a key. `gcTime: 0` removes the response from the cache on reset, because it holds the key. */
-function useNewKey(application: string) {
-  const { path } = useAccount();
-  const client = useQueryClient();
-  return useMutationOnce<NewKeyView, string>({
-    gcTime: 0,
-    mutationFn: (label) =>
-      call('POST', `${path}/applications/${application}/keys`, label === '' ? {} : { label }),
-    onSuccess: () =>
-      client.invalidateQueries({ queryKey: [...path.split('/').filter(Boolean), 'applications'] }),
-  });
-}
-
-function LabelForm({ create }: { create: ReturnType<typeof useNewKey> }) {
-  const { t } = useTranslation('applications');
-  const fieldErrorsOf = useFieldErrors();
+  const list = `${useAccount().path}/applications`;
   const form = useForm({
-    mode: 'uncontrolled',
     initialValues: { label: '' },
     validate: { label: useNameRule(100, { optional: true }) },
   });
-  const submit = form.onSubmit(({ label }) =>
-    create.mutate(label.trim(), { onError: (problem) => form.setErrors(fieldErrorsOf(problem)) }),
-  );
+  const create = useChange<NewKeyView>([list], { form, gcTime: 0 });
+  useKeepOpen(create.data === undefined ? create.isPending : t('newKey.readyTitle'));
+  if (create.data !== undefined) return <Ready apiKey={create.data.key} application={application} />;
   return (
-    <DialogForm onSubmit={submit} action={t('keys.create')} change={create}>
+    <DialogForm
+      onSubmit={form.onSubmit(({ label }) =>
+        create.mutate(
+          post(`${list}/${application.id}/keys`, label.trim() === '' ? {} : { label: label.trim() }),
+        ),
+      )}
+      action={t('keys.create')}
+      change={create}
+    >
       <TextInput
         label={t('newKey.label')}
         description={t('newKey.labelHint')}
         placeholder={t('newKey.labelPlaceholder')}
         data-autofocus
         autoComplete="off"
-        key={form.key('label')}
         {...form.getInputProps('label')}
       />
     </DialogForm>

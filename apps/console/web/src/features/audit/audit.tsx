@@ -55,7 +55,7 @@ function AuditPage({
       <Group align="flex-end" gap="xs" role="group" aria-label={t('common:filters')}>
         {isForStaff && (
           <AccountPicker
-            label={t('filters.account')}
+            label={t('common:words.account')}
             value={filters.get('account')}
             onChange={(id) => set({ account: id })}
             clearable
@@ -75,16 +75,16 @@ function AuditPage({
             label={t(`filters.${name}`)}
             placeholder={t(`filters.${name}Text`)}
             value={filters.get(name) ?? ''}
-            onChange={(text) => set({ [name]: text })}
+            onChange={(text) => set({ [name]: text || null })}
           />
         ))}
         {DAYS.map((name) => (
           <TextInput
             key={name}
             type="date"
-            label={t(`filters.${name}`)}
+            label={t(`common:words.${name}`)}
             value={filters.get(name) ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
           />
         ))}
       </Group>

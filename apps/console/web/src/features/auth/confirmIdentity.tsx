@@ -33,7 +33,7 @@ export function ConfirmIdentity({ children }: { children: ReactNode }) {
         opened={answer !== null}
         onClose={() => finish(false)}
         title={t('confirmIdentity.title')}
-        layer="above"
+        isAbove
       >
         <ConfirmForm onDone={() => finish(true)} />
       </Dialog>

@@ -9,7 +9,7 @@ import { AuthLayout } from './authLayout.js';
 
 /** Asks for a link that sets a new password. The page says the same whoever has the address. */
 export function ForgottenPassword() {
-  const { t, i18n } = useTranslation('auth');
+  const { t, i18n } = useTranslation(['auth', 'common']);
   const form = useForm({ initialValues: { email: '' }, validate: { email: useRequired() } });
   const email = form.values.email.trim();
   const ask = useFormMutation<void>(form, () => requestPasswordReset(email, i18n.language));
@@ -32,7 +32,7 @@ export function ForgottenPassword() {
         change={ask}
       >
         <TextInput
-          label={t('fields.email')}
+          label={t('common:words.email')}
           type="email"
           autoComplete="username"
           required

@@ -3,7 +3,7 @@ import { notifications } from '@mantine/notifications';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import type { SessionView } from '../../../../src/features/session/view.js';
 import type { InvitationOfferView } from '../../../../src/features/auth/view.js';
 import { call, type ApiProblem } from '../../api/http.js';
@@ -11,6 +11,7 @@ import { useMutationOnce } from '../../api/queries.js';
 import { readSession, signOut } from '../../api/auth.js';
 import { Failure, Loading } from '../../components/states.js';
 import { AuthLayout } from './authLayout.js';
+import { LinkOver } from './mailedLink.js';
 import { SecondStepForm } from './secondStepForm.js';
 import { SignInForm } from './signInForm.js';
 import { SignUpForm } from './signUpForm.js';
@@ -40,7 +41,7 @@ export function AcceptInvitation() {
     // The forms below change the session; a refetch would replace them midway.
     refetchOnWindowFocus: false,
   });
-  if (error?.code === 'not_found' || error?.code === 'invalid_input') return <InvalidInvitation />;
+  if (error?.code === 'not_found' || error?.code === 'invalid_input') return <LinkOver isInvitation />;
   if (error !== null)
     return (
       <AuthLayout title={t('invitation.accept')}>
@@ -131,16 +132,5 @@ function OtherUser({
         {t('invitation.signOut')}
       </Button>
     </Stack>
-  );
-}
-
-function InvalidInvitation() {
-  const { t } = useTranslation(['auth', 'common']);
-  return (
-    <AuthLayout title={t('invitation.gone')} description={t('invitation.goneText')}>
-      <Button component={Link} to="/" variant="default">
-        {t('common:unknownPage.home')}
-      </Button>
-    </AuthLayout>
   );
 }

@@ -11,13 +11,16 @@ export function useLinkToken(): { token: string; suffix: string } {
   return { token, suffix };
 }
 
-/** A link that was used, or has expired. @param again the page to ask for another one at */
-export function LinkOver({ again }: { again?: string }) {
-  const { t } = useTranslation('auth');
+/** A link that was used, or has expired: of a mail, or of an invitation. @param again the page to ask for another one at */
+export function LinkOver({ isInvitation = false, again }: { isInvitation?: boolean; again?: string }) {
+  const { t } = useTranslation(['auth', 'common']);
   return (
-    <AuthLayout title={t('mailedLink.over')} description={t('mailedLink.overText')}>
+    <AuthLayout
+      title={t(isInvitation ? 'invitation.gone' : 'mailedLink.over')}
+      description={t(isInvitation ? 'invitation.goneText' : 'mailedLink.overText')}
+    >
       <Button component={Link} to={again ?? '/'} variant="default">
-        {t(again === undefined ? 'mailedLink.home' : 'mailedLink.again')}
+        {t(again === undefined ? 'common:unknownPage.home' : 'mailedLink.again')}
       </Button>
     </AuthLayout>
   );

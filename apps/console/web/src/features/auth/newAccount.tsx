@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
 import type { NewAccountView } from '../../../../src/features/auth/view.js';
 import { useSession } from '../../app/session.js';
-import { useChange } from '../../hooks/change.js';
+import { post, useChange } from '../../hooks/change.js';
 import { useRequired } from '../../hooks/forms.js';
 import { Page } from '../../components/page.js';
 import { LanguageSelect } from '../../components/languageSelect.js';
@@ -31,8 +31,8 @@ export function NewAccount() {
       <Page title={t('newAccount.title')} description={t('newAccount.text')}>
         <Paper withBorder p="lg">
           <PageForm
-            onSubmit={form.onSubmit((body) => create.mutate({ method: 'POST', path: '/accounts', body }))}
-            action={t('newAccount.action')}
+            onSubmit={form.onSubmit((body) => create.mutate(post('/accounts', body)))}
+            action={t('signUp.action')}
             change={create}
           >
             <TextInput label={t('fields.account')} required maxLength={200} {...form.getInputProps('name')} />

@@ -32,7 +32,7 @@ export function SecondStepForm({
   };
   return (
     <Stack>
-      <Text c="dimmed">{t(kind === 'app' ? 'secondStep.text' : 'secondStep.backupText')}</Text>
+      <Text c="dimmed">{t(kind === 'app' ? 'secondStep.text' : 'confirmIdentity.backup.text')}</Text>
       <PageForm
         onSubmit={form.onSubmit(({ code }) => enter.mutate(code.trim()))}
         action={t('secondStep.action')}
@@ -40,7 +40,7 @@ export function SecondStepForm({
       >
         <TextInput
           key={kind}
-          label={t(kind === 'app' ? 'fields.code' : 'fields.backupCode')}
+          label={t(kind === 'app' ? 'fields.code' : 'confirmIdentity.backup.label')}
           autoComplete={kind === 'app' ? 'one-time-code' : 'off'}
           inputMode={kind === 'app' ? 'numeric' : 'text'}
           maxLength={20}

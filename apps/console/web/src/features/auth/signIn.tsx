@@ -50,7 +50,7 @@ export function SignIn() {
           </div>
           {data?.sendsMail === true && (
             <Anchor component={Link} to="/forgot-password" underline="always" mt="sm" display="block">
-              {t('forgottenPassword.link')}
+              {t('forgottenPassword.title')}
             </Anchor>
           )}
           {data?.sendsMail === false && <Small mt="sm">{t('signIn.forgotten')}</Small>}

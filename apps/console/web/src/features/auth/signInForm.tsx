@@ -14,7 +14,7 @@ export function SignInForm({
   email?: string;
   onDone: (answer: { secondStep: boolean }) => Promise<void>;
 }) {
-  const { t } = useTranslation('auth');
+  const { t } = useTranslation(['auth', 'common']);
   const required = useRequired();
   const form = useForm({
     initialValues: { email, password: '' },
@@ -26,11 +26,11 @@ export function SignInForm({
   return (
     <PageForm
       onSubmit={form.onSubmit((typed) => enter.mutate(typed))}
-      action={t('signIn.action')}
+      action={t('signIn.title')}
       change={enter}
     >
       <TextInput
-        label={t('fields.email')}
+        label={t('common:words.email')}
         type="email"
         autoComplete="username"
         required

@@ -33,7 +33,7 @@ export function SignUp() {
         <>
           {t('signUp.existing')}{' '}
           <Anchor component={Link} to="/sign-in" underline="always">
-            {t('signIn.action')}
+            {t('signIn.title')}
           </Anchor>
         </>
       }

@@ -29,7 +29,7 @@ export function SignUpForm({
   invitation?: string;
   onDone: (typed: NewAccountInput) => Promise<void>;
 }) {
-  const { t, i18n } = useTranslation('auth');
+  const { t, i18n } = useTranslation(['auth', 'common']);
   const required = useRequired();
   const countriesRule = useTrialCountriesRule();
   const isInvited = email !== '';
@@ -73,7 +73,7 @@ export function SignUpForm({
         {...form.getInputProps('name')}
       />
       <TextInput
-        label={t('fields.email')}
+        label={t('common:words.email')}
         type="email"
         autoComplete="username"
         required

@@ -78,7 +78,7 @@ function Sum({ rows, currency }: MonthProps) {
 }
 
 function MonthTable({ label, rows, currency }: MonthProps & { label: string }) {
-  const { t } = useTranslation('costs');
+  const { t } = useTranslation(['costs', 'common']);
   const { whole } = useNumbers();
   const { amount, price } = useMoney(currency);
   const countryName = useCountryName();
@@ -94,7 +94,7 @@ function MonthTable({ label, rows, currency }: MonthProps & { label: string }) {
       rows={rows}
       keyOf={({ country }) => country}
       columns={[
-        { title: t('columns.country'), render: ({ country }) => countryName(country) },
+        { title: t('common:words.country'), render: ({ country }) => countryName(country) },
         count('messages'),
         count('charged', true),
         currency !== null && {

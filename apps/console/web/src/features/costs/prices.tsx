@@ -10,7 +10,7 @@ import { DataTable } from '../../components/dataTable.js';
 import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 import { NO_COUNTRY, useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { useMonths } from '../../hooks/formats.js';
 import { useRequired } from '../../hooks/forms.js';
@@ -42,7 +42,7 @@ export function Prices() {
 }
 
 function PriceTable({ prices, currency }: { prices: readonly PriceView[]; currency: string | null }) {
-  const { t } = useTranslation('costs');
+  const { t } = useTranslation(['costs', 'common']);
   const mayOperate = useMayOperate();
   const { price } = useMoney(currency);
   const month = useMonths();
@@ -55,19 +55,19 @@ function PriceTable({ prices, currency }: { prices: readonly PriceView[]; curren
       rows={prices}
       keyOf={({ country, since }) => `${country} ${since}`}
       columns={[
-        { title: t('columns.country'), render: ({ country }) => countryName(country) },
+        { title: t('common:words.country'), render: ({ country }) => countryName(country) },
         { title: t('prices.since'), render: ({ since }) => month(since) },
         { title: t('columns.price'), ta: 'right', render: (one) => price(one.price) },
         mayOperate && {
-          title: t('prices.remove'),
+          title: t('common:words.remove'),
           isTitleHidden: true,
           ta: 'right',
           render: (one) => (
             <ChangeButton
               label={removal(one)}
               title={removal(one)}
-              action={t('prices.remove')}
-              change={{ method: 'PUT', path: '/staff/prices', body: { ...one, price: null, currency } }}
+              action={t('common:words.remove')}
+              change={put('/staff/prices', { ...one, price: null, currency })}
               stale={['/staff/costs', '/staff/audit']}
               done={t('prices.removed')}
             >
@@ -83,7 +83,7 @@ function PriceTable({ prices, currency }: { prices: readonly PriceView[]; curren
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 
 function PriceForm({ currency }: { currency: string | null }) {
-  const { t, i18n } = useTranslation('costs');
+  const { t, i18n } = useTranslation(['costs', 'common']);
   const required = useRequired();
   const { data } = useData<CountriesView>('/staff/countries');
   const change = useChange(['/staff/costs', '/staff/audit'], { done: t('prices.done'), onDone: useClose() });
@@ -103,12 +103,12 @@ function PriceForm({ currency }: { currency: string | null }) {
   });
   return (
     <DialogForm
-      onSubmit={form.onSubmit((body) => change.mutate({ method: 'PUT', path: '/staff/prices', body }))}
+      onSubmit={form.onSubmit((body) => change.mutate(put('/staff/prices', body)))}
       action={t('prices.set')}
       change={change}
     >
       <Select
-        label={t('columns.country')}
+        label={t('common:words.country')}
         data={useCountryChoices([...(data?.countries ?? []), NO_COUNTRY])}
         searchable
         required

@@ -89,7 +89,8 @@ function Stops({ incident }: Pick<Props, 'incident'>) {
               {number}
             </Anchor>
             {/^[A-Z]/.test(onlyFor) && ` · ${t('stopped.country', { country: countryName(onlyFor) })}`}
-            {/^[a-z]/.test(onlyFor) && ` · ${t(`stopped.language.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`)}`}
+            {/^[a-z]/.test(onlyFor) &&
+              ` · ${t('stopped.language', { language: t(`languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`) })}`}
             {until !== null && (
               <>
                 {' '}

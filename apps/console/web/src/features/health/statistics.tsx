@@ -1,13 +1,13 @@
 import { Badge, Group, Paper, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
-import type { HealthCheck, HealthView } from '../../../../src/features/health/view.js';
+import type { HealthView } from '../../../../src/features/health/view.js';
 import { Small } from '../../components/facts.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { useRemedy } from './findingText.js';
 import { SEVERITIES } from './verdict.js';
 
 interface Statistic {
-  name: HealthCheck;
+  name: keyof HealthView['states'];
   /** Null when it could not be read. */
   value: string | null;
   detail: string | null;
@@ -157,7 +157,7 @@ function useProvider({ attempts, provider, receipts, ended, webhooks }: HealthVi
 }
 
 function useProcesses({ senders, loops, queues }: HealthView): Statistic[] {
-  const { t } = useTranslation('health');
+  const { t } = useTranslation(['health', 'common']);
   const { whole } = useNumbers();
   const { seconds } = useDurations();
   const able = senders?.filter(({ state }) => state === 'active').length ?? 0;
@@ -173,7 +173,9 @@ function useProcesses({ senders, loops, queues }: HealthView): Statistic[] {
     },
     {
       name: 'loops',
-      value: loops && (swept === undefined ? t('never') : t('ago', { age: seconds(swept.secondsAgo) })),
+      value:
+        loops &&
+        (swept === undefined ? t('common:words.never') : t('ago', { age: seconds(swept.secondsAgo) })),
       detail: loops && t('workers', { count: workersOf(loops) }),
     },
     {

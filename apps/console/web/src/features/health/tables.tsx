@@ -31,9 +31,11 @@ function TableSection<Row>({
   const { t } = useTranslation('health');
   return (
     <Section title={title} description={description} actions={actions}>
-      {rows === null && <Text>{t('unreadText')}</Text>}
-      {rows?.length === 0 && <Text>{none}</Text>}
-      {rows !== null && rows.length > 0 && <DataTable label={title} minWidth={480} rows={rows} {...table} />}
+      {rows === null ? (
+        <Text>{t('unreadText')}</Text>
+      ) : (
+        <DataTable label={title} minWidth={480} rows={rows} empty={<Text>{none}</Text>} {...table} />
+      )}
     </Section>
   );
 }
@@ -101,7 +103,7 @@ export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
           ),
         },
         {
-          title: t('senders.state'),
+          title: t('common:words.status'),
           render: ({ state, stops: [stop] }) => (
             <SenderBadge state={state} isStoppedByProvider={stop?.cause === 'provider'} />
           ),
@@ -116,7 +118,7 @@ export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
 }
 
 export function OwnWaitingTable({ ownWaiting }: Pick<HealthView, 'ownWaiting'>) {
-  const { t } = useTranslation('health');
+  const { t } = useTranslation(['health', 'common']);
   const { whole } = useNumbers();
   const { seconds } = useDurations();
   return (
@@ -127,7 +129,7 @@ export function OwnWaitingTable({ ownWaiting }: Pick<HealthView, 'ownWaiting'>) 
       keyOf={({ account }) => account.id}
       columns={[
         {
-          title: t('ownWaiting.account'),
+          title: t('common:words.account'),
           isName: true,
           fw: 500,
           render: ({ account }) => (
@@ -136,7 +138,7 @@ export function OwnWaitingTable({ ownWaiting }: Pick<HealthView, 'ownWaiting'>) 
             </Anchor>
           ),
         },
-        { title: t('ownWaiting.sends'), ta: 'end', render: ({ waiting }) => whole(waiting.count) },
+        { title: t('common:nav.sends'), ta: 'end', render: ({ waiting }) => whole(waiting.count) },
         {
           title: t('ownWaiting.oldest'),
           ta: 'end',

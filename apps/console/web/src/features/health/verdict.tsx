@@ -12,13 +12,13 @@ import { IncidentCard } from './incidentCard.js';
 
 /** What is wrong, the worst first, or that nothing is. */
 export function Verdict({ view }: { view: HealthView }) {
-  const { t } = useTranslation('health');
+  const { t } = useTranslation(['health', 'common']);
   const sentenceOf = useSentence(view.senders);
   const evidence = useEvidence(view);
   const [worst] = view.findings;
   const at = (
     <Small>
-      {t('asOf')} <Time at={view.at} seconds />
+      {t('common:words.asOf')} <Time at={view.at} seconds />
     </Small>
   );
   return (

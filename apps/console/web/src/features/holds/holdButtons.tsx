@@ -2,6 +2,7 @@ import type { ButtonProps } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import type { HoldView } from '../../../../src/features/holds/view.js';
 import { ChangeButton } from '../../components/changeDialog.js';
+import { post } from '../../hooks/change.js';
 
 interface Props {
   hold: Pick<HoldView, 'kind' | 'target'>;
@@ -17,7 +18,7 @@ export function HoldButton({ hold: { kind, target }, ...texts }: Props & { title
   return (
     <ChangeButton
       {...texts}
-      change={{ method: 'POST', path: '/staff/holds', body: { kind, target } }}
+      change={post('/staff/holds', { kind, target })}
       asksReason
       stale={HELD_PATHS}
       done={t(kind === 'live' ? 'live.held' : 'set')}
@@ -36,7 +37,7 @@ export function ReleaseButton({ hold: { kind, target }, ...rest }: Props) {
       title={t(`release.${kind}`)}
       action={t('release.button')}
       color="brand"
-      change={{ method: 'POST', path: '/staff/holds/release', body: { kind, target } }}
+      change={post('/staff/holds/release', { kind, target })}
       asksReason
       stale={HELD_PATHS}
       done={t('release.done')}

@@ -6,7 +6,7 @@ import { useData } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
 import { ReasonInput, useReasonRule } from '../../components/changeDialog.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
-import { useChange } from '../../hooks/change.js';
+import { post, useChange } from '../../hooks/change.js';
 import { NO_COUNTRY, useCountryChoices } from '../../hooks/countries.js';
 import { HELD_PATHS } from './holdButtons.js';
 
@@ -27,11 +27,7 @@ export function HoldForm({ kind }: { kind: 'country' | 'account' }) {
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ target, reason }) =>
-        change.mutate({
-          method: 'POST',
-          path: '/staff/holds',
-          body: { kind, target, reason: reason.trim() },
-        }),
+        change.mutate(post('/staff/holds', { kind, target, reason: reason.trim() })),
       )}
       action={t(`target.${kind}.button`)}
       color="red.9"
@@ -39,10 +35,10 @@ export function HoldForm({ kind }: { kind: 'country' | 'account' }) {
     >
       <Text>{t(`target.${kind}.what`)}</Text>
       {kind === 'account' ? (
-        <AccountPicker label={t('target.account.label')} value={form.values.target} {...field} />
+        <AccountPicker label={t('common:words.account')} value={form.values.target} {...field} />
       ) : (
         <Select
-          label={t('target.country.label')}
+          label={t('common:words.country')}
           data={choices}
           searchable
           nothingFoundMessage={t('common:picker.nothing')}

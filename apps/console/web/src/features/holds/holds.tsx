@@ -18,9 +18,6 @@ import { HoldForm } from './holdForm.js';
 
 const REFRESH_MS = 3_000;
 
-/** Countries and accounts. */
-const othersOf = ({ holds }: HoldsView) => holds.filter(({ kind }) => kind !== 'live');
-
 export function Holds() {
   const { t } = useTranslation(['holds', 'common']);
   const mayStop = useMayStop();
@@ -52,13 +49,7 @@ export function Holds() {
                 ))
               }
             >
-              {othersOf(data).length === 0 ? (
-                <EmptyState icon={IconHandStop} title={t('none.title')}>
-                  {t('none.text')}
-                </EmptyState>
-              ) : (
-                <HoldTable holds={othersOf(data)} isCapped={data.isCapped} />
-              )}
+              <HoldTable view={data} />
             </Section>
           </>
         )}
@@ -69,14 +60,14 @@ export function Holds() {
 
 /** Whether live delivery is running, and the hold of all of it. */
 function LiveDelivery({ view }: { view: HoldsView }) {
-  const { t } = useTranslation('holds');
+  const { t } = useTranslation(['holds', 'common']);
   const { whole } = useNumbers();
   const mayStop = useMayStop();
   const hold = view.holds.find(({ kind }) => kind === 'live');
   const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
   const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
   return (
-    <Paper withBorder p="lg" component="section" aria-label={t('live.title')}>
+    <Paper withBorder p="lg" component="section" aria-label={t('kinds.live')}>
       <Group justify="space-between" gap="md">
         <Group gap="md" wrap="nowrap" align="flex-start">
           <ThemeIcon size={48} radius="xl" color={hold === undefined ? 'teal.9' : 'red.9'}>
@@ -88,7 +79,7 @@ function LiveDelivery({ view }: { view: HoldsView }) {
             </Title>
             {hold !== undefined && (
               <Text>
-                {t('since')} <Time at={hold.since} /> ·{' '}
+                {t('common:words.since')} <Time at={hold.since} /> ·{' '}
                 {t('banner.by', { who: hold.setBy, reason: hold.reason })}
               </Text>
             )}
@@ -114,8 +105,9 @@ function LiveDelivery({ view }: { view: HoldsView }) {
   );
 }
 
-function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: boolean }) {
-  const { t } = useTranslation('holds');
+/** Countries and accounts on hold. */
+function HoldTable({ view: { holds, isCapped } }: { view: HoldsView }) {
+  const { t } = useTranslation(['holds', 'common']);
   const { whole } = useNumbers();
   const mayStop = useMayStop();
   const isNarrow = useMatches({ base: true, sm: false });
@@ -123,7 +115,12 @@ function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: 
     <DataTable
       label={t('others')}
       minWidth={300}
-      rows={holds}
+      rows={holds.filter(({ kind }) => kind !== 'live')}
+      empty={
+        <EmptyState icon={IconHandStop} title={t('none.title')}>
+          {t('none.text')}
+        </EmptyState>
+      }
       keyOf={({ kind, target }) => `${kind} ${target}`}
       columns={[
         {
@@ -137,7 +134,7 @@ function HoldTable({ holds, isCapped }: { holds: readonly HoldView[]; isCapped: 
           ),
         },
         !isNarrow && { title: t('columns.reason'), render: (hold) => <Reason hold={hold} /> },
-        { title: t('columns.since'), visibleFrom: 'sm', render: ({ since }) => <Time at={since} /> },
+        { title: t('common:words.since'), visibleFrom: 'sm', render: ({ since }) => <Time at={since} /> },
         {
           title: t('columns.waiting'),
           ta: 'right',

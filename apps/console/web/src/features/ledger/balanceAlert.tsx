@@ -5,7 +5,7 @@ import type { BalanceAlertView } from '../../../../src/features/ledger/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { EditableSection } from '../protection/editableSection.js';
@@ -42,12 +42,12 @@ function AlertForm({ below }: Pick<BalanceAlertView, 'below'>) {
   const change = useChange([path], { onDone: useClose() });
   const form = useForm({
     initialValues: { isOn: below !== null, below: below ?? BELOW.initial },
-    validate: { below: (value, { isOn }) => (isOn ? rangeRule(BELOW.min, BELOW.max)(value) : null) },
+    validate: { below: (value, { isOn }) => (isOn ? rangeRule(BELOW)(value) : null) },
   });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isOn, below: value }) =>
-        change.mutate({ method: 'PUT', path, body: { below: isOn ? value : null } }),
+        change.mutate(put(path, { below: isOn ? value : null })),
       )}
       change={change}
     >

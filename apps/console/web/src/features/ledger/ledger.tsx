@@ -74,7 +74,7 @@ function Balance() {
     <>
       <SimpleGrid cols={2} maw={560}>
         {(['freeQuota', 'credits'] as const).map((bucket) => (
-          <Statistic key={bucket} label={t(bucket)}>
+          <Statistic key={bucket} label={t(bucket === 'credits' ? 'buckets.credit' : 'buckets.free_quota')}>
             {data === undefined ? '–' : whole(data[bucket])}{' '}
             <Text span c="dimmed">
               {data !== undefined && t('units', { count: data[bucket] })}

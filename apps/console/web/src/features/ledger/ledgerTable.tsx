@@ -70,7 +70,7 @@ function What({ entry: { at, kind, reason, reference, expiresAt, sendId } }: { e
       </Small>
       {sendId !== null && (
         <Text size="xs" hiddenFrom="sm" component="div">
-          <SendLink id={sendId} text={t('send')} />
+          <SendLink id={sendId} text={t('columns.send')} />
         </Text>
       )}
     </>

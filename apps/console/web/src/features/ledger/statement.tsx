@@ -76,7 +76,7 @@ export function Statement() {
 const LINES = ['opening', 'granted', 'reserved', 'returned', 'lapsed', 'closing'] as const;
 
 function Units({ view }: { view: StatementView }) {
-  const { t } = useTranslation('ledger');
+  const { t } = useTranslation(['ledger', 'common']);
   const { whole, signed } = useNumbers();
   const units = (line: (typeof LINES)[number], bucket: 'free_quota' | 'credit'): string => {
     if (line === 'opening' || line === 'closing') return whole(view[line][bucket]);
@@ -88,7 +88,7 @@ function Units({ view }: { view: StatementView }) {
         title={view.name}
         description={
           <>
-            {t('statement.asOf')} <Time at={view.at} />
+            {t('common:words.asOf')} <Time at={view.at} />
           </>
         }
       >
@@ -111,7 +111,7 @@ function Units({ view }: { view: StatementView }) {
             keyOf={({ at, bucket, units: granted }) => `${at} ${bucket} ${granted}`}
             columns={[
               {
-                title: t('statement.reason'),
+                title: t('common:reason.label'),
                 render: ({ at, reason, reference, expiresAt }) => (
                   <>
                     <Text inherit style={{ overflowWrap: 'anywhere' }}>

@@ -19,7 +19,7 @@ export function Breakdowns({ overview, linkTo }: { overview: OverviewView; linkT
         <Breakdown
           title={t('byCountry')}
           description={t('byCountryText')}
-          column={t('columns.country')}
+          column={t('common:words.country')}
           rows={countries.map((of) => ({ ...of, id: of.country, name: countryName(of.country) }))}
           linkTo={(country) => linkTo({ country })}
         />
@@ -28,7 +28,7 @@ export function Breakdowns({ overview, linkTo }: { overview: OverviewView; linkT
       {applications.length > 1 && (
         <Breakdown
           title={t('byApplication')}
-          column={t('application')}
+          column={t('common:words.application')}
           rows={applications.map((of) => ({ ...of, id: of.applicationId }))}
           linkTo={(application) => linkTo({ application })}
         />
@@ -36,7 +36,7 @@ export function Breakdowns({ overview, linkTo }: { overview: OverviewView; linkT
       {locales.length > 1 && (
         <Breakdown
           title={t('byLocale')}
-          column={t('columns.locale')}
+          column={t('common:language')}
           rows={locales.map((of) => ({ ...of, id: of.locale, name: t(`common:languages.${of.locale}`) }))}
           linkTo={(locale) => linkTo({ locale })}
         />
@@ -60,7 +60,7 @@ function Breakdown({
   rows: readonly (StatisticsView & { id: string; name: string })[];
   linkTo: (id: string) => string;
 }) {
-  const { t } = useTranslation('overview');
+  const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();
   const { share, seconds } = useShares();
   return (
@@ -79,7 +79,7 @@ function Breakdown({
               </Anchor>
             ),
           },
-          { title: t('statistics.sends'), ta: 'right', render: ({ sends }) => whole(sends) },
+          { title: t('common:nav.sends'), ta: 'right', render: ({ sends }) => whole(sends) },
           {
             title: t('statistics.delivered'),
             ta: 'right',
@@ -91,7 +91,7 @@ function Breakdown({
             render: ({ verifiedShare }) => share(verifiedShare),
           },
           {
-            title: t('columns.time'),
+            title: t('statistics.median'),
             ta: 'right',
             visibleFrom: 'sm',
             render: ({ deliverySecondsMedian }) => seconds(deliverySecondsMedian),
@@ -110,7 +110,7 @@ function Failures({
   overview: OverviewView;
   linkTo: LinkToSends;
 }) {
-  const { t } = useTranslation(['overview', 'sends']);
+  const { t } = useTranslation(['overview', 'sends', 'common']);
   const { whole } = useNumbers();
   const { share } = useShares();
   return (
@@ -122,14 +122,14 @@ function Failures({
         keyOf={({ reason }) => reason}
         columns={[
           {
-            title: t('sends:columns.reason'),
+            title: t('common:reason.label'),
             render: ({ reason }) => (
               <Anchor component={Link} to={linkTo({ reason })}>
                 {t(`sends:reasons.${reason}`)}
               </Anchor>
             ),
           },
-          { title: t('statistics.sends'), ta: 'right', render: ({ sends }) => whole(sends) },
+          { title: t('common:nav.sends'), ta: 'right', render: ({ sends }) => whole(sends) },
           { title: t('ofAll'), ta: 'right', render: ({ sends }) => share(sends / totals.sends) },
         ]}
       />
@@ -139,7 +139,7 @@ function Failures({
 
 /** Where people say that they did not request a code: a sign of somebody who misuses the sign-in form. */
 export function Denials({ denials }: { denials: OverviewView['denials'] }) {
-  const { t } = useTranslation('overview');
+  const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();
   const countryName = useCountryName();
   const title = t('denials.title');
@@ -151,8 +151,8 @@ export function Denials({ denials }: { denials: OverviewView['denials'] }) {
         rows={denials}
         keyOf={({ applicationId, country }) => `${applicationId} ${country}`}
         columns={[
-          { title: t('application'), render: ({ name }) => name },
-          { title: t('columns.country'), render: ({ country }) => countryName(country ?? NO_COUNTRY) },
+          { title: t('common:words.application'), render: ({ name }) => name },
+          { title: t('common:words.country'), render: ({ country }) => countryName(country ?? NO_COUNTRY) },
           { title: t('denials.messages'), ta: 'right', render: (row) => whole(row.denials) },
         ]}
       />

@@ -76,14 +76,14 @@ function ChartSection({ name, ...chart }: ChartProps & { name: 'outcomes' | 'tim
 
 /** The data of a chart as a table for screen readers. */
 function ChartTable({ caption, labels, series, format }: ChartProps & { caption: string }) {
-  const { t } = useTranslation('overview');
+  const { t } = useTranslation(['overview', 'common']);
   return (
     <VisuallyHidden>
       <Table>
         <Table.Caption>{caption}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
-            {[t('charts.time'), ...series.map(({ label }) => label)].map((column) => (
+            {[t('common:words.time'), ...series.map(({ label }) => label)].map((column) => (
               <Table.Th key={column}>{column}</Table.Th>
             ))}
           </Table.Tr>

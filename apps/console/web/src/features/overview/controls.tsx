@@ -23,7 +23,7 @@ export function OverviewControls({
   return (
     <Group gap="xs" align="flex-start" role="group" aria-label={t('common:filters')}>
       <SegmentedControl
-        aria-label={t('period')}
+        aria-label={t('common:words.period')}
         data={PERIODS.map((value) => ({ value, label: t(`periods.${value}`) }))}
         value={query.period}
         onChange={(period) => set({ period, from: null, to: null })}
@@ -35,14 +35,14 @@ export function OverviewControls({
             type="date"
             aria-label={t(`range.${name}`)}
             value={query[name] ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
             error={name === 'to' && isWrong && t('range.invalid', { max: CUSTOM_DAYS_MAX })}
             maw={200}
           />
         ))}
       {new Set(applications.map((application) => application.mode)).size > 1 && (
         <SegmentedControl
-          aria-label={t('mode')}
+          aria-label={t('common:words.mode')}
           data={MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))}
           value={mode}
           onChange={(value) => set({ mode: value, application: null })}
@@ -50,8 +50,8 @@ export function OverviewControls({
       )}
       {own.length > 1 && (
         <Select
-          aria-label={t('application')}
-          placeholder={t('allApplications')}
+          aria-label={t('common:words.application')}
+          placeholder={t('common:words.allApplications')}
           data={own.map(({ id, name }) => ({ value: id, label: name }))}
           value={query.application}
           onChange={(application) => set({ application })}

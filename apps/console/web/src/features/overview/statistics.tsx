@@ -28,7 +28,7 @@ export function OverviewStatistics({
   previous: StatisticsView;
   linkTo: LinkToSends;
 }) {
-  const { t } = useTranslation('overview');
+  const { t } = useTranslation(['overview', 'common']);
   const { whole } = useNumbers();
   const { share, seconds } = useShares();
   const arrived = { status: 'arrived' };
@@ -38,7 +38,7 @@ export function OverviewStatistics({
     value: (of: StatisticsView) => string,
     count?: number,
   ][] = [
-    [t('statistics.sends'), {}, ({ sends }) => whole(sends)],
+    [t('common:nav.sends'), {}, ({ sends }) => whole(sends)],
     [t('statistics.delivered'), arrived, ({ deliveredShare }) => share(deliveredShare), totals.delivered],
     [
       t('statistics.verified'),

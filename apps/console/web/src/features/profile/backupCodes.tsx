@@ -2,12 +2,13 @@ import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Text } from '@manti
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { saveFile } from '../../components/download.js';
-import { useClose } from '../../components/dialog.js';
+import { useClose, useKeepOpen } from '../../components/dialog.js';
 import { focusOnMount } from '../../hooks/forms.js';
 
 export function BackupCodes({ codes }: { codes: readonly string[] }) {
   const { t } = useTranslation(['profile', 'common']);
   const close = useClose();
+  useKeepOpen(t('backupCodes.title'));
   const text = `${codes.join('\n')}\n`;
   return (
     <Stack>

@@ -2,7 +2,7 @@ import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { DialogForm, useClose } from '../../components/dialog.js';
-import { useChange } from '../../hooks/change.js';
+import { post, useChange } from '../../hooks/change.js';
 import { useRequired } from '../../hooks/forms.js';
 
 /** Has a link mailed to a new address, which makes it the user's. */
@@ -17,7 +17,7 @@ export function ChangeAddress() {
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ email }) =>
-        ask.mutate({ method: 'POST', path: '/auth/change-address', body: { email: email.trim() } }),
+        ask.mutate(post('/auth/change-address', { email: email.trim() })),
       )}
       action={t('auth:forgottenPassword.action')}
       change={ask}

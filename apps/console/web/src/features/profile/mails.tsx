@@ -5,7 +5,7 @@ import { useData } from '../../api/queries.js';
 import { useSession } from '../../app/session.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 
 export function Mails() {
   const { t } = useTranslation('profile');
@@ -15,11 +15,7 @@ export function Mails() {
   const mails = data?.mails ?? [];
   const choose = (kind: string, isWanted: boolean): void => {
     const muted = mails.filter((mail) => (mail.kind === kind ? !isWanted : !mail.isWanted));
-    change.mutate({
-      method: 'PUT',
-      path: '/profile/mails',
-      body: { muted: muted.map((mail) => mail.kind) },
-    });
+    change.mutate(put('/profile/mails', { muted: muted.map((mail) => mail.kind) }));
   };
   return (
     <Section title={t('mails.title')} description={t(sendsMail ? 'mails.description' : 'mails.none')}>

@@ -12,7 +12,7 @@ import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { useChange } from '../../hooks/change.js';
+import { put, remove, useChange } from '../../hooks/change.js';
 import { useRequired } from '../../hooks/forms.js';
 import { browserOf } from './sessions.js';
 
@@ -32,53 +32,50 @@ export function Passkeys() {
       }
     >
       <Loaded read={read}>
-        {({ passkeys }) =>
-          passkeys.length === 0 ? (
-            <Text c="dimmed">{t('passkeys.none')}</Text>
-          ) : (
-            <DataTable
-              label={t('passkeys.title')}
-              verticalSpacing="sm"
-              rows={passkeys}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: t('passkeys.name'), render: ({ name }) => name },
-                {
-                  title: t('passkeys.added'),
-                  visibleFrom: 'sm',
-                  render: ({ createdAt }) => createdAt !== null && <Time at={createdAt} />,
-                },
-                {
-                  title: t('common:actions'),
-                  render: (passkey) => <Actions passkey={passkey} />,
-                },
-              ]}
-            />
-          )
-        }
+        {({ passkeys }) => (
+          <DataTable
+            empty={<Text c="dimmed">{t('passkeys.none')}</Text>}
+            label={t('passkeys.title')}
+            verticalSpacing="sm"
+            rows={passkeys}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: t('common:words.name'), render: ({ name }) => name },
+              {
+                title: t('passkeys.added'),
+                visibleFrom: 'sm',
+                render: ({ createdAt }) => createdAt !== null && <Time at={createdAt} />,
+              },
+              {
+                title: t('common:actions'),
+                render: (passkey) => <Actions passkey={passkey} />,
+              },
+            ]}
+          />
+        )}
       </Loaded>
     </Section>
   );
 }
 
 function Actions({ passkey }: { passkey: PasskeyView }) {
-  const { t } = useTranslation('profile');
+  const { t } = useTranslation(['profile', 'common']);
   return (
     <Group gap="xs">
       <DialogButton
         size="compact-xs"
         aria-label={t('passkeys.renameOne', passkey)}
-        label={t('passkeys.rename')}
+        label={t('common:words.rename')}
         title={t('passkeys.renameTitle')}
       >
         <Rename passkey={passkey} />
       </DialogButton>
       <ChangeButton
         button={{ size: 'compact-xs' }}
-        label={t('passkeys.removeOne', passkey)}
+        label={t('common:words.removeNamed', passkey)}
         title={t('passkeys.removeTitle')}
-        action={t('passkeys.remove')}
-        change={{ method: 'DELETE', path: `${PATH}/${passkey.id}` }}
+        action={t('common:words.remove')}
+        change={remove(`${PATH}/${passkey.id}`)}
         stale={['/profile']}
         done={t('passkeys.removed')}
       >
@@ -93,12 +90,12 @@ function useNameForm(name: string) {
 }
 
 function NameInput(props: ReturnType<ReturnType<typeof useNameForm>['getInputProps']>) {
-  const { t } = useTranslation('profile');
-  return <TextInput label={t('passkeys.name')} required maxLength={100} data-autofocus {...props} />;
+  const { t } = useTranslation(['profile', 'common']);
+  return <TextInput label={t('common:words.name')} required maxLength={100} data-autofocus {...props} />;
 }
 
 function Add() {
-  const { t } = useTranslation('profile');
+  const { t } = useTranslation(['profile', 'auth']);
   const client = useQueryClient();
   const close = useClose();
   const browser = browserOf(navigator.userAgent);
@@ -114,7 +111,7 @@ function Add() {
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ name }) => add.mutate(name.trim()))}
-      action={t('twoFactor.continue')}
+      action={t('auth:secondStep.action')}
       change={add}
     >
       <Text>{t('passkeys.addText')}</Text>
@@ -129,7 +126,7 @@ function Rename({ passkey }: { passkey: PasskeyView }) {
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ name }) =>
-        change.mutate({ method: 'PUT', path: `${PATH}/${passkey.id}`, body: { name: name.trim() } }),
+        change.mutate(put(`${PATH}/${passkey.id}`, { name: name.trim() })),
       )}
       change={change}
     >

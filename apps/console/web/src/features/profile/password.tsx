@@ -10,7 +10,7 @@ import { NewPassword } from '../../components/newPassword.js';
 import { useFormMutation, useRequired } from '../../hooks/forms.js';
 
 export function Password() {
-  const { t } = useTranslation('profile');
+  const { t } = useTranslation(['profile', 'auth']);
   const { user } = useSession();
   const client = useQueryClient();
   const required = useRequired();
@@ -37,7 +37,7 @@ export function Password() {
         <input type="hidden" autoComplete="username" value={user.email} readOnly />
         <CurrentPassword label={t('password.current')} {...form.getInputProps('password')} />
         <NewPassword
-          label={t('password.next')}
+          label={t('auth:resetPassword.field')}
           required
           owner={[user.name, user.email]}
           {...form.getInputProps('newPassword')}

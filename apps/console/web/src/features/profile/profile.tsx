@@ -13,7 +13,7 @@ import { DialogButton } from '../../components/dialog.js';
 import { Page, Section } from '../../components/page.js';
 import { LanguageSelect } from '../../components/languageSelect.js';
 import { PageForm } from '../../components/pageForm.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 import { useRequired } from '../../hooks/forms.js';
 
 export function Profile() {
@@ -39,16 +39,13 @@ function Details() {
   });
   const change = useChange(['/session'], { form });
   const save = (body: typeof form.values): void =>
-    change.mutate(
-      { method: 'PUT', path: '/profile', body },
-      {
-        onSuccess: () => {
-          void i18n
-            .changeLanguage(body.language)
-            .then(() => notifications.show({ message: i18n.getFixedT(null, 'profile')('details.saved') }));
-        },
+    change.mutate(put('/profile', body), {
+      onSuccess: () => {
+        void i18n
+          .changeLanguage(body.language)
+          .then(() => notifications.show({ message: i18n.getFixedT(null, 'profile')('details.saved') }));
       },
-    );
+    });
   const address = (
     <DialogButton label={t('address.change')} title={t('address.title')}>
       <ChangeAddress />
@@ -57,9 +54,9 @@ function Details() {
   return (
     <Section title={t('details.title')} actions={sendsMail && address}>
       <PageForm onSubmit={form.onSubmit(save)} action={t('common:save')} change={change} isInSection>
-        <TextInput label={t('details.email')} value={user.email} readOnly variant="filled" />
+        <TextInput label={t('common:words.email')} value={user.email} readOnly variant="filled" />
         <TextInput
-          label={t('details.name')}
+          label={t('common:words.name')}
           autoComplete="name"
           required
           maxLength={200}

@@ -6,7 +6,7 @@ import { DataTable } from '../../components/dataTable.js';
 import { Section } from '../../components/page.js';
 import { Failure, Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { useChange } from '../../hooks/change.js';
+import { remove, useChange } from '../../hooks/change.js';
 import { useAddresses } from '../../hooks/formats.js';
 
 export function Sessions() {
@@ -21,7 +21,7 @@ export function Sessions() {
         <Button
           size="xs"
           variant="default"
-          onClick={() => end.mutate({ method: 'DELETE', path: '/profile/sessions' })}
+          onClick={() => end.mutate(remove('/profile/sessions'))}
           loading={end.isPending}
           disabled={(read.data?.sessions.length ?? 0) < 2}
         >
@@ -36,7 +36,7 @@ export function Sessions() {
 }
 
 function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
-  const { t } = useTranslation('profile');
+  const { t } = useTranslation(['profile', 'common']);
   const addressText = useAddresses();
   return (
     <DataTable
@@ -68,7 +68,7 @@ function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
           visibleFrom: 'md',
           render: ({ createdAt }) => <Time at={createdAt} />,
         },
-        { title: t('sessions.columns.used'), render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
+        { title: t('common:words.lastUsed'), render: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
       ]}
     />
   );

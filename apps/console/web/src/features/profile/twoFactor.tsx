@@ -1,5 +1,6 @@
 import { Badge, Box, Button, Center, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
+import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { QRCodeSVG } from 'qrcode.react';
@@ -15,7 +16,7 @@ import {
 import { useMutationOnce } from '../../api/queries.js';
 import { useSession } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';
-import { Dialog, DialogButton, DialogForm, useClose } from '../../components/dialog.js';
+import { Dialog, DialogButton, DialogForm, useClose, useKeepOpen } from '../../components/dialog.js';
 import { Section } from '../../components/page.js';
 import { CurrentPassword } from '../../components/pageForm.js';
 import { useFormMutation, useRequired } from '../../hooks/forms.js';
@@ -26,8 +27,7 @@ export function TwoFactor() {
   const { t } = useTranslation('profile');
   const { user, needsTwoFactor } = useSession();
   const { hasTwoFactor } = user;
-  const [open, setOpen] = useState<'on' | 'codes' | null>(null);
-  const close = (): void => setOpen(null);
+  const [isTurningOn, { open, close }] = useDisclosure();
   return (
     <Section
       title={t('twoFactor.title')}
@@ -35,9 +35,9 @@ export function TwoFactor() {
       actions={
         hasTwoFactor ? (
           <>
-            <Button size="xs" variant="default" onClick={() => setOpen('codes')}>
-              {t('twoFactor.newCodes')}
-            </Button>
+            <DialogButton label={t('twoFactor.newCodes')} title={t('twoFactor.newCodes')}>
+              <RenewBackupCodes />
+            </DialogButton>
             {!needsTwoFactor && (
               <DialogButton label={t('twoFactor.turnOff')} title={t('turningOff.title')}>
                 <TurnOff />
@@ -45,7 +45,7 @@ export function TwoFactor() {
             )}
           </>
         ) : (
-          <Button size="xs" onClick={() => setOpen('on')}>
+          <Button size="xs" onClick={open}>
             {t('twoFactor.turnOn')}
           </Button>
         )
@@ -55,8 +55,10 @@ export function TwoFactor() {
         {t(hasTwoFactor ? 'twoFactor.on' : 'twoFactor.off')}
       </Badge>
       {needsTwoFactor && <Text c="dimmed">{t('twoFactor.required')}</Text>}
-      <TurnOn opened={open === 'on'} onClose={close} />
-      <RenewBackupCodes opened={open === 'codes'} onClose={close} />
+      {/* Outside of what changes as soon as it is on. */}
+      <Dialog opened={isTurningOn} onClose={close} title={t('turningOn.title')}>
+        <TurnOn />
+      </Dialog>
     </Section>
   );
 }
@@ -79,66 +81,34 @@ function TurnOff() {
 }
 
 /** Replaces the backup codes and shows the new ones once. */
-function RenewBackupCodes({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+function RenewBackupCodes() {
   const { t } = useTranslation('profile');
   const [codes, setCodes] = useState<string[] | null>(null);
-  const close = (): void => {
-    setCodes(null);
-    onClose();
-  };
+  if (codes !== null) return <BackupCodes codes={codes} />;
   return (
-    <Dialog
-      opened={opened}
-      onClose={close}
-      title={t(codes === null ? 'twoFactor.newCodes' : 'backupCodes.title')}
-      persistent={codes !== null}
+    <PasswordForm
+      action={t('backupCodes.renewAction')}
+      onSubmit={async (password) => setCodes((await replaceBackupCodes(password)).backupCodes)}
     >
-      {codes === null ? (
-        <PasswordForm
-          action={t('backupCodes.renewAction')}
-          onSubmit={async (password) => setCodes((await replaceBackupCodes(password)).backupCodes)}
-        >
-          {t('backupCodes.renew')}
-        </PasswordForm>
-      ) : (
-        <BackupCodes codes={codes} />
-      )}
-    </Dialog>
+      {t('backupCodes.renew')}
+    </PasswordForm>
   );
-}
-
-interface Setup {
-  uri: string;
-  backupCodes: string[];
 }
 
 /** Turns two-factor authentication on: password, first code of the app, backup codes. */
-function TurnOn({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { t } = useTranslation('profile');
-  const [setup, setSetup] = useState<Setup | null>(null);
+function TurnOn() {
+  const { t } = useTranslation(['profile', 'auth']);
+  const [setup, setSetup] = useState<Awaited<ReturnType<typeof beginTwoFactor>> | null>(null);
   const [isOn, setIsOn] = useState(false);
-  const close = (): void => {
-    setSetup(null);
-    setIsOn(false);
-    onClose();
-  };
-  return (
-    <Dialog
-      opened={opened}
-      onClose={close}
-      title={t(isOn ? 'backupCodes.title' : 'turningOn.title')}
-      persistent={setup !== null}
-    >
-      {setup === null && (
-        <PasswordForm
-          action={t('twoFactor.continue')}
-          onSubmit={async (password) => setSetup(await beginTwoFactor(password))}
-        />
-      )}
-      {setup !== null && !isOn && <FirstCode uri={setup.uri} onDone={() => setIsOn(true)} />}
-      {setup !== null && isOn && <BackupCodes codes={setup.backupCodes} />}
-    </Dialog>
-  );
+  if (setup === null)
+    return (
+      <PasswordForm
+        action={t('auth:secondStep.action')}
+        onSubmit={async (password) => setSetup(await beginTwoFactor(password))}
+      />
+    );
+  if (isOn) return <BackupCodes codes={setup.backupCodes} />;
+  return <FirstCode uri={setup.uri} onDone={() => setIsOn(true)} />;
 }
 
 function FirstCode({ uri, onDone }: { uri: string; onDone: () => void }) {
@@ -156,6 +126,7 @@ function FirstCode({ uri, onDone }: { uri: string; onDone: () => void }) {
     },
     onError: () => form.setFieldValue('code', ''),
   });
+  useKeepOpen(true);
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ code }) => enter.mutate(code.trim()))}
@@ -198,7 +169,7 @@ function PasswordForm({
   onSubmit: (password: string) => Promise<void>;
   children?: ReactNode;
 }) {
-  const { t } = useTranslation('profile');
+  const { t } = useTranslation(['profile', 'auth']);
   const form = useForm({ initialValues: { password: '' }, validate: { password: useRequired() } });
   const give = useFormMutation(form, onSubmit);
   return (
@@ -210,7 +181,11 @@ function PasswordForm({
       marksFields
     >
       {children !== undefined && <Text>{children}</Text>}
-      <CurrentPassword label={t('twoFactor.password')} data-autofocus {...form.getInputProps('password')} />
+      <CurrentPassword
+        label={t('auth:confirmIdentity.password.label')}
+        data-autofocus
+        {...form.getInputProps('password')}
+      />
     </DialogForm>
   );
 }

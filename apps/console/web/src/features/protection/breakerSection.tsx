@@ -5,7 +5,7 @@ import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
 import { Time } from '../../components/times.js';
-import { useAccountChange } from '../../hooks/change.js';
+import { post, put, useAccountChange } from '../../hooks/change.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -34,7 +34,7 @@ export function BreakerSection(props: ProtectionProps) {
     >
       <Text>
         {breaker === null
-          ? t('breaker.off')
+          ? t('limits.off')
           : t('breaker.on', {
               percent: whole(breaker.unverifiedPercent),
               sends: whole(breaker.minSends),
@@ -62,7 +62,7 @@ function Stopped({ path, protection: { trips }, mayChange }: ProtectionProps) {
             title={t('breaker.reset')}
             action={t('breaker.reset')}
             color="brand"
-            change={{ method: 'POST', path: `${path}/protection/breaker/reset` }}
+            change={post(`${path}/protection/breaker/reset`)}
             stale={[path, '/staff/accounts', '/staff/audit']}
             done={t('common:saved')}
           >
@@ -101,7 +101,7 @@ function Evidence({ trip }: { trip: Trip }) {
 }
 
 function Ended({ trips }: { trips: readonly Trip[] }) {
-  const { t } = useTranslation('protection');
+  const { t } = useTranslation(['protection', 'common']);
   const { whole } = useNumbers();
   const nameOf = useCountryName();
   return (
@@ -111,7 +111,7 @@ function Ended({ trips }: { trips: readonly Trip[] }) {
       rows={trips}
       keyOf={({ country }) => country}
       columns={[
-        { title: t('breaker.columns.country'), render: ({ country }) => nameOf(country) },
+        { title: t('common:words.country'), render: ({ country }) => nameOf(country) },
         { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} wraps /> },
         {
           title: t('breaker.columns.unverified'),
@@ -131,7 +131,7 @@ function BreakerForm({ path, protection }: ProtectionProps) {
   const rule =
     (name: keyof typeof BOUNDS) =>
     (value: number, { isOn }: { isOn: boolean }) =>
-      isOn ? rangeRule(BOUNDS[name].min, BOUNDS[name].max)(value) : null;
+      isOn ? rangeRule(BOUNDS[name])(value) : null;
   const form = useForm({
     initialValues: { isOn: protection.breaker !== null, ...(protection.breaker ?? INITIAL) },
     validate: { unverifiedPercent: rule('unverifiedPercent'), minSends: rule('minSends') },
@@ -139,16 +139,12 @@ function BreakerForm({ path, protection }: ProtectionProps) {
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isOn, ...rule }) =>
-        change.mutate({
-          method: 'PUT',
-          path: `${path}/protection/breaker`,
-          body: { rule: isOn ? rule : null },
-        }),
+        change.mutate(put(`${path}/protection/breaker`, { rule: isOn ? rule : null })),
       )}
       change={change}
     >
       <Switch
-        label={t('breaker.switch')}
+        label={t('breaker.title')}
         description={t('breaker.what')}
         data-autofocus
         {...form.getInputProps('isOn', { type: 'checkbox' })}

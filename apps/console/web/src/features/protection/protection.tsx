@@ -13,13 +13,13 @@ import { ProtectionSections } from './protectionSections.js';
 
 /** Everything that protects an account from abuse: its people see it, and its admins set it. */
 export function Protection() {
-  const { t } = useTranslation(['protection', 'recipients', 'common']);
+  const { t } = useTranslation(['protection', 'common']);
   const { path, mayManage } = useAccount();
   return (
     <Page title={t('common:nav.protection')} description={t(mayManage ? 'description' : 'readOnly')}>
       <ProtectionSections path={path} mayChange={mayManage} />
       <Limits path={path} />
-      <Section id="recipients" title={t('recipients:title')} description={t('recipients.what')}>
+      <Section id="recipients" title={t('common:nav.recipients')} description={t('recipients.what')}>
         <Anchor component={Link} to={`${path}/recipients`}>
           {t('recipients.open')}
         </Anchor>
@@ -30,7 +30,7 @@ export function Protection() {
 
 /** The limits of each application, which its page changes. */
 function Limits({ path }: { path: string }) {
-  const { t } = useTranslation('protection');
+  const { t } = useTranslation(['protection', 'common']);
   const { whole } = useNumbers();
   const { data } = useData<ProtectionView>(`${path}/protection`);
   const limit = (value: number | null): string => (value === null ? t('limits.off') : whole(value));
@@ -41,33 +41,30 @@ function Limits({ path }: { path: string }) {
       description={`${t('limits.what')} ${data === undefined ? '' : t('limits.account', { rate: whole(data.ratePerMinute) })}`}
     >
       <Loaded read={useData<{ applications: ApplicationView[] }>(`${path}/applications`)}>
-        {({ applications }) =>
-          applications.length === 0 ? (
-            <Text c="dimmed">{t('limits.none')}</Text>
-          ) : (
-            <DataTable
-              label={t('limits.title')}
-              minWidth={300}
-              rows={applications}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: t('limits.columns.name'),
-                  render: ({ id, name }) => (
-                    <Anchor component={Link} to={`${path}/applications/${id}`}>
-                      {name}
-                    </Anchor>
-                  ),
-                },
-                ...(['perMinute', 'perRecipientHour'] as const).map((name) => ({
-                  title: t(`limits.columns.${name}`),
-                  ta: 'right' as const,
-                  render: ({ limits }: ApplicationView) => limit(limits[name]),
-                })),
-              ]}
-            />
-          )
-        }
+        {({ applications }) => (
+          <DataTable
+            empty={<Text c="dimmed">{t('limits.none')}</Text>}
+            label={t('limits.title')}
+            minWidth={300}
+            rows={applications}
+            keyOf={({ id }) => id}
+            columns={[
+              {
+                title: t('common:words.application'),
+                render: ({ id, name }) => (
+                  <Anchor component={Link} to={`${path}/applications/${id}`}>
+                    {name}
+                  </Anchor>
+                ),
+              },
+              ...(['perMinute', 'perRecipientHour'] as const).map((name) => ({
+                title: t(`limits.columns.${name}`),
+                ta: 'right' as const,
+                render: ({ limits }: ApplicationView) => limit(limits[name]),
+              })),
+            ]}
+          />
+        )}
       </Loaded>
     </Section>
   );

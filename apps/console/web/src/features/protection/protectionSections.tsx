@@ -7,7 +7,7 @@ import type { ProtectionView } from '../../../../src/features/protection/view.js
 import { useData } from '../../api/queries.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
 import { Loaded } from '../../components/states.js';
-import { useAccountChange } from '../../hooks/change.js';
+import { put, useAccountChange } from '../../hooks/change.js';
 import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
@@ -69,7 +69,7 @@ function CountriesSection(props: ProtectionProps) {
 }
 
 function CountriesForm({ path, protection }: ProtectionProps) {
-  const { t } = useTranslation(['protection', 'common']);
+  const { t } = useTranslation(['protection', 'common', 'auth']);
   const choices = useCountryChoices(protection.countryChoices);
   const change = useAccountChange(path, useClose());
   const form = useForm({
@@ -79,17 +79,13 @@ function CountriesForm({ path, protection }: ProtectionProps) {
     },
     validate: {
       countries: (countries, { isLimited }) =>
-        isLimited && countries.length === 0 ? t('countries.missing') : null,
+        isLimited && countries.length === 0 ? t('auth:countries.missing') : null,
     },
   });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isLimited, countries }) =>
-        change.mutate({
-          method: 'PUT',
-          path: `${path}/protection/countries`,
-          body: { countries: isLimited ? countries : null },
-        }),
+        change.mutate(put(`${path}/protection/countries`, { countries: isLimited ? countries : null })),
       )}
       change={change}
     >
@@ -138,11 +134,7 @@ function CostlyForm({ path, protection }: ProtectionProps) {
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isRefused }) =>
-        change.mutate({
-          method: 'PUT',
-          path: `${path}/protection/costly`,
-          body: { isAllowed: !isRefused },
-        }),
+        change.mutate(put(`${path}/protection/costly`, { isAllowed: !isRefused })),
       )}
       change={change}
     >
@@ -199,18 +191,14 @@ function CeilingsSection(props: ProtectionProps) {
 function CeilingsForm({ path, protection: { unitsPerDay, unitsPerMonth } }: ProtectionProps) {
   const { t } = useTranslation('protection');
   const change = useAccountChange(path, useClose());
-  const rangeRule = useRangeRule();
-  const rule = (value: number | null): string | null =>
-    value === null ? null : rangeRule(BOUNDS.min, BOUNDS.max)(value);
+  const rule = useRangeRule()(BOUNDS);
   const form = useForm<Record<Period, number | null>>({
     initialValues: { unitsPerDay, unitsPerMonth },
     validate: { unitsPerDay: rule, unitsPerMonth: rule },
   });
   return (
     <DialogForm
-      onSubmit={form.onSubmit((body) =>
-        change.mutate({ method: 'PUT', path: `${path}/protection/ceilings`, body }),
-      )}
+      onSubmit={form.onSubmit((body) => change.mutate(put(`${path}/protection/ceilings`, body)))}
       change={change}
     >
       {NAMES.map((name, index) => (

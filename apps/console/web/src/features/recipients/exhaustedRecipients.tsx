@@ -13,6 +13,7 @@ import { ModeBadge } from '../../components/badges.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { Time } from '../../components/times.js';
+import { post } from '../../hooks/change.js';
 
 interface Props {
   /** The path of the account, below `/api`. */
@@ -50,13 +51,13 @@ function RecipientTable({
   const { whole } = useNumbers();
   return (
     <DataTable
-      label={t('title')}
+      label={t('common:nav.recipients')}
       minWidth={300}
       rows={recipients}
       keyOf={({ id }) => id}
       columns={[
         {
-          title: t('columns.recipient'),
+          title: t('common:words.recipient'),
           render: ({ recipient, mode, wrongInARow, recoversAt }) => (
             <>
               <Text className="tabular" style={{ whiteSpace: 'nowrap' }}>
@@ -71,7 +72,7 @@ function RecipientTable({
             </>
           ),
         },
-        { title: t('columns.mode'), visibleFrom: 'sm', render: ({ mode }) => <ModeBadge mode={mode} /> },
+        { title: t('common:words.mode'), visibleFrom: 'sm', render: ({ mode }) => <ModeBadge mode={mode} /> },
         {
           title: t('columns.wrong'),
           ta: 'right',
@@ -99,7 +100,7 @@ function RecipientTable({
               title={t('reset.title', { recipient })}
               action={t('reset.button')}
               color="brand"
-              change={{ method: 'POST', path: `${account}/exhausted-recipients/${id}/reset` }}
+              change={post(`${account}/exhausted-recipients/${id}/reset`)}
               // The account's data has the number of blocked recipients, and the audit log the reset.
               stale={[account, '/staff/audit']}
               done={t('reset.done', { recipient })}

@@ -8,10 +8,10 @@ import { EmptyState } from '../../components/states.js';
 
 /** The page of recipients blocked after too many wrong codes; admins can reset them. */
 export function Recipients() {
-  const { t } = useTranslation('recipients');
+  const { t } = useTranslation(['recipients', 'common']);
   const { path, mayManage } = useAccount();
   return (
-    <Page title={t('title')} description={t('description')}>
+    <Page title={t('common:nav.recipients')} description={t('description')}>
       <ExhaustedRecipients
         account={path}
         mayReset={mayManage}

@@ -1,5 +1,5 @@
-import { useSearchParams } from 'react-router';
 import type { RefusalReasonView } from '../../../../src/features/refusedRequests/view.js';
+import { useUrlFilters } from '../../hooks/urlFilters.js';
 
 /** Periods that end now, in hours. The longest is how long refused requests are kept. */
 export const PERIODS = { hour: 1, day: 24, week: 168, all: 336 } as const;
@@ -10,23 +10,12 @@ const NAMES = ['application', 'period', 'code', 'detail', 'fields'] as const;
 /** The filters of the page as its URL holds them. `code`, `detail` and `fields` say what the API said. */
 export type RefusedRequestQuery = Partial<Record<(typeof NAMES)[number], string>>;
 
-/** Reads the filters from the URL and changes them; null takes one away, and an empty text stays: a reason may name no fields. */
+/** Reads the filters from the URL and changes them. An empty text is none: a reason may name no fields. */
 export function useRefusedRequestQuery() {
-  const [params, setParams] = useSearchParams();
+  const { filters, set } = useUrlFilters();
   const query: RefusedRequestQuery = Object.fromEntries(
-    NAMES.flatMap((name) => (params.has(name) ? [[name, params.get(name)]] : [])),
+    NAMES.flatMap((name) => (filters.has(name) ? [[name, filters.get(name)]] : [])),
   );
-  const set = (change: { [Name in keyof RefusedRequestQuery]?: string | null }): void =>
-    setParams(
-      (before) => {
-        const after = new URLSearchParams(before);
-        for (const [name, value] of Object.entries(change))
-          if (value === null) after.delete(name);
-          else after.set(name, value);
-        return after;
-      },
-      { replace: true },
-    );
   return { query, set };
 }
 

@@ -21,7 +21,7 @@ export function RefusedRequestTable({
   requests: readonly RefusedRequestView[];
   withReason?: boolean;
 }) {
-  const { t } = useTranslation(['refusedRequests', 'sends']);
+  const { t } = useTranslation(['refusedRequests', 'sends', 'common']);
   const { whole } = useNumbers();
   return (
     <DataTable
@@ -31,9 +31,9 @@ export function RefusedRequestTable({
       keyOf={({ requestId }) => requestId}
       propsOf={() => ({ style: { verticalAlign: 'top' } })}
       columns={[
-        { title: t('columns.time'), visibleFrom: 'sm', render: ({ at }) => <Time at={at} seconds /> },
+        { title: t('common:words.time'), visibleFrom: 'sm', render: ({ at }) => <Time at={at} seconds /> },
         {
-          title: t('columns.request'),
+          title: t('common:words.request'),
           render: (request) => (
             <Stack gap={4}>
               <Small hiddenFrom="sm">

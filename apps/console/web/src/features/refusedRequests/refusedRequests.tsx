@@ -34,6 +34,7 @@ export function RefusedRequests() {
   const { t } = useTranslation(['refusedRequests', 'common']);
   const { path, isForStaff } = useAccount();
   const { query } = useRefusedRequestQuery();
+  const request = useSearchParams()[0].get('request');
   const { data } = useData<{ applications: ApplicationView[] }>(`${path}/applications`);
   return (
     <Page
@@ -42,24 +43,22 @@ export function RefusedRequests() {
       description={t(isForStaff ? 'staffDescription' : 'description')}
       actions={<Download path={`${path}/refused-requests.csv?${downloadQuery(query)}`} />}
     >
-      <List path={path} applications={data?.applications ?? []} />
+      <FoundList key={request} request={request} path={path} applications={data?.applications ?? []} />
     </Page>
   );
 }
 
-interface ListProps {
+/** Begins with the request whose id the URL holds, if it does. */
+function FoundList({
+  path,
+  applications,
+  request,
+}: {
   /** Of the account, below `/api`. */
   path: string;
   applications: Applications;
-}
-
-/** Begins with the request whose id the URL holds, if it does. */
-function List(props: ListProps) {
-  const request = useSearchParams()[0].get('request');
-  return <FoundList key={request} request={request} {...props} />;
-}
-
-function FoundList({ path, applications, request }: ListProps & { request: string | null }) {
+  request: string | null;
+}) {
   const { t } = useTranslation('refusedRequests');
   const { query, set } = useRefusedRequestQuery();
   const [text, setText] = useState(request);
@@ -162,7 +161,7 @@ function Filters({
   return (
     <Group gap="xs" align="flex-end" role="group" aria-label={t('common:filters')}>
       <Select
-        label={t('filters.application')}
+        label={t('common:words.application')}
         placeholder={t('filters.any')}
         data={applications.map(({ id, name }) => ({ value: id, label: name }))}
         value={query.application ?? null}
@@ -173,7 +172,7 @@ function Filters({
         w={{ base: 'calc(50% - 5px)', sm: 200 }}
       />
       <Select
-        label={t('filters.period')}
+        label={t('common:words.period')}
         data={(Object.keys(PERIODS) as Period[]).map((value) => ({
           value,
           label: t(`filters.periods.${value}`),

@@ -53,14 +53,14 @@ export function Search({ account }: { account: string | undefined }) {
         rightSection={<Kbd size="xs">/</Kbd>}
         onClick={open}
       >
-        {t('open')}
+        {t('title')}
       </Button>
       <ActionIcon
         hiddenFrom="sm"
         variant="subtle"
         color="gray"
         size="lg"
-        aria-label={t('open')}
+        aria-label={t('title')}
         onClick={open}
       >
         <IconSearch size={20} />

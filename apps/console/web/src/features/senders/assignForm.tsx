@@ -6,12 +6,12 @@ import type { SenderView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
 import { AccountPicker } from '../../components/accountPicker.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 import { useSenders } from '../../hooks/senders.js';
 
 /** Says whose messages a sender sends. */
 export function AssignForm({ sender }: { sender: SenderView }) {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'common']);
   const { path, audit } = useSenders();
   const change = useChange([path, audit, '/staff/health'], { done: t('assign.done'), onDone: useClose() });
   const form = useForm({
@@ -35,14 +35,12 @@ export function AssignForm({ sender }: { sender: SenderView }) {
     <DialogForm
       onSubmit={form.onSubmit((values) => {
         const isShared = values.owner === 'shared';
-        change.mutate({
-          method: 'PUT',
-          path: `${path}/${sender.id}/owner`,
-          body: {
+        change.mutate(
+          put(`${path}/${sender.id}/owner`, {
             accountId: isShared ? null : values.accountId,
             applicationIds: isShared ? [] : values.applicationIds,
-          },
-        });
+          }),
+        );
       })}
       change={change}
     >
@@ -55,7 +53,7 @@ export function AssignForm({ sender }: { sender: SenderView }) {
       {owner === 'account' && (
         <>
           <AccountPicker
-            label={t('assign.which')}
+            label={t('common:words.account')}
             value={accountId}
             onChange={(id) => form.setValues({ accountId: id, applicationIds: [] })}
             error={form.errors['accountId'] as string | null}

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AskedView, SendersView } from '../../../../src/features/senders/view.js';
 import { useData } from '../../api/queries.js';
-import { useChange } from '../../hooks/change.js';
+import { post, useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
 
@@ -41,7 +41,7 @@ export function CheckButton({ id, number }: { id: string; number?: string }) {
 
   const ask = (): void => {
     setIsLate(false);
-    mutate({ method: 'POST', path: `${path}/${id}/check` });
+    mutate(post(`${path}/${id}/check`));
   };
   const checks = data?.senders.find((sender) => sender.id === id)?.provider.checks ?? [];
   const bad = checks.filter(({ ok }) => !ok).length;

@@ -14,9 +14,10 @@ import { ChangeDialog } from '../../components/changeDialog.js';
 import { Dialog } from '../../components/dialog.js';
 import { useSenders } from '../../hooks/senders.js';
 import { AssignForm } from './assignForm.js';
-import { OwnAppDialog } from './ownAppDialog.js';
+import { OwnAppForm } from './ownAppForm.js';
 import { SenderForm } from './senderForms.js';
 import { StopButton } from './stopButton.js';
+import { remove } from '../../hooks/change.js';
 
 /** Actions of staff on a sender; only operators change and remove it. */
 export function SenderActions({ sender, rules }: { sender: SenderView; rules: SenderRulesView }) {
@@ -74,7 +75,7 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
         onClose={close}
         title={t('remove.title', { number: sender.number })}
         action={t('remove.button')}
-        change={{ method: 'DELETE', path: `${path}/${sender.id}` }}
+        change={remove(`${path}/${sender.id}`)}
         stale={[path, audit]}
         done={t('remove.done')}
       >
@@ -85,13 +86,15 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
         onClose={close}
         title={t('app.removeTitle')}
         action={t('app.remove')}
-        change={{ method: 'DELETE', path: `${path}/${sender.id}/app` }}
+        change={remove(`${path}/${sender.id}/app`)}
         stale={[path, audit]}
         done={t('app.removed')}
       >
         {t('app.removeWhat')}
       </ChangeDialog>
-      <OwnAppDialog opened={open === 'app'} sender={sender} rules={rules} onClose={close} />
+      <Dialog opened={open === 'app'} onClose={close} title={t('app.title')}>
+        <OwnAppForm sender={sender} rules={rules} />
+      </Dialog>
       <Dialog opened={open === 'assign'} onClose={close} title={t('assign.title')}>
         <AssignForm sender={sender} />
       </Dialog>

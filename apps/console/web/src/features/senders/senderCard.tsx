@@ -140,14 +140,14 @@ function Stops({ stops }: Pick<SenderView, 'stops'>) {
 }
 
 function LastHour({ sender: { outcomes } }: { sender: SenderView }) {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'health']);
   const { whole } = useNumbers();
   const counted = OUTCOMES.filter((outcome) => (outcomes[outcome] ?? 0) > 0);
   return (
     <div>
       <Small pb={4}>{t('lastHour')}</Small>
       <Group gap="xs">
-        {counted.length === 0 && <Text>{t('noCalls')}</Text>}
+        {counted.length === 0 && <Text>{t('health:none')}</Text>}
         {counted.map((outcome) => (
           <Badge key={outcome} color={outcome === 'accepted' ? 'teal' : 'orange'} size="lg">
             {t(`outcomes.${outcome}`)} · {whole(outcomes[outcome] ?? 0)}

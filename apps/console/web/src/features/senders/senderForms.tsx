@@ -3,14 +3,16 @@ import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
-import { useChange } from '../../hooks/change.js';
+import { post, put, useChange } from '../../hooks/change.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useSenders } from '../../hooks/senders.js';
 
 /** Adds a sender, which sends nothing before it is activated, or changes one: number, token, template, throughput. */
 export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?: SenderView }) {
   const { t } = useTranslation(['senders', 'common']);
-  const validate = useSenderValidation(rules);
+  const { patterns } = rules;
+  const matches = (pattern: string, message: string) => (value: string) =>
+    new RegExp(pattern).test(value.trim()) ? null : message;
   const { path, audit, account } = useSenders();
   const change = useChange([path, audit], {
     done: t(sender === undefined ? 'add.done' : 'edit.done'),
@@ -28,7 +30,16 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
   };
   const form = useForm({
     initialValues,
-    validate: { ...validate, token: sender === undefined ? validate.token : validate.tokenIfAny },
+    // The server's rules.
+    validate: {
+      throughput: useRangeRule()(rules.throughput),
+      token: matches(sender === undefined ? patterns.token : `${patterns.token}|^$`, t('fieldErrors.token')),
+      phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
+      businessAccountId: matches(`${patterns.businessAccountId}|^$`, t('fieldErrors.phoneNumberId')),
+      // The server reads the number.
+      number: matches('.', t('fieldErrors.number')),
+      template: matches(patterns.template, t('fieldErrors.template')),
+    },
   });
   const isOther = sender !== undefined && form.values.phoneNumberId.trim() !== sender.phoneNumberId;
   const save = (values: typeof form.values): void => {
@@ -38,19 +49,14 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
         ([name, value]) => value !== '' && (sender === undefined || value !== initialValues[name as 'token']),
       );
     const body = Object.fromEntries(wanted);
-    change.mutate(
-      sender === undefined
-        ? { method: 'POST', path, body }
-        : { method: 'PUT', path: `${path}/${sender.id}`, body },
-      {
-        onError: ({ errors }) => {
-          if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
-          const { phoneNumberId: why } = errors;
-          if (why !== undefined)
-            form.setFieldError('phoneNumberId', t(`fieldErrors.${why === 'full' ? why : 'taken'}`));
-        },
+    change.mutate(sender === undefined ? post(path, body) : put(`${path}/${sender.id}`, body), {
+      onError: ({ errors }) => {
+        if ('number' in errors) form.setFieldError('number', t('fieldErrors.number'));
+        const { phoneNumberId: why } = errors;
+        if (why !== undefined)
+          form.setFieldError('phoneNumberId', t(`fieldErrors.${why === 'full' ? why : 'taken'}`));
       },
-    );
+    });
   };
   return (
     <DialogForm
@@ -109,25 +115,4 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
       />
     </DialogForm>
   );
-}
-
-type Rule<T> = (value: T) => string | null;
-
-/** The validation of sender fields, by the server's rules. */
-function useSenderValidation({ throughput: { min, max }, patterns }: SenderRulesView) {
-  const { t } = useTranslation('senders');
-  const matches =
-    (pattern: string, message: string): Rule<string> =>
-    (value) =>
-      new RegExp(pattern).test(value.trim()) ? null : message;
-  return {
-    throughput: useRangeRule()(min, max),
-    token: matches(patterns.token, t('fieldErrors.token')),
-    tokenIfAny: matches(`${patterns.token}|^$`, t('fieldErrors.token')),
-    phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
-    businessAccountId: matches(`${patterns.businessAccountId}|^$`, t('fieldErrors.phoneNumberId')),
-    // The server reads the number.
-    number: matches('.', t('fieldErrors.number')),
-    template: matches(patterns.template, t('fieldErrors.template')),
-  };
 }

@@ -2,17 +2,15 @@ import { Badge, Group, List, SimpleGrid, Stack, Text, ThemeIcon } from '@mantine
 import { IconAlertTriangle, IconCheck } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type {
-  FactView,
-  ProviderView,
-  SenderView,
-  TemplateView,
-} from '../../../../src/features/senders/view.js';
+import type { SenderView } from '../../../../src/features/senders/view.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Fact, Small } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { CheckButton } from './checkButton.js';
+
+type ProviderView = SenderView['provider'];
+type TemplateView = ProviderView['templates'][number];
 
 /** What Meta says of a sender: facts with their times, templates by language, and the preflight. */
 export function SenderProvider({ sender }: { sender: SenderView }) {
@@ -58,7 +56,7 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
 }
 
 /** When Meta said it, and how we know. */
-function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
+function Told({ at, source }: Pick<ProviderView['facts'][number], 'at' | 'source'>) {
   const { t } = useTranslation('senders');
   return (
     <Small>
@@ -68,7 +66,7 @@ function Told({ at, source }: Pick<FactView, 'at' | 'source'>) {
 }
 
 function Templates({ name, templates }: { name: string; templates: readonly TemplateView[] }) {
-  const { t } = useTranslation('senders');
+  const { t } = useTranslation(['senders', 'common']);
   const { seconds: durationText } = useDurations();
   const column = (
     name: 'category' | 'quality' | 'ttl' | 'footer',
@@ -82,9 +80,9 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
       rows={templates}
       keyOf={({ language }) => language}
       columns={[
-        { title: t('provider.columns.language'), render: ({ language }) => language },
+        { title: t('common:language'), render: ({ language }) => language },
         {
-          title: t('provider.columns.status'),
+          title: t('common:words.status'),
           render: ({ isUsable, status, reason }) => (
             <>
               <Badge color={isUsable ? 'teal' : 'red'}>{status ?? '–'}</Badge>
@@ -99,7 +97,7 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
           'footer',
           ({ codeExpirationMinutes }) => codeExpirationMinutes && durationText(codeExpirationMinutes * 60),
         ),
-        { title: t('provider.columns.at'), render: ({ at }) => (at === null ? '–' : <Time at={at} />) },
+        { title: t('common:words.since'), render: ({ at }) => (at === null ? '–' : <Time at={at} />) },
       ]}
     />
   );

@@ -2,6 +2,7 @@ import type { ButtonProps } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { useSenders } from '../../hooks/senders.js';
+import { post } from '../../hooks/change.js';
 
 /** A button that stops a sender or lets it go on, with a reason. */
 export function StopButton({
@@ -22,7 +23,7 @@ export function StopButton({
       title={t(`changes.${kind}.title`, { number })}
       action={t(`changes.${kind}.button`)}
       color={kind === 'pause' ? 'red.9' : 'brand'}
-      change={{ method: 'POST', path: `${path}/${id}/${kind === 'pause' ? 'pause' : 'resume'}` }}
+      change={post(`${path}/${id}/${kind === 'pause' ? 'pause' : 'resume'}`)}
       asksReason
       stale={[path, audit, '/staff/health']}
       done={t(`changes.${kind}.done`)}

@@ -21,7 +21,7 @@ export function SendDetails() {
       first={send && <SendNextStep send={send} />}
     >
       {send && (
-        <Fact label={t('columns.application')}>
+        <Fact label={t('common:words.application')}>
           <Anchor component={Link} to={`${path}/applications/${send.application.id}`}>
             {send.application.name}
           </Anchor>
@@ -33,7 +33,7 @@ export function SendDetails() {
 
 /** The page of one send of any account for staff, without the recipient. */
 export function StaffSendDetails() {
-  const { t } = useTranslation(['sends', 'accounts']);
+  const { t } = useTranslation(['sends', 'accounts', 'common']);
   const reading = useSend<StaffSendView>('/staff/sends');
   const { data: send } = reading;
   return (
@@ -44,12 +44,12 @@ export function StaffSendDetails() {
     >
       {send && (
         <>
-          <Fact label={t('accounts:list.columns.name')}>
+          <Fact label={t('common:words.account')}>
             <Anchor component={Link} to={`/staff/accounts/${send.account.id}`}>
               {send.account.name}
             </Anchor>
           </Fact>
-          <Fact label={t('columns.application')}>{send.application.name}</Fact>
+          <Fact label={t('common:words.application')}>{send.application.name}</Fact>
         </>
       )}
     </SendPage>

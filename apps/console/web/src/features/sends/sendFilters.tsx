@@ -23,17 +23,17 @@ export function SendFilters({
   const own = applications.filter((application) => application.mode === mode);
   const choices = [
     ['status', t('columns.status'), STATUSES.map((value) => ({ value, label: t(`status.${value}`) }))],
-    ['reason', t('columns.reason'), REASONS.map((value) => ({ value, label: t(`reasons.${value}`) }))],
+    ['reason', t('common:reason.label'), REASONS.map((value) => ({ value, label: t(`reasons.${value}`) }))],
     [
       'verification',
       t('columns.verification'),
       VERIFICATIONS.map((value) => ({ value, label: t(`verification.${value}`) })),
     ],
-    ['application', t('columns.application'), own.map(({ id, name }) => ({ value: id, label: name }))],
+    ['application', t('common:words.application'), own.map(({ id, name }) => ({ value: id, label: name }))],
     // These come from a link of the overview.
     [
       'country',
-      t('columns.country'),
+      t('common:words.country'),
       [query.country].flatMap((value) => (value === null ? [] : [{ value, label: countryName(value) }])),
     ],
     [
@@ -41,7 +41,7 @@ export function SendFilters({
       t('details.locale'),
       LOCALES.map((value) => ({ value, label: t(`common:languages.${value}`) })),
     ],
-    ['time', t('filters.time'), TIMES.map((value) => ({ value, label: t(`filters.times.${value}`) }))],
+    ['time', t('common:words.period'), TIMES.map((value) => ({ value, label: t(`filters.times.${value}`) }))],
   ] as const;
   const isShown = (name: (typeof choices)[number][0]): boolean =>
     query[name] !== null ||
@@ -51,7 +51,7 @@ export function SendFilters({
       {new Set(applications.map((application) => application.mode)).size > 1 && (
         <Group>
           <SegmentedControl
-            aria-label={t('columns.mode')}
+            aria-label={t('common:words.mode')}
             data={MODES.map((value) => ({ value, label: t(`common:mode.${value}`) }))}
             value={mode}
             onChange={(value) => set({ mode: value, application: null })}
@@ -81,9 +81,9 @@ export function SendFilters({
             <TextInput
               key={name}
               type="date"
-              label={t(`filters.${name}`)}
+              label={t(`common:words.${name}`)}
               value={query[name] ?? ''}
-              onChange={({ currentTarget }) => set({ [name]: currentTarget.value })}
+              onChange={({ currentTarget }) => set({ [name]: currentTarget.value || null })}
               size="xs"
               w={{ base: 'calc(50% - 5px)', sm: 160 }}
             />

@@ -109,7 +109,7 @@ function SendFacts({
         <Fact label={t('details.channel')}>
           {send.channel === null ? t('details.channelNone') : t(`details.channels.${send.channel}`)}
         </Fact>
-        <Fact label={t('columns.country')}>
+        <Fact label={t('common:words.country')}>
           {send.country === null ? t('details.noCountry') : countryName(send.country)}
         </Fact>
         <Fact label={t('details.locale')}>{t(`common:languages.${send.locale}`)}</Fact>

@@ -15,7 +15,7 @@ import { Time } from '../../components/times.js';
  * @param withMode whether they are of both modes
  */
 export function SendTable({ sends, withMode }: { sends: readonly SendView[]; withMode: boolean }) {
-  const { t } = useTranslation('sends');
+  const { t } = useTranslation(['sends', 'common']);
   const { sendsPath } = useAccount();
   const navigate = useNavigate();
   const countryName = useCountryName();
@@ -31,12 +31,12 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
       propsOf={(send) => ({ onClick: () => void navigate(pageOf(send)), style: { cursor: 'pointer' } })}
       columns={[
         {
-          title: t('columns.time'),
+          title: t('common:words.time'),
           visibleFrom: 'sm',
           render: ({ createdAt }) => <Time at={createdAt} seconds />,
         },
         {
-          title: t('columns.recipient'),
+          title: t('common:words.recipient'),
           render: (send) => (
             <Stack gap={2}>
               <Anchor
@@ -67,7 +67,7 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
           ),
         },
         sends.some(({ failureReason }) => failureReason !== null) && {
-          title: t('columns.reason'),
+          title: t('common:reason.label'),
           visibleFrom: 'sm',
           render: ({ failureReason }) => failureReason !== null && t(`reasons.${failureReason}`),
         },
@@ -77,7 +77,7 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
           render: (send) => <Code send={send} />,
         },
         differ(({ application }) => application.id) && {
-          title: t('columns.application'),
+          title: t('common:words.application'),
           visibleFrom: 'sm',
           render: ({ application }) => (
             <Text truncate maw={200}>
@@ -86,12 +86,12 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
           ),
         },
         withMode && {
-          title: t('columns.mode'),
+          title: t('common:words.mode'),
           visibleFrom: 'md',
           render: ({ mode }) => <ModeBadge mode={mode} />,
         },
         differ(({ country }) => country) && {
-          title: t('columns.country'),
+          title: t('common:words.country'),
           visibleFrom: 'lg',
           render: ({ country }) => (country === null ? '–' : countryName(country)),
         },

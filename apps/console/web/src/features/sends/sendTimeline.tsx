@@ -15,7 +15,7 @@ import {
   IconUserQuestion,
   IconX,
 } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import { createElement, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ExplanationView } from '../../../../src/features/sends/errorExplanation.js';
 import type { SendDetailsView } from '../../../../src/features/sends/view.js';
@@ -82,7 +82,7 @@ export function SendTimeline({
           <Timeline.Item
             key={keyOf(event)}
             role="listitem"
-            bullet={<Bullet event={event} />}
+            bullet={createElement(ICONS[iconOf(event)], { size: 14 })}
             color={colorOf(event)}
             lineVariant={n === events.length - 1 ? 'dashed' : 'solid'}
             title={<Heading text={<Title event={event} isSingle={isSingle} />} at={event.at} />}
@@ -127,11 +127,6 @@ function shortened(timeline: readonly TimelineEvent[]): readonly TimelineEvent[]
 /** Events of one kind never share a millisecond, except failures with different codes. */
 const keyOf = (event: TimelineEvent): string =>
   `${iconOf(event)} ${event.at} ${'errorCode' in event ? event.errorCode : ''}`;
-
-function Bullet({ event }: { event: TimelineEvent }) {
-  const Icon = ICONS[iconOf(event)];
-  return <Icon size={14} />;
-}
 
 function colorOf(event: TimelineEvent): string {
   switch (event.kind) {

@@ -98,7 +98,7 @@ function SendList({
 
 /** Leads to the page that creates the first send. */
 function FirstSend() {
-  const { t } = useTranslation('sends');
+  const { t } = useTranslation(['sends', 'start']);
   const account = useAccount();
   return (
     <EmptyState
@@ -106,7 +106,7 @@ function FirstSend() {
       title={t('empty.title')}
       action={
         <Anchor component={Link} to={`${account.path}/start`}>
-          {t('empty.action')}
+          {t('start:action')}
         </Anchor>
       }
     >

@@ -6,7 +6,7 @@ import { useData } from '../../api/queries.js';
 import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { Prices } from '../costs/prices.js';
-import { useChange } from '../../hooks/change.js';
+import { put, useChange } from '../../hooks/change.js';
 import { useRangeRule } from '../../hooks/forms.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { Page, Section } from '../../components/page.js';
@@ -57,26 +57,9 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   const { seconds: durationText } = useDurations();
   const rangeRule = useRangeRule();
   const change = useChange(['/staff/settings', '/staff/audit', '/staff/accounts'], { done: t('saved') });
-  const rule =
-    (name: keyof Settings) =>
-    (value: number | null | string): string | null => {
-      const { min, max } = bounds[name];
-      return value === null && name in INITIAL ? null : rangeRule(min, max)(value);
-    };
   const form = useForm<Settings>({
     initialValues: settings,
-    validate: {
-      freeSends: rule('freeSends'),
-      codeValiditySeconds: rule('codeValiditySeconds'),
-      accountRatePerMinute: rule('accountRatePerMinute'),
-      guessBudget: rule('guessBudget'),
-      trialSendsPerDay: rule('trialSendsPerDay'),
-      signUpsPerNetworkDay: rule('signUpsPerNetworkDay'),
-      signUpsPerDomainDay: rule('signUpsPerDomainDay'),
-      retainNumbersDays: rule('retainNumbersDays'),
-      retainSendsDays: rule('retainSendsDays'),
-      newAccountUnitsPerDay: rule('newAccountUnitsPerDay'),
-    },
+    validate: Object.fromEntries(Object.entries(bounds).map(([name, of]) => [name, rangeRule(of)])),
   });
 
   const field = (name: Exclude<keyof Settings, Optional>) => ({
@@ -114,7 +97,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
     const changed = Object.entries(values).filter(
       ([name, value]) => value !== settings[name as keyof Settings],
     );
-    change.mutate({ method: 'PUT', path: '/staff/settings', body: Object.fromEntries(changed) });
+    change.mutate(put('/staff/settings', Object.fromEntries(changed)));
   };
   return (
     <form onSubmit={form.onSubmit(save)} noValidate>

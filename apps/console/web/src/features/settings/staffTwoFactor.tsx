@@ -5,6 +5,7 @@ import type { SettingsView } from '../../../../src/features/settings/view.js';
 import { useMayOperate, useSession } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { Section } from '../../components/page.js';
+import { put } from '../../hooks/change.js';
 
 /** Whether two-factor authentication is required for staff. Only an operator who has it may require it. */
 export function StaffTwoFactor({ value }: { value: SettingsView['settings']['staffTwoFactor'] }) {
@@ -24,11 +25,7 @@ export function StaffTwoFactor({ value }: { value: SettingsView['settings']['sta
             title={t(`staffTwoFactor.${next}.button`)}
             action={t(`staffTwoFactor.${next}.button`)}
             color={next === 'required' ? 'brand' : 'red.9'}
-            change={{
-              method: 'PUT',
-              path: '/staff/settings/staff-two-factor',
-              body: { staffTwoFactor: next },
-            }}
+            change={put('/staff/settings/staff-two-factor', { staffTwoFactor: next })}
             stale={['/staff/settings', '/session', '/staff/audit']}
             done={t('common:saved')}
           >

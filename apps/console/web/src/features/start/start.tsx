@@ -128,7 +128,7 @@ const withKey = (curl: string, key: string): string =>
 
 /** Sends with the test application; or for real, with a live application that the first such send creates. */
 function TryIt({ test, recipient, hasLive }: { test: ApplicationView; recipient: string; hasLive: boolean }) {
-  const { t } = useTranslation('start');
+  const { t } = useTranslation(['start', 'common']);
   const { path } = useAccount();
   const client = useQueryClient();
   const list = `${path}/applications`;
@@ -137,7 +137,7 @@ function TryIt({ test, recipient, hasLive }: { test: ApplicationView; recipient:
     const { applications } = await call<{ applications: ApplicationView[] }>('GET', list);
     const known = applications.find(({ mode }) => mode === 'live');
     if (known !== undefined) return known.id;
-    const made = await call<{ id: string }>('POST', list, { name: t('live.name'), mode: 'live' });
+    const made = await call<{ id: string }>('POST', list, { name: t('common:mode.live'), mode: 'live' });
     await client.invalidateQueries({ queryKey: list.split('/').filter(Boolean) });
     return made.id;
   };
@@ -149,7 +149,7 @@ function TryIt({ test, recipient, hasLive }: { test: ApplicationView; recipient:
         modes={['test', 'live']}
         recipient={recipient}
         creation={creation}
-        note={hasLive ? '' : t('live.note', { name: t('live.name') })}
+        note={hasLive ? '' : t('live.note', { name: t('common:mode.live') })}
       />
       {send !== null && <VerifyStep key={send.id} send={send} path={`${tried}/sends/${send.id}`} isBrief />}
     </Stack>

@@ -7,6 +7,7 @@ import { ChangeButton } from '../../components/changeDialog.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { useTimes } from '../../hooks/formats.js';
+import { post, remove } from '../../hooks/change.js';
 
 /** The deletion of the account: all members see one that is scheduled, and admins schedule it and take it back. */
 export function Deletion() {
@@ -26,7 +27,7 @@ export function Deletion() {
               text={t('deletion.ask')}
               title={t('deletion.title', { account: name })}
               action={t('deletion.action')}
-              change={{ method: 'POST', path: `${path}/deletion` }}
+              change={post(`${path}/deletion`)}
               stale={stale}
               done={t('deletion.done')}
             >
@@ -41,7 +42,7 @@ export function Deletion() {
                   title={t('deletion.keeping', { account: name })}
                   action={t('deletion.keep')}
                   color="brand"
-                  change={{ method: 'DELETE', path: `${path}/deletion` }}
+                  change={remove(`${path}/deletion`)}
                   stale={stale}
                   done={t('deletion.kept')}
                 >

@@ -8,61 +8,59 @@ import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Loaded } from '../../components/states.js';
 import { Time } from '../../components/times.js';
+import { remove } from '../../hooks/change.js';
 
 export function Invitations() {
   const { t } = useTranslation(['team', 'common']);
   const path = `${useAccount().path}/invitations`;
   return (
     <Loaded read={useData<{ invitations: InvitationView[] }>(path)}>
-      {({ invitations }) =>
-        invitations.length === 0 ? (
-          <Text c="dimmed">{t('noInvitations')}</Text>
-        ) : (
-          <DataTable
-            label={t('invitations')}
-            verticalSpacing="sm"
-            rows={invitations}
-            keyOf={({ id }) => id}
-            columns={[
-              {
-                title: t('columns.email'),
-                style: { overflowWrap: 'anywhere' },
-                render: ({ email }) => email,
-              },
-              { title: t('columns.role'), render: ({ role }) => t(`roles.${role}`) },
-              {
-                title: t('columns.invitedBy'),
-                visibleFrom: 'md',
-                render: ({ invitedBy }) => invitedBy ?? '–',
-              },
-              {
-                title: t('columns.expires'),
-                visibleFrom: 'sm',
-                render: ({ hasExpired, expiresAt }) =>
-                  hasExpired ? <Badge color="gray">{t('expired')}</Badge> : <Time at={expiresAt} />,
-              },
-              {
-                title: t('common:actions'),
-                isTitleHidden: true,
-                w: 44,
-                render: ({ id, email }) => (
-                  <ChangeButton
-                    icon={IconX}
-                    label={t('revoking.label', { email })}
-                    title={t('revoking.title')}
-                    action={t('revoking.action')}
-                    change={{ method: 'DELETE', path: `${path}/${id}` }}
-                    stale={[path]}
-                    done={t('revoking.done')}
-                  >
-                    {t('revoking.text', { email })}
-                  </ChangeButton>
-                ),
-              },
-            ]}
-          />
-        )
-      }
+      {({ invitations }) => (
+        <DataTable
+          empty={<Text c="dimmed">{t('noInvitations')}</Text>}
+          label={t('invitations')}
+          verticalSpacing="sm"
+          rows={invitations}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: t('common:words.email'),
+              style: { overflowWrap: 'anywhere' },
+              render: ({ email }) => email,
+            },
+            { title: t('columns.role'), render: ({ role }) => t(`roles.${role}`) },
+            {
+              title: t('columns.invitedBy'),
+              visibleFrom: 'md',
+              render: ({ invitedBy }) => invitedBy ?? '–',
+            },
+            {
+              title: t('columns.expires'),
+              visibleFrom: 'sm',
+              render: ({ hasExpired, expiresAt }) =>
+                hasExpired ? <Badge color="gray">{t('expired')}</Badge> : <Time at={expiresAt} />,
+            },
+            {
+              title: t('common:actions'),
+              isTitleHidden: true,
+              w: 44,
+              render: ({ id, email }) => (
+                <ChangeButton
+                  icon={IconX}
+                  label={t('revoking.label', { email })}
+                  title={t('revoking.title')}
+                  action={t('common:words.revoke')}
+                  change={remove(`${path}/${id}`)}
+                  stale={[path]}
+                  done={t('revoking.done')}
+                >
+                  {t('revoking.text', { email })}
+                </ChangeButton>
+              ),
+            },
+          ]}
+        />
+      )}
     </Loaded>
   );
 }

@@ -7,31 +7,23 @@ import { useRoleOptions } from './members.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Small } from '../../components/facts.js';
-import { Dialog, DialogForm, useClose } from '../../components/dialog.js';
+import { DialogForm, useClose, useKeepOpen } from '../../components/dialog.js';
 import { Time } from '../../components/times.js';
-import { useChange } from '../../hooks/change.js';
+import { post, useChange } from '../../hooks/change.js';
 import { focusOnMount, useRequired } from '../../hooks/forms.js';
 
 interface CreatedInvitation extends NewInvitationView {
   email: string;
 }
 
-export function Invite({ opened, onClose }: { opened: boolean; onClose: () => void }) {
-  const { t } = useTranslation('team');
+/** Asks whom to invite, and shows the link once. */
+export function Invite() {
   const [created, setCreated] = useState<CreatedInvitation | null>(null);
-  const close = (): void => {
-    setCreated(null);
-    onClose();
-  };
-  return (
-    <Dialog opened={opened} onClose={close} title={t('invite')} persistent={created !== null}>
-      {created === null ? <InviteForm onCreated={setCreated} /> : <InvitationLink invitation={created} />}
-    </Dialog>
-  );
+  return created === null ? <InviteForm onCreated={setCreated} /> : <InvitationLink invitation={created} />;
 }
 
 function InviteForm({ onCreated }: { onCreated: (invitation: CreatedInvitation) => void }) {
-  const { t } = useTranslation('team');
+  const { t } = useTranslation(['team', 'common']);
   const path = `${useAccount().path}/invitations`;
   const options = useRoleOptions();
   const form = useForm({
@@ -44,16 +36,14 @@ function InviteForm({ onCreated }: { onCreated: (invitation: CreatedInvitation) 
   });
   return (
     <DialogForm
-      onSubmit={form.onSubmit(({ email, role }) =>
-        invite.mutate({ method: 'POST', path, body: { email: email.trim(), role } }),
-      )}
+      onSubmit={form.onSubmit(({ email, role }) => invite.mutate(post(path, { email: email.trim(), role })))}
       action={t('inviting.action')}
       change={invite}
       marksFields
     >
       <Text>{t('inviting.text')}</Text>
       <TextInput
-        label={t('columns.email')}
+        label={t('common:words.email')}
         type="email"
         required
         data-autofocus
@@ -67,6 +57,7 @@ function InviteForm({ onCreated }: { onCreated: (invitation: CreatedInvitation) 
 function InvitationLink({ invitation: { token, email, expiresAt } }: { invitation: CreatedInvitation }) {
   const { t } = useTranslation('team');
   const { sendsMail } = useSession();
+  useKeepOpen(true);
   return (
     <Stack>
       <Text>{t('inviting.ready', { email })}</Text>

@@ -8,7 +8,7 @@ import { Small } from '../../components/facts.js';
 import { DataTable } from '../../components/dataTable.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { useChange } from '../../hooks/change.js';
+import { put, remove, useChange } from '../../hooks/change.js';
 
 /**
  * The members of an account; admins can change roles and remove members.
@@ -56,10 +56,10 @@ export function Members({ members, isOnlyAdmin }: { members: readonly MemberView
             id !== user.id && (
               <ChangeButton
                 icon={IconUserMinus}
-                label={t('remove.label', { name })}
+                label={t('common:words.removeNamed', { name })}
                 title={t('remove.title', { name })}
-                action={t('remove.action')}
-                change={{ method: 'DELETE', path: `${path}/members/${id}` }}
+                action={t('common:words.remove')}
+                change={remove(`${path}/members/${id}`)}
                 stale={[`${path}/members`, `${path}/invitations`]}
                 done={t('remove.done', { name })}
               >
@@ -97,8 +97,7 @@ function Role({ member: { id, name, role } }: { member: MemberView }) {
     done: t('roleChanged', { name }),
     failed: useProblemText(),
   });
-  const change = (chosen: string): void =>
-    mutate({ method: 'PUT', path: `${path}/members/${id}`, body: { role: chosen } });
+  const change = (chosen: string): void => mutate(put(`${path}/members/${id}`, { role: chosen }));
   return (
     <Group gap={4} wrap="nowrap">
       <Select

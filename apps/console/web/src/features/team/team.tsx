@@ -1,5 +1,3 @@
-import { Button } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
@@ -12,14 +10,15 @@ import { Members } from './members.js';
 import { useData } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
+import { DialogButton } from '../../components/dialog.js';
 import { Page, Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
+import { remove } from '../../hooks/change.js';
 
 export function Team() {
   const { t } = useTranslation(['team', 'common']);
   const account = useAccount();
   const { user } = useSession();
-  const [inviting, { open, close }] = useDisclosure();
   const read = useData<{ members: MemberView[] }>(`${account.path}/members`);
   const admins = read.data?.members.filter(({ role }) => role === 'admin') ?? [];
   const isOnlyAdmin = admins.length === 1 && admins[0]?.id === user.id;
@@ -31,9 +30,15 @@ export function Team() {
         <>
           <Leave disabled={isOnlyAdmin} />
           {account.mayManage && (
-            <Button leftSection={<IconUserPlus size={16} />} onClick={open}>
-              {t('invite')}
-            </Button>
+            <DialogButton
+              variant="filled"
+              size="sm"
+              leftSection={<IconUserPlus size={16} />}
+              label={t('invite')}
+              title={t('invite')}
+            >
+              <Invite />
+            </DialogButton>
           )}
         </>
       }
@@ -51,7 +56,6 @@ export function Team() {
         </Section>
       )}
       <Deletion />
-      <Invite opened={inviting} onClose={close} />
     </Page>
   );
 }
@@ -67,7 +71,7 @@ function Leave({ disabled }: { disabled: boolean }) {
       text={t('leave')}
       title={t('leaving.title', { account: name })}
       action={t('leaving.action')}
-      change={{ method: 'DELETE', path: `${path}/membership` }}
+      change={remove(`${path}/membership`)}
       stale={[]}
       done={t('leaving.done')}
       onDone={() => {

@@ -15,7 +15,7 @@ export function CallResult({
   title?: string;
   isBrief?: boolean;
 }) {
-  const { t } = useTranslation('tryout');
+  const { t } = useTranslation(['tryout', 'common']);
   const { milliseconds } = useDurations();
   return (
     <Stack gap="xs">
@@ -32,7 +32,7 @@ export function CallResult({
             {t('took', { time: milliseconds(tookMs) })}
           </Text>
           <SimpleGrid cols={{ base: 1, md: answer === null ? 1 : 2 }} spacing="sm">
-            <Message name={t('request')} text={request} />
+            <Message name={t('common:words.request')} text={request} />
             {answer !== null && <Message name={t('answer')} text={answer} />}
           </SimpleGrid>
         </>

@@ -16,7 +16,7 @@ import { VerifyStep } from './verifyStep.js';
 
 /** The page on which a developer tries an application: sends a code, follows it, verifies it, and sees each request and answer. */
 export function Tryout() {
-  const { t } = useTranslation(['tryout', 'sends']);
+  const { t } = useTranslation(['tryout', 'common']);
   const { path, mayChange } = useAccount();
   const { application: id = '' } = useParams();
   const application = `${path}/applications/${encodeURIComponent(id)}`;
@@ -25,7 +25,7 @@ export function Tryout() {
   return (
     <Page
       title={data === undefined ? t('title') : t('titleOf', { name: data.name })}
-      back={{ to: application, label: data?.name ?? t('sends:columns.application') }}
+      back={{ to: application, label: data?.name ?? t('common:words.application') }}
       description={data && t(`description.${data.mode}`)}
       facts={data && <ModeBadge mode={data.mode} />}
     >

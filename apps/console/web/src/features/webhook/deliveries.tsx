@@ -6,7 +6,7 @@ import { DataTable } from '../../components/dataTable.js';
 import { Small } from '../../components/facts.js';
 import { useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { useChange } from '../../hooks/change.js';
+import { post, useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
 
 /** The latest events, the newest first. */
@@ -19,15 +19,14 @@ export function Deliveries({
 }) {
   const { t } = useTranslation('webhook');
   const { whole } = useNumbers();
-  if (deliveries.length === 0)
-    return (
-      <Text ta="center" py="lg">
-        {t('deliveries.empty')}
-      </Text>
-    );
   return (
     <DataTable
       label={t('deliveries.title')}
+      empty={
+        <Text ta="center" py="lg">
+          {t('deliveries.empty')}
+        </Text>
+      }
       verticalSpacing="sm"
       rows={deliveries}
       keyOf={({ id }) => id}
@@ -124,7 +123,7 @@ function Again({ delivery: { id, type } }: { delivery: DeliveryView }) {
       variant="default"
       loading={isPending}
       aria-label={t('deliveries.againNamed', { type })}
-      onClick={() => mutate({ method: 'POST', path: `${path}/webhook/deliveries/${id}/again` })}
+      onClick={() => mutate(post(`${path}/webhook/deliveries/${id}/again`))}
     >
       {t('deliveries.again')}
     </Button>

@@ -6,25 +6,25 @@ import type { WebhookView } from '../../../../src/features/webhook/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
+import { Dialog } from '../../components/dialog.js';
 import { Small } from '../../components/facts.js';
 import { Page, Section } from '../../components/page.js';
 import { EmptyState, Loaded, useProblemText } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { useChange } from '../../hooks/change.js';
+import { post, remove, useChange } from '../../hooks/change.js';
 import { useDocs } from '../../hooks/docs.js';
 import { Deliveries } from './deliveries.js';
-import { SecretDialog } from './secretDialog.js';
+import { SecretForm } from './secretForm.js';
 
 /** Events come within a moment; the next try of one that failed is later. */
 const REFRESH_MS = 5_000;
 
 /** The webhook that gets an account's events, and what became of them. */
 export function WebhookPage() {
-  const { t } = useTranslation(['webhook', 'common', 'holds']);
+  const { t } = useTranslation(['webhook', 'common']);
   const { path, mayManage } = useAccount();
   const docs = useDocs();
   const [asked, setAsked] = useState<'address' | 'secret' | null>(null);
-  const close = (): void => setAsked(null);
   const read = useData<WebhookView>(`${path}/webhook`, { refreshMs: REFRESH_MS });
   const webhook = read.data?.webhook ?? null;
   const actions = (
@@ -37,8 +37,8 @@ export function WebhookPage() {
       </Button>
       <ChangeButton
         title={t('remove.title')}
-        action={t('remove.action')}
-        change={{ method: 'DELETE', path: `${path}/webhook` }}
+        action={t('common:words.remove')}
+        change={remove(`${path}/webhook`)}
         stale={[`${path}/webhook`]}
         done={t('remove.done')}
       >
@@ -80,7 +80,7 @@ export function WebhookPage() {
                   {webhook.url}
                 </Text>
                 <Small>
-                  {t('holds:since')} <Time at={webhook.createdAt} />
+                  {t('common:words.since')} <Time at={webhook.createdAt} />
                 </Small>
               </Section>
               <Section
@@ -94,12 +94,14 @@ export function WebhookPage() {
           )
         }
       </Loaded>
-      <SecretDialog
-        opened={asked === 'address' || asked === 'secret'}
-        url={webhook?.url ?? null}
-        isRotation={asked === 'secret'}
-        onClose={close}
-      />
+      {/* Outside of what changes as soon as there is a webhook. */}
+      <Dialog
+        opened={asked !== null}
+        onClose={() => setAsked(null)}
+        title={t(asked === 'secret' ? 'secret.action' : webhook === null ? 'address.set' : 'address.change')}
+      >
+        <SecretForm url={webhook?.url ?? null} isRotation={asked === 'secret'} />
+      </Dialog>
     </Page>
   );
 }
@@ -117,7 +119,7 @@ function Test() {
       size="xs"
       variant="default"
       loading={isPending}
-      onClick={() => mutate({ method: 'POST', path: `${path}/webhook/test` })}
+      onClick={() => mutate(post(`${path}/webhook/test`))}
     >
       {t('test.action')}
     </Button>

@@ -1,44 +1,11 @@
-import accounts from './accounts.json';
-import applications from './applications.json';
-import audit from './audit.json';
-import costs from './costs.json';
-import health from './health.json';
-import holds from './holds.json';
-import ledger from './ledger.json';
-import overview from './overview.json';
-import profile from './profile.json';
-import protection from './protection.json';
-import recipients from './recipients.json';
-import refusedRequests from './refusedRequests.json';
-import search from './search.json';
-import senders from './senders.json';
-import sends from './sends.json';
-import settings from './settings.json';
-import start from './start.json';
-import team from './team.json';
-import tryout from './tryout.json';
-import webhook from './webhook.json';
+import type { ResourceKey } from 'i18next';
+
+const FILES = import.meta.glob<ResourceKey>(['./*.json', '!./{auth,board,common}.json'], {
+  eager: true,
+  import: 'default',
+});
 
 /** Every text of the pages in this language, by feature, but the first. */
-export const en = {
-  accounts,
-  applications,
-  audit,
-  costs,
-  health,
-  holds,
-  ledger,
-  overview,
-  profile,
-  protection,
-  recipients,
-  refusedRequests,
-  search,
-  senders,
-  sends,
-  settings,
-  start,
-  team,
-  tryout,
-  webhook,
-};
+export const en = Object.fromEntries(
+  Object.entries(FILES).map(([path, texts]) => [path.slice('./'.length, -'.json'.length), texts]),
+);
