@@ -19,7 +19,11 @@ describe('the request', () => {
     expect(request).toMatchObject({
       method: 'POST',
       url: '/v25.0/106540352242922/messages',
-      headers: { authorization: 'Bearer leaked-token', 'content-type': 'application/json' },
+      headers: {
+        authorization: 'Bearer leaked-token',
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
+      },
     });
     expect(request?.headers['content-length']).toBe(String(request?.body.length));
     expect(JSON.parse(request?.body ?? '')).toEqual(messageBody(MESSAGE));
