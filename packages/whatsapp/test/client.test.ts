@@ -271,3 +271,14 @@ describe('after the request was written nobody knows: the outcome is unknown', (
     expect(await sendTo(200, ACCEPTED, { 'content-encoding': 'gzip' })).toMatchObject({ kind: 'unknown' });
   });
 });
+
+it('a call that nobody answers keeps no other one waiting', async () => {
+  const silentTo = '+5511987650000';
+  const provider = await startProvider((response, { body }) => {
+    if (!body.includes(silentTo)) response.end(JSON.stringify(ACCEPTED));
+  });
+  const api = createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 3_000 });
+  const silent = api.sendCode(SENDER, { ...MESSAGE, to: silentTo });
+  expect(await api.sendCode(SENDER, MESSAGE)).toMatchObject({ kind: 'accepted' });
+  expect(await silent).toMatchObject({ kind: 'unknown' });
+});
