@@ -51,9 +51,9 @@ describe('a number that changes hands', () => {
       await simulator.business.changeSender(id, { identityKeyCheck: true });
   });
 
-  const check = async (identityCheck: IdentityCheck): Promise<void> => {
+  const check = async (identityCheck: IdentityCheck, { applicationId } = caller): Promise<void> => {
     const { database } = t.db;
-    await setIdentityCheck(database, TEST_ACTOR, caller.applicationId, identityCheck);
+    await setIdentityCheck(database, TEST_ACTOR, applicationId, identityCheck);
     t.context.identities = createIdentities(database);
   };
   const send = () => t.send(caller, { recipient: RECIPIENT });
@@ -134,8 +134,12 @@ describe('a number that changes hands', () => {
     await verify(await delivered());
     changeHands();
     const other = await t.newCaller('live', { credits: 1 });
+    await check('enforce', other);
     const id = await t.send(other, { recipient: RECIPIENT });
     await t.until(id, 'delivered');
     expect(hashes(id)).toEqual([undefined]);
+    const identity = () => t.sql('select has_changed from send_identities where send_id = $1', [id]);
+    await until('its identity', async () => (await identity()).length > 0);
+    expect(await identity()).toEqual([{ has_changed: false }]);
   });
 });

@@ -75,13 +75,18 @@ describe('a code that was verified before its message left', () => {
   });
 });
 
-it('the number of an old send is masked by a worker', async () => {
+it('the number of an old send is masked by a worker, also while the database refuses to delete an account', async () => {
   const id = await buildSend(t.database, t.caller, { recipient: '+5511987654321' });
   await t.age(id, 91 * 86_400);
   await t.until(id, 'failed');
   // Workers stop at the first young one.
   await t.sql('delete from sends where id < $1', [id]);
-  await retain(t.context, new AbortController().signal);
+  const { accountId } = await t.newCaller();
+  await scheduleDeletion(t.database, TEST_ACTOR, accountId);
+  await t.sql('update accounts set delete_at = now() where id = $1', [accountId]);
+  await t.sql('alter table accounts add constraint refuse check (suspended_at is null) not valid');
+  await expect(retain(t.context, new AbortController().signal)).rejects.toThrow('refuse');
+  await t.sql('alter table accounts drop constraint refuse');
   expect(await t.sql('select recipient from sends where id = $1', [id])).toEqual([
     { recipient: '+55 ••••• 4321' },
   ]);

@@ -1,4 +1,4 @@
-import { listMessageCosts, storeReceipts, type Database } from '@onecode/store';
+import { listMessageCosts, storeDenials, storeReceipts, type Database } from '@onecode/store';
 import { buildCaller, buildSender, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { useWorker } from './testWorker.js';
@@ -182,9 +182,11 @@ describe('a receipt that the database refuses to apply', () => {
     await refuse('');
     await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
     await storeDelivered(database, await messageIds());
+    await storeDenials(database, [{ messageId: 'not known yet', occurredAt: new Date() }]);
 
     await expect(t.sweep()).rejects.toThrow();
     expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
+    expect(await db.sql('select tries from denials')).toEqual([{ tries: 1 }]);
 
     const asideRows = () => db.sql(`select tries from receipts where due_at = 'infinity'`);
     await db.sql(`update receipts set due_at = now() - interval '1 second', tries = 8`);

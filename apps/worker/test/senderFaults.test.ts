@@ -290,6 +290,22 @@ describe('an accepted message that a receipt reports as lost', () => {
     await t.sql('truncate receipts, stops');
   });
 
+  it('to a fault of the business account stops all of its senders, and no other', async () => {
+    await t.sql(`update senders set business_account_id = '11'`);
+    const other = await buildSender(t.database, { businessAccountId: '22' });
+    for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
+    failsLate(131042);
+    const id = await t.send(await t.newCaller());
+    await t.until(id, ({ lost_at, awaiting_sender }) => lost_at !== null && awaiting_sender);
+    // A resumption would end the fault too.
+    await t.sql(`delete from stops where cause = 'operator'`);
+    expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
+    const stopped = await t.sql(
+      `select subject from stops where cause = 'fault' and scope = 'business' and until > now()`,
+    );
+    expect(stopped).toEqual([{ subject: '11' }]);
+  });
+
   it('of an account’s own sender stops that sender alone: the account may have signed it', async () => {
     const caller = await t.newCaller();
     const owner = { accountId: caller.accountId, applicationIds: [] };
@@ -318,6 +334,24 @@ describe('an accepted message that a receipt reports as lost', () => {
     // The message was lost all the same, and goes out again.
     await t.until(lost, 'delivered');
     expect(await stops()).toEqual([]);
+  });
+
+  it('is not proved over by receipts of a message that was begun before', async () => {
+    await only(first);
+    const caller = await t.newCaller('live', { credits: 5 });
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+    const before = await t.send(caller);
+    await t.until(before, 'sent');
+    failsLate(131042);
+    await t.send(caller);
+    await until('a stop', async () => (await stops()).length > 0);
+    await endStops(t.database);
+    const messageId = await t.messageId(before);
+    for (const status of ['delivered', 'read'] as const) {
+      await t.simulator.postReceipt({ messageId, status });
+      await t.until(before, status);
+    }
+    expect(await stopsOf(first)).toContainEqual(expect.objectContaining({ scope: 'sender', cause: 'fault' }));
   });
 
   it('a sender that a receipt stopped sends single messages until a receipt proves it healthy', async () => {

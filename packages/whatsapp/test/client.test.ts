@@ -19,7 +19,11 @@ describe('the request', () => {
     expect(request).toMatchObject({
       method: 'POST',
       url: '/v25.0/106540352242922/messages',
-      headers: { authorization: 'Bearer leaked-token', 'content-type': 'application/json' },
+      headers: {
+        authorization: 'Bearer leaked-token',
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
+      },
     });
     expect(request?.headers['content-length']).toBe(String(request?.body.length));
     expect(JSON.parse(request?.body ?? '')).toEqual(messageBody(MESSAGE));
@@ -266,4 +270,15 @@ describe('after the request was written nobody knows: the outcome is unknown', (
   it('when the answer is not packed as it says', async () => {
     expect(await sendTo(200, ACCEPTED, { 'content-encoding': 'gzip' })).toMatchObject({ kind: 'unknown' });
   });
+});
+
+it('a call that nobody answers keeps no other one waiting', async () => {
+  const silentTo = '+5511987650000';
+  const provider = await startProvider((response, { body }) => {
+    if (!body.includes(silentTo)) response.end(JSON.stringify(ACCEPTED));
+  });
+  const api = createCloudApi({ baseUrl: provider.baseUrl, timeoutMs: 3_000 });
+  const silent = api.sendCode(SENDER, { ...MESSAGE, to: silentTo });
+  expect(await api.sendCode(SENDER, MESSAGE)).toMatchObject({ kind: 'accepted' });
+  expect(await silent).toMatchObject({ kind: 'unknown' });
 });

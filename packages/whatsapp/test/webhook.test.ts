@@ -170,6 +170,14 @@ describe('receipts', () => {
       expect(parseOne({ status: 'failed', errors })?.failure).toMatchObject(failure);
     });
 
+    it('carries no text of the provider, and no other status carries a failure', () => {
+      const quoting = `to ${STATUS.recipient_id}`;
+      const errors = [{ code: 987654, title: quoting, message: quoting, error_data: { details: quoting } }];
+      const { failure } = parseOne({ status: 'failed', errors })!;
+      expect(JSON.stringify(failure)).not.toContain(STATUS.recipient_id);
+      expect(parseOne({ status: 'sent', errors })?.failure).toBeNull();
+    });
+
     it('names the number and the recipient of its message', () => {
       const value = {
         metadata: { phone_number_id: '106540352242922' },

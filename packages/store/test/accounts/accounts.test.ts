@@ -145,6 +145,21 @@ describe('credits', () => {
       grantCredits(store.database, TEST_ACTOR, id, 2_000_000_000, 'too many'),
     ).rejects.toMatchObject({ why: 'too_many' });
   });
+
+  it('of one id go to one of two accounts that are granted them at once', async () => {
+    const [{ id }, other] = [await make({ freeQuota: 0 }), await make({ freeQuota: 0 })];
+    const grantId = newId();
+    const first = await store.connect();
+    await first.query('begin');
+    await first.query(`select grant_credits($1, 5, 'one', $2, null, null)`, [other.id, grantId]);
+    const second = Promise.allSettled([grantCredits(store.database, TEST_ACTOR, id, 5, 'one', { grantId })]);
+    await until('the grant that waits', async () => (await store.countLockWaits()) === 1);
+    await first.query('commit');
+    await first.end();
+    expect(await second).toMatchObject([{ status: 'rejected', reason: { why: 'other_grant' } }]);
+    expect(await findBalance(store.database, id)).toMatchObject({ credits: 0 });
+    expect(await ledgerOf(id)).toEqual([]);
+  });
 });
 
 describe('the version of the callers', () => {

@@ -510,6 +510,17 @@ describe('send slots', () => {
         expect(Math.abs(share - [100, 200, 400][nth]!)).toBeLessThanOrEqual(10);
     });
 
+    it('that are all idle are used alike', async () => {
+      const senders = [await buildSender(store.database), await buildSender(store.database)];
+      const slots = [];
+      for (let round = 0; round < 60; round++) {
+        slots.push(...(await take(1)));
+        await passes(1000);
+      }
+      // One of them would have fewer than 10 once in millions of runs.
+      expect(Math.min(...shares(senders, slots))).toBeGreaterThanOrEqual(10);
+    });
+
     it('are passed over where they are stopped for the language, for that request only', async () => {
       const { id } = await buildSender(store.database);
       await store.sql(

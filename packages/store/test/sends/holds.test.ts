@@ -83,6 +83,18 @@ describe('the codes of sent messages', () => {
     expect(await withCodes()).toEqual([]);
   });
 
+  it('behind one that is being sent wait for it', async () => {
+    const call = `attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`;
+    const id = await sendOf(900, SENT.replace("'sent'", "'sending'").replace('= null', `= now(), ${call}`));
+    expect(await eraseAll()).toBe(0);
+    await store.sql(
+      `update sends set status = 'sent', due_at = null, claimed_at = null, claimed_until = null where id = $1`,
+      [id],
+    );
+    expect(await eraseAll()).toBe(1);
+    expect(await withCodes()).toEqual([]);
+  });
+
   it('of the last minute stay: ids are made before their sends', async () => {
     const young = await sendOf(30, SENT, 1);
     expect(await eraseAll()).toBe(0);
@@ -109,7 +121,7 @@ describe('holds', () => {
     other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
   beforeEach(async () => {
-    await store.sql('truncate sends, senders, sender_recipient_windows, holds cascade');
+    await store.sql('truncate sends, senders, sender_recipient_windows, account_turns, holds cascade');
     await buildSender(store.database);
   });
 
@@ -166,14 +178,18 @@ describe('holds', () => {
     });
   });
 
-  it('sends that wait and are held stand in nobody’s way, and go out at the release', async () => {
+  it.each([
+    ['their account', account],
+    ['their country', () => brazil],
+  ])('sends that wait while %s is held stand in nobody’s way, and go out at the release', async (_, what) => {
     const held = await waiting(caller);
     for (let n = 0; n < 2; n++) await waiting(caller);
     const free = await waiting(other);
-    await holdFor(account());
+    await store.sql(`update sends set country = 'PT' where id = $1`, [free]);
+    await holdFor(what());
     expect((await takeDue(1)).map(({ id }) => id)).toEqual([free]);
     expect(await takeDue()).toEqual([]);
-    await releaseHold(store.database, TEST_ACTOR, account());
+    await releaseHold(store.database, TEST_ACTOR, what());
     expect((await takeDue()).map(({ id }) => id)).toContain(held);
   });
 });

@@ -454,6 +454,8 @@ describe('the send of a job', () => {
     });
     expect(taken!.send.receiptUntil).not.toBeNull();
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, outcome: 'unknown' }]);
+    await set(id, 'due_at = now()');
+    expect((await take(id))!.send.receiptUntil).toEqual(taken!.send.receiptUntil);
   });
 
   it.each([
@@ -590,6 +592,7 @@ function columnsOf(
   return [
     `created_at = ${at(created)}, expires_at = ${at(created + 600)}, attempts = ${attempts}`,
     `attempt_number = ${Math.max(attempts, 1)}`,
+    attempts > 1 && `receipt_until = ${at(20)}`,
     isRouted && `channel = 'whatsapp', sender_id = '${id}', from_number = '${number}'`,
     `status = '${status === 'lost' ? 'sent' : status}'`,
     (status === 'lost' || status === 'sent') && `sent_at = ${at(created + 1)}`,
