@@ -1,11 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { repeatedFaults, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
 import { recordKeyUsage, type Database } from '@onecode/store';
 
 /** The last use of a key is written about once a minute. */
 const WRITTEN_MS = 60_000;
 const KEYS_MAX = 10_000;
-const FLUSH_MS = 5_000;
 
 /** The recent uses of keys, by the keys' SHA-256 in latin1. */
 export interface KeyUsageTracker {
@@ -35,13 +33,4 @@ export function createKeyUsageTracker(database: Database): KeyUsageTracker {
       }
     },
   };
-}
-
-/** Starts the loop that writes the uses of keys every five seconds, and once more when it stops. Uses that cannot be written are kept. */
-export function startKeyUsageLoop(keyUsage: KeyUsageTracker, log: Logger): Loop {
-  return startFlushLoop(
-    () => keyUsage.flush(),
-    FLUSH_MS,
-    repeatedFaults(log, 'warn', 'the use of keys was not recorded'),
-  );
 }

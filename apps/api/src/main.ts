@@ -33,15 +33,16 @@ import {
 } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
-import { createKeyUsageTracker, startKeyUsageLoop } from './keyUsage.js';
+import { createKeyUsageTracker } from './keyUsage.js';
 import { gaugeHealth } from './health.js';
 import { apiMetrics } from './metrics.js';
-import { createRefusedRequestRecorder, startRefusedRequestLoop } from './refusedRequests.js';
+import { createRefusedRequestRecorder } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
 
 /** Of its connections, how many are for look-ups alone. */
 const READ_SHARE = 0.4;
-const TRAFFIC_FLUSH_MS = 1_000;
+const FLUSH_MS = 1_000;
+const KEY_USAGE_FLUSH_MS = 5_000;
 /** Somebody looks whether something is wrong, also where nothing watches the metrics. */
 const INCIDENTS_PAUSE_MS = 10_000;
 
@@ -69,15 +70,26 @@ await runProcess('api', async () => {
     onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
   });
   const keyUsage = createKeyUsageTracker(database);
-  const keyUsageLoop = startKeyUsageLoop(keyUsage, log);
+  const keyUsageLoop = startFlushLoop(
+    log,
+    () => keyUsage.flush(),
+    KEY_USAGE_FLUSH_MS,
+    'the use of keys was not recorded',
+  );
   const metrics = apiMetrics(registry);
   const refusedRequests = createRefusedRequestRecorder(database, metrics);
-  const refusedRequestLoop = startRefusedRequestLoop(refusedRequests, log);
+  const refusedRequestLoop = startFlushLoop(
+    log,
+    () => refusedRequests.flush(),
+    FLUSH_MS,
+    'refused requests were not written yet',
+  );
   const traffic = createTrafficCounter();
   const trafficLoop = startFlushLoop(
+    log,
     () => traffic.flush(database),
-    TRAFFIC_FLUSH_MS,
-    repeatedFaults(log, 'warn', 'traffic was not counted yet'),
+    FLUSH_MS,
+    'traffic was not counted yet',
   );
   gaugeConnections(registry, () => countConnections(database));
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
-import { repeatedFaults, requestIdOf, startFlushLoop, type Logger, type Loop } from '@onecode/runtime';
+import { requestIdOf } from '@onecode/runtime';
 import { storeRefusedRequests, type Database, type RefusedRequest } from '@onecode/store';
 import { detailOf } from './answer.js';
 import { idempotencyKeyBytes } from './idempotencyKey.js';
 import type { ApiMetrics } from './metrics.js';
 import { callerOf, routeOf } from './requests.js';
 
-const FLUSH_MS = 1_000;
 const WINDOW_MS = 60_000;
 /** Kept of one window; the others are counted on the last of them. */
 const REQUESTS_PER_WINDOW = 10;
@@ -103,12 +102,3 @@ export function createRefusedRequestRecorder(
 }
 
 const isWritten = ({ count, countWritten }: Kept): boolean => countWritten === count;
-
-/** Starts the loop that writes refused requests once a second, and once more when it stops. */
-export function startRefusedRequestLoop(refusedRequests: RefusedRequestRecorder, log: Logger): Loop {
-  return startFlushLoop(
-    () => refusedRequests.flush(),
-    FLUSH_MS,
-    repeatedFaults(log, 'warn', 'refused requests were not written yet'),
-  );
-}

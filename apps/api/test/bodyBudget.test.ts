@@ -1,14 +1,13 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { Problem } from '@onecode/domain';
-import { RawConnection, requestBytes, until } from '@onecode/testing';
+import { RawConnection, requestBytes, startLocalServer, until, type LocalServer } from '@onecode/testing';
 import { BodyBudget } from '../src/bodyBudget.js';
 
 const KIB = 1_024;
 const BYTES_MAX = 256 * KIB;
 const BODY = Buffer.alloc(BYTES_MAX, 'x');
 
-let server: Server;
+let server: LocalServer;
 let port: number;
 /** The lengths of the bodies that were read and the codes of those that were refused, in order. */
 let ends: (number | string)[];
@@ -35,17 +34,13 @@ beforeEach(async () => {
       return 'refused';
     }
   };
-  server = createServer(async (request, response) => {
+  server = await startLocalServer(async (request, response) => {
     requests += 1;
     response.end(await read(request));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  ({ port } = server.address() as AddressInfo);
+  ({ port } = server);
 });
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+afterEach(() => server.close());
 
 /** Begins a post of a body of this length, with as much of it as is given. */
 async function begin(bytes: number, length = BYTES_MAX): Promise<RawConnection> {

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Problem, PROBLEMS } from '@onecode/domain';
+import { startLocalServer } from '@onecode/testing';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { docsRouter } from '../src/docs.js';
 
@@ -20,10 +19,6 @@ export async function serveDocs(
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.status(error instanceof Problem ? PROBLEMS[error.code].status : 500).end();
   });
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  return {
-    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`,
-    close: () => new Promise((resolve) => server.close(resolve)),
-  };
+  const server = await startLocalServer(app);
+  return { base: `${server.url}${prefix}`, close: () => server.close() };
 }

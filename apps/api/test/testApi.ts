@@ -3,6 +3,7 @@ import type { Keyring } from '@onecode/domain';
 import { closeHttpServer, createLog, listen, openDeliveryQueue, Registry } from '@onecode/runtime';
 import { createTrafficCounter, type Database } from '@onecode/store';
 import {
+  openForFile,
   openTestEnvironment,
   TEST_PEPPER,
   TEST_SECRET_KEY,
@@ -120,8 +121,5 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
 
 /** One for all tests of a file. Use it inside hooks and tests only. */
 export function useApi(): TestApi {
-  const used = {} as TestApi;
-  beforeAll(async () => void Object.assign(used, await startApi()));
-  afterAll(() => used.close());
-  return used;
+  return openForFile(startApi, (api) => api.close());
 }

@@ -9,6 +9,7 @@ import {
 import { isId } from '@onecode/store';
 import type { Command } from 'commander';
 import { UsageError } from './errors.js';
+import { example } from './output.js';
 
 /** Readers of what is typed. Each takes the name of its option or argument for its error, which never repeats the value. */
 type Reader<T> = (value: string) => T;
@@ -32,15 +33,20 @@ export const id =
     return value;
   };
 
+/** Adds a command to a group. */
+export type AddCommand = (name: string, description: string) => Command;
+
+/** Adds a group of commands. @param typed the example in its help @returns adds a command to the group */
+export function commandGroup(program: Command, name: string, description: string, typed: string): AddCommand {
+  const group = program.command(name).description(description).addHelpText('after', example(typed));
+  return (name, description) => group.command(name).description(description);
+}
+
 /** Adds commands that are each about one thing, whose id is the first argument. */
-export type CommandsOn = (name: string, description: string) => Command;
 export const commandsOn =
-  (parent: Command, what: string): CommandsOn =>
+  (add: AddCommand, what: string): AddCommand =>
   (name, description) =>
-    parent
-      .command(name)
-      .description(description)
-      .argument('<id>', `the ${what}`, id(`the ${what}`));
+    add(name, description).argument('<id>', `the ${what}`, id(`the ${what}`));
 
 /** The ids of an option that may come several times. */
 export const ids =

@@ -6,11 +6,13 @@ import {
   openDatabase,
   refusedBy,
   UnusableDatabase,
+  type Actor,
   type Database,
   type DatabaseOptions,
 } from '@onecode/store';
+import { actor } from './actor.js';
 import { environment } from './environment.js';
-import { UserError } from './errors.js';
+import { found, UserError } from './errors.js';
 
 /** The one variable that every command needs. */
 export const DATABASE_URL = databaseAddress();
@@ -35,6 +37,19 @@ export async function withDatabase<R>(
   } finally {
     await closeDatabase(database);
   }
+}
+
+/**
+ * Changes something as whoever is at the command line.
+ *
+ * @param what the error calls the thing that there is none of
+ * @throws as `withDatabase`, and UserError for a change that found nothing
+ */
+export async function changed<Result>(
+  what: string,
+  change: (...by: [database: Database, actor: Actor]) => Promise<Result | null>,
+): Promise<Result> {
+  return found(what, await withDatabase((database) => change(database, actor())));
 }
 
 function userErrorOf(error: unknown): UserError | null {

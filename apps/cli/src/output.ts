@@ -1,16 +1,13 @@
 import type { Command } from 'commander';
 
-type Value =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly string[]
-  | readonly Readonly<Record<string, unknown>>[]
-  | Readonly<Record<string, unknown>>;
+/** What a command prints: its fields by their names, in values that have a form in JSON. Times are printed as RFC 3339. */
+export type Row = Readonly<Record<string, unknown>>;
 
-/** What a command prints: its fields by their names, times as RFC 3339. */
-export type Row = Readonly<Record<string, Value>>;
+/** Fields of a record by the names that they are printed under: `createdAt` as `created_at`. */
+export const fieldsOf = <T extends object>(record: T, ...names: readonly (keyof T & string)[]): Row =>
+  Object.fromEntries(
+    names.map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), record[name]]),
+  );
 
 export interface TextForm {
   /** Stands for null; `-` unless told. */
@@ -37,9 +34,9 @@ function textOf(
   { absent = '-', apart, areNamesTyped, note }: TextForm,
 ): string {
   const isList = Array.isArray(result);
-  const rows = (isList ? result : [result]) as readonly Row[];
+  const rows = JSON.parse(JSON.stringify(isList ? result : [result])) as readonly Row[];
   const [first] = rows;
-  const cell = (value: Value): string => {
+  const cell = (value: unknown): string => {
     const shown = wordsOf(value);
     // A control character could move a terminal's cursor.
     return (shown === '' ? absent : shown).replaceAll(/\p{Cc}/gu, '?');
@@ -60,17 +57,17 @@ function textOf(
 }
 
 /** Words have commas between them; records semicolons, and spaces between their values: one that is true stands as its name. */
-function wordsOf(value: Value): string {
+function wordsOf(value: unknown): string {
   if (value === null) return '';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (typeof value !== 'object') return String(value);
+  if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return JSON.stringify(value);
-  return (value as readonly (string | Record<string, unknown>)[])
+  return (value as readonly (string | Row)[])
     .map((item) => (typeof item === 'string' ? item : recordOf(item)))
     .join(value.some((item) => typeof item === 'object') ? '; ' : ',');
 }
 
-function recordOf(record: Readonly<Record<string, unknown>>): string {
+function recordOf(record: Row): string {
   return Object.entries(record)
     .filter(([, value]) => value !== null && value !== false)
     .map(([name, value]) => (value === true ? labelOf(name) : String(value)))

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { closeHttpServer, createLog, openQueues } from '@onecode/runtime';
 import {
   createTestDatabase,
+  openForFile,
   TEST_NUMBER_PEPPER,
   TEST_SECRET_KEY,
   testRedisUrl,
@@ -27,25 +28,10 @@ type Timeouts = Parameters<typeof createHttpServer>[0];
 
 /** One console for all tests of a file. To be read from within hooks and tests only. */
 export function useConsole(overrides?: Partial<ConsoleConfig>, timeouts?: Timeouts): ConsoleEnvironment {
-  let server: StartedConsole;
-  beforeAll(async () => {
-    server = await startConsole(overrides, timeouts);
-  });
-  afterAll(() => server.close());
-  return {
-    get url() {
-      return server.url;
-    },
-    get db() {
-      return server.db;
-    },
-    get prefix() {
-      return server.prefix;
-    },
-    get sessionSecret() {
-      return server.sessionSecret;
-    },
-  };
+  return openForFile(
+    () => startConsole(overrides, timeouts),
+    (server) => server.close(),
+  );
 }
 
 export interface StartedConsole extends ConsoleEnvironment {

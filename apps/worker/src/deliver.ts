@@ -6,9 +6,8 @@ import {
   isNotOfThisSend,
   releaseClaim,
   settle,
-  unseal,
+  tryUnseal,
   type Claim,
-  type Keyring,
   type Outcome,
   type Send,
   type Settlement,
@@ -24,6 +23,7 @@ import {
 } from '@onecode/store';
 import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
+import { untilStopped } from './readings.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senderFaults.js';
 import type { OpenSender } from './senderPool.js';
 
@@ -50,6 +50,13 @@ interface Fault {
 const REASSIGNMENTS_MAX = 20;
 /** A call that begins later than this after the time of its slot might outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
+
+/** Of a call that the worker could wait for no longer: the message may have gone out. */
+const UNANSWERED: Outcome = {
+  kind: 'unknown',
+  errorCode: null,
+  reason: 'the worker stopped before the answer came',
+};
 
 /** One round of delivery of the send that a job names. @throws Error only for failures of our own, such as a database that does not answer */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryRound> {
@@ -230,7 +237,7 @@ async function call(
   sender: OpenSender,
   { attempt, identityHash }: Pick<AuthenticationMessage, 'attempt' | 'identityHash'>,
 ): Promise<{ outcome: Outcome; own: OwnFault | null }> {
-  const code = openCode(context.secretKey, send);
+  const code = tryUnseal(context.secretKey, send.id, send.sealedCode as Uint8Array);
   if (code === null)
     return {
       own: 'unreadable_code',
@@ -273,7 +280,7 @@ async function call(
       },
     );
     // crash point: worker during call
-    const outcome = await untilReleased(answer, context.releaseClaims);
+    const outcome = (await untilStopped(answer, context.releaseClaims)) ?? UNANSWERED;
     span.setAttribute('onecode.outcome', outcome.kind);
     if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
     return outcome;
@@ -287,26 +294,4 @@ async function waitUntil(at: number, releaseClaims: AbortSignal): Promise<boolea
   const ms = at - performance.now();
   if (ms <= 0) return true;
   return wait(ms, true, { signal: releaseClaims }).catch(() => false);
-}
-
-function openCode(secretKey: Keyring, send: Send): string | null {
-  try {
-    return unseal(secretKey, send.id, send.sealedCode as Uint8Array);
-  } catch {
-    return null;
-  }
-}
-
-/**
- * The provider's answer, or an unknown outcome if claims are released first: the message may have gone out. (`Promise.race` with a
- * signal that lives as long as the process would keep every answer in memory.)
- */
-function untilReleased(answer: Promise<Outcome>, releaseClaims: AbortSignal): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const onStop = (): void =>
-      resolve({ kind: 'unknown', errorCode: null, reason: 'the worker stopped before the answer came' });
-    if (releaseClaims.aborted) onStop();
-    releaseClaims.addEventListener('abort', onStop);
-    answer.finally(() => releaseClaims.removeEventListener('abort', onStop)).then(resolve, reject);
-  });
 }

@@ -10,7 +10,6 @@ import {
   RefusedByRedis,
   refuseUnfitDatabase,
   RELEASE,
-  repeatedFaults,
   runProcess,
   serveMetrics,
   startFlushLoop,
@@ -108,9 +107,10 @@ await runProcess('worker', async () => {
   };
   const watch = watchServices(log, { PostgreSQL: checks['database']!, Redis: checks['redis']! });
   const trafficLoop = startFlushLoop(
+    log,
     () => traffic.flush(database),
     TRAFFIC_FLUSH_MS,
-    repeatedFaults(log, 'warn', 'traffic was not counted yet'),
+    'traffic was not counted yet',
   );
   const metricsServer = await serveMetrics(registry, config, checks);
   const presenceLoop = await startPresence(presence, log);

@@ -46,7 +46,10 @@ async function readOne(
   return applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
 }
 
-/** The answer, or null when the worker can wait no longer: the lease ends, and another one does it. */
+/**
+ * The answer, or null when the worker can wait no longer: the lease ends, and another one does it. (`Promise.race` with a signal that lives
+ * as long as the process would keep every answer in memory.)
+ */
 export function untilStopped<Answer>(answer: Promise<Answer>, stop: AbortSignal): Promise<Answer | null> {
   return new Promise((resolve, reject) => {
     const onStop = (): void => resolve(null);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { unseal, type Keyring } from '@onecode/domain';
+import { tryUnseal, type Keyring } from '@onecode/domain';
 import { listSenderDetails, type Database, type SenderDetails } from '@onecode/store';
 
 /** How long the senders' details are cached. */
@@ -27,7 +27,10 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
     ignoreFetchAbort: true,
     fetchMethod: async () =>
       new Map(
-        (await listSenderDetails(database)).map((sender) => [sender.id, openSender(secretKey, sender)]),
+        (await listSenderDetails(database)).map((sender) => [
+          sender.id,
+          { ...sender, token: tryUnseal(secretKey, sender.id, sender.sealedToken) },
+        ]),
       ),
   });
   return {
@@ -41,12 +44,4 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
     },
     forget: () => void cache.delete('senders'),
   };
-}
-
-function openSender(secretKey: Keyring, sender: SenderDetails): OpenSender {
-  try {
-    return { ...sender, token: unseal(secretKey, sender.id, sender.sealedToken) };
-  } catch {
-    return { ...sender, token: null };
-  }
 }

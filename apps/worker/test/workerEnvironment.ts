@@ -1,5 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { stands, type Mode, type Stop } from '@onecode/domain';
 import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
@@ -15,11 +13,13 @@ import {
   buildCaller,
   buildSend,
   createTestDatabase,
+  startLocalServer,
   startProviderTap,
   TestEnvironment,
   testRedisUrl,
   until,
   type AnswerInstead,
+  type LocalServer,
   type ProviderTap,
   type SendOptions,
   type TappedRequest,
@@ -73,7 +73,7 @@ export class WorkerEnvironment extends TestEnvironment {
   simulator!: Simulator;
   tap!: ProviderTap;
   readonly #deliveryQueue: DeliveryQueue;
-  #webhooks!: Server;
+  #webhooks!: LocalServer;
 
   private constructor(db: TestDatabase) {
     super(db);
@@ -92,7 +92,7 @@ export class WorkerEnvironment extends TestEnvironment {
   }
 
   async #start(answerInstead?: AnswerInstead): Promise<void> {
-    this.#webhooks = createServer((request, response) => {
+    this.#webhooks = await startLocalServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
@@ -114,10 +114,9 @@ export class WorkerEnvironment extends TestEnvironment {
           );
       });
     });
-    await new Promise<void>((resolve) => this.#webhooks.listen(0, '127.0.0.1', resolve));
     this.simulator = await startSimulator({
       appSecret: APP_SECRET,
-      webhookUrl: `http://127.0.0.1:${(this.#webhooks.address() as AddressInfo).port}/`,
+      webhookUrl: `${this.#webhooks.url}/`,
       delays: { sentMs: 0, deliveredMs: 0 },
     });
     this.tap = await startProviderTap(this.simulator.url, answerInstead);
@@ -128,8 +127,7 @@ export class WorkerEnvironment extends TestEnvironment {
   override async close(): Promise<void> {
     await this.simulator.close();
     await this.tap.close();
-    this.#webhooks.closeAllConnections();
-    await new Promise((resolve) => this.#webhooks.close(resolve));
+    await this.#webhooks.close();
     await this.#deliveryQueue.close();
     await super.close();
   }

@@ -36,7 +36,8 @@ export function bodyHashes(pepper: Keyring, body: Uint8Array): Buffer[] {
   );
 }
 
-const versionsOf = ({ current, keys }: Keyring): number[] => [
+/** The versions of a keyring's keys, the current one first. */
+export const versionsOf = ({ current, keys }: Keyring): number[] => [
   current,
   ...[...keys.keys()].filter((version) => version !== current),
 ];

@@ -125,8 +125,8 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     number_connected: () => numberConnected(input),
     template_pt_br: () => templateUsable(input, languages['pt-BR']),
     template_en: () => templateUsable(input, languages.en),
-    template_ttl: () => templateTtl(input, languages),
-    template_footer: () => templateFooter(input, languages),
+    template_ttl: () => ofTemplates(input, languages, ttlFault),
+    template_footer: () => ofTemplates(input, languages, footerFault),
     webhook_subscribed: () => webhookSubscribed(input),
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
@@ -208,49 +208,42 @@ function templateUsable(input: PreflightInput, language: string): Found {
 
 type Languages = Record<Locale, string>;
 
-const readTemplates = ({ templates }: PreflightInput, languages: Languages): PreflightInput['templates'] =>
-  templates.filter(
+type Template = PreflightInput['templates'][number];
+
+/** Finds the first fault of the templates that there are. */
+function ofTemplates(
+  input: PreflightInput,
+  languages: Languages,
+  faultOf: (template: Template, codeValiditySeconds: number) => Found | null,
+): Found {
+  if (input.failures.templates !== undefined) return unknown(input, 'templates');
+  const templates = input.templates.filter(
     ({ language, facts }) =>
       Object.values(languages).includes(language) &&
       facts.status !== undefined &&
       facts.status.value !== 'DELETED',
   );
-
-function templateTtl(input: PreflightInput, languages: Languages): Found {
-  if (input.failures.templates !== undefined) return unknown(input, 'templates');
-  const templates = readTemplates(input, languages);
   if (templates.length === 0) return bad('unknown');
-  for (const { language, facts } of templates) {
-    const seconds = facts.ttlSeconds?.value ?? TTL_SECONDS_USUAL;
-    if (seconds > input.codeValiditySeconds)
-      return bad('ttl_too_long', {
-        language,
-        ttl: durationText(seconds),
-        validity: durationText(input.codeValiditySeconds),
-      });
-  }
-  return fine();
+  const faults = templates.map((template) => faultOf(template, input.codeValiditySeconds));
+  return faults.find((fault) => fault !== null) ?? fine();
+}
+
+function ttlFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
+  const seconds = facts.ttlSeconds?.value ?? TTL_SECONDS_USUAL;
+  if (seconds <= codeValiditySeconds) return null;
+  const validity = durationText(codeValiditySeconds);
+  return bad('ttl_too_long', { language, ttl: durationText(seconds), validity });
 }
 
 /** A duration in whole minutes, or else in seconds, the same in all our languages. */
 const durationText = (seconds: number): string =>
   seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 
-/** Templates whose footer says another time than codes live. */
-function templateFooter(input: PreflightInput, languages: Languages): Found {
-  if (input.failures.templates !== undefined) return unknown(input, 'templates');
-  const templates = readTemplates(input, languages);
-  if (templates.length === 0) return bad('unknown');
-  for (const { language, facts } of templates) {
-    const minutes = facts.codeExpirationMinutes?.value ?? null;
-    if (!footerSaysValidity(minutes, input.codeValiditySeconds))
-      return bad('footer_differs', {
-        language,
-        footer: minutes ?? '-',
-        validity: durationText(input.codeValiditySeconds),
-      });
-  }
-  return fine();
+function footerFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
+  const minutes = facts.codeExpirationMinutes?.value ?? null;
+  if (footerSaysValidity(minutes, codeValiditySeconds)) return null;
+  const validity = durationText(codeValiditySeconds);
+  return bad('footer_differs', { language, footer: minutes ?? '-', validity });
 }
 
 /** Whether a footer says how long codes live, in whole minutes as footers do. */

@@ -9,10 +9,6 @@ export interface Fact<Value> {
 
 export type FactSource = 'webhook' | 'read';
 
-/** Whether a stop is the provider's own word, and not an operator's or what calls met. */
-export const isToldByProvider = (source: string | null): source is FactSource =>
-  source === 'webhook' || source === 'read';
-
 /** What the provider said of one subject; what it never said is left out. */
 export type Facts<Values> = { [Name in keyof Values]?: Fact<Values[Name]> };
 

@@ -89,80 +89,7 @@ export function applyReceipt(
   policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
-  return receipt.status === 'failed'
-    ? applyFailure(send, now, receipt, attempt, policy, random)
-    : applyProgress(send, now, receipt, receipt.status, attempt);
-}
-
-function applyProgress(
-  send: Send,
-  now: Date,
-  receipt: Receipt,
-  reported: 'sent' | 'delivered' | 'read',
-  attempt: ReportedAttempt,
-): Decision<ReceiptEnd> {
-  // Sent before it was lost: that the receipt comes only now changes nothing.
-  if (reported === 'sent' && isLost(attempt)) return { result: 'ignored' };
-  const isNews =
-    send.status !== 'failed' &&
-    (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) ||
-      (reported === 'sent' && send.lostAt !== null));
-  const change: SendChange = isNews ? progress(send, now, receipt, reported) : {};
-  const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
-  if (send[field] === null && change[field] === undefined && send.status !== 'failed')
-    change[field] = clampedTime(send, now, field, receipt.occurredAt);
-  // The provider has the message: this settles an attempt whose answer never came.
-  const attempts: AttemptChange[] =
-    attempt.outcome === 'accepted'
-      ? []
-      : [endedBy(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
-  if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
-  return { result: 'applied', change, attempts };
-}
-
-/** The change of a send whose status moves on. */
-function progress(
-  send: Send,
-  now: Date,
-  receipt: Receipt,
-  reported: 'sent' | 'delivered' | 'read',
-): SendChange {
-  if (reported === 'sent') return acceptance(send, clampedTime(send, now, 'sentAt', receipt.occurredAt));
-  return { status: reported, sealedCode: null, lostAt: null, dueAt: null, awaitingSender: false };
-}
-
-/** The attempt, as a receipt says that it ended. */
-function endedBy(
-  { number, senderId, startedAt }: ReportedAttempt,
-  end: Omit<AttemptChange, 'number' | 'senderId' | 'startedAt'>,
-): AttemptChange {
-  return { number, senderId, startedAt, ...end };
-}
-
-/** Whether a failure names its attempt's sender and recipient, whose number may have another form with the same key. */
-export function agreesWith(
-  { phoneNumberId, recipientKeys }: MessageEnds,
-  attempt: Pick<ReportedAttempt, 'phoneNumberId' | 'recipientKey'>,
-): boolean {
-  return (
-    (phoneNumberId === undefined || phoneNumberId === attempt.phoneNumberId) &&
-    (recipientKeys === undefined || recipientKeys.includes(attempt.recipientKey))
-  );
-}
-
-/** Whether it is known already that the attempt's message was not delivered. */
-export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
-  return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
-}
-
-function applyFailure(
-  send: Send,
-  now: Date,
-  receipt: Receipt,
-  attempt: ReportedAttempt,
-  policy: RetryPolicy,
-  random: number,
-): Decision<ReceiptEnd> {
+  if (receipt.status !== 'failed') return applyProgress(send, now, receipt, receipt.status, attempt);
   const lost = receipt.failure;
   if (lost === null) return { result: 'ignored' };
   const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: lost.errorCode };
@@ -198,6 +125,60 @@ function applyFailure(
   return change === null
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
     : { result: 'redelivers', change, attempts };
+}
+
+function applyProgress(
+  send: Send,
+  now: Date,
+  receipt: Receipt,
+  reported: 'sent' | 'delivered' | 'read',
+  attempt: ReportedAttempt,
+): Decision<ReceiptEnd> {
+  // Sent before it was lost: that the receipt comes only now changes nothing.
+  if (reported === 'sent' && isLost(attempt)) return { result: 'ignored' };
+  const isNews =
+    send.status !== 'failed' &&
+    (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) ||
+      (reported === 'sent' && send.lostAt !== null));
+  const change: SendChange = !isNews
+    ? {}
+    : reported === 'sent'
+      ? acceptance(send, clampedTime(send, now, 'sentAt', receipt.occurredAt))
+      : { status: reported, sealedCode: null, lostAt: null, dueAt: null, awaitingSender: false };
+  const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
+  if (send[field] === null && change[field] === undefined && send.status !== 'failed')
+    change[field] = clampedTime(send, now, field, receipt.occurredAt);
+  // The provider has the message: this settles an attempt whose answer never came.
+  const attempts: AttemptChange[] =
+    attempt.outcome === 'accepted'
+      ? []
+      : [endedBy(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
+  if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
+  return { result: 'applied', change, attempts };
+}
+
+/** The attempt, as a receipt says that it ended. */
+function endedBy(
+  { number, senderId, startedAt }: ReportedAttempt,
+  end: Omit<AttemptChange, 'number' | 'senderId' | 'startedAt'>,
+): AttemptChange {
+  return { number, senderId, startedAt, ...end };
+}
+
+/** Whether a failure names its attempt's sender and recipient, whose number may have another form with the same key. */
+export function agreesWith(
+  { phoneNumberId, recipientKeys }: MessageEnds,
+  attempt: Pick<ReportedAttempt, 'phoneNumberId' | 'recipientKey'>,
+): boolean {
+  return (
+    (phoneNumberId === undefined || phoneNumberId === attempt.phoneNumberId) &&
+    (recipientKeys === undefined || recipientKeys.includes(attempt.recipientKey))
+  );
+}
+
+/** Whether it is known already that the attempt's message was not delivered. */
+export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
+  return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
 }
 
 /** What sends a lost message again; null when it cannot help or comes too late. */

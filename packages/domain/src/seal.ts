@@ -30,3 +30,12 @@ export function unseal(keyring: Keyring, ownerId: string, sealed: Uint8Array): s
   const ciphertext = sealed.subarray(1 + NONCE_BYTES + TAG_BYTES);
   return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8');
 }
+
+/** Opens what `seal` sealed; null where `unseal` throws. */
+export function tryUnseal(keyring: Keyring, ownerId: string, sealed: Uint8Array): string | null {
+  try {
+    return unseal(keyring, ownerId, sealed);
+  } catch {
+    return null;
+  }
+}

@@ -1,6 +1,7 @@
 import { ConfigError, wholeNumber } from './config.js';
 import { keepHeapSmall } from './heap.js';
 import { redact, type Logger } from './log.js';
+import { repeatedFaults } from './repeatedFaults.js';
 
 export interface Running {
   log: Logger;
@@ -124,12 +125,19 @@ export function startLoop(
   };
 }
 
-/** Starts a loop that writes what was collected, and does so once more when it stops. */
+/**
+ * Starts a loop that writes what was collected, and does so once more when it stops.
+ *
+ * @param flush keeps what it cannot write for the next round
+ * @param message what the log says then
+ */
 export function startFlushLoop(
+  log: Logger,
   flush: () => Promise<void>,
   pauseMs: number,
-  onError: (error: unknown) => void,
+  message: string,
 ): Loop {
+  const onError = repeatedFaults(log, 'warn', message);
   const loop = startLoop(flush, pauseMs, onError);
   return {
     async stop() {

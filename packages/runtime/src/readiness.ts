@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { startLoop, type Loop } from './lifecycle.js';
 import { redact, type Logger } from './log.js';
 import { RefusedByRedis } from './redis/check.js';
@@ -27,19 +28,12 @@ export async function failedChecks(checks: ReadinessChecks): Promise<FailedCheck
 
 /** What is wrong, or null. */
 async function faultOf(check: () => Promise<void>): Promise<Error | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Error>((resolve) => {
-    timer = setTimeout(() => resolve(new Error('no answer within a second')), CHECK_MS_MAX);
-  });
+  const late = wait(CHECK_MS_MAX, new Error('no answer within a second'), { ref: false });
   const answer = (async () => check())().then(
     () => null,
     (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
   );
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([answer, late]);
 }
 
 /** The first line of an error's message, or its code where it has no message, as those of failed connections to several addresses. */

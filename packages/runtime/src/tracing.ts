@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   context,
   diag,
@@ -119,12 +120,8 @@ export async function startTracing(
   tracer = provider.getTracer('onecode', VERSION);
   return {
     async stop() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, EXPORT_MS_MAX);
-      });
+      const late = wait(EXPORT_MS_MAX, undefined, { ref: false });
       await Promise.race([provider.shutdown().catch(() => {}), late]);
-      clearTimeout(timer);
     },
   };
 }

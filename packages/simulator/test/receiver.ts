@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { startLocalServer, type LocalServer } from '@onecode/testing';
 
 /** Parsed JSON, whose shape only the test knows. */
 export type Json = ReturnType<typeof JSON.parse>;
@@ -17,16 +17,11 @@ export class Receiver {
   answer: (number: number) => number = () => 200;
   /** The answer to the GET handshake. */
   verify: (query: URLSearchParams) => string = (query) => query.get('hub.challenge') ?? '';
-  readonly #server: Server;
-
-  private constructor(server: Server) {
-    this.#server = server;
-  }
+  #server!: LocalServer;
 
   static async start(): Promise<Receiver> {
-    const server = createServer();
-    const receiver = new Receiver(server);
-    server.on('request', (request, response) => {
+    const receiver = new Receiver();
+    receiver.#server = await startLocalServer((request, response) => {
       if (request.method === 'GET') {
         const query = new URL(request.url ?? '', 'http://receiver').searchParams;
         receiver.handshakes.push(query);
@@ -41,12 +36,11 @@ export class Receiver {
         response.writeHead(receiver.answer(receiver.webhooks.length)).end();
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return receiver;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/webhooks/whatsapp`;
+    return `${this.#server.url}/webhooks/whatsapp`;
   }
 
   /** Every change so far, in the order of arrival, with the account that it belongs to: `[{ id, field, value }]`. */
@@ -76,7 +70,6 @@ export class Receiver {
   }
 
   async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#server.close();
   }
 }

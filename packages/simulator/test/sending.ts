@@ -71,15 +71,8 @@ export async function send(
   body: unknown = bodyOf(),
   request: { sender?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
 ) {
-  const { sender = SENDER, headers = {}, ...rest } = request;
-  const response = await fetch(`${simulator.apiUrl}/${sender}/messages`, {
-    method: 'POST',
-    headers: { Authorization: 'Bearer token', 'Content-Type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    ...rest,
-  });
-  const text = await response.text();
-  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+  const { sender = SENDER, ...rest } = request;
+  return call(`${simulator.apiUrl}/${sender}/messages`, 'POST', body, rest);
 }
 
 /** The error code of a send, `null` when it was accepted. */
@@ -101,16 +94,21 @@ export function read(simulator: Simulator, path: string) {
   return call(`${simulator.apiUrl}/${path}`, 'GET');
 }
 
-/** Makes one call with a token. */
-async function call(url: string, method: string, body?: unknown) {
-  const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
+/** Makes one call with a token. A text is sent as it is. */
+async function call(
+  url: string,
+  method: string,
+  body?: unknown,
+  { headers = {}, ...rest }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+) {
   const response = await fetch(url, {
     method,
-    headers,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: { Authorization: 'Bearer token', 'Content-Type': 'application/json', ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...rest,
   });
   const text = await response.text();
-  return { status: response.status, text, json: parsed(text) };
+  return { status: response.status, headers: response.headers, text, json: parsed(text) };
 }
 
 function parsed(text: string): Json {

@@ -1,5 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { startLocalServer, type LocalServer } from './localServer.js';
+import { openForFile } from './openForFile.js';
 
 export const KEY = 'ak_test_000000000000000000000000000000000';
 
@@ -17,13 +19,11 @@ interface SeenRequest {
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
 /** A server in the service's place, which does what the test says. */
-export interface Service {
-  url: string;
+export interface Service extends LocalServer {
   /** The requests that came, in their order. */
   requests: SeenRequest[];
   /** What is done with the next requests; the last one stays. */
   script(...behaviours: Behaviour[]): void;
-  close(): Promise<void>;
 }
 
 const dead = new WeakSet<Socket>();
@@ -31,7 +31,7 @@ const dead = new WeakSet<Socket>();
 async function startService(): Promise<Service> {
   const requests: SeenRequest[] = [];
   let behaviours: Behaviour[] = [];
-  const server = createServer((request, response) => {
+  const server = await startLocalServer((request, response) => {
     const { method = '', url: path = '', headers } = request;
     if (dead.has(request.socket)) {
       requests.push({ method, path, headers, body: '', isLost: true });
@@ -47,42 +47,23 @@ async function startService(): Promise<Service> {
       behaviour?.(response, request);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...server,
     requests,
     script(...next) {
       behaviours = next;
-    },
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
     },
   };
 }
 
 /** One service for all tests of a file, without requests at the start of each. Use it inside hooks and tests only. */
 export function useService(): Service {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startService();
-  });
+  const service = openForFile(startService, (opened) => opened.close());
   beforeEach(() => {
     service.requests.length = 0;
     service.script();
   });
-  afterAll(() => service.close());
-  return {
-    get url() {
-      return service.url;
-    },
-    get requests() {
-      return service.requests;
-    },
-    script: (...behaviours) => service.script(...behaviours),
-    close: () => service.close(),
-  };
+  return service;
 }
 
 type Headers = Record<string, string>;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Browser, BrowserServer, LaunchOptions } from 'playwright-core';
 import { describeIf } from './describeIf.js';
+import { openForFile } from './openForFile.js';
 
 const browserPath = findBrowser();
 
@@ -21,15 +22,7 @@ export type Windows = Pick<Browser, 'newContext' | 'newPage'>;
 
 /** One browser for all tests of a file. Use it inside hooks and tests only. */
 export function useBrowser(): Windows {
-  let browser: Browser | undefined;
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  });
-  afterAll(() => browser?.close());
-  return {
-    newContext: (options) => browser!.newContext(options),
-    newPage: (options) => browser!.newPage(options),
-  };
+  return openForFile(launchBrowser, (browser) => browser.close());
 }
 
 /**

@@ -1,11 +1,10 @@
 import {
-  createServer,
   request as httpRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startLocalServer, type LocalServer } from './localServer.js';
 
 /** A request to the provider as the tap received it. */
 export interface TappedRequest {
@@ -25,10 +24,8 @@ export interface TapAnswer {
 export type AnswerInstead = (request: TappedRequest) => TapAnswer | null | Promise<TapAnswer | null>;
 
 /** A proxy in front of the provider that records every request. It passes on requests, answers and connection faults. */
-export interface ProviderTap {
-  url: string;
+export interface ProviderTap extends LocalServer {
   requests: TappedRequest[];
-  close(): Promise<void>;
 }
 
 /**
@@ -50,21 +47,10 @@ export async function startProviderTap(
     if (instead === null) passOn(target, request, response);
     else response.writeHead(instead.status, { 'content-type': 'application/json' }).end(instead.body);
   };
-  const server = createServer((incoming, response) => {
+  const server = await startLocalServer((incoming, response) => {
     answer(incoming, response).catch(() => response.destroy());
   });
-  // After Node's five seconds a busy client's next request would meet the closing of its connection.
-  server.keepAliveTimeout = 120_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { ...server, requests };
 }
 
 async function readText(incoming: IncomingMessage): Promise<string> {

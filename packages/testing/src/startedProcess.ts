@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterTestFile } from './afterTestFile.js';
+import { runningUntilEnd } from './running.js';
 import { until } from './until.js';
 
 /** A built program of this repository, running as a process of its own. */
@@ -32,10 +32,7 @@ const STOP_MS_MAX = 11_000;
 /** Several processes start at the same time on a busy machine. */
 const READY_MS_MAX = 60_000;
 const ROOT = new URL('../../../', import.meta.url);
-const running = new Set<ChildProcess>();
-afterTestFile(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
+const running = runningUntilEnd<ChildProcess>((child) => void child.kill('SIGKILL'));
 
 /**
  * Starts a program with these environment variables and `PATH`, and no others.

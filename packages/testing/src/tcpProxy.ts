@@ -1,5 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterTestFile } from './afterTestFile.js';
+import { runningUntilEnd } from './running.js';
 
 /** `requests` go from the client to the target, and `replies` from the target to the client. */
 type Direction = 'requests' | 'replies';
@@ -29,10 +29,7 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-const running = new Set<TcpProxy>();
-afterTestFile(() => {
-  for (const proxy of running) void proxy.close();
-});
+const running = runningUntilEnd<TcpProxy>((proxy) => void proxy.close());
 
 /** Starts a proxy on a free port in front of a service of this machine. It runs until it is closed, or the test file ends. */
 export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = 'open'): Promise<TcpProxy> {

@@ -1,12 +1,9 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterTestFile } from './afterTestFile.js';
+import { runningUntilEnd } from './running.js';
 
-const running = new Map<Server, Set<Socket>>();
-afterTestFile(() => {
-  for (const [server, sockets] of running) {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  }
+const running = runningUntilEnd<[Server, Set<Socket>]>(([server, sockets]) => {
+  server.close();
+  for (const socket of sockets) socket.destroy();
 });
 
 /**
@@ -21,16 +18,20 @@ export async function startTcpServer(onConnection: (socket: Socket) => void = ()
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     onConnection(socket);
   });
-  running.set(server, sockets);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return (server.address() as AddressInfo).port;
+  running.add([server, sockets]);
+  return listenAnywhere(server);
 }
 
 /** A port of this machine on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenAnywhere(server);
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** Lets a server listen on a free port of this machine. @returns the port */
+export async function listenAnywhere(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
 }

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store';
 import { migrate, readMigrations } from '@onecode/store/migrations';
 import pg from 'pg';
+import { openForFile } from './openForFile.js';
 
 /** A migrated database that belongs to one test file, and plain SQL on it for what the store has no function for. */
 export interface TestDatabase {
@@ -104,22 +105,7 @@ export function connectTestDatabase(url: string): TestDatabase {
 
 /** One database for all tests of a file. Use it inside hooks and tests only. */
 export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
-  let db: TestDatabase;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-  });
-  afterAll(() => db.drop());
-  return {
-    get url() {
-      return db.url;
-    },
-    get database() {
-      return db.database;
-    },
-    sql: (text, values) => db.sql(text, values),
-    connect: () => db.connect(),
-    countLockWaits: () => db.countLockWaits(),
-  };
+  return openForFile(createTestDatabase, (db) => db.drop());
 }
 
 /** All that a database holds: for each `table.column` the text of its values; bytes are hex. */

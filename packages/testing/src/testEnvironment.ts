@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
+import { openForFile } from './openForFile.js';
 import { createTestDatabase, type TestDatabase } from './testDatabase.js';
 import { deleteKeys, testRedisUrl } from './testRedis.js';
 
@@ -30,23 +31,5 @@ export const openTestEnvironment = async (): Promise<TestEnvironment> =>
 
 /** One environment for all tests of a file. Use it inside hooks and tests only. */
 export function useTestEnvironment(): Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
-  let environment: TestEnvironment;
-  beforeAll(async () => {
-    environment = await openTestEnvironment();
-  });
-  afterAll(() => environment.close());
-  return {
-    get db() {
-      return environment.db;
-    },
-    get redis() {
-      return environment.redis;
-    },
-    get prefix() {
-      return environment.prefix;
-    },
-    get variables() {
-      return environment.variables;
-    },
-  };
+  return openForFile(openTestEnvironment, (environment) => environment.close());
 }

@@ -1,14 +1,8 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterTestFile } from './afterTestFile.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import { startLocalServer, type LocalServer } from './localServer.js';
+import { runningUntilEnd } from './running.js';
 
-const running = new Set<Server>();
-afterTestFile(() => {
-  for (const server of running) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
+const running = runningUntilEnd<LocalServer>((server) => void server.close());
 
 /** A span as a collector received it. */
 export interface CollectedSpan {
@@ -55,7 +49,7 @@ interface ExportedSpan extends Pick<CollectedSpan, 'traceId' | 'spanId' | 'name'
 export async function startTraceCollector(statusOf: () => number = () => 200): Promise<TraceCollector> {
   const bodies: string[] = [];
   let headers: IncomingHttpHeaders = {};
-  const server = createServer((request, response) => {
+  const server = await startLocalServer((request, response) => {
     const chunks: Buffer[] = [];
     request
       .on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -65,10 +59,9 @@ export async function startTraceCollector(statusOf: () => number = () => 200): P
         response.writeHead(statusOf(), { 'content-type': 'application/json' }).end('{}');
       });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   running.add(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     spans: () => bodies.flatMap((body) => spansOf(JSON.parse(body) as Exported)),
     received: () => bodies.join('\n'),
     headers: () => headers,

@@ -7,31 +7,25 @@ import {
   resetBreaker,
   setBreaker,
   setCeilings,
+  type Actor,
   type Database,
   type AbuseControls,
 } from '@onecode/store';
 import type { Command } from 'commander';
-import { actor } from '../actor.js';
-import { commandsOn, countries, oneOf, phoneNumber, wholeNumber } from '../arguments.js';
-import { withDatabase } from '../database.js';
-import { found, UsageError } from '../errors.js';
+import { countries, oneOf, phoneNumber, wholeNumber, type AddCommand } from '../arguments.js';
+import { changed } from '../database.js';
+import { UsageError } from '../errors.js';
 import { keysOf } from '../numberPepper.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 const MIN_SENDS_INITIAL = 50;
 
 export const abuseControlsRow = (controls: AbuseControls): Row => ({
   allowed_countries: controls.allowedCountries ?? 'all',
-  allows_costly: controls.allowsCostly,
-  units_per_day: controls.unitsPerDay,
-  units_per_month: controls.unitsPerMonth,
-  units_today: controls.unitsToday,
-  units_this_month: controls.unitsThisMonth,
+  ...fieldsOf(controls, 'allowsCostly', 'unitsPerDay', 'unitsPerMonth', 'unitsToday', 'unitsThisMonth'),
   breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
   breaker_min_sends: controls.breaker?.minSends ?? null,
-  stopped_countries: controls.stoppedCountries,
-  stopped_until: controls.stoppedUntil?.toISOString() ?? null,
-  refused_recipients: controls.refusedRecipients,
+  ...fieldsOf(controls, 'stoppedCountries', 'stoppedUntil', 'refusedRecipients'),
 });
 
 interface Breaker {
@@ -47,10 +41,11 @@ function breakerChange({ unverifiedPercent, minSends, off, reset }: Breaker) {
     throw new UsageError('exactly one of --unverified-percent, --off and --reset is required');
   if (minSends !== undefined && unverifiedPercent === undefined)
     throw new UsageError('--min-sends belongs to --unverified-percent');
-  if (reset) return (database: Database, accountId: string) => resetBreaker(database, actor(), accountId);
+  if (reset) return resetBreaker;
   const rule: BreakerRule | null =
     unverifiedPercent === undefined ? null : { unverifiedPercent, minSends: minSends ?? MIN_SENDS_INITIAL };
-  return (database: Database, accountId: string) => setBreaker(database, actor(), accountId, rule);
+  return (database: Database, actor: Actor, accountId: string) =>
+    setBreaker(database, actor, accountId, rule);
 }
 
 const ceiling =
@@ -63,9 +58,8 @@ interface CeilingOptions {
   month?: number | 'off';
 }
 
-export function addAbuseControlCommands(account: Command): void {
-  const one = commandsOn(account, 'account');
-
+/** @param one adds a command about an account */
+export function addAbuseControlCommands(one: AddCommand): void {
   one('countries', 'let an account send to some countries only')
     .requiredOption(
       '--allow <list>',
@@ -77,20 +71,18 @@ export function addAbuseControlCommands(account: Command): void {
       `\nGB is the United Kingdom without Jersey, Guernsey and the Isle of Man; +44 is all four (GB,GG,IM,JE).\n${example('account countries ID --allow BR,US')}`,
     )
     .action(async (accountId: string, { allow }: { allow: string[] | 'all' }, command: Command) => {
-      const changed = await withDatabase((database) =>
-        allowCountries(database, actor(), accountId, allow === 'all' ? null : allow),
+      const controls = await changed('account', (...by) =>
+        allowCountries(...by, accountId, allow === 'all' ? null : allow),
       );
-      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(controls) });
     });
 
   one('costly', 'let an account send to satellite and premium-rate numbers, or refuse them')
     .argument('<value>', 'on or off', oneOf('the value', ['on', 'off']))
     .addHelpText('after', example('account costly ID off'))
     .action(async (accountId: string, value: 'on' | 'off', _options: object, command: Command) => {
-      const changed = await withDatabase((database) =>
-        allowCostly(database, actor(), accountId, value === 'on'),
-      );
-      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
+      const controls = await changed('account', (...by) => allowCostly(...by, accountId, value === 'on'));
+      print(command, { id: accountId, ...abuseControlsRow(controls) });
     });
 
   one('ceiling', 'limit how many units an account may use in a day and in a month (UTC)')
@@ -100,13 +92,13 @@ export function addAbuseControlCommands(account: Command): void {
     .action(async (accountId: string, { day, month }: CeilingOptions, command: Command) => {
       if (day === undefined && month === undefined)
         throw new UsageError('at least one of --day and --month is required');
-      const changed = await withDatabase((database) =>
-        setCeilings(database, actor(), accountId, {
+      const controls = await changed('account', (...by) =>
+        setCeilings(...by, accountId, {
           ...(day !== undefined && { unitsPerDay: day === 'off' ? null : day }),
           ...(month !== undefined && { unitsPerMonth: month === 'off' ? null : month }),
         }),
       );
-      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
+      print(command, { id: accountId, ...abuseControlsRow(controls) });
     });
 
   one(
@@ -134,8 +126,8 @@ export function addAbuseControlCommands(account: Command): void {
     )
     .action(async (accountId: string, options: Breaker, command: Command) => {
       const change = breakerChange(options);
-      const changed = await withDatabase((database) => change(database, accountId));
-      print(command, { id: accountId, ...abuseControlsRow(found('account', changed)) });
+      const controls = await changed('account', (...by) => change(...by, accountId));
+      print(command, { id: accountId, ...abuseControlsRow(controls) });
     });
 
   one('forgive', 'reset the guess count of a recipient who has used up the guess budget')
@@ -143,9 +135,7 @@ export function addAbuseControlCommands(account: Command): void {
     .addHelpText('after', example(`account forgive ID --to +5511987654321`))
     .action(async (accountId: string, { to }: { to: PhoneRecipient }, command: Command) => {
       const keys = keysOf(to);
-      const resetCount = await withDatabase((database) =>
-        resetGuessCount(database, actor(), accountId, keys),
-      );
-      print(command, { id: accountId, forgiven_wrong_codes: found('account', resetCount) });
+      const count = await changed('account', (...by) => resetGuessCount(...by, accountId, keys));
+      print(command, { id: accountId, forgiven_wrong_codes: count });
     });
 }

@@ -1,4 +1,4 @@
-import { WEIGHT_BOUNDS, type Locale } from '@onecode/domain';
+import { WEIGHT_BOUNDS } from '@onecode/domain';
 import {
   changeAccount,
   createAccount,
@@ -16,44 +16,31 @@ import {
   SETTING_BOUNDS,
   suspendAccount,
   type Account,
+  type NewAccount,
   type SenderPolicy,
 } from '@onecode/store';
 import type { Command } from 'commander';
-import { actor } from '../actor.js';
-import { commandsOn, id, lastDay, LIST_LIMIT, oneOf, text, wholeNumber } from '../arguments.js';
-import { withDatabase } from '../database.js';
+import { commandGroup, commandsOn, id, lastDay, LIST_LIMIT, oneOf, text, wholeNumber } from '../arguments.js';
+import { changed, withDatabase } from '../database.js';
 import { found, UserError } from '../errors.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 import { addAbuseControlCommands, abuseControlsRow } from './abuseControls.js';
 
 const UNITS_MAX = 1_000_000_000;
 
-const rowOf = (account: Account): Row => ({
-  id: account.id,
-  name: account.name,
-  language: account.language,
-  free_quota: account.freeQuota,
-  credits: account.credits,
-  rate_per_minute: account.ratePerMinute,
-});
+const rowOf = (account: Account): Row =>
+  fieldsOf(account, 'id', 'name', 'language', 'freeQuota', 'credits', 'ratePerMinute');
 
 /** An account with what keeps it from being used. */
 const suspensionRow = (account: Account): Row => ({
   ...rowOf(account),
-  suspended_at: account.suspendedAt?.toISOString() ?? null,
-  suspension_reason: account.suspensionReason,
+  ...fieldsOf(account, 'suspendedAt', 'suspensionReason'),
 });
 
 const ratePerMinute = (value: string): number | 'default' =>
   value === 'default' ? value : wholeNumber('the rate', SETTING_BOUNDS.accountRatePerMinute)(value);
 
-interface Create {
-  name: string;
-  language: Locale;
-  freeQuota?: number;
-  credits: number;
-  ratePerMinute?: number;
-}
+type Create = Pick<NewAccount, 'name' | 'language' | 'credits'> & Partial<NewAccount>;
 
 interface Credit {
   amount: number;
@@ -71,15 +58,10 @@ interface List {
 }
 
 export function addAccountCommands(program: Command): void {
-  const account = program
-    .command('account')
-    .description('accounts: who pays')
-    .addHelpText('after', example('account create --name "Loja Azul"'));
-  const one = commandsOn(account, 'account');
+  const add = commandGroup(program, 'account', 'accounts: who pays', 'account create --name "Loja Azul"');
+  const one = commandsOn(add, 'account');
 
-  account
-    .command('create')
-    .description('make an account')
+  add('create', 'make an account')
     .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
     .option(
       '--language <language>',
@@ -105,14 +87,8 @@ export function addAccountCommands(program: Command): void {
     )
     .addHelpText('after', example('account create --name "Loja Azul" --credits 500 --json'))
     .action(async (options: Create, command: Command) => {
-      const made = await withDatabase((database) =>
-        createAccount(database, actor(), {
-          name: options.name,
-          language: options.language,
-          freeQuota: options.freeQuota ?? null,
-          credits: options.credits,
-          ratePerMinute: options.ratePerMinute ?? null,
-        }),
+      const made = await changed('account', (...by) =>
+        createAccount(...by, { freeQuota: null, ratePerMinute: null, ...options }),
       );
       print(command, rowOf(made));
     });
@@ -130,10 +106,8 @@ export function addAccountCommands(program: Command): void {
       const known = found('account', account);
       print(command, {
         ...suspensionRow(known),
-        weight: known.weight,
-        senders: known.senders,
-        trial_countries: known.trialCountries,
-        lapsing: balance?.lapsing.map(({ at, units }) => ({ at: at.toISOString(), units })) ?? [],
+        ...fieldsOf(known, 'weight', 'senders', 'trialCountries'),
+        lapsing: balance?.lapsing.map((lapse) => fieldsOf(lapse, 'at', 'units')) ?? [],
         ...(abuseControls && abuseControlsRow(abuseControls)),
       });
     });
@@ -159,8 +133,8 @@ export function addAccountCommands(program: Command): void {
     .action(async (accountId: string, { amount, reason, ...options }: Credit, command: Command) => {
       const { grantId = newId() } = options;
       const terms = { reference: options.reference ?? null, expiresAt: options.lastDay ?? null, grantId };
-      const credited = await withDatabase((database) =>
-        grantCredits(database, actor(), accountId, amount, reason, terms),
+      const credited = await changed('account', (...by) =>
+        grantCredits(...by, accountId, amount, reason, terms),
       ).catch((error: unknown) => {
         if (error instanceof GrantRefused)
           throw new UserError(
@@ -173,7 +147,7 @@ export function addAccountCommands(program: Command): void {
           throw new UserError(`${error.message}: to grant once, run it again with --grant-id ${grantId}`);
         throw error;
       });
-      print(command, rowOf(found('account', credited)));
+      print(command, rowOf(credited));
     });
 
   one('rate', 'change how many sends an account may create in a minute')
@@ -184,10 +158,9 @@ export function addAccountCommands(program: Command): void {
     )
     .addHelpText('after', example('account rate ID 1200'))
     .action(async (accountId: string, rate: number | 'default', _options: object, command: Command) => {
-      const changed = await withDatabase((database) =>
-        changeAccount(database, actor(), accountId, { ratePerMinute: rate === 'default' ? null : rate }),
-      );
-      print(command, rowOf(found('account', changed)));
+      const ratePerMinute = rate === 'default' ? null : rate;
+      const account = await changed('account', (...by) => changeAccount(...by, accountId, { ratePerMinute }));
+      print(command, rowOf(account));
     });
 
   one('weight', 'give an account more turns than others while the senders cannot keep up')
@@ -198,10 +171,8 @@ export function addAccountCommands(program: Command): void {
     )
     .addHelpText('after', example('account weight ID --weight 3'))
     .action(async (accountId: string, { weight }: { weight: number }, command: Command) => {
-      const changed = await withDatabase((database) =>
-        changeAccount(database, actor(), accountId, { weight }),
-      );
-      print(command, { ...rowOf(found('account', changed)), weight });
+      const account = await changed('account', (...by) => changeAccount(...by, accountId, { weight }));
+      print(command, { ...rowOf(account), weight });
     });
 
   one('senders', "say by which senders an account's sends leave")
@@ -215,13 +186,11 @@ export function addAccountCommands(program: Command): void {
       `\n\`sender assign\` gives an account senders of its own.\n${example('account senders ID own')}`,
     )
     .action(async (accountId: string, senders: SenderPolicy, _options: object, command: Command) => {
-      const changed = await withDatabase((database) =>
-        changeAccount(database, actor(), accountId, { senders }),
-      );
-      print(command, { ...rowOf(found('account', changed)), senders });
+      const account = await changed('account', (...by) => changeAccount(...by, accountId, { senders }));
+      print(command, { ...rowOf(account), senders });
     });
 
-  addAbuseControlCommands(account);
+  addAbuseControlCommands(one);
 
   one(
     'suspend',
@@ -230,10 +199,8 @@ export function addAccountCommands(program: Command): void {
     .requiredOption('--reason <text>', 'kept with the account', text('--reason'))
     .addHelpText('after', example('account suspend ID --reason "invoice 42 is open"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
-      const suspended = await withDatabase((database) =>
-        suspendAccount(database, actor(), accountId, reason),
-      );
-      print(command, suspensionRow(found('account', suspended)));
+      const account = await changed('account', (...by) => suspendAccount(...by, accountId, reason));
+      print(command, suspensionRow(account));
     });
 
   one(
@@ -243,35 +210,26 @@ export function addAccountCommands(program: Command): void {
     .requiredOption('--reason <text>', 'what the audit log says', text('--reason'))
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
-      const deleted = await withDatabase((database) => deleteAccount(database, actor(), accountId, reason));
-      const { peopleDeleted, keysDeleted, sendsDeleted } = found('account', deleted);
-      print(command, {
-        id: accountId,
-        people_deleted: peopleDeleted,
-        keys_deleted: keysDeleted,
-        sends_deleted: sendsDeleted,
-      });
+      const deleted = await changed('account', (...by) => deleteAccount(...by, accountId, reason));
+      const counts = fieldsOf(deleted, 'peopleDeleted', 'keysDeleted', 'sendsDeleted');
+      print(command, { id: accountId, ...counts });
     });
 
   one('resume', "end an account's suspension")
     .addHelpText('after', example('account resume ID'))
     .action(async (accountId: string, _options: object, command: Command) => {
-      const resumed = await withDatabase((database) => resumeAccount(database, actor(), accountId));
-      print(command, suspensionRow(found('account', resumed)));
+      const account = await changed('account', (...by) => resumeAccount(...by, accountId));
+      print(command, suspensionRow(account));
     });
 
-  account
-    .command('trials')
-    .description('show how many live sends trial accounts made today (UTC), of those that they share')
+  add('trials', 'show how many live sends trial accounts made today (UTC), of those that they share')
     .addHelpText('after', example('account trials --json'))
     .action(async (_options: object, command: Command) => {
       const { day, sends, perDay } = await withDatabase(readTrialSends);
       print(command, { day, sends, sends_per_day: perDay });
     });
 
-  account
-    .command('list')
-    .description('list accounts, newest first')
+  add('list', 'list accounts, newest first')
     .option(
       '--search <text>',
       'those whose name has words that begin so, or the one with this id',

@@ -9,31 +9,23 @@ import {
   type Application,
 } from '@onecode/store';
 import type { Command } from 'commander';
-import { actor } from '../actor.js';
-import { commandsOn, id, limit, LIST_LIMIT, oneOf, phoneNumber, text } from '../arguments.js';
-import { withDatabase } from '../database.js';
+import { commandGroup, commandsOn, id, limit, LIST_LIMIT, oneOf, phoneNumber, text } from '../arguments.js';
+import { changed, withDatabase } from '../database.js';
 import { found, UsageError, UserError } from '../errors.js';
 import { keysOf } from '../numberPepper.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
 /** The values that `on` stands for: the specification's section 8, "initial values when enabled". */
 const PER_MINUTE_INITIAL = 60;
 const PER_RECIPIENT_HOUR_INITIAL = 5;
 
-const rowOf = (application: Application) => ({
-  id: application.id,
-  account_id: application.accountId,
-  name: application.name,
-  mode: application.mode,
-});
+const rowOf = (application: Application): Row => fieldsOf(application, 'id', 'accountId', 'name', 'mode');
 
 /** An application with its limits, of which null is off. */
 const limitsRow = (application: Application): Row => ({
   ...rowOf(application),
-  per_minute: application.perMinute,
-  per_recipient_hour: application.perRecipientHour,
-  identity_check: application.identityCheck,
+  ...fieldsOf(application, 'perMinute', 'perRecipientHour', 'identityCheck'),
 });
 
 interface Limits {
@@ -44,15 +36,15 @@ interface Limits {
 const limitOf = (typed: number | 'off'): number | null => (typed === 'off' ? null : typed);
 
 export function addApplicationCommands(program: Command): void {
-  const application = program
-    .command('application')
-    .description('applications: a mode, keys and limits of their own')
-    .addHelpText('after', example('application create --account ID --name Shop --mode live'));
-  const one = commandsOn(application, 'application');
+  const add = commandGroup(
+    program,
+    'application',
+    'applications: a mode, keys and limits of their own',
+    'application create --account ID --name Shop --mode live',
+  );
+  const one = commandsOn(add, 'application');
 
-  application
-    .command('create')
-    .description('make an application of an account')
+  add('create', 'make an application of an account')
     .requiredOption('--account <id>', 'the account', id('--account'))
     .requiredOption('--name <text>', 'its name, 1 to 200 characters', text('--name'))
     .requiredOption(
@@ -62,16 +54,8 @@ export function addApplicationCommands(program: Command): void {
     )
     .addHelpText('after', example('application create --account ID --name Shop --mode live'))
     .action(async (options: { account: string; name: string; mode: Mode }, command: Command) => {
-      const made = found(
-        'account',
-        await withDatabase((database) =>
-          createApplication(database, actor(), {
-            accountId: options.account,
-            name: options.name,
-            mode: options.mode,
-          }),
-        ),
-      );
+      const { account: accountId, name, mode } = options;
+      const made = await changed('account', (...by) => createApplication(...by, { accountId, name, mode }));
       print(command, rowOf(made));
     });
 
@@ -84,9 +68,7 @@ export function addApplicationCommands(program: Command): void {
       print(command, limitsRow(found('application', application)), { absent: 'off' });
     });
 
-  application
-    .command('list')
-    .description('list applications and their limits, newest first')
+  add('list', 'list applications and their limits, newest first')
     .option('--account <id>', 'those of one account', id('--account'))
     .option(...LIST_LIMIT)
     .addHelpText('after', example('application list --json'))
@@ -115,13 +97,12 @@ export function addApplicationCommands(program: Command): void {
     .action(async (applicationId: string, { perMinute, perRecipientHour }: Limits, command: Command) => {
       if (perMinute === undefined && perRecipientHour === undefined)
         throw new UsageError('one of --per-minute and --per-recipient-hour is required');
-      const changed = await withDatabase((database) =>
-        limitApplication(database, actor(), applicationId, {
-          ...(perMinute === undefined ? {} : { perMinute: limitOf(perMinute) }),
-          ...(perRecipientHour === undefined ? {} : { perRecipientHour: limitOf(perRecipientHour) }),
-        }),
-      );
-      print(command, limitsRow(found('application', changed)), { absent: 'off' });
+      const limits = {
+        ...(perMinute !== undefined && { perMinute: limitOf(perMinute) }),
+        ...(perRecipientHour !== undefined && { perRecipientHour: limitOf(perRecipientHour) }),
+      };
+      const limited = await changed('application', (...by) => limitApplication(...by, applicationId, limits));
+      print(command, limitsRow(limited), { absent: 'off' });
     });
 
   one('set', 'change a setting of an application')
@@ -146,10 +127,8 @@ Example:
         _options: object,
         command: Command,
       ) => {
-        const changed = await withDatabase((database) =>
-          setIdentityCheck(database, actor(), applicationId, value),
-        );
-        print(command, limitsRow(found('application', changed)), { absent: 'off' });
+        const set = await changed('application', (...by) => setIdentityCheck(...by, applicationId, value));
+        print(command, limitsRow(set), { absent: 'off' });
       },
     );
 
@@ -158,10 +137,7 @@ Example:
     .addHelpText('after', example('application trust ID --to +5511987654321'))
     .action(async (applicationId: string, { to }: { to: PhoneRecipient }, command: Command) => {
       const keys = keysOf(to);
-      const forgotten = found(
-        'application',
-        await withDatabase((database) => forgetIdentity(database, actor(), applicationId, keys)),
-      );
+      const forgotten = await changed('application', (...by) => forgetIdentity(...by, applicationId, keys));
       print(command, { application_id: applicationId, forgotten });
     });
 }

@@ -1,30 +1,25 @@
 import { listAuditEntries, type AuditEntry } from '@onecode/store';
 import type { Command } from 'commander';
-import { id, LIST_LIMIT } from '../arguments.js';
+import { commandGroup, id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 const rowOf = (entry: AuditEntry): Row => ({
-  id: entry.id,
-  at: entry.at.toISOString(),
+  ...fieldsOf(entry, 'id', 'at'),
   actor_kind: entry.actor.kind,
   actor_id: entry.actor.id,
   actor: entry.actor.name,
-  action: entry.action,
-  account_id: entry.accountId,
-  subject: entry.subject,
-  details: entry.details,
+  ...fieldsOf(entry, 'action', 'accountId', 'subject', 'details'),
 });
 
 export function addAuditCommands(program: Command): void {
-  program
-    .command('audit')
-    .description(
-      'the log of every change by a person or the command line, of sign-ins, and of what staff read',
-    )
-    .addHelpText('after', example('audit list'))
-    .command('list')
-    .description('list the latest entries, newest first')
+  const add = commandGroup(
+    program,
+    'audit',
+    'the log of every change by a person or the command line, of sign-ins, and of what staff read',
+    'audit list',
+  );
+  add('list', 'list the latest entries, newest first')
     .option('--account <id>', 'those of one account', id('--account'))
     .option(...LIST_LIMIT)
     .addHelpText('after', example('audit list --limit 10 --json'))

@@ -10,41 +10,27 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id, wholeNumber } from '../arguments.js';
+import { commandGroup, id, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UsageError } from '../errors.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 const DAYS = { min: 1, max: 366 };
 const DAYS_INITIAL = 30;
 
-const rowOf = ({ pricingModel, freeSends, ...cost }: MessageCost): Row => ({
-  day: cost.day,
-  country: cost.country,
-  category: cost.category,
-  type: cost.type,
-  billable: cost.billable,
-  pricing_model: pricingModel,
-  account_id: cost.accountId,
-  messages: cost.messages,
-  free_sends: freeSends,
-  credits: cost.credits,
+const rowOf = (cost: MessageCost): Row => ({
+  ...fieldsOf(cost, 'day', 'country', 'category', 'type', 'billable', 'pricingModel', 'accountId'),
+  ...fieldsOf(cost, 'messages', 'freeSends', 'credits'),
 });
 
 const MONTHS = { min: 1, max: 120 };
 const MONTHS_INITIAL = 12;
 const THIS_MONTH = new Date().toISOString().slice(0, 7);
 
-const monthRowOf = ({ freeSends, ...cost }: MonthlyCost, currency: string | null): Row => ({
-  month: cost.month,
-  country: cost.country,
-  messages: cost.messages,
-  charged: cost.charged,
-  price: cost.price,
-  amount: cost.amount,
+const monthRowOf = (cost: MonthlyCost, currency: string | null): Row => ({
+  ...fieldsOf(cost, 'month', 'country', 'messages', 'charged', 'price', 'amount'),
   currency,
-  free_sends: freeSends,
-  credits: cost.credits,
+  ...fieldsOf(cost, 'freeSends', 'credits'),
 });
 
 function matching(what: string, pattern: RegExp, form: string): (typed: string) => string {
@@ -69,14 +55,14 @@ function price(typed: string): number | 'off' {
 }
 
 export function addCostCommands(program: Command): void {
-  const cost = program
-    .command('cost')
-    .description('what Meta charges for messages, beside what customers were charged')
-    .addHelpText('after', example('cost months'));
+  const add = commandGroup(
+    program,
+    'cost',
+    'what Meta charges for messages, beside what customers were charged',
+    'cost months',
+  );
 
-  cost
-    .command('list')
-    .description('count messages by day (UTC), country and price, newest day first')
+  add('list', 'count messages by day (UTC), country and price, newest day first')
     .option('--days <number>', 'of so many days, today included', wholeNumber('--days', DAYS), DAYS_INITIAL)
     .addHelpText('after', example('cost list --days 7 --json'))
     .action(async ({ days }: { days: number }, command: Command) => {
@@ -84,11 +70,10 @@ export function addCostCommands(program: Command): void {
       print(command, costs.map(rowOf));
     });
 
-  cost
-    .command('months')
-    .description(
-      'sum messages by senders of no account by month (UTC) and country, newest month first, in money where prices are set',
-    )
+  add(
+    'months',
+    'sum messages by senders of no account by month (UTC) and country, newest month first, in money where prices are set',
+  )
     .option(
       '--months <number>',
       'of so many months, this one included',
@@ -107,9 +92,7 @@ export function addCostCommands(program: Command): void {
       );
     });
 
-  cost
-    .command('price')
-    .description('set what Meta charges for a message to a country, from a month on')
+  add('price', 'set what Meta charges for a message to a country, from a month on')
     .argument('<country>', 'its code, such as BR', country)
     .argument('<price>', 'of one message, or off', price)
     .requiredOption(

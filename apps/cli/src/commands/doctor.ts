@@ -4,9 +4,9 @@ import {
   healthFindings,
   numberPepperCheck,
   parseKeyring,
-  preflight,
   runbookOf,
   skipped,
+  versionsOf,
   webhookCheck,
   type DeploymentCheck,
   type Keyring,
@@ -15,13 +15,11 @@ import {
 import { address, readConfig, secret, text, variable } from '@onecode/runtime/config';
 import { VERSION } from '@onecode/runtime/version';
 import {
-  countRecipients,
   createHealthReader,
   findLatestRecipient,
   listSenderKnowledge,
   listSenders,
   readDatabaseFacts,
-  readSettings,
   type Database,
 } from '@onecode/store';
 import type { Command } from 'commander';
@@ -32,6 +30,7 @@ import { NotOk, UsageError, UserError } from '../errors.js';
 import { findNumberPepper } from '../numberPepper.js';
 import { print } from '../output.js';
 import { examineRestored } from './restored.js';
+import { resultsOf } from './senderCheck.js';
 
 const ANSWER_MS_MAX = 5_000;
 
@@ -73,13 +72,8 @@ async function examine(): Promise<DeploymentCheck[]> {
     examineRedis(config.REDIS_URL !== ''),
     examineWebhook(config.BASE_URL),
   ]);
-  const keys = config.SECRET_KEY && keyVersionsOf(config.SECRET_KEY);
+  const keys = config.SECRET_KEY && versionsOf(config.SECRET_KEY);
   return [...(await examineDatabase(keys, redis.health)), redis.check, webhook];
-}
-
-/** The current version first. */
-function keyVersionsOf({ current, keys }: Keyring): number[] {
-  return [current, ...[...keys.keys()].filter((version) => version !== current)];
 }
 
 async function examineDatabase(
@@ -111,19 +105,11 @@ async function examineDatabase(
 
 /** A check for each sender, by what the provider last said of it; `sender check` asks anew. */
 async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
-  const { codeValiditySeconds } = await readSettings(database);
   const checks: DeploymentCheck[] = [];
   for (const sender of await listSenders(database)) {
     const [knowledge] = await listSenderKnowledge(database, sender.id);
     if (knowledge === undefined) continue;
-    const faults = preflight({
-      ...knowledge,
-      template: sender.template,
-      englishTemplateLanguage: sender.englishTemplateLanguage,
-      codeValiditySeconds,
-      recipients24h: await countRecipients(database, sender.id),
-      now: new Date(),
-    }).filter(({ ok }) => !ok);
+    const faults = (await resultsOf(database, sender, knowledge)).filter(({ ok }) => !ok);
     const check = `sender_${sender.id}`;
     const whose = sender.accountName === null ? '' : `Of the account ${sender.accountName}: `;
     checks.push(

@@ -2,19 +2,17 @@ import { isCountryTarget, NO_COUNTRY, type HoldTarget } from '@onecode/domain';
 import { placeHold, isId, listHolds, releaseHold, type Hold } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { oneOf, text } from '../arguments.js';
-import { withDatabase } from '../database.js';
-import { found, UsageError, UserError } from '../errors.js';
-import { example, print, type Row } from '../output.js';
+import { commandGroup, oneOf, text } from '../arguments.js';
+import { changed, withDatabase } from '../database.js';
+import { UsageError, UserError } from '../errors.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
 
 const rowOf = (one: Hold): Row => ({
   kind: one.kind,
   target: one.target === '' ? null : one.target,
-  reason: one.reason,
-  since: one.since.toISOString(),
-  set_by: one.setBy,
+  ...fieldsOf(one, 'reason', 'since', 'setBy'),
 });
 
 /** What is named: nothing more for `live`, a country code or an account's id for the others. */
@@ -37,14 +35,14 @@ function targetOf(kind: HoldTarget['kind'], typed: string | undefined): HoldTarg
 }
 
 export function addHoldCommands(program: Command): void {
-  const holds = program
-    .command('hold')
-    .description('holds: live sends wait until an operator releases them; sender pause stops one sender')
-    .addHelpText('after', example('hold set country BR --reason "traffic pumping"'));
+  const add = commandGroup(
+    program,
+    'hold',
+    'holds: live sends wait until an operator releases them; sender pause stops one sender',
+    'hold set country BR --reason "traffic pumping"',
+  );
 
-  holds
-    .command('set')
-    .description('keep live sends back: all of them, those to a country, or those of an account')
+  add('set', 'keep live sends back: all of them, those to a country, or those of an account')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
     .requiredOption('--reason <text>', 'kept with the hold', text('--reason'))
@@ -57,17 +55,11 @@ export function addHoldCommands(program: Command): void {
         command: Command,
       ) => {
         const target = targetOf(kind, typed);
-        const held = found(
-          'account',
-          await withDatabase((database) => placeHold(database, actor(), { ...target, reason })),
-        );
-        print(command, rowOf(held));
+        print(command, rowOf(await changed('account', (...by) => placeHold(...by, { ...target, reason }))));
       },
     );
 
-  holds
-    .command('release')
-    .description('end a hold: what waited leaves at once')
+  add('release', 'end a hold: what waited leaves at once')
     .argument('<kind>', KINDS.join(', '), oneOf('the kind', KINDS))
     .argument('[target]', "a country code, or an account's id")
     .addHelpText('after', example('hold release country BR'))
@@ -80,9 +72,7 @@ export function addHoldCommands(program: Command): void {
       },
     );
 
-  holds
-    .command('list')
-    .description('list all holds, oldest first')
+  add('list', 'list all holds, oldest first')
     .addHelpText('after', example('hold list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listHolds)).map(rowOf));

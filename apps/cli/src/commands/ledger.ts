@@ -1,22 +1,25 @@
 import { verifyLedger, type LedgerFault } from '@onecode/store';
 import type { Command } from 'commander';
+import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { NotOk } from '../errors.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 const FAULTS_MAX = 1_000;
 /** It reads every entry and every send. */
 const TIMEOUTS = { connectionMs: 3_000, statementMs: 3_600_000 };
 
 export function addLedgerCommands(program: Command): void {
-  program
-    .command('ledger')
-    .description('units that were granted, reserved and returned')
-    .addHelpText('after', example('ledger verify'))
-    .command('verify')
-    .description(
-      'compare every balance and every live send with the ledger, and exit with 1 where they differ',
-    )
+  const add = commandGroup(
+    program,
+    'ledger',
+    'units that were granted, reserved and returned',
+    'ledger verify',
+  );
+  add(
+    'verify',
+    'compare every balance and every live send with the ledger, and exit with 1 where they differ',
+  )
     .addHelpText('after', example('ledger verify --json'))
     .action(async (_options: object, command: Command) => {
       const { faults, ...counts } = await withDatabase((database) => verifyLedger(database, FAULTS_MAX), {
@@ -29,16 +32,5 @@ export function addLedgerCommands(program: Command): void {
 
 const rowOf = (fault: LedgerFault): Row =>
   'sendId' in fault
-    ? {
-        account_id: fault.accountId,
-        send_id: fault.sendId,
-        reserved: fault.reserved,
-        returned: fault.returned,
-        failed: fault.isFailed,
-      }
-    : {
-        account_id: fault.accountId,
-        bucket: fault.bucket,
-        balance: fault.balance,
-        ledger: fault.ledger,
-      };
+    ? { ...fieldsOf(fault, 'accountId', 'sendId', 'reserved', 'returned'), failed: fault.isFailed }
+    : fieldsOf(fault, 'accountId', 'bucket', 'balance', 'ledger');

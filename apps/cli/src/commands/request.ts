@@ -5,10 +5,10 @@ import {
   type ListedRefusedRequest,
 } from '@onecode/store';
 import type { Command } from 'commander';
-import { id, LIST_LIMIT } from '../arguments.js';
+import { commandGroup, id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError } from '../errors.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 interface Options {
   account: string;
@@ -18,26 +18,20 @@ interface Options {
 }
 
 const rowOf = (request: ListedRefusedRequest): Row => ({
-  at: request.refusedAt.toISOString(),
-  request_id: request.requestId,
-  route: request.route,
-  status: request.status,
-  code: request.code,
-  detail: request.detail,
-  fields: request.fields,
-  count: request.count,
-  application_id: request.applicationId,
+  at: request.refusedAt,
+  ...fieldsOf(request, 'requestId', 'route', 'status', 'code', 'detail', 'fields', 'count', 'applicationId'),
   application: request.applicationName,
   key: request.keyHint,
 });
 
 export function addRequestCommands(program: Command): void {
-  program
-    .command('request')
-    .description('requests that the API refused, for 14 days')
-    .addHelpText('after', example('request list --account ID'))
-    .command('list')
-    .description("list an account's refused requests, newest first, without anything that the client sent")
+  const add = commandGroup(
+    program,
+    'request',
+    'requests that the API refused, for 14 days',
+    'request list --account ID',
+  );
+  add('list', "list an account's refused requests, newest first, without anything that the client sent")
     .requiredOption('--account <id>', 'the account', id('--account'))
     .option('--id <id>', 'the one with this X-Request-Id', id('--id'))
     .option('--application <id>', 'those of one application', id('--application'))

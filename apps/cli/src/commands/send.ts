@@ -12,12 +12,10 @@ import {
 import { explainError } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { id } from '../arguments.js';
+import { commandGroup, id } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError } from '../errors.js';
-import { example, print, type Row } from '../output.js';
-
-const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 /** What staff may see of a send: whose it is, but neither its recipient nor its code. @param holds those that stop it */
 function rowOf(send: SendDetails, account: { id: string; name: string }, holds: readonly Hold[]): Row {
@@ -28,68 +26,36 @@ function rowOf(send: SendDetails, account: { id: string; name: string }, holds: 
     account: account.name,
     application_id: send.applicationId,
     application: send.applicationName,
-    mode: send.mode,
-    status: send.status,
-    verification: send.verification,
-    country: send.country,
-    locale: send.locale,
-    request_id: send.requestId,
-    traceparent: send.traceparent,
-    channel: send.channel,
-    from: send.from,
-    charged_from: send.chargedFrom,
-    failure_reason: send.failureReason,
+    ...fieldsOf(send, 'mode', 'status', 'verification', 'country', 'locale', 'requestId', 'traceparent'),
+    ...fieldsOf(send, 'channel', 'from', 'chargedFrom', 'failureReason'),
     guesses_left: send.verification === 'pending' ? GUESSES_MAX - send.wrongGuesses : 0,
-    awaiting_sender: send.awaitingSender,
-    due_at: timeOf(send.dueAt),
+    ...fieldsOf(send, 'awaitingSender', 'dueAt'),
     waits_for: wait?.for ?? null,
-    waits_until: timeOf(wait?.until ?? null),
-    holds: holds.map(({ kind, target, reason, since }) => ({
-      since: since.toISOString(),
-      kind,
-      target,
-      reason,
-    })),
-    lost_at: timeOf(send.lostAt),
-    created_at: send.createdAt.toISOString(),
-    expires_at: send.expiresAt.toISOString(),
-    sent_at: timeOf(send.sentAt),
-    delivered_at: timeOf(send.deliveredAt),
-    read_at: timeOf(send.readAt),
-    verified_at: timeOf(send.verifiedAt),
-    failed_at: timeOf(send.failedAt),
-    refunded_at: timeOf(send.units.find(({ kind }) => kind === 'returned')?.at ?? null),
-    wrong_guesses: send.wrongGuessTimes.map((at) => at.toISOString()),
-    denied_at: send.deniedAt.map((at) => at.toISOString()),
-    identity_changed_at: timeOf(send.identityChangedAt),
+    waits_until: wait?.until ?? null,
+    holds: holds.map((hold) => fieldsOf(hold, 'since', 'kind', 'target', 'reason')),
+    ...fieldsOf(send, 'lostAt', 'createdAt', 'expiresAt', 'sentAt', 'deliveredAt', 'readAt'),
+    ...fieldsOf(send, 'verifiedAt', 'failedAt'),
+    refunded_at: send.units.find(({ kind }) => kind === 'returned')?.at ?? null,
+    wrong_guesses: send.wrongGuessTimes,
+    ...fieldsOf(send, 'deniedAt', 'identityChangedAt'),
     attempts: send.attempts.map((attempt) => ({
-      number: attempt.number,
-      started_at: attempt.startedAt.toISOString(),
-      finished_at: timeOf(attempt.finishedAt),
-      outcome: attempt.outcome,
-      error_code: attempt.errorCode,
+      ...fieldsOf(attempt, 'number', 'startedAt', 'finishedAt', 'outcome', 'errorCode'),
       sender: attempt.senderNumber,
       is_own_sender: attempt.isOwnSender,
     })),
-    receipts: send.receipts.map((receipt) => ({
-      attempt: receipt.attempt,
-      occurred_at: receipt.occurredAt.toISOString(),
-      status: receipt.status,
-      error_code: receipt.errorCode,
-    })),
-    units: send.units.map(({ kind, bucket, at }) => ({ at: at.toISOString(), kind, bucket })),
+    receipts: send.receipts.map((receipt) =>
+      fieldsOf(receipt, 'attempt', 'occurredAt', 'status', 'errorCode'),
+    ),
+    units: send.units.map((unit) => fieldsOf(unit, 'at', 'kind', 'bucket')),
     timeline: timelineOf(send).map(eventOf),
   };
 }
 
 /** An event with its time, its kind and what else is known of it: of a provider's error also what it means and what to do. */
-function eventOf(event: TimelineEvent): Readonly<Record<string, unknown>> {
+function eventOf(event: TimelineEvent): Row {
   const { at, kind, ...facts } = event;
-  const named = Object.entries(facts).map(([name, value]): [string, unknown] => [
-    name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    value,
-  ]);
-  return { at: at.toISOString(), event: kind, ...Object.fromEntries(named), ...explanationOf(event) };
+  const names = Object.keys(facts) as (keyof typeof facts)[];
+  return { at, event: kind, ...fieldsOf(facts, ...names), ...explanationOf(event) };
 }
 
 function explanationOf(event: TimelineEvent): Row {
@@ -99,14 +65,8 @@ function explanationOf(event: TimelineEvent): Row {
 }
 
 export function addSendCommands(program: Command): void {
-  program
-    .command('send')
-    .description('sends: one code to one recipient')
-    .addHelpText('after', example('send show ID'))
-    .command('show')
-    .description(
-      'show the whole story of a send, without its recipient and its code; the audit log records it',
-    )
+  const add = commandGroup(program, 'send', 'sends: one code to one recipient', 'send show ID');
+  add('show', 'show the whole story of a send, without its recipient and its code; the audit log records it')
     .argument('<id>', 'the send', id('the send'))
     .addHelpText('after', example('send show ID'))
     .action(async (sendId: string, _options: object, command: Command) => {

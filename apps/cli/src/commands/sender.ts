@@ -1,10 +1,4 @@
-import {
-  parseKeyring,
-  SENDER_TEMPLATE_INITIAL,
-  SENDER_THROUGHPUT,
-  type PhoneRecipient,
-} from '@onecode/domain';
-import { readConfig, secret, variable } from '@onecode/runtime/config';
+import { SENDER_TEMPLATE_INITIAL, SENDER_THROUGHPUT, type PhoneRecipient } from '@onecode/domain';
 import {
   addSender,
   AssignmentRefused,
@@ -22,6 +16,7 @@ import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {
   businessAccountId,
+  commandGroup,
   commandsOn,
   id,
   ids,
@@ -32,14 +27,13 @@ import {
   templateName,
   token,
   wholeNumber,
-  type CommandsOn,
+  type AddCommand,
 } from '../arguments.js';
-import { DATABASE_URL, withDatabase } from '../database.js';
-import { environment } from '../environment.js';
-import { found, NotOk, UserError } from '../errors.js';
+import { changed, withDatabase } from '../database.js';
+import { NotOk, UserError } from '../errors.js';
 import { example, print } from '../output.js';
 import { checkSender, findSender, senderRow, showSender } from './senderCheck.js';
-import { addSenderTokenCommands } from './senderTokens.js';
+import { addSenderTokenCommands, readKeyConfig } from './senderTokens.js';
 
 interface Owner {
   account?: string;
@@ -64,15 +58,10 @@ interface Assign extends Owner {
 interface Edit extends Partial<Omit<Add, keyof Owner | 'token' | 'paused'>> {}
 
 export function addSenderCommands(program: Command): void {
-  const sender = program
-    .command('sender')
-    .description('WhatsApp numbers that codes are sent from')
-    .addHelpText('after', example('sender list'));
-  const one = commandsOn(sender, 'sender');
+  const add = commandGroup(program, 'sender', 'WhatsApp numbers that codes are sent from', 'sender list');
+  const one = commandsOn(add, 'sender');
 
-  sender
-    .command('add')
-    .description('add a sender; its token is stored sealed with SECRET_KEY')
+  add('add', 'add a sender; its token is stored sealed with SECRET_KEY')
     .requiredOption(
       '--phone-number-id <id>',
       "the provider's id of the number",
@@ -115,7 +104,7 @@ export function addSenderCommands(program: Command): void {
       example('sender add --phone-number-id 106540352242922 --number +15550783881 --token - < token.txt'),
     )
     .action(async (options: Add, command: Command) => {
-      const config = readConfig(environment(), { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) });
+      const config = readKeyConfig();
       const accessToken = await readToken('--token', options.token);
       const added = await withDatabase((database) =>
         addSender(database, actor(), config.SECRET_KEY, {
@@ -135,9 +124,7 @@ export function addSenderCommands(program: Command): void {
 
   addEditCommand(one);
 
-  sender
-    .command('list')
-    .description('list all senders, oldest first')
+  add('list', 'list all senders, oldest first')
     .addHelpText('after', example('sender list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listSenders)).map(senderRow));
@@ -170,24 +157,19 @@ export function addSenderCommands(program: Command): void {
     one(name, description)
       .addHelpText('after', example(`sender ${name} ID`))
       .action(async (senderId: string, _options: object, command: Command) => {
-        print(
-          command,
-          senderRow(found('sender', await withDatabase((database) => change(database, actor(), senderId)))),
-        );
+        print(command, senderRow(await changed('sender', (...by) => change(...by, senderId))));
       });
 
   one('throughput', 'change how many messages a second the provider takes from a sender')
     .argument('<number>', 'messages a second', wholeNumber('the throughput', SENDER_THROUGHPUT))
     .addHelpText('after', example('sender throughput ID 500'))
     .action(async (senderId: string, throughput: number, _options: object, command: Command) => {
-      const change = await withDatabase((database) =>
-        editSender(database, actor(), senderId, { throughput }),
-      );
-      print(command, senderRow(notTaken(found('sender', change))));
+      const edited = await changed('sender', (...by) => editSender(...by, senderId, { throughput }));
+      print(command, senderRow(notTaken(edited)));
     });
 
   addAssignCommand(one);
-  addSenderTokenCommands(sender, one);
+  addSenderTokenCommands(add, one);
 }
 
 const ACCOUNT = ['--account <id>', 'the account that it belongs to', id('--account')] as const;
@@ -210,7 +192,7 @@ function refuseAssignment(error: unknown): never {
   );
 }
 
-function addAssignCommand(one: CommandsOn): void {
+function addAssignCommand(one: AddCommand): void {
   one('assign', "say whose messages a sender sends: everybody's, or those of an account")
     .option(...ACCOUNT)
     .option(...APPLICATION)
@@ -223,14 +205,14 @@ function addAssignCommand(one: CommandsOn): void {
       if ((options.account === undefined) !== (shared === true))
         throw new UserError('name either --account or --shared');
       const owner = ownerOf(options);
-      const assigned = await withDatabase((database) =>
-        assignSender(database, actor(), senderId, owner),
-      ).catch(refuseAssignment);
-      print(command, senderRow(found('sender', assigned)));
+      const assigned = await changed('sender', (...by) => assignSender(...by, senderId, owner)).catch(
+        refuseAssignment,
+      );
+      print(command, senderRow(assigned));
     });
 }
 
-function addEditCommand(one: CommandsOn): void {
+function addEditCommand(one: AddCommand): void {
   one('edit', 'change a sender; another number is paused until the sender is resumed')
     .option('--phone-number-id <id>', "the provider's id of the number", phoneNumberId('--phone-number-id'))
     .option(
@@ -258,8 +240,8 @@ function addEditCommand(one: CommandsOn): void {
         ...(number && { number: number.e164 }),
       };
       if (Object.keys(change).length === 0) throw new UserError('name what to change');
-      const edited = await withDatabase((database) => editSender(database, actor(), senderId, change));
-      print(command, senderRow(notTaken(found('sender', edited))));
+      const edited = await changed('sender', (...by) => editSender(...by, senderId, change));
+      print(command, senderRow(notTaken(edited)));
     });
 }
 

@@ -15,7 +15,7 @@ import {
   type SenderKnowledge,
 } from '@onecode/store';
 import { found } from '../errors.js';
-import type { Row } from '../output.js';
+import { fieldsOf, type Row } from '../output.js';
 
 export async function findSender(database: Database, senderId: string): Promise<ListedSender> {
   return found(
@@ -28,22 +28,17 @@ export function senderRow(sender: Sender) {
   const now = new Date();
   const stop = standingStop(sender.stops, now);
   return {
-    id: sender.id,
-    account_id: sender.accountId,
-    application_ids: sender.applicationIds,
-    phone_number_id: sender.phoneNumberId,
-    number: sender.number,
-    template: sender.template,
+    ...fieldsOf(sender, 'id', 'accountId', 'applicationIds', 'phoneNumberId', 'number', 'template'),
     english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
     state: senderState(sender.stops, now),
-    paused_until: stop?.until?.toISOString() ?? null,
+    paused_until: stop?.until ?? null,
     pause_reason: stop?.reason ?? null,
     faults: sender.stops.reduce(
       (most, { cause, failures }) => (cause === 'fault' ? Math.max(most, failures) : most),
       0,
     ),
-    created_at: sender.createdAt.toISOString(),
+    created_at: sender.createdAt,
   };
 }
 
@@ -56,8 +51,8 @@ export async function showSender(database: Database, sender: Sender): Promise<Ro
     quality: number.quality?.value ?? 'UNKNOWN',
     messaging_limit: number.messagingLimit?.value ?? null,
     unique_recipients_24h: await countRecipients(database, sender.id),
-    checked_at: readAt?.toISOString() ?? null,
-    alerts: alerts.map(({ type, severity, detail, at }) => ({ type, severity, detail, at })),
+    checked_at: readAt,
+    alerts: alerts.map((alert) => fieldsOf(alert, 'type', 'severity', 'detail', 'at')),
     templates: templates.map(({ name, language, facts }) => ({
       name,
       language,
@@ -124,15 +119,24 @@ async function resultsSince(
 ): Promise<PreflightResult[]> {
   const whyNot = await whyNotRead(database, sender.id, since);
   const knowledge = await knowledgeOf(database, sender);
-  return preflight({
-    ...knowledge,
-    failures: whyNot === null ? knowledge.failures : allFailed(whyNot),
-    template: sender.template,
-    englishTemplateLanguage: sender.englishTemplateLanguage,
-    codeValiditySeconds: (await readSettings(database)).codeValiditySeconds,
-    recipients24h: await countRecipients(database, sender.id),
-    now: new Date(),
-  });
+  return resultsOf(
+    database,
+    sender,
+    whyNot === null ? knowledge : { ...knowledge, failures: allFailed(whyNot) },
+  );
+}
+
+/** What the checks of a sender say, by what is known of it. */
+export async function resultsOf(
+  database: Database,
+  { id, template, englishTemplateLanguage }: Sender,
+  knowledge: SenderKnowledge,
+): Promise<PreflightResult[]> {
+  const { codeValiditySeconds } = await readSettings(database);
+  const recipients24h = await countRecipients(database, id);
+  const now = new Date();
+  const limits = { codeValiditySeconds, recipients24h };
+  return preflight({ ...knowledge, template, englishTemplateLanguage, ...limits, now });
 }
 
 const allFailed = (why: string): SenderKnowledge['failures'] => ({

@@ -4,16 +4,18 @@ import { resealTokens, setAppSecret, setSenderToken } from '@onecode/store';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { readAppSecret, readToken, secretSource, token, type CommandsOn } from '../arguments.js';
+import { readAppSecret, readToken, secretSource, token, type AddCommand } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { found, NotOk, UserError } from '../errors.js';
-import { example, print } from '../output.js';
+import { example, fieldsOf, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 
-const variables = { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) };
+/** The variables of a command that seals or opens tokens. */
+export const readKeyConfig = () =>
+  readConfig(environment(), { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) });
 
-export function addSenderTokenCommands(sender: Command, one: CommandsOn): void {
+export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
   one(
     'token',
     'give a sender another access token, and say whether the provider takes it; exit code 1 when not',
@@ -28,7 +30,7 @@ export function addSenderTokenCommands(sender: Command, one: CommandsOn): void {
       `\nIt is stored sealed with SECRET_KEY. A running worker asks the provider.\n${example('sender token ID --token - < token.txt')}`,
     )
     .action(async (senderId: string, options: { token: string }, command: Command) => {
-      const config = readConfig(environment(), variables);
+      const config = readKeyConfig();
       const accessToken = await readToken('--token', options.token);
       const checked = await withDatabase(async (database) => {
         const sender = await findSender(database, senderId);
@@ -49,7 +51,7 @@ export function addSenderTokenCommands(sender: Command, one: CommandsOn): void {
     .action(async (senderId: string, options: { secret?: '-'; none?: true }, command: Command) => {
       if ((options.secret === undefined) !== (options.none === true))
         throw new UserError('name either --secret or --none');
-      const config = readConfig(environment(), variables);
+      const config = readKeyConfig();
       const given = options.secret === undefined ? null : await readAppSecret('--secret');
       const isSet = await withDatabase((database) =>
         setAppSecret(database, actor(), config.SECRET_KEY, senderId, given),
@@ -63,24 +65,18 @@ export function addSenderTokenCommands(sender: Command, one: CommandsOn): void {
       });
     });
 
-  sender
-    .command('reseal')
-    .description(
-      "seal every sender's token and app secret, and the webhooks' secrets, with the key that stands first in SECRET_KEY",
-    )
+  add(
+    'reseal',
+    "seal every sender's token and app secret, and the webhooks' secrets, with the key that stands first in SECRET_KEY",
+  )
     .addHelpText('after', example('sender reseal'))
     .action(async (_options: object, command: Command) => {
-      const config = readConfig(environment(), variables);
+      const config = readKeyConfig();
       const resealed = await withDatabase((database) => resealTokens(database, actor(), config.SECRET_KEY));
       const unreadable = resealed.some((one) => one.token === 'unreadable');
       print(
         command,
-        resealed.map(({ senderId, phoneNumberId, number, token: state }) => ({
-          id: senderId,
-          phone_number_id: phoneNumberId,
-          number,
-          token: state,
-        })),
+        resealed.map((one) => ({ id: one.senderId, ...fieldsOf(one, 'phoneNumberId', 'number', 'token') })),
         {
           note: unreadable
             ? 'unreadable: the key that sealed it is not in SECRET_KEY; add the key, or set the token again.'

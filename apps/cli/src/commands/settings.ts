@@ -13,7 +13,7 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { limit, oneOf, wholeNumber } from '../arguments.js';
+import { commandGroup, limit, oneOf, wholeNumber } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { example, print, type Row } from '../output.js';
 
@@ -70,22 +70,20 @@ function valueOf(name: SettingName, typed: string): Settings[keyof Settings] {
 }
 
 export function addSettingsCommands(program: Command): void {
-  const settings = program
-    .command('settings')
-    .description('settings for everybody; running processes follow within five seconds')
-    .addHelpText('after', example('settings get'));
+  const add = commandGroup(
+    program,
+    'settings',
+    'settings for everybody; running processes follow within five seconds',
+    'settings get',
+  );
 
-  settings
-    .command('get')
-    .description('show the settings')
+  add('get', 'show the settings')
     .addHelpText('after', example('settings get --json'))
     .action(async (_options: object, command: Command) => {
       print(command, rowOf(await withDatabase(readSettings)), { absent: 'off', areNamesTyped: true });
     });
 
-  settings
-    .command('set')
-    .description('change a setting')
+  add('set', 'change a setting')
     .argument('<setting>', NAMES.join(', '), oneOf('the setting', NAMES))
     .argument('<value>', 'a whole number, off or a word, as listed below')
     .addHelpText(

@@ -16,10 +16,19 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
-import { emailAddress, id, oneOf, secretSource, readStandardInput, text } from '../arguments.js';
+import {
+  commandGroup,
+  emailAddress,
+  id,
+  oneOf,
+  readStandardInput,
+  secretSource,
+  text,
+  type AddCommand,
+} from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { UserError, UsageError } from '../errors.js';
-import { example, print, type Row } from '../output.js';
+import { example, fieldsOf, print, type Row } from '../output.js';
 
 const STAFF = { operator: 'operator', 'on-call': 'on_call', none: null } as const;
 type StaffWord = keyof typeof STAFF;
@@ -38,13 +47,11 @@ const LANGUAGES = ['pt-BR', 'en', 'browser'] as const;
 type Language = (typeof LANGUAGES)[number];
 
 const rowOf = (user: User): Row => ({
-  id: user.id,
-  email: user.email,
-  name: user.name,
+  ...fieldsOf(user, 'id', 'email', 'name'),
   language: user.language ?? 'browser',
   staff: staffWord(user.staff),
   two_factor: user.hasTwoFactor ? 'on' : 'off',
-  created_at: user.createdAt.toISOString(),
+  created_at: user.createdAt,
 });
 
 interface Create {
@@ -58,14 +65,11 @@ interface Create {
 }
 
 export function addUserCommands(program: Command): void {
-  const user = program
-    .command('user')
-    .description('people who sign in to the console')
-    .addHelpText('after', example('user list'));
+  const add = commandGroup(program, 'user', 'people who sign in to the console', 'user list');
+  const of: AddCommand = (name, description) =>
+    add(name, description).argument('<email>', 'who', emailAddress('the e-mail'));
 
-  user
-    .command('create')
-    .description('make somebody who can sign in; a password that is made is printed once')
+  add('create', 'make somebody who can sign in; a password that is made is printed once')
     .requiredOption('--email <address>', 'what they sign in with', emailAddress('--email'))
     .requiredOption('--name <text>', 'their name, 1 to 200 characters', text('--name'))
     .option(
@@ -111,18 +115,13 @@ export function addUserCommands(program: Command): void {
       });
     });
 
-  user
-    .command('list')
-    .description('list everybody who can sign in')
+  add('list', 'list everybody who can sign in')
     .addHelpText('after', example('user list --json'))
     .action(async (_options: object, command: Command) => {
       print(command, (await withDatabase(listUsers)).map(rowOf));
     });
 
-  user
-    .command('show')
-    .description('show somebody who can sign in')
-    .argument('<email>', 'who', emailAddress('the e-mail'))
+  of('show', 'show somebody who can sign in')
     .addHelpText('after', example('user show ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
       const known = (await withDatabase(listUsers)).find((one) => one.email === email);
@@ -130,10 +129,7 @@ export function addUserCommands(program: Command): void {
       print(command, rowOf(known));
     });
 
-  user
-    .command('password')
-    .description('give somebody a new password and end their sessions; one that is made is printed once')
-    .argument('<email>', 'who', emailAddress('the e-mail'))
+  of('password', 'give somebody a new password and end their sessions; one that is made is printed once')
     .option('--password <source>', '-: take the password from standard input', secretSource('--password'))
     .addHelpText('after', example('user password ana@example.com'))
     .action(async (email: string, options: { password?: '-' }, command: Command) => {
@@ -143,10 +139,7 @@ export function addUserCommands(program: Command): void {
       print(command, { email, password: made });
     });
 
-  user
-    .command('staff')
-    .description('make somebody an operator, on-call staff, or neither')
-    .argument('<email>', 'who', emailAddress('the e-mail'))
+  of('staff', 'make somebody an operator, on-call staff, or neither')
     .argument('<role>', 'operator, on-call or none', oneOf('the role', Object.keys(STAFF) as StaffWord[]))
     .addHelpText('after', example('user staff ana@example.com on-call'))
     .action(async (email: string, role: StaffWord, _options: object, command: Command) => {
@@ -155,12 +148,10 @@ export function addUserCommands(program: Command): void {
       print(command, rowOf(changed));
     });
 
-  user
-    .command('remove-two-factor')
-    .description(
-      'take away the second factor and the passkeys of somebody who lost them, and end their sessions',
-    )
-    .argument('<email>', 'who', emailAddress('the e-mail'))
+  of(
+    'remove-two-factor',
+    'take away the second factor and the passkeys of somebody who lost them, and end their sessions',
+  )
     .addHelpText('after', example('user remove-two-factor ana@example.com'))
     .action(async (email: string, _options: object, command: Command) => {
       if (!(await withDatabase((database) => removeTwoFactor(database, actor(), email))))

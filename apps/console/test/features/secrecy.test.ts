@@ -31,7 +31,8 @@ it('a key is in the answer to its making, and what people search for in their re
     LOG_LEVEL: 'trace',
   });
   await untilReady(loud);
-  const there = (who: TestPerson): TestPerson => inSession({ ...server, url }, who, who);
+  const { db, prefix, sessionSecret } = server;
+  const there = (who: TestPerson): TestPerson => inSession({ url, db, prefix, sessionSecret }, who, who);
   const developer = there(await person(server, { accounts: { [accountId]: 'developer' } }));
   const onCall = there(await person(server, { staff: 'on_call' }));
 

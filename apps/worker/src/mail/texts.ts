@@ -67,35 +67,22 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['See the invitation', 'link'],
     }),
-    password_changed: () => ({
-      subject: 'Your password was changed',
-      paragraphs: ['All other sessions have ended.', NOT_YOU.en],
-      button: ['Open the profile', 'profile'],
-    }),
-    two_factor_on: () => ({
-      subject: 'Two-factor authentication is on',
-      paragraphs: ['From now on, signing in needs a code from your app too.', NOT_YOU.en],
-      button: ['Open the profile', 'profile'],
-    }),
-    two_factor_off: () => ({
-      subject: 'Two-factor authentication is off',
-      paragraphs: ['From now on, your password alone is enough to sign in.', NOT_YOU.en],
-      button: ['Open the profile', 'profile'],
-    }),
-    backup_codes_replaced: () => ({
-      subject: 'Your backup codes were replaced',
-      paragraphs: ['The earlier ones no longer work.', NOT_YOU.en],
-      button: ['Open the profile', 'profile'],
-    }),
-    passkey_added: () => ({
-      subject: 'A passkey was added',
-      paragraphs: ['It signs you in without a password and without a code.', NOT_YOU.en],
-      button: ['Open the profile', 'profile'],
-    }),
-    passkey_removed: () => ({
-      subject: 'A passkey was removed',
-      paragraphs: ['It signs nobody in any more, and all other sessions have ended.', NOT_YOU.en],
-      button: ['Open the profile', 'profile'],
+    ...signInChanges('en', 'Open the profile', {
+      password_changed: ['Your password was changed', 'All other sessions have ended.'],
+      two_factor_on: [
+        'Two-factor authentication is on',
+        'From now on, signing in needs a code from your app too.',
+      ],
+      two_factor_off: [
+        'Two-factor authentication is off',
+        'From now on, your password alone is enough to sign in.',
+      ],
+      backup_codes_replaced: ['Your backup codes were replaced', 'The earlier ones no longer work.'],
+      passkey_added: ['A passkey was added', 'It signs you in without a password and without a code.'],
+      passkey_removed: [
+        'A passkey was removed',
+        'It signs nobody in any more, and all other sessions have ended.',
+      ],
     }),
     address_changed: ({ to }) => ({
       subject: 'Your address was changed',
@@ -222,38 +209,22 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['Ver o convite', 'link'],
     }),
-    password_changed: () => ({
-      subject: 'Sua senha foi trocada',
-      paragraphs: ['Todas as outras sessões foram encerradas.', NOT_YOU['pt-BR']],
-      button: ['Abrir o perfil', 'profile'],
-    }),
-    two_factor_on: () => ({
-      subject: 'A autenticação em dois fatores está ativa',
-      paragraphs: ['A partir de agora, entrar exige também um código do seu aplicativo.', NOT_YOU['pt-BR']],
-      button: ['Abrir o perfil', 'profile'],
-    }),
-    two_factor_off: () => ({
-      subject: 'A autenticação em dois fatores está desativada',
-      paragraphs: ['A partir de agora, sua senha basta para entrar.', NOT_YOU['pt-BR']],
-      button: ['Abrir o perfil', 'profile'],
-    }),
-    backup_codes_replaced: () => ({
-      subject: 'Seus códigos de reserva foram trocados',
-      paragraphs: ['Os anteriores não funcionam mais.', NOT_YOU['pt-BR']],
-      button: ['Abrir o perfil', 'profile'],
-    }),
-    passkey_added: () => ({
-      subject: 'Uma chave de acesso foi adicionada',
-      paragraphs: ['Com ela, você entra sem senha e sem código.', NOT_YOU['pt-BR']],
-      button: ['Abrir o perfil', 'profile'],
-    }),
-    passkey_removed: () => ({
-      subject: 'Uma chave de acesso foi removida',
-      paragraphs: [
-        'Ninguém mais entra com ela, e todas as outras sessões foram encerradas.',
-        NOT_YOU['pt-BR'],
+    ...signInChanges('pt-BR', 'Abrir o perfil', {
+      password_changed: ['Sua senha foi trocada', 'Todas as outras sessões foram encerradas.'],
+      two_factor_on: [
+        'A autenticação em dois fatores está ativa',
+        'A partir de agora, entrar exige também um código do seu aplicativo.',
       ],
-      button: ['Abrir o perfil', 'profile'],
+      two_factor_off: [
+        'A autenticação em dois fatores está desativada',
+        'A partir de agora, sua senha basta para entrar.',
+      ],
+      backup_codes_replaced: ['Seus códigos de reserva foram trocados', 'Os anteriores não funcionam mais.'],
+      passkey_added: ['Uma chave de acesso foi adicionada', 'Com ela, você entra sem senha e sem código.'],
+      passkey_removed: [
+        'Uma chave de acesso foi removida',
+        'Ninguém mais entra com ela, e todas as outras sessões foram encerradas.',
+      ],
     }),
     address_changed: ({ to }) => ({
       subject: 'Seu endereço foi trocado',
@@ -349,6 +320,23 @@ const NOT_YOU: Readonly<Record<Locale, string>> = {
   en: 'If it was not you, set a new password at once, and tell an operator of this service.',
   'pt-BR': 'Se não foi você, defina uma nova senha já e avise um operador deste serviço.',
 };
+
+/** The texts of changes to somebody's own sign-in, each with its subject and what it means. */
+function signInChanges<Kind extends MailKind>(
+  locale: Locale,
+  label: string,
+  changes: Record<Kind, [subject: string, meaning: string]>,
+) {
+  const texts = Object.entries<[string, string]>(changes).map(([kind, [subject, meaning]]) => {
+    const text = (): Text => ({
+      subject,
+      paragraphs: [meaning, NOT_YOU[locale]],
+      button: [label, 'profile'],
+    });
+    return [kind, text];
+  });
+  return Object.fromEntries(texts) as Record<Kind, () => Text>;
+}
 
 /** What stands before the address of a button, and below a mail that can be switched off or not. */
 export const AROUND: Readonly<Record<Locale, { copy: string; muted: string; fixed: string }>> = {

@@ -1,12 +1,6 @@
 import { apiKeyHint, generateApiKey, hashApiKey, seal, type Keyring, type Mode } from '@onecode/domain';
 import { type Actor, audited, logEntry } from '../audit/audit.js';
-import {
-  byOrdinal,
-  createBatcher,
-  oncePerClient,
-  OVERLAPPING_BATCHES,
-  type WithOrdinal,
-} from '../client/batcher.js';
+import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { bytesText } from '../client/sql.js';
@@ -44,34 +38,24 @@ export interface ApiKey {
 
 /** The caller behind a key's SHA-256, or null. A key that was revoked, or whose account is suspended, is refused. */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | RefusedKey | null> {
-  const row = await callerFinder(database)(hash);
+  const row = await lookUpCaller(database, hash);
   if (row === undefined) return null;
   const { keyId, applicationId, accountId, mode, refusal } = row;
   const caller = { keyId, applicationId, accountId, mode };
   return refusal === null ? caller : { refusal, caller };
 }
 
-const LOOK_UPS_MAX = 200;
-
-const callerFinder = oncePerClient((database: Database) =>
-  createBatcher(
-    async (hashes: Uint8Array[]) => {
-      const rows = await database.reads.query<
-        WithOrdinal<Caller & { refusal: RefusedKey['refusal'] | null }>[]
-      >`
-        select w.ordinal, c.*
-        from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
-        cross join lateral (
-          select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, case
-              when k.revoked_at is not null then 'revoked' when o.suspended_at is not null then 'suspended'
-            end as refusal
-          from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
-          where k.hash = w.hash limit 1
-        ) c`;
-      return byOrdinal(hashes, rows);
-    },
-    { batchSizeMax: LOOK_UPS_MAX, ...OVERLAPPING_BATCHES },
-  ),
+const lookUpCaller = createLookUp<Uint8Array, Caller & { refusal: RefusedKey['refusal'] | null }>(
+  (database, hashes) => database.reads.query`
+    select w.ordinal, c.*
+    from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
+    cross join lateral (
+      select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, case
+          when k.revoked_at is not null then 'revoked' when o.suspended_at is not null then 'suspended'
+        end as refusal
+      from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
+      where k.hash = w.hash limit 1
+    ) c`,
 );
 
 /**
@@ -172,18 +156,9 @@ async function listKeys(database: Connection, where: Prisma.ApiKeyWhereInput): P
     where,
     orderBy: { id: 'asc' },
     include: { application: { select: { mode: true } } },
+    omit: { hash: true, userId: true, sealedKey: true },
   });
-  return keys.map((key) => ({
-    id: key.id,
-    applicationId: key.applicationId,
-    mode: key.application.mode as Mode,
-    hint: key.hint,
-    name: key.name,
-    createdAt: key.createdAt,
-    revokedAt: key.revokedAt,
-    lastUsedAt: key.lastUsedAt,
-    expiresAt: key.expiresAt,
-  }));
+  return keys.map(({ application, ...key }) => ({ ...key, mode: application.mode as Mode }));
 }
 
 /** A use is recorded only when the last recorded one is older: one write a minute is enough to tell whether a key is in use. */

@@ -1,4 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { Database } from './database.js';
 import { refusedBy } from './sql.js';
 
 interface Pending<Request, Result> {
@@ -89,6 +90,26 @@ export function byOrdinal<Row>(
 ): (Row | undefined)[] {
   const found = new Map(rows.map((row) => [Number(row.ordinal), row]));
   return requests.map((_, index) => found.get(index + 1));
+}
+
+const LOOK_UPS_MAX = 200;
+
+/**
+ * Returns a look-up whose requests, while another is under way, share the next round trip.
+ *
+ * @param read returns the rows that it found
+ * @returns finds the row of a request, or undefined
+ */
+export function createLookUp<Request, Row>(
+  read: (database: Database, requests: Request[]) => Promise<WithOrdinal<Row>[]>,
+): (database: Database, request: Request) => Promise<Row | undefined> {
+  const batcherOf = oncePerClient((database: Database) =>
+    createBatcher(async (requests: Request[]) => byOrdinal(requests, await read(database, requests)), {
+      batchSizeMax: LOOK_UPS_MAX,
+      ...OVERLAPPING_BATCHES,
+    }),
+  );
+  return (database, request) => batcherOf(database)(request);
 }
 
 /** Makes something once for each client, and keeps it as long as the client. */

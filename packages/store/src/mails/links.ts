@@ -4,7 +4,7 @@ import { newId } from '../client/ids.js';
 
 type Sql = Pick<Connection, 'sql'>;
 
-export type LinkPurpose = 'password-reset' | 'sign-up' | 'address-change';
+type LinkPurpose = 'password-reset' | 'sign-up' | 'address-change';
 
 const identifierOf = (purpose: LinkPurpose, token: string): string =>
   `${purpose}:${createHash('sha256').update(token).digest('hex')}`;

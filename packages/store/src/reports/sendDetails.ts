@@ -33,8 +33,6 @@ export interface UnitDetails {
 /** Everything that happened to a send, without its code, its whole recipient and the provider's message ids. */
 export interface SendDetails extends SendSummary {
   from: string | null;
-  /** Calls that count against the limit. */
-  attemptsCounted: number;
   awaitingSender: boolean;
   /** When a worker acts on it next; null when nothing is left to do. */
   dueAt: Date | null;
@@ -82,7 +80,7 @@ export async function findSendDetails(
   sendId: string,
 ): Promise<SendDetails | null> {
   const [row] = await database.sql.query<DetailsRow[]>`
-    select ${SUMMARY_COLUMNS}, s.from_number as "from", s.attempts as "attemptsCounted", s.awaiting_sender as "awaitingSender",
+    select ${SUMMARY_COLUMNS}, s.from_number as "from", s.awaiting_sender as "awaitingSender",
       s.due_at as "dueAt", s.lost_at as "lostAt", s.sent_at as "sentAt", s.delivered_at as "deliveredAt", s.read_at as "readAt",
       s.verified_at as "verifiedAt", s.failed_at as "failedAt", s.wrong_guesses as "wrongGuesses", s.request_id as "requestId",
       s.traceparent, jsonb_build_object('wrongGuessTimes', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (

@@ -42,14 +42,7 @@ export async function readTraffic(
       from traffic_counts where began_at > statement_timestamp() - interval '5 minutes' group by 1, 2, 3, 4, 5, 7`,
   ]);
   const within = (rows: typeof recent): TrafficCount[] =>
-    rows.map(({ event, country, senderId, accountId, reason, count }) => ({
-      event,
-      country,
-      senderId,
-      accountId,
-      reason,
-      count,
-    }));
+    rows.map(({ isOfTwoMinutes: _isOfTwoMinutes, ...count }) => count);
   return {
     totals,
     fiveMinutes: within(recent),

@@ -1,4 +1,4 @@
-import { sealedVersion, seal, unseal, type Keyring } from '@onecode/domain';
+import { sealedVersion, seal, tryUnseal, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { requestReading } from './readings.js';
@@ -49,20 +49,12 @@ async function resealToken(
   id: string,
   sealed: Uint8Array,
 ): Promise<ResealedToken['token']> {
-  const token = unsealed(keyring, id, sealed);
+  const token = tryUnseal(keyring, id, sealed);
   if (token === null) return 'unreadable';
   if (sealedVersion(sealed) === keyring.current) return 'current';
   const sealedToken = new Uint8Array(seal(keyring, id, token));
   await connection.prisma.sender.update({ where: { id }, data: { sealedToken } });
   return 'resealed';
-}
-
-function unsealed(keyring: Keyring, id: string, sealed: Uint8Array): string | null {
-  try {
-    return unseal(keyring, id, sealed);
-  } catch {
-    return null;
-  }
 }
 
 /** Replaces a sender's access token and asks for a read. @returns the time of asking; null when there is no such sender */

@@ -1,11 +1,5 @@
 import type { Receipt, ReportedAttempt, Send } from '@onecode/domain';
-import {
-  byOrdinal,
-  createBatcher,
-  oncePerClient,
-  OVERLAPPING_BATCHES,
-  type WithOrdinal,
-} from '../client/batcher.js';
+import { createLookUp } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { sendColumns, sendOf, type SendRow } from './sendRow.js';
@@ -56,52 +50,29 @@ const REPORTED_COLUMNS = Prisma.sql`
     select from attempts o where o.send_id = s.id and o.number <> a.number and o.outcome = 'accepted'
   ) as "otherIsAccepted", s.recipient_key as "recipientKey"`;
 
-/** Reads in one batch. */
-const READS_MAX = 200;
-
 /** The send's row, or undefined when there is no such send. Reads that arrive during another share the next round trip. */
-export function readSend(database: Database, which: WhichSend): Promise<ReadRow | undefined> {
-  return sendReader(database)(which);
-}
-
-/** The row of the send whose attempt a receipt names, or undefined when no attempt of ours matches. */
-export function readReportedSend(database: Database, which: WhichReport): Promise<ReportedRow | undefined> {
-  return reportedSendReader(database)(which);
-}
-
-const sendReader = oncePerClient((database: Database) =>
-  createBatcher(
-    async (requests: WhichSend[]) => {
-      const rows = await database.reads.query<WithOrdinal<ReadRow>[]>`
-        select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now
-        from unnest(
-          ${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId ?? null)}::uuid[]
-        ) with ordinality as r (id, account_id, ordinal)
-        cross join lateral (
-          -- One probe for each request: a join that was planned while there were few sends might read all of them.
-          select * from sends where id = r.id and account_id = coalesce(r.account_id, account_id) limit 1
-        ) s`;
-      return byOrdinal(requests, rows);
-    },
-    { batchSizeMax: READS_MAX, ...OVERLAPPING_BATCHES },
-  ),
+export const readSend = createLookUp<WhichSend, ReadRow>(
+  (database, requests) => database.reads.query`
+    select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now
+    from unnest(
+      ${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId ?? null)}::uuid[]
+    ) with ordinality as r (id, account_id, ordinal)
+    cross join lateral (
+      -- One probe for each request: a join that was planned while there were few sends might read all of them.
+      select * from sends where id = r.id and account_id = coalesce(r.account_id, account_id) limit 1
+    ) s`,
 );
 
-const reportedSendReader = oncePerClient((database: Database) =>
-  createBatcher(
-    async (requests: WhichReport[]) => {
-      const rows = await database.reads.query<WithOrdinal<ReportedRow>[]>`
-        select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now, ${REPORTED_COLUMNS}
-        from unnest(
-          ${requests.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
-          ${requests.map(({ attempt }) => attempt?.number ?? null)}::smallint[],
-          ${requests.map(({ messageId }) => messageId)}::text[]
-        ) with ordinality as r (send_id, attempt, message_id, ordinal)
-        ${reportedSend('r')}`;
-      return byOrdinal(requests, rows);
-    },
-    { batchSizeMax: READS_MAX, ...OVERLAPPING_BATCHES },
-  ),
+/** The row of the send whose attempt a receipt names, or undefined when no attempt of ours matches. */
+export const readReportedSend = createLookUp<WhichReport, ReportedRow>(
+  (database, requests) => database.reads.query`
+    select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now, ${REPORTED_COLUMNS}
+    from unnest(
+      ${requests.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
+      ${requests.map(({ attempt }) => attempt?.number ?? null)}::smallint[],
+      ${requests.map(({ messageId }) => messageId)}::text[]
+    ) with ordinality as r (send_id, attempt, message_id, ordinal)
+    ${reportedSend('r')}`,
 );
 
 /** A send of this account with the database's clock, or null when the account has no such send. */

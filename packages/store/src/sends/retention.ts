@@ -35,42 +35,34 @@ const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, numbe
  * @param signal ends it after the page at hand
  */
 export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
-  return eachStep(database, signal, (step, days) => ({
-    async next() {
-      return database.transaction(async (connection) => {
-        const [position] = await connection.sql.query<{ up_to: string }[]>`
-          select up_to from erasures where step = ${step} for update skip locked`;
-        if (position === undefined) return null;
-        const page = await readPage(connection, step, days, position.up_to);
-        const young = page.findIndex(({ is_old }) => !is_old);
-        const old = young < 0 ? page : page.slice(0, young);
-        const changed = await apply(connection, step, old);
-        const last = old.at(-1);
-        if (last !== undefined)
-          await connection.sql.execute`update erasures set up_to = ${last.id}::uuid where step = ${step}`;
-        return { changed, isLast: old.length < PAGE };
-      });
-    },
-  }));
+  return eachStep(database, signal, (step, days) => async (connection) => {
+    const [position] = await connection.sql.query<{ up_to: string }[]>`
+      select up_to from erasures where step = ${step} for update skip locked`;
+    if (position === undefined) return null;
+    const page = await readPage(connection, step, days, position.up_to);
+    const young = page.findIndex(({ is_old }) => !is_old);
+    const old = young < 0 ? page : page.slice(0, young);
+    const changed = await apply(connection, step, old);
+    const last = old.at(-1);
+    if (last !== undefined)
+      await connection.sql.execute`update erasures set up_to = ${last.id}::uuid where step = ${step}`;
+    return { changed, isLast: old.length < PAGE };
+  });
 }
 
 /** Does the same for all sends, wherever they are in the order of their ids: for rows that were restored or brought from elsewhere. */
 export async function retainAll(database: Database): Promise<Retained> {
   return eachStep(database, new AbortController().signal, (step, days) => {
     let after = FIRST_ID;
-    return {
-      async next() {
-        return database.transaction(async (connection) => {
-          const page = await readPage(connection, step, days, after);
-          const changed = await apply(
-            connection,
-            step,
-            page.filter(({ is_old }) => is_old),
-          );
-          after = page.at(-1)?.id ?? after;
-          return { changed, isLast: page.length < PAGE };
-        });
-      },
+    return async (connection) => {
+      const page = await readPage(connection, step, days, after);
+      const changed = await apply(
+        connection,
+        step,
+        page.filter(({ is_old }) => is_old),
+      );
+      after = page.at(-1)?.id ?? after;
+      return { changed, isLast: page.length < PAGE };
     };
   });
 }
@@ -86,23 +78,21 @@ export async function readRetention(database: Connection): Promise<{ seconds: nu
   return row;
 }
 
-interface Pages {
-  /** Null where there is nothing to do for this caller. */
-  next(): Promise<{ changed: number; isLast: boolean } | null>;
-}
+/** Does the next page; null where there is nothing to do for this caller. */
+type NextPage = (connection: Connection) => Promise<{ changed: number; isLast: boolean } | null>;
 
 async function eachStep(
   database: Database,
   signal: AbortSignal,
-  pagesOf: (step: Step, days: number) => Pages,
+  pagesOf: (step: Step, days: number) => NextPage,
 ): Promise<Retained> {
   const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
   await foldDays(database, signal);
   for (const [step, days] of stepsOf(await readSettings(database))) {
-    const pages = pagesOf(step, days);
+    const next = pagesOf(step, days);
     while (!signal.aborted) {
       const beganAt = performance.now();
-      const page = await pages.next();
+      const page = await database.transaction(next);
       retained[step === 'numbers' ? 'numbersReplaced' : 'sendsDeleted'] += page?.changed ?? 0;
       if (page === null || page.isLast) break;
       await pause(PAUSE_FACTOR * (performance.now() - beganAt), undefined, { signal }).catch(() => {});

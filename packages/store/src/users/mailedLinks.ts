@@ -3,7 +3,7 @@ import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { makeLink, readLink, useLink, type LinkPurpose } from '../mails/links.js';
+import { makeLink, readLink, useLink } from '../mails/links.js';
 import { sendsMail, writeLinkMail, writeMails } from '../mails/writeMails.js';
 import { takeTry } from './countedTries.js';
 
@@ -33,22 +33,25 @@ export interface LinkRequest {
 /** `not_sent`: workers send no mail. */
 type Requested = 'accepted' | 'too_many' | 'not_sent';
 
+/** What a link is for, by the kind of its mail, and how long it is valid. */
+const LINKS = {
+  password_reset: { purpose: 'password-reset', minutes: RESET_MINUTES },
+  sign_up: { purpose: 'sign-up', minutes: CONFIRMATION_MINUTES },
+  address_change: { purpose: 'address-change', minutes: CONFIRMATION_MINUTES },
+} as const;
+
 /** Has a link mailed to an address. An address that had too many is sent none, and the answer is the same. */
 async function requestLink(
   database: Database,
   keyring: Keyring,
   { email, language, network, page, suffix = '' }: LinkRequest,
-  link: {
-    kind: 'password_reset' | 'sign_up' | 'address_change';
-    purpose: LinkPurpose;
-    value: string;
-    minutes: number;
-  },
+  kind: keyof typeof LINKS,
+  value: string,
 ): Promise<Requested> {
   if (!(await sendsMail(database))) return 'not_sent';
   if ((await takeTry(database, `mails of ${network}`, MAILS_PER_NETWORK)) === null) return 'too_many';
   if ((await takeTry(database, `mails to ${email}`, MAILS_PER_ADDRESS)) === null) return 'accepted';
-  const { kind, purpose, value, minutes } = link;
+  const { purpose, minutes } = LINKS[kind];
   await database.transaction(async (connection) => {
     const token = await makeLink(connection, purpose, value, minutes);
     const mail = { kind, facts: {}, recipient: email, language, link: `${page}#${token}${suffix}`, minutes };
@@ -62,13 +65,7 @@ export const requestPasswordReset = (
   database: Database,
   keyring: Keyring,
   request: LinkRequest,
-): Promise<Requested> =>
-  requestLink(database, keyring, request, {
-    kind: 'password_reset',
-    purpose: 'password-reset',
-    value: request.email,
-    minutes: RESET_MINUTES,
-  });
+): Promise<Requested> => requestLink(database, keyring, request, 'password_reset', request.email);
 
 /** Somebody who signed up and whose address is not confirmed yet: nobody signs in as them. */
 export interface PendingSignUp {
@@ -85,13 +82,7 @@ export const requestSignUp = (
   keyring: Keyring,
   request: LinkRequest,
   pending: PendingSignUp,
-): Promise<Requested> =>
-  requestLink(database, keyring, request, {
-    kind: 'sign_up',
-    purpose: 'sign-up',
-    value: JSON.stringify(pending),
-    minutes: CONFIRMATION_MINUTES,
-  });
+): Promise<Requested> => requestLink(database, keyring, request, 'sign_up', JSON.stringify(pending));
 
 /** The sign-up that a link confirms; null when it was used or has expired. */
 export async function findSignUp(database: Connection, token: string): Promise<PendingSignUp | null> {
@@ -127,12 +118,7 @@ export const requestAddressChange = (
   request: LinkRequest,
   userId: string,
 ): Promise<Requested> =>
-  requestLink(database, keyring, request, {
-    kind: 'address_change',
-    purpose: 'address-change',
-    value: JSON.stringify({ userId, email: request.email }),
-    minutes: CONFIRMATION_MINUTES,
-  });
+  requestLink(database, keyring, request, 'address_change', JSON.stringify({ userId, email: request.email }));
 
 /** Gives a person the address that a link confirms. The old one is told. @returns false where nothing was changed */
 export async function confirmAddressChange(database: Database, token: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Connection, Database } from '../client/database.js';
+import type { Database } from '../client/database.js';
 import { forgetTries, returnTry, takeTry } from './countedTries.js';
 
 /** Passwords that may be tried for one e-mail address in a window, from anywhere; second-factor codes of one signed-in person too. */
@@ -19,14 +19,10 @@ export async function takeSignInTry(database: Database, email: string): Promise<
 export const triesOfCodes = (userId: string): string => `codes of ${userId}`;
 
 /** Takes back a try whose password was not checked. */
-export async function returnSignInTry(database: Database, email: string): Promise<void> {
-  await returnTry(database, email);
-}
+export const returnSignInTry = returnTry;
 
 /** Resets an e-mail address's tries: its password was right, or is a new one. */
-export async function forgetSignInTries(connection: Connection, email: string): Promise<void> {
-  await forgetTries(connection, email);
-}
+export const forgetSignInTries = forgetTries;
 
 /**
  * Uses up a code of a person's authenticator: RFC 6238, 5.2, does not allow to accept it twice.
