@@ -1,4 +1,4 @@
-import { changeSetting, listAuditEntries } from '@onecode/store';
+import { changeSetting, listAuditEntries, setPassword } from '@onecode/store';
 import { buildAccount, TEST_ACTOR } from '@onecode/testing';
 import { ROUTES } from '../../src/features/routes.js';
 import type { SessionView } from '../../src/features/session/view.js';
@@ -109,6 +109,14 @@ describe('a second factor', () => {
     });
   });
 
+  it('lets nobody in whose first step was taken with a password that has been replaced', async () => {
+    const { who, uri } = await withTwoFactor(server);
+    const pending = await firstStep(who);
+    await setPassword(server.db.database, TEST_ACTOR, who.email, 'another horse battery');
+    const late = await post('/two-factor/verify-totp', { code: codeOf(uri) }, pending);
+    expect(late).toMatchObject({ status: 401, body: { code: 'second_step_over' } });
+  });
+
   it('is never skipped for a device', async () => {
     const { who, uri } = await withTwoFactor(server);
     const refused = await post(
@@ -193,6 +201,15 @@ describe('a second factor of staff', () => {
       // Where nobody needs two factors, the password is enough for all of this.
       await set('optional');
       expect((await withPasskey.post('/auth/two-factor/enable', { password: PASSWORD })).status).toBe(200);
+    });
+
+    it('who showed one keeps that where they confirm their identity by the password', async () => {
+      const who = await person(server, { staff: 'operator' });
+      await server.db.sql('update user_sessions set both_factors = true where user_id = $1', [who.id]);
+      await set('required');
+      expect((await who.post('/auth/confirm-password', { password: PASSWORD })).status).toBe(204);
+      expect((await who.get('/staff/settings')).status).toBe(200);
+      expect((await who.get('/session')).body).toMatchObject({ needsTwoFactor: true });
     });
 
     it('nobody on the staff turns it off, but everybody else may', async () => {
