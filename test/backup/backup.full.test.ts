@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createApiKey, placeHold, releaseHold, revokeApiKey } from '@onecode/store';
+import { createApiKey, placeHold, releaseHold, revokeApiKey, verifyLedger } from '@onecode/store';
 import {
   buildCaller,
   connectTestDatabase,
@@ -64,7 +64,7 @@ class Load {
   }
 }
 
-describeIf(hasPostgres)('a restore from the archive', () => {
+describeIf(hasPostgres)('a restore from the archive, and one from a dump', () => {
   let servers: DatabaseServers;
   let stack: ProcessStack;
   let caller: TestCaller;
@@ -145,6 +145,7 @@ describeIf(hasPostgres)('a restore from the archive', () => {
     const receiver = await beginArchive();
     await load.more();
     const before = [...load.accepted];
+    await servers.run(servers.documented('A dump').join(''), false);
     const moment = await servers.ask('select clock_timestamp()');
 
     // What the backup lacks.
@@ -171,6 +172,11 @@ describeIf(hasPostgres)('a restore from the archive', () => {
     await stack.stopWorker(0);
     await stack.stopApi(0);
     await receiver.stop();
+    await servers.start('dump');
+    await servers.run(servers.documented('From a dump').join(''), false);
+    expect(await storedOf(before)).toBe(before.length);
+    expect((await verifyLedger(database, 1_000)).faults).toEqual([]);
+    await servers.crash('dump');
     await restoreUntil('end', '');
     report(`lost at the end of the archive: ${load.accepted.length - (await storedOf(load.accepted))}`);
     expect(await storedOf(received)).toBe(received.length);

@@ -15,6 +15,8 @@ import {
 import {
   buildAccount,
   buildCaller,
+  RawConnection,
+  requestBytes,
   startTcpProxy,
   TEST_ACTOR,
   until,
@@ -24,7 +26,7 @@ import { rawRequest } from '@onecode/testing/contract';
 import { UUID } from '@onecode/testing/contract-tests';
 import type { Response } from 'supertest';
 import { createKeyUsageTracker } from '../src/keyUsage.js';
-import { PHONE, startApi, type TestApi, useApi } from './testApi.js';
+import { bearer, PHONE, startApi, type TestApi, useApi } from './testApi.js';
 
 /** What the four operations do beyond the contract's own tests: in the database, by the settings, and while something is broken. */
 const CODE = '004217';
@@ -194,9 +196,9 @@ describe('limits', () => {
 
 describe('the guess budget', () => {
   /** Guesses wrongly at sends to one number until each of them is locked. */
-  async function lock(caller: TestCaller, sends: number): Promise<void> {
+  async function lock(caller: TestCaller, sends: number, code = CODE): Promise<void> {
     for (let n = 0; n < sends; n++) {
-      const { id } = (await api.create(caller).expect(202)).body;
+      const { id } = (await api.create(caller, { to: PHONE, code }).expect(202)).body;
       for (let guess = 0; guess < 5; guess++) await api.verify(caller, id, '1').expect(200);
     }
   }
@@ -217,6 +219,12 @@ describe('the guess budget', () => {
 
     expect((await api.verify(caller, id, '000000')).body).toMatchObject({ valid: true });
     await api.create(caller).expect(202);
+  });
+
+  it('is used up by fewer guesses at codes of four digits', async () => {
+    const caller = await build('test');
+    await lock(caller, 3, '0042');
+    await api.create(caller).expect(429);
   });
 
   it('refuses nobody while it is off', async () => {
@@ -314,6 +322,55 @@ describe('a guess', () => {
       await Promise.all(Array.from({ length: 60 }, () => api.verify(test, id, '000000')));
       expect(await guess(id, CODE)).toEqual(LOCKED);
     });
+  });
+});
+
+describe('a key that is revoked while its request is under way is refused', () => {
+  let caller: TestCaller;
+  let id: string;
+  beforeEach(async () => {
+    caller = await build('test');
+    ({ id } = (await api.create(caller, { to: PHONE, code: CODE }).expect(202)).body);
+  });
+  /** Revokes the key. Resolves when the API knows of it. */
+  async function revoke(): Promise<void> {
+    await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
+    await until('the refusal of the key', async () => (await api.status(caller, 'none')).status === 401);
+  }
+
+  it.each(['/v1/send', '/v1/send/ID/verify'])(
+    'before anything is done for a body that comes slowly: POST %s',
+    async (path) => {
+      const body = JSON.stringify(path === '/v1/send' ? { to: PHONE } : { code: CODE });
+      const connection = await RawConnection.open(api.port);
+      connection.write(
+        requestBytes('POST', path.replace('ID', id), [
+          ['Host', 'codes.test'],
+          ...Object.entries(bearer(caller)),
+          ['Content-Length', String(body.length)],
+        ]),
+      );
+      // Its answer comes after the key of the other request was found to be good.
+      await api.status(caller, id).expect(200);
+      const before = await rowOf(id);
+      await revoke();
+      expect((await connection.write(body).answer()).json).toMatchObject({ code: 'invalid_api_key' });
+      const sends = 'select id from sends where account_id = $1';
+      expect(await api.db.sql(sends, [caller.accountId])).toEqual([{ id }]);
+      expect(await rowOf(id)).toEqual(before);
+    },
+  );
+
+  it.each(['status', 'verify'] as const)('when the database has taken long: %s', async (operation) => {
+    const lock = await api.db.connect();
+    await lock.query('begin; lock table sends in access exclusive mode');
+    const answer = operation === 'status' ? api.status(caller, id) : api.verify(caller, id, CODE);
+    const code = answer.then(({ body }) => body.code as unknown);
+    await until('the statement', async () => (await api.db.countLockWaits()) > 0);
+    await revoke();
+    await lock.query('rollback');
+    await lock.end();
+    expect(await code).toBe('invalid_api_key');
   });
 });
 

@@ -332,11 +332,24 @@ describe('a user', () => {
     expect((await logOf(id)).at(-1)).toMatchObject({ action: 'user.password', details: {} });
   });
 
-  it('who lost the second factor is freed of it, and loses the sessions', async () => {
+  it('who lost the second factor is freed of it, and loses the sessions, the passkeys and the provider’s login', async () => {
     const email = 'fabi@example.com';
     const id = await lockedOut(email);
+    await store.sql(
+      `insert into user_passkeys (id, user_id, credential_id, public_key, counter, device_type, backed_up)
+       values (gen_random_uuid(), $1, 'lost', 'key', 0, 'singleDevice', false)`,
+      [id],
+    );
+    await store.sql(
+      `insert into user_credentials (id, user_id, account_id, provider_id, updated_at)
+       values (gen_random_uuid(), $1, 'x', 'oidc', now())`,
+      [id],
+    );
     expect(await json(`user remove-two-factor ${email}`)).toEqual({ email, two_factor: 'off' });
-    expect(await store.sql('select from user_two_factors where user_id = $1', [id])).toEqual([]);
+    for (const table of ['user_two_factors', 'user_passkeys'])
+      expect(await store.sql(`select from ${table} where user_id = $1`, [id])).toEqual([]);
+    const ways = 'select provider_id from user_credentials where user_id = $1';
+    expect(await store.sql(ways, [id])).toEqual([{ provider_id: 'credential' }]);
     expect(await sessionsOf(id)).toEqual([]);
     expect((await logOf(id)).at(-1)).toMatchObject({ action: 'user.two_factor_removed' });
   });

@@ -1,4 +1,4 @@
-import { changeSetting, listAuditEntries } from '@onecode/store';
+import { changeSetting, listAuditEntries, setPassword } from '@onecode/store';
 import { buildAccount, TEST_ACTOR } from '@onecode/testing';
 import { ROUTES } from '../../src/features/routes.js';
 import type { SessionView } from '../../src/features/session/view.js';
@@ -77,6 +77,8 @@ describe('a second factor', () => {
     expect(done).toMatchObject({ status: 204, body: undefined });
     expect((await sessionOf(cookieOf(done))).body.user.id).toBe(who.id);
     const before = await server.db.sql('select id from user_sessions where user_id = $1', [who.id]);
+    // For as long as it holds: until the next but one has come.
+    await server.db.sql("update counted_tries set ends_at = ends_at - interval '89 seconds'");
     const replayed = await post('/two-factor/verify-totp', { code }, second);
     expect(replayed).toMatchObject({ status: 401, body: { code: 'wrong_code' } });
     expect(replayed.headers.getSetCookie()).toEqual([]);
@@ -107,6 +109,14 @@ describe('a second factor', () => {
       status: 429,
       body: { code: 'too_many_tries' },
     });
+  });
+
+  it('lets nobody in whose first step was taken with a password that has been replaced', async () => {
+    const { who, uri } = await withTwoFactor(server);
+    const pending = await firstStep(who);
+    await setPassword(server.db.database, TEST_ACTOR, who.email, 'another horse battery');
+    const late = await post('/two-factor/verify-totp', { code: codeOf(uri) }, pending);
+    expect(late).toMatchObject({ status: 401, body: { code: 'second_step_over' } });
   });
 
   it('is never skipped for a device', async () => {
@@ -193,6 +203,18 @@ describe('a second factor of staff', () => {
       // Where nobody needs two factors, the password is enough for all of this.
       await set('optional');
       expect((await withPasskey.post('/auth/two-factor/enable', { password: PASSWORD })).status).toBe(200);
+    });
+
+    it('who showed one keeps that where they confirm their identity by the password, or replace it', async () => {
+      const who = await person(server, { staff: 'operator' });
+      await server.db.sql('update user_sessions set both_factors = true where user_id = $1', [who.id]);
+      await set('required');
+      expect((await who.post('/auth/confirm-password', { password: PASSWORD })).status).toBe(204);
+      expect((await who.get('/staff/settings')).status).toBe(200);
+      expect((await who.get('/session')).body).toMatchObject({ needsTwoFactor: true });
+      const change = { password: PASSWORD, newPassword: 'another horse battery' };
+      const headers = { cookie: cookieOf(await who.post('/auth/change-password', change)) };
+      expect((await callConsole(server, 'GET', '/staff/settings', { headers })).status).toBe(200);
     });
 
     it('nobody on the staff turns it off, but everybody else may', async () => {

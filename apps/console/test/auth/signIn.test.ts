@@ -82,8 +82,13 @@ describe('signing in', () => {
       }
       expect((await ana.get('/session')).status).toBe(200);
 
-      await server.db.sql("update counted_tries set ends_at = ends_at - interval '15 minutes'");
-      expect((await signIn(ana.email)).status).toBe(200);
+      const after: number[] = [];
+      for (const minutes of [14, 1]) {
+        const pass = 'update counted_tries set ends_at = ends_at - make_interval(mins => $1)';
+        await server.db.sql(pass, [minutes]);
+        after.push((await signIn(ana.email)).status);
+      }
+      expect(after).toEqual([429, 200]);
     });
 
     it('forgets wrong passwords when the right one comes', async () => {
@@ -205,6 +210,17 @@ describe('signing in', () => {
         body: { errors: { newPassword: 'guessable' } },
       });
       expect(await isSignedIn(ana.cookie)).toBe(true);
+    });
+
+    it('cannot be used to guess the old one, from however many addresses', async () => {
+      const ana = await person(server);
+      const codes = new Set<string>();
+      for (let n = 0; n < 12; n += 1) {
+        const guess = { password: `wrong ${n}`, newPassword: NEXT };
+        const { body } = await ana.call('POST', '/auth/change-password', guess, fromNewAddress());
+        codes.add(body.code);
+      }
+      expect([...codes]).toEqual(['invalid_input', 'too_many_tries']);
     });
   });
 

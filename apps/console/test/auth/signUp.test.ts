@@ -122,6 +122,11 @@ describe('limits of sign-ups', () => {
     expect(await from('another@two.example')).toMatchObject({ body: { code: 'too_many_sign_ups' } });
     // Refused for its network, it took no place of its domain.
     expect((await signUp({ ...ANA, email: 'another@two.example' }, '192.0.6.1')).status).toBe(204);
+    // Refused for its domain, it took no place of its network.
+    expect(await signUp({ ...ANA, email: 'another@one.example' }, '192.0.8.1')).toMatchObject({
+      body: { code: 'too_many_sign_ups' },
+    });
+    expect((await signUp({ ...ANA, email: 'another@three.example' }, '192.0.8.1')).status).toBe(204);
   });
 });
 

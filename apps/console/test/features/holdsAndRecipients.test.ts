@@ -135,7 +135,10 @@ describe('recipients', () => {
       expect(JSON.stringify(exported.body)).not.toContain(foreign);
 
       const erasure = { recipient, reason: 'Request 17' };
-      expect((await people[manages].post(`${below()}/recipients/erase`, erasure)).status).toBe(200);
+      const own = 'select from sends where account_id = $1 and recipient = $2';
+      const { length } = await server.db.sql(own, [account, number]);
+      const { body } = await people[manages].post(`${below()}/recipients/erase`, erasure);
+      expect(body).toEqual({ sendsErased: length, codesEnded: length });
       const recipients = 'select recipient from sends where id = any ($1) order by account_id = $2';
       expect(await server.db.sql(recipients, [[id, foreign], account])).toEqual([
         { recipient: number },

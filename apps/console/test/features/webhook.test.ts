@@ -1,0 +1,48 @@
+import { listAuditEntries } from '@onecode/store';
+import { buildAccount, tableContents } from '@onecode/testing';
+import type { WebhookSecretView, WebhookView } from '../../src/features/webhook/view.js';
+import { useConsole } from '../console.js';
+import { person, type TestPerson } from '../people.js';
+
+const server = useConsole();
+const HOOK = 'https://hooks.example.com/onecode?key=planted-2f8c';
+let path: string;
+let admin: TestPerson;
+let viewer: TestPerson;
+beforeAll(async () => {
+  const account = await buildAccount(server.db.database);
+  path = `/accounts/${account}/webhook`;
+  admin = await person(server, { accounts: { [account]: 'admin' } });
+  viewer = await person(server, { accounts: { [account]: 'viewer' } });
+});
+afterEach(() => server.db.sql('delete from event_webhooks'));
+
+const set = (url: string) => admin.put<WebhookSecretView>(path, { url });
+const seenBy = async (who: TestPerson) => (await who.get<WebhookView>(path)).body.webhook?.url;
+
+describe('a webhook', () => {
+  it('has an address whose path and query the admins alone see', async () => {
+    await set(HOOK);
+    expect([await seenBy(admin), await seenBy(viewer)]).toEqual([HOOK, 'https://hooks.example.com']);
+    const log = await listAuditEntries(server.db.database, { actionPrefix: 'webhook.', limit: 9 });
+    expect(log).toMatchObject([{ action: 'webhook.set', details: { after: { host: 'hooks.example.com' } } }]);
+    expect(JSON.stringify(log)).not.toContain('planted');
+  });
+
+  it('has a secret that is shown when it is made, and again only as another one', async () => {
+    const { secret } = (await set(HOOK)).body;
+    expect((await set(`${HOOK}-2`)).body).toEqual({ secret: null });
+    const { body } = await admin.post<WebhookSecretView>(`${path}/secret`);
+    expect(body.secret).not.toBe(secret);
+    const kept = [JSON.stringify((await admin.get(path)).body), ...(await tableContents(server.db)).values()];
+    for (const one of [secret, body.secret]) expect(kept.join('\n')).not.toContain(String(one));
+  });
+
+  it.each(['http://hooks.example.com/', 'https://ana:secret@hooks.example.com/', 'hooks.example.com'])(
+    'is not set to %s',
+    async (url) => {
+      expect(await set(url)).toMatchObject({ status: 422, body: { errors: { url: 'https' } } });
+      expect(await seenBy(admin)).toBeUndefined();
+    },
+  );
+});
