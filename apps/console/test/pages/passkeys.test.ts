@@ -49,7 +49,7 @@ class Authenticator {
 async function addPasskey(page: Page, name: string): Promise<void> {
   await page.goto('/profile');
   await press(page, 'Add a passkey');
-  await page.getByRole('textbox', { name: 'Name' }).last().fill(name);
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill(name);
   await press(page, 'Continue');
 }
 
@@ -108,7 +108,7 @@ describeInBrowser('a passkey', () => {
     await page.getByRole('button', { name: 'User menu' }).waitFor();
     await page.goto('/profile');
     await press(page, 'Rename My phone');
-    await page.getByRole('textbox', { name: 'Name' }).last().fill('Old phone');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Old phone');
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
     const elsewhere = await callConsole(server, 'POST', '/auth/sign-in/email', {
       body: { email: ana.email, password: PASSWORD },
