@@ -122,6 +122,8 @@ describe('the job of a send', () => {
 
   it('completes when the code expired before the send could go out', async () => {
     const id = await sendWith({ error: 131057 });
+    // While it is active, no second job is taken for it.
+    await jobOf(id, 'completed');
     await t.until(id, (row) => row.awaiting_sender);
     await t.age(id, 3_600);
     await t.enqueue('live', id);

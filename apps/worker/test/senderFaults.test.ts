@@ -323,26 +323,6 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(begun).toEqual([{ scope: 'sender', subject: own.id }]);
   });
 
-  it('of an account’s own sender ends no stop of a business account either', async () => {
-    const caller = await t.newCaller();
-    await buildSender(t.database, { owner: { accountId: caller.accountId, applicationIds: [] } });
-    await changeAccount(t.database, TEST_ACTOR, caller.accountId, { senders: 'own' });
-    await t.sql(`update senders set business_account_id = '11'`);
-    await only(first);
-    failsLate(131042);
-    await t.send(await t.newCaller());
-    await until('a stop', async () => (await stops()).length > 0);
-    await endStops(t.database);
-    const id = await t.send(caller);
-    await t.until(id, 'delivered');
-    // Its delivery has been dealt with when this is.
-    await t.simulator.postReceipt({ messageId: await t.messageId(id), status: 'read' });
-    await t.until(id, 'read');
-    expect(await t.sql(`select subject from stops where cause = 'fault' and scope = 'business'`)).toEqual([
-      { subject: '11' },
-    ]);
-  });
-
   it('stops nobody where a message that was begun later was delivered', async () => {
     await only(first);
     const caller = await t.newCaller('live', { credits: 20 });
