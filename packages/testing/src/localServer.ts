@@ -9,6 +9,7 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
+/** Starts a server that answers by `listener`. The caller closes it. */
 export async function startLocalServer(listener: RequestListener): Promise<LocalServer> {
   const server = createServer(listener);
   // After Node's five seconds a busy client's next request would meet the closing of its connection.
