@@ -13,7 +13,7 @@ import {
   type Sender,
 } from '@onecode/store';
 import { buildSender, endStops, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
-import { recordSenderFailure } from '../src/senderFaults.js';
+import { recordSenderFailure, recordSenderSuccess } from '../src/senderFaults.js';
 import { useWorker } from './testWorker.js';
 
 const NUMBER_NOT_REGISTERED = 133010;
@@ -364,6 +364,26 @@ describe('an accepted message that a receipt reports as lost', () => {
     await endStops(t.database);
     await t.until(id, 'delivered');
     await until('a recovered sender', async () => (await stopsOf(first)).length === 0);
+  });
+});
+
+describe('a stop of a business account', () => {
+  it('is not proved over by receipts of an account’s own sender: the account may have signed them', async () => {
+    const { context, database } = t;
+    const owner = { accountId: t.caller.accountId, applicationIds: [] };
+    const own = await buildSender(database, { owner, businessAccountId: '33' });
+    const shared = await buildSender(database, { businessAccountId: '33' });
+    const send = { id: newId(), locale: 'en', country: 'BR' } as Send;
+    const fault = { kind: 'config', scope: 'business', errorCode: 131042, reason: 'not paid' } as const;
+    const met = { senderId: shared.id, startedAt: new Date(), source: 'receipt' } as const;
+    await recordSenderFailure(context, met, send, fault);
+    const startedAt = new Date(Date.now() + 1_000);
+    const failures = async ({ id }: Sender) => {
+      await recordSenderSuccess(context, { senderId: id, startedAt, source: 'receipt' }, send);
+      return t.sql(`select failures from stops where scope = 'business' and subject = '33'`);
+    };
+    expect(await failures(own)).toEqual([{ failures: 1 }]);
+    expect(await failures(shared)).toEqual([{ failures: 0 }]);
   });
 });
 
