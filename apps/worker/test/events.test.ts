@@ -9,6 +9,7 @@ import { Webhook } from 'standardwebhooks';
 import { createLog } from '@onecode/runtime';
 import {
   deleteAccount,
+  endEntry,
   findEventWebhook,
   listEventDeliveries,
   noteMailSender,
@@ -19,6 +20,7 @@ import {
   rotateEventSecret,
   setBalanceAlert,
   setEventWebhook,
+  takeDueEvents,
   testEventWebhook,
   tripBreaker,
   type Database,
@@ -200,6 +202,18 @@ describe('events', () => {
     expect(await repeatEvent(database, other.accountId, given!.id)).toBe(false);
     expect(await removeEventWebhook(database, TEST_ACTOR, accountId)).toBe(true);
     expect(await deliveriesOf(accountId)).toEqual([]);
+  });
+
+  it('are not ended by a worker whose lease was over when another one took them', async () => {
+    const { accountId } = await subscriber('https://127.0.0.1/');
+    await testEventWebhook(database, accountId);
+    const [late] = await takeDueEvents(database, 1, []);
+    await letTimePass();
+    const [other] = await takeDueEvents(database, 1, []);
+    await endEntry(database, late!, 'sent', 200);
+    expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'waiting', tries: 2, answer: null }]);
+    await endEntry(database, other!, 'sent', 200);
+    expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'sent', tries: 2, answer: 200 }]);
   });
 
   it('end with 410, for all that waits, until an admin sets the address again', async () => {
