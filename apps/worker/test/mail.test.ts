@@ -4,6 +4,7 @@ import {
   createApplication,
   createUser,
   inviteMember,
+  keyOfVisit,
   muteMails,
   noteMailSender,
   readMailStatistics,
@@ -209,6 +210,14 @@ describe('mails', () => {
     } finally {
       await noteMailSender(database, FROM);
     }
+  });
+
+  it('tell nobody of the key of a visit to the page Try it, which ends by itself', async () => {
+    const { accountId, applicationId } = await buildCaller(database, 'test');
+    const { id: userId, email } = await user({ accountId, role: 'admin' });
+    await keyOfVisit(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
+    await createApiKey(database, TEST_ACTOR, applicationId);
+    expect(await sql('select kind, recipient from outbox')).toEqual([{ kind: 'key_made', recipient: email }]);
   });
 
   it('say the same in the language of each person, as text and HTML, and carry no name as a link', async () => {
