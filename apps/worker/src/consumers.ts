@@ -84,9 +84,11 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
   return {
     isReady: () => checkRedis(connection, prefix),
     async close() {
-      const closed = Promise.all(workers.map((worker) => worker.close()));
       // While Redis is down, BullMQ's own stop would wait for it; then only the jobs under way have to end.
-      await Promise.race([closed, lost(connection).then(() => Promise.allSettled(jobsUnderWay))]);
+      const isDown = connection.status !== 'ready';
+      const closed = Promise.all(workers.map((worker) => worker.close(isDown)));
+      await Promise.race([closed, lost(connection)]);
+      await Promise.allSettled(jobsUnderWay);
       connection.disconnect();
     },
   };
