@@ -336,6 +336,20 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(await stops()).toEqual([]);
   });
 
+  it('is not refuted by receipts of an account’s own sender: the account may have signed them', async () => {
+    await only(first);
+    const owner = await t.newCaller();
+    await buildSender(t.database, { owner: { accountId: owner.accountId, applicationIds: [] } });
+    await changeAccount(t.database, TEST_ACTOR, owner.accountId, { senders: 'own' });
+    await t.sql('update senders set business_account_id = $1', ['11']);
+    t.simulator.rules.add({ recipient: '+5511987650300', fault: { acceptThenDrop: true }, times: 1 });
+    const lost = await t.send(await t.newCaller(), { recipient: '+5511987650300' });
+    await t.until(lost, 'sent');
+    await t.until(await t.send(owner), 'delivered');
+    await t.simulator.postReceipt({ messageId: await t.messageId(lost), status: 'failed', code: 131042 });
+    await until('a stop', async () => (await stopsOf(first)).some(({ scope }) => scope === 'business'));
+  });
+
   it('is not proved over by receipts of a message that was begun before', async () => {
     await only(first);
     const caller = await t.newCaller('live', { credits: 5 });

@@ -55,7 +55,8 @@ export async function changeStop(
 
 /**
  * Whether what a message met is refuted: by itself or by a message of a later send that was begun later. The provider accepted it, or,
- * against what a receipt reports, it was delivered.
+ * against what a receipt reports, it was delivered. An account with an app of its own signs receipts itself, so that those of its own
+ * senders refute nothing beyond the sender.
  *
  * @param about all messages of the scope, or those in a language or to a country only, or to the same recipient
  */
@@ -71,7 +72,9 @@ export async function isRefuted(
         and stop_subject(${about.scope}, r.id, r.business_account_id) = ${about.subject}
         and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
         and (not ${about.isOfRecipient ?? false} or s.recipient_key = (select recipient_key from sends where id = ${sendId}::uuid))
-        and (${source} = 'answer' or s.delivered_at is not null or s.read_at is not null or s.verification = 'verified')
+        and (${source} = 'answer' or (
+          (s.delivered_at is not null or s.read_at is not null) and (${about.scope} = 'sender' or r.account_id is null)
+        ))
     ) as is`;
   return row?.is ?? false;
 }
