@@ -145,6 +145,21 @@ it.each([
   },
 );
 
+it('a code is valid until its deadline, and not in the millisecond of it', async () => {
+  await until('guesses before and after deadlines', async () => {
+    const ids = (await Promise.all(Array.from({ length: 100 }, () => send(live)))).toSorted();
+    // A deadline in each millisecond around the guesses.
+    await store.sql(
+      `update sends s set expires_at = date_trunc('milliseconds', clock_timestamp()) + n * interval '1 millisecond'
+       from unnest($1::uuid[]) with ordinality u (id, n) where s.id = u.id`,
+      [ids],
+    );
+    // The database refuses a code that is verified at its deadline.
+    const states = await Promise.all(ids.map(async (id) => (await verify(live, id, CODE)).verification));
+    return states.includes('expired') && states.includes('verified');
+  });
+});
+
 it('a guess at another account’s send, or at none, is no guess', async () => {
   const id = await send(live);
   const hashes = hashesOf(TEST_PEPPER, id, CODE);
