@@ -81,6 +81,8 @@ describe('rate windows', () => {
     applicationId: string;
     recipient: string;
     key: string | null;
+    /** Of the body, where there is a key. */
+    hash: string | null;
     at: bigint;
     /** Of its account and of its application. */
     counters: [Counter, Counter];
@@ -141,9 +143,11 @@ describe('rate windows', () => {
     const key = send.idempotency === null ? null : Buffer.from(send.idempotency.key).toString();
     const nothing = { cause: null, retry_after_seconds: null };
     const own = account.sends.filter((one) => one.applicationId === applicationId);
-    if (key !== null && own.some((one) => one.key === key))
+    const hash = hex(send.idempotency?.bodyHashes[0]);
+    const known = key === null ? undefined : own.find((one) => one.key === key);
+    if (known !== undefined)
       return {
-        outcome: 'existing',
+        outcome: known.hash === hash ? 'existing' : 'reused',
         ...nothing,
         account_window: null,
         application_window: null,
@@ -187,7 +191,8 @@ describe('rate windows', () => {
     const outcome = cause !== null ? 'rate_limited' : hasUnit ? 'created' : 'insufficient_credits';
     const taken = outcome === 'created' ? 1 : 0;
     if (taken === 1) {
-      const made: Made = { applicationId, recipient, key, at: now, counters: [{ at: now }, { at: now }] };
+      const counters: Made['counters'] = [{ at: now }, { at: now }];
+      const made: Made = { applicationId, recipient, key, hash, at: now, counters };
       const before = [account.sends.at(-1), own.at(-1)] as const;
       written.push(() => {
         for (const which of [0, 1] as const) shareCounter(made, which, before[which], now);
@@ -232,12 +237,12 @@ describe('rate windows', () => {
 
     /** One call of the function. @returns its answers, and the model's */
     async create(
-      requests: readonly { caller: number; recipient: number; key: number | null }[],
+      requests: readonly { caller: number; recipient: number; key: number | null; body: string }[],
     ): Promise<Answers> {
-      const sends = requests.map(({ caller, recipient, key }) =>
+      const sends = requests.map(({ caller, recipient, key, body }) =>
         newSend(this.callers[caller]!, {
           recipient: `+551198765000${recipient}`,
-          ...(key !== null && { idempotencyKey: `key ${key}` }),
+          ...(key !== null && { idempotencyKey: `key ${key}`, body }),
         }),
       );
       const rows = await createTogether(sends);
@@ -302,6 +307,7 @@ describe('rate windows', () => {
     caller: fc.nat(3),
     recipient: fc.nat(2),
     key: fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat(4) }),
+    body: fc.constantFrom('{}', '{}', '{ }'),
   });
   type Step = (model: Model) => Promise<Answers | void>;
   const step: fc.Arbitrary<Step> = fc.oneof(
