@@ -199,6 +199,13 @@ describe('open codes', () => {
       expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
     });
 
+    it('counts of an open code the guesses that it has left: those that were made are counted already', async () => {
+      const caller = await buildCaller(store.database, 'live', unlimited);
+      const [first] = idsOf(await Promise.all(Array.from({ length: 19 }, () => create(caller))));
+      for (let n = 0; n < 3; n++) await verify(caller, first!, WRONG);
+      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+    });
+
     it('counts a code for some seconds after its end, for a guess that was judged before it and is being written', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const [first] = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
