@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  allowCostly,
+  allowCountries,
   countRefusedRequests,
   createSend,
   deleteOldRefusedRequests,
@@ -291,6 +293,36 @@ describe('the breaker', () => {
       await setBreaker(store.database, TEST_ACTOR, caller.accountId, RULE);
       expect(await outcomes('NG')).toEqual(['created']);
     });
+  });
+});
+
+describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
+  let caller: TestCaller;
+  beforeEach(async () => {
+    caller = await buildCaller(store.database, mode);
+  });
+  const create = async (to: { country: string | null } | { isCostly: true }): Promise<string> => {
+    const end = await createSend(store.database, { ...newSend(caller), ...to });
+    return 'cause' in end ? end.cause : end.outcome;
+  };
+
+  it('is of a country that the account allows, and not of none, unless it allows all', async () => {
+    const ends = async () => [
+      await create({ country: 'BR' }),
+      await create({ country: 'US' }),
+      await create({ country: null }),
+    ];
+    await allowCountries(store.database, TEST_ACTOR, caller.accountId, ['BR']);
+    expect(await ends()).toEqual(['created', 'country', 'country']);
+    await allowCountries(store.database, TEST_ACTOR, caller.accountId, null);
+    expect(await ends()).toEqual(['created', 'created', 'created']);
+  });
+
+  it('is of no costly range where the account refuses those', async () => {
+    await allowCostly(store.database, TEST_ACTOR, caller.accountId, false);
+    expect([await create({ isCostly: true }), await create({ country: 'BR' })]).toEqual(['range', 'created']);
+    await allowCostly(store.database, TEST_ACTOR, caller.accountId, true);
+    expect(await create({ isCostly: true })).toBe('created');
   });
 });
 
