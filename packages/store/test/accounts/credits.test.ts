@@ -73,6 +73,20 @@ describe('credits that lapse', () => {
     });
   });
 
+  it('are used first also after units came back that never lapse', async () => {
+    const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
+    const { accountId } = caller;
+    await grant(accountId, 2, dateOf(2));
+    const id = await buildSend(store.database, caller);
+    await grant(accountId, 1, dateOf(3));
+    await fail(id);
+    await grant(accountId, 1, dateOf(1));
+    for (let made = 0; made < 2; made++) await buildSend(store.database, caller);
+    expect(await lapsingOf(accountId)).toEqual([[3, 1]]);
+    await reach(accountId, 3);
+    expect(await creditsOf(accountId)).toBe(1);
+  });
+
   it('lapse as a model says, whatever is granted, used and returned between', async () => {
     const step = fc.oneof(
       fc.record({ grant: fc.integer({ min: 1, max: 4 }), at: fc.constantFrom(...TIMES, NEVER) }),
