@@ -7,6 +7,7 @@ import {
   keyOfVisit,
   muteMails,
   noteMailSender,
+  postponeEntry,
   readMailStatistics,
   recordIncidents,
   requestPasswordReset,
@@ -16,6 +17,7 @@ import {
   rotateEventSecret,
   setBalanceAlert,
   setEventWebhook,
+  takeDueMails,
   tellFailingFindings,
   tellLowBalances,
   tripBreaker,
@@ -196,6 +198,22 @@ describe('mails', () => {
     expect(await sql('select outcome, sealed_link from outbox')).toEqual([
       { outcome: 'given_up', sealed_link: null },
     ]);
+  });
+
+  it('that another worker has taken meanwhile wait for that one, whatever becomes of the first try', async () => {
+    const accountId = await buildAccount(database);
+    await user({ accountId, role: 'admin' });
+    await createKey(accountId);
+    const dueAt = async () => sql('select due_at, error from outbox');
+    const take = () => until('a mail that is due', async () => (await takeDueMails(database, 1))[0]);
+    const first = await take();
+    await letTimePass();
+    const second = await take();
+    const leased = await dueAt();
+    await postponeEntry(database, first, 'ETIMEDOUT');
+    expect(await dueAt()).toEqual(leased);
+    await postponeEntry(database, second, 'EAUTH');
+    expect(await dueAt()).toMatchObject([{ error: 'EAUTH' }]);
   });
 
   it('are not written while no worker sends any', async () => {
