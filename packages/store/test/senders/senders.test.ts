@@ -227,6 +227,31 @@ describe('senders', () => {
     expect(languages.filter((locale) => locale === 'en')).toHaveLength(2);
     expect(languages.filter((locale) => locale === 'pt-BR')).toHaveLength(10);
   });
+
+  it('send one message each five seconds after a limit, and from its end on a twentieth of the full rate more each second', async () => {
+    const { id } = await buildSender(store.database, { throughput: 100 });
+    await store.sql(
+      `insert into stops (cause, scope, subject, only_for, source, reason, until, rate)
+       values ('limit', 'sender', $1, '', 'answer', 'rate', now(), 45)`,
+      [id],
+    );
+    const spacing = async (secondsSinceEnd = 0) => {
+      const rows = await store.sql<{ seconds: number }>(
+        `select extract(epoch from spacing)::float8 as seconds from active_stops('2026-01-02 00:00 UTC'::timestamptz + make_interval(secs => $1))`,
+        [secondsSinceEnd],
+      );
+      return rows.map(({ seconds }) => seconds);
+    };
+    expect(await spacing()).toEqual([5]);
+    await store.sql(`update stops set failures = 0, proven_at = '2026-01-02 00:00 UTC'`);
+    for (const [seconds, rate] of [
+      [0, 45],
+      [2, 54],
+      [9, 85.5],
+    ] as const)
+      expect(await spacing(seconds)).toEqual([expect.closeTo(1 / rate, 5)]);
+    expect(await spacing(10)).toEqual([]);
+  });
 });
 
 describe('what refutes a fault', () => {
