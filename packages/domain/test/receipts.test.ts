@@ -124,6 +124,7 @@ describe('the time of a report', () => {
     expect(after(read, report('delivered', at(25))).deliveredAt).toEqual(at(20));
     expect(after({ ...read, sentAt: null }, report('sent', at(25))).sentAt).toEqual(at(20));
     expect(after(sentSend(), report('delivered', at(3600))).deliveredAt).toEqual(NOW);
+    expect(apply(sentSend(), report('failed', at(3600))).attempts).toMatchObject([{ report: { at: NOW } }]);
   });
 });
 
@@ -205,11 +206,11 @@ describe('a report of failure', () => {
     expect(passing.result).toBe('applied');
     expect(written(waiting, passing)).toEqual(waiting);
     expect(passing.attempts).toMatchObject([{ outcome: 'retry', errorCode: 131000 }]);
-    const definitive = apply(waiting, report('failed'), attempt({ outcome: 'unknown' }));
-    expect(written(waiting, definitive)).toMatchObject({
-      status: 'failed',
-      failureReason: 'rejected_by_provider',
-    });
+    for (const outcome of ['unknown', 'retry'] as const)
+      expect(after(waiting, report('failed'), attempt({ outcome }))).toMatchObject({
+        status: 'failed',
+        failureReason: 'rejected_by_provider',
+      });
   });
 });
 
