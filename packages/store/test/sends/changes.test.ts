@@ -126,6 +126,21 @@ describe('attempts', () => {
 
   const { version, attemptsOf } = sendActions(store);
   const { claimSend, settleSend } = workerActions(store, () => sender);
+  const reportLoss = (id: string, report = { at: new Date(), errorCode: 131026 }) =>
+    changeSend(store.database, { id }, () => ({
+      result: null,
+      attempts: [
+        {
+          number: 1,
+          senderId: sender.id,
+          startedAt: new Date(),
+          outcome: 'recipient',
+          errorCode: report.errorCode,
+          messageId: null,
+          report,
+        },
+      ],
+    }));
 
   it('go to one of many workers that claim at once', async () => {
     const caller = await buildCaller(store.database, 'live');
@@ -156,21 +171,23 @@ describe('attempts', () => {
     const id = await buildSend(store.database, caller);
     await claimSend(id);
     await settleSend(id, 1, accepted('wamid.known'));
-    await changeSend(store.database, { id }, () => ({
-      result: null,
-      attempts: [
-        {
-          number: 1,
-          senderId: sender.id,
-          startedAt: new Date(),
-          outcome: 'recipient',
-          errorCode: 131026,
-          messageId: null,
-          report: { at: new Date(), errorCode: 131026 },
-        },
-      ],
-    }));
+    await reportLoss(id);
     expect(await attemptsOf(id)).toMatchObject([{ outcome: 'recipient', message_id: 'wamid.known' }]);
+  });
+
+  it('keep when the call ended, and what the first report of its loss told', async () => {
+    const caller = await buildCaller(store.database, 'live');
+    const id = await buildSend(store.database, caller);
+    await claimSend(id);
+    await settleSend(id, 1, accepted('wamid.lost'));
+    await store.sql(`update attempts set finished_at = '2026-01-02 03:04:05Z' where send_id = $1`, [id]);
+    const told = () =>
+      store.sql('select finished_at, reported_at, reported_code from attempts where send_id = $1', [id]);
+    await reportLoss(id);
+    const [first] = await told();
+    expect(first).toMatchObject({ finished_at: new Date('2026-01-02T03:04:05Z'), reported_code: 131026 });
+    await reportLoss(id, { at: new Date(0), errorCode: 131000 });
+    expect(await told()).toMatchObject([{ reported_at: first!['reported_at'], reported_code: 131026 }]);
   });
 
   it('keep what a receipt told before the call failed', async () => {
