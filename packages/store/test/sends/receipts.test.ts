@@ -474,6 +474,14 @@ describe('receipts of messages that were accepted', () => {
     expect((await costs()).map(({ accountId }) => accountId)).toEqual([null, caller.accountId]);
   });
 
+  it('are counted on the day of their arrival, also where their receipts come later', async () => {
+    const report = reportOf(await accepted(), 'delivered', 86_400, { pricing: PRICE });
+    await storeReceipts(store.database, [report]);
+    await apply();
+    const day = report.occurredAt.toISOString().slice(0, 10);
+    expect(await listMessageCosts(store.database, 3)).toMatchObject([{ day, messages: 1 }]);
+  });
+
   it('are left to the rule where the send is not on its way, or the attempt was not accepted', async () => {
     const [lost, failed, unknown, own] = await Promise.all([accepted(), accepted(), accepted(), accepted()]);
     await store.sql(`update sends set lost_at = now(), due_at = now() where id = $1`, [lost]);
