@@ -1,7 +1,7 @@
 import { GUESSES_MAX } from '@onecode/domain';
-import { scheduleDeletion } from '@onecode/store';
+import { grantCredits, scheduleDeletion } from '@onecode/store';
 import { buildSend, guessCode, TEST_ACTOR } from '@onecode/testing';
-import { retain } from '../src/sweeper.js';
+import { cleanUp, retain } from '../src/sweeper.js';
 import { useWorker } from './testWorker.js';
 
 const VALIDITY_SECONDS = 600;
@@ -90,6 +90,17 @@ it('the number of an old send is masked by a worker, also while the database ref
   expect(await t.sql('select recipient from sends where id = $1', [id])).toEqual([
     { recipient: '+55 ••••• 4321' },
   ]);
+});
+
+it('a worker lets credits lapse whose time has come, and no others', async () => {
+  const { accountId } = await t.newCaller();
+  for (const expiresAt of [new Date(Date.now() + 86_400_000), new Date(Date.now() + 2 * 86_400_000)])
+    await grantCredits(t.database, TEST_ACTOR, accountId, 5, 'paid', { expiresAt, reference: null });
+  await t.sql(`update credit_lots set expires_at = expires_at - interval '25 hours' where account_id = $1`, [
+    accountId,
+  ]);
+  await cleanUp(t.context);
+  expect((await t.units(accountId)).credits).toBe(5);
 });
 
 it('a worker deletes the account whose scheduled time has come', async () => {
