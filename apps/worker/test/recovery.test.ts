@@ -302,7 +302,7 @@ describe('a send that waits for the time of its send slot', () => {
     const holder = await environment.db.connect();
     await holder.query('begin');
     await holder.query('lock table applications in access exclusive mode');
-    await work();
+    const worker = await work();
     await environment.enqueue('live', id);
     await until('a read that waits for longer than a call may be late', async () => {
       // Within a transaction, PostgreSQL repeats its first snapshot of the activity unless it is cleared.
@@ -320,6 +320,7 @@ describe('a send that waits for the time of its send slot', () => {
     expect(await environment.attempts(id)).toMatchObject([{ number: 1, outcome: 'accepted' }]);
     expect(environment.tap.requests).toHaveLength(1);
     expect(environment.tap.requests[0]!.body).toContain(`${id}.1`);
+    expect(await worker.count('onecode_deliveries_total', { end: 'released' })).toBe(1);
   });
 
   it('waits in its row rather than in the worker when no slot is that near', async () => {
