@@ -89,8 +89,11 @@ describe('a limit of the provider', () => {
     const rule = t.simulator.rules.add({ fault: { error: 80007 } });
     const caller = await t.newCaller('live', { credits: 200 });
     const ids: string[] = [];
+    const alerts = () => t.count('onecode_throttles_total');
+    const before = await alerts();
     for (let nth = 0; nth < 200; nth++) ids.push(await t.send(caller));
     await until('a third refusal', async () => ((await throttles())[0]?.refusals ?? 0) >= 3);
+    expect((await alerts()) - before).toBe(1);
     // Those that were under way when the limit was reached, and a probe for each wait.
     expect(t.tap.requests.length).toBeLessThan(40);
     t.simulator.rules.remove(rule.id);
