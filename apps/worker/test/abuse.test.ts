@@ -95,6 +95,9 @@ describe('a number that changes hands', () => {
     expect(hashes(id)).toEqual([undefined]);
     expect(await changedAt(id)).toEqual(expect.any(Date));
     expect(await changes()).toBe(1);
+    // Whoever verifies is known from then on.
+    await verify(id);
+    expect([await changedAt(await delivered()), await changes()]).toEqual([null, 1]);
   });
 
   it('gets no code when it is enforced, until the number is trusted again', async () => {
