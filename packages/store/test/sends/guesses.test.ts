@@ -276,6 +276,9 @@ describe('open codes', () => {
       const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
       expect(retryAfterSeconds).toBeGreaterThan(86_400 - 60);
       expect(retryAfterSeconds).toBeLessThanOrEqual(86_400);
+      const listed = await listExhaustedRecipients(store.database, caller.accountId, { limit: 10 });
+      const [recipient] = listed.recipients;
+      expect(Math.abs(recipient!.recoversAt.getTime() - Date.now() - 86_400_000)).toBeLessThan(60_000);
       await daysLater(caller, 1);
       expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
       await daysLater(caller, 400);
