@@ -294,10 +294,10 @@ describe('open codes', () => {
       expect(outcomes([await create(caller, { code: CODES.four })])).toEqual(['created']);
     });
 
-    it('is not made of one mistyped short code: the next codes, short and long, are made at once', async () => {
+    it('is not made of a mistyped short code and a long one: the next codes, short and long, are made at once', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
-      const id = await buildSend(store.database, caller, { recipient: TO, code: CODES.four });
-      await verify(caller, id, WRONG);
+      for (const code of [CODES.four, CODES.six])
+        await verify(caller, await buildSend(store.database, caller, { recipient: TO, code }), WRONG);
       expect(outcomes([await create(caller, { code: CODES.four }), await create(caller)])).toEqual([
         'created',
         'created',
