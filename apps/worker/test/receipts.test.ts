@@ -111,6 +111,29 @@ describe('receipts', () => {
     });
   });
 
+  it('of one message that are applied together are counted each', async () => {
+    const { id, messageId } = await sentSend();
+    const { sender_id: senderId } = await t.row(id);
+    await storeReceipts(
+      t.database,
+      (['sent', 'delivered', 'read'] as const).map((status) => ({
+        messageId: messageIdOf(messageId)!,
+        attempt: { sendId: id, number: 1 },
+        status,
+        occurredAt: new Date(),
+        failure: null,
+      })),
+    );
+    await until('three counted receipts', async () => {
+      await t.context.traffic.flush(t.database);
+      const counts = await t.sql(
+        `select from traffic_counts where sender_id = $1 and event like 'receipt_%' and count = 1`,
+        [senderId],
+      );
+      return counts.length === 3;
+    });
+  });
+
   it('arrive a thousand in one post, and all are applied', async () => {
     const { id } = await sentSend();
     const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
