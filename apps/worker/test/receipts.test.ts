@@ -182,6 +182,30 @@ describe('what a message costs', () => {
       { country: 'BR', category: 'authentication', billable: true, messages: 1, freeSends: 1 },
     ]);
   });
+
+  it('is counted by the next worker where one died after it had noted the delivery', async () => {
+    await t.sql('truncate receipts, message_costs');
+    t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
+    const id = await t.send(t.caller);
+    await t.until(id, ({ status, claimed_until }) => status === 'sent' && claimed_until === null);
+    await t.sql(
+      `update sends set status = 'delivered', delivered_at = sent_at, sealed_code = null, version = version + 1 where id = $1`,
+      [id],
+    );
+    const [attempt] = await t.attempts(id);
+    const pricing = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
+    await storeReceipts(t.database, [
+      {
+        messageId: attempt!.message_id!,
+        attempt: null,
+        status: 'delivered',
+        occurredAt: new Date(),
+        failure: null,
+        pricing,
+      },
+    ]);
+    await until('a counted message', async () => (await listMessageCosts(t.database, 2))[0]?.messages === 1);
+  });
 });
 
 describe('a receipt that the database refuses to apply', () => {
