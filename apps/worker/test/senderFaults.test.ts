@@ -306,22 +306,28 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(stopped).toEqual([{ subject: '11' }]);
   });
 
-  it('of an account’s own sender stops that sender alone: the account may have signed it', async () => {
-    const caller = await t.newCaller();
-    const owner = { accountId: caller.accountId, applicationIds: [] };
-    const own = await buildSender(t.database, { owner });
-    await changeAccount(t.database, TEST_ACTOR, caller.accountId, { senders: 'own' });
-    await t.sql('update senders set business_account_id = $1', ['11']);
-    failsLate(131042, own);
-    await t.send(caller);
-    const begun = await until('a stop', async () => {
-      const found = await t.sql(
-        `select scope, subject from stops where cause = 'fault' and until > now() and failures > 0`,
-      );
-      return found.length > 0 && found;
-    });
-    expect(begun).toEqual([{ scope: 'sender', subject: own.id }]);
-  });
+  it.each([
+    ['a fault', 131042],
+    ['a limit', 80007],
+  ])(
+    'to %s of an account’s own sender stops that sender alone: the account may have signed it',
+    async (_, code) => {
+      const caller = await t.newCaller();
+      const owner = { accountId: caller.accountId, applicationIds: [] };
+      const own = await buildSender(t.database, { owner });
+      await changeAccount(t.database, TEST_ACTOR, caller.accountId, { senders: 'own' });
+      await t.sql('update senders set business_account_id = $1', ['11']);
+      failsLate(code, own);
+      await t.send(caller);
+      const begun = await until('a stop', async () => {
+        const found = await t.sql(
+          `select scope, subject from stops where cause in ('fault', 'limit') and until > now() and failures > 0`,
+        );
+        return found.length > 0 && found;
+      });
+      expect(begun).toEqual([{ scope: 'sender', subject: own.id }]);
+    },
+  );
 
   it('stops nobody where a message that was begun later was delivered', async () => {
     await only(first);
