@@ -408,6 +408,13 @@ describe('a stop of a business account', () => {
 });
 
 describe('the sender pool', () => {
+  it('knows a sender that was added a moment ago', async () => {
+    for (const _ of [1, 2]) {
+      const { id, number } = await buildSender(t.database);
+      expect(await t.context.senders.open(id)).toMatchObject({ id, number, token: 'test-token' });
+    }
+  });
+
   it('answers every send, also while a fault makes it forget a sender', async () => {
     const { context, database } = t;
     const faulty = await buildSender(database);
