@@ -70,13 +70,16 @@ describe('a live send', () => {
 });
 
 describe('a test send', () => {
-  it('goes from queued to read through the sandbox, and nothing is sent', async () => {
+  it('goes from queued to read through the sandbox, and nothing is sent or measured', async () => {
     const caller = await t.newCaller('test');
+    const measured = () => t.count('onecode_delivery_seconds');
+    const before = await measured();
     const id = await t.send(caller);
     expect(await t.until(id, 'read')).toMatchObject({ channel: 'sandbox', sender_id: null, due_at: null });
     expect(await t.attempts(id)).toEqual([]);
     expect(t.tap.requests).toEqual([]);
     expect(await t.units(caller.accountId)).toEqual({ free_quota: 1, credits: 0, returned: [] });
+    expect(await measured()).toBe(before);
   });
 });
 
