@@ -10,16 +10,15 @@ interface Pending<Request, Result> {
 
 interface BatchLimits {
   batchSizeMax: number;
-  /** Milliseconds after which the next batch starts although this one is not done; without it, the next one waits for the end. */
-  releaseAfterMs?: number;
+  /** More than one lets the next batch start beside one that is overdue; else it waits for its end. */
   concurrentBatchesMax?: number;
 }
 
-/** A batch that waits, for somebody's lock, a slow disk or a silent connection, delays the next one by this much only. */
-export const OVERLAPPING_BATCHES: Pick<BatchLimits, 'releaseAfterMs' | 'concurrentBatchesMax'> = {
-  releaseAfterMs: 20,
-  concurrentBatchesMax: 3,
-};
+/** A batch that waits, for somebody's lock, a slow disk or a silent connection, delays the next one by what it should take only. */
+export const OVERLAPPING_BATCHES: Pick<BatchLimits, 'concurrentBatchesMax'> = { concurrentBatchesMax: 3 };
+
+/** What so many requests take at the most where nothing is in their way: an idle caller waits little, and a busy one shares more. */
+const overdueAfterMs = (requests: number): number => 2 + requests;
 
 /**
  * Batches requests: those that arrive in one turn of the event loop, or while a batch is under way, share the next round trip. A busy
@@ -30,7 +29,7 @@ export const OVERLAPPING_BATCHES: Pick<BatchLimits, 'releaseAfterMs' | 'concurre
  */
 export function createBatcher<Request, Result>(
   run: (requests: Request[]) => Promise<Result[]>,
-  { batchSizeMax, releaseAfterMs, concurrentBatchesMax = 1 }: BatchLimits,
+  { batchSizeMax, concurrentBatchesMax = 1 }: BatchLimits,
 ): (request: Request) => Promise<Result> {
   const queue: Pending<Request, Result>[] = [];
   let underWay = 0;
@@ -57,8 +56,9 @@ export function createBatcher<Request, Result>(
     underWay += 1;
     // Requests that one read of a socket brought belong together: otherwise the first goes alone and the rest wait for it.
     await endOfTurn();
-    const timer = releaseAfterMs === undefined ? undefined : setTimeout(release, releaseAfterMs);
-    await runBatch(queue.splice(0, batchSizeMax));
+    const batch = queue.splice(0, batchSizeMax);
+    const timer = concurrentBatchesMax > 1 ? setTimeout(release, overdueAfterMs(batch.length)) : undefined;
+    await runBatch(batch);
     clearTimeout(timer);
     underWay -= 1;
     release();

@@ -351,7 +351,7 @@ describe('a batcher', () => {
 
   it('waits no longer for a batch that takes too long, as long as fewer are under way than may be', async () => {
     const { batches, run, nth } = heldBatches();
-    const request = createBatcher(run, { batchSizeMax: 100, releaseAfterMs: 5, concurrentBatchesMax: 2 });
+    const request = createBatcher(run, { batchSizeMax: 100, concurrentBatchesMax: 2 });
     const answers = [request(1)];
     await nth(1);
     answers.push(...[2, 3].map(request));
