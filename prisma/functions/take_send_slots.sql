@@ -30,11 +30,9 @@ declare
   w record;
 begin
   -- Those that let single messages through are written below.
-  perform from stops t where t.failures > 0 or t.proven_at > p_now - interval '1 minute'
+  perform from stops t where t.until is not null and (t.failures > 0 or t.proven_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
-  if found then
-    select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
-  end if;
+  select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
   select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
     array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1))), count(*) filter (where a.account_id is null)
     into v_ids, v_numbers, v_businesses, v_spacing, v_start, v_shared
