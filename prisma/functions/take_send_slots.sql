@@ -1,6 +1,7 @@
 -- Gives each of these sends, in their order, a sender and a time within the horizon, or none, and none to one that is held. Send slots of a
 -- sender lie a tenth further apart than its throughput asks for, and a tenth of the throughput may go at once: no second ever holds more
 -- than the throughput. A stop lets single messages through, if any; see `active_stops`. Only `take_deliveries` calls it, under its lock.
+-- It locks no stop that has no end: whoever reads what the provider says changes those in another order.
 --
 -- No send leaves by a sender of another account. Those of an account that is `own` leave by its own senders only, and those of one that is
 -- `own-first` by the shared ones where none of its own can take them within the horizon.
