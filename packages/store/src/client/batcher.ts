@@ -14,8 +14,8 @@ interface BatchLimits {
   concurrentBatchesMax?: number;
 }
 
-/** A batch that waits, for somebody's lock, a slow disk or a silent connection, delays the next one by what it should take only. */
-export const OVERLAPPING_BATCHES: Pick<BatchLimits, 'concurrentBatchesMax'> = { concurrentBatchesMax: 3 };
+/** So many let no batch that waits, for somebody's lock, a slow disk or a silent connection, hold up the next one. */
+export const OVERLAPPING_BATCHES_MAX = 3;
 
 /** What so many requests take at the most where nothing is in their way: an idle caller waits little, and a busy one shares more. */
 const overdueAfterMs = (requests: number): number => 2 + requests;
@@ -57,7 +57,7 @@ export function createBatcher<Request, Result>(
     // Requests that one read of a socket brought belong together: otherwise the first goes alone and the rest wait for it.
     await endOfTurn();
     const batch = queue.splice(0, batchSizeMax);
-    const timer = concurrentBatchesMax > 1 ? setTimeout(release, overdueAfterMs(batch.length)) : undefined;
+    const timer = setTimeout(release, overdueAfterMs(batch.length));
     await runBatch(batch);
     clearTimeout(timer);
     underWay -= 1;
@@ -106,7 +106,7 @@ export function createLookUp<Request, Row>(
   const batcherOf = oncePerClient((database: Database) =>
     createBatcher(async (requests: Request[]) => byOrdinal(requests, await read(database, requests)), {
       batchSizeMax: LOOK_UPS_MAX,
-      ...OVERLAPPING_BATCHES,
+      concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
     }),
   );
   return (database, request) => batcherOf(database)(request);

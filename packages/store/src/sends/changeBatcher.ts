@@ -1,5 +1,5 @@
 import type { AttemptChange, Send } from '@onecode/domain';
-import { createBatcher, OVERLAPPING_BATCHES } from '../client/batcher.js';
+import { createBatcher, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, RECORD_COLUMNS, recordOf } from './sendRow.js';
 
@@ -33,7 +33,7 @@ export function createChangeBatcher(
       const written = new Set((await write([...first.values()])).map(({ id }) => id));
       return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));
     },
-    { batchSizeMax: CHANGES_MAX, ...OVERLAPPING_BATCHES },
+    { batchSizeMax: CHANGES_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
   );
 }
 

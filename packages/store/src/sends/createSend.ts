@@ -3,7 +3,7 @@ import {
   byOrdinal,
   createBatcher,
   oncePerClient,
-  OVERLAPPING_BATCHES,
+  OVERLAPPING_BATCHES_MAX,
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
@@ -90,7 +90,7 @@ export function createSend(database: Database, send: NewSend): Promise<Creation>
 const creatorOf = oncePerClient((database: Database) => {
   const create = createBatcher((sends: NewSend[]) => createSends(database, sends, null), {
     batchSizeMax: CREATIONS_MAX,
-    ...OVERLAPPING_BATCHES,
+    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
   });
   const queues = createAccountQueues(
     (sends: readonly NewSend[]) => createSends(database, sends, LOCK_WAIT_MS),

@@ -3,7 +3,7 @@ import {
   byOrdinal,
   createBatcher,
   oncePerClient,
-  OVERLAPPING_BATCHES,
+  OVERLAPPING_BATCHES_MAX,
   type WithOrdinal,
 } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
@@ -65,7 +65,7 @@ const verifierOf = oncePerClient((database: Database) => {
         first.get(guess.id) === guess ? (judged.get(guess.id) ?? null) : 'again',
       );
     },
-    { batchSizeMax: BATCH_MAX, ...OVERLAPPING_BATCHES },
+    { batchSizeMax: BATCH_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
   );
   const refused = new Set<string>();
   return async (guess: Guess): Promise<JudgedGuess | null> => {
