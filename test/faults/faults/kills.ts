@@ -68,13 +68,15 @@ function settingsFor(process: string, missing: readonly string[], random: Random
 }
 
 /**
- * Creates what the load alone does not: a fault of a sender, a send past its deadline, one that waits for a sender, a change that the
- * provider tells of, and a reading of a sender. The updates increase the version, so that no concurrent claim overwrites them.
+ * Creates what the load alone does not: a fault of a sender, a message that fails late, a send past its deadline, one that waits for a
+ * sender, a change that the provider tells of, and a reading of a sender. The updates increase the version, so that no concurrent claim
+ * overwrites them.
  */
 async function triggerRareWork(cluster: FaultCluster): Promise<void> {
   await cluster.simulator.clearRules();
   await cluster.resumeSenders();
   await cluster.simulator.addRule({ fault: { error: 133010 }, times: 1 });
+  await cluster.simulator.addRule({ fault: { lateFailure: 131026 }, times: 1 });
   await cluster.simulator.addRule({ fault: { latencyMs: 30 } });
   for (const quality of ['YELLOW', 'GREEN'] as const)
     await cluster.simulator.changeTemplate(
