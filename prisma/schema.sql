@@ -615,6 +615,7 @@ create table settings (
   account_rate_per_minute integer default 600 not null,
   guess_budget integer default 100,
   trial_sends_per_day integer default 500 not null,
+  trial_account_sends_per_day integer default 20 not null,
   sign_ups_per_network_day integer default 20 not null,
   sign_ups_per_domain_day integer default 100 not null,
   staff_two_factor text default 'optional'::text not null,
@@ -635,6 +636,7 @@ create table settings (
   constraint settings_sign_ups_per_domain_day_check CHECK (sign_ups_per_domain_day >= 1 AND sign_ups_per_domain_day <= 1000000),
   constraint settings_sign_ups_per_network_day_check CHECK (sign_ups_per_network_day >= 1 AND sign_ups_per_network_day <= 1000000),
   constraint settings_staff_two_factor_check CHECK (staff_two_factor = ANY (ARRAY['optional'::text, 'required'::text])),
+  constraint settings_trial_account_sends_per_day_check CHECK (trial_account_sends_per_day >= 0 AND trial_account_sends_per_day <= 1000000),
   constraint settings_trial_sends_per_day_check CHECK (trial_sends_per_day >= 0 AND trial_sends_per_day <= 1000000)
 );
 

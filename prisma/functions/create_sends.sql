@@ -50,6 +50,8 @@ declare
   v_codes_at timestamptz;
   v_breaker_at timestamptz;
   v_trial_at timestamptz;
+  v_trial_share_at timestamptz;
+  v_trial_failures_at timestamptz;
   v_day_at timestamptz;
   v_month_at timestamptz;
   v_open_at timestamptz;
@@ -153,12 +155,20 @@ begin
     end;
     v_day_at := case when w.is_live then ceiling_opens_at('day', w.units_per_day, w.units_on, w.units_of_day, v_units, v_now) end;
     v_month_at := case when w.is_live then ceiling_opens_at('month', w.units_per_month, w.units_on, w.units_of_month, v_units, v_now) end;
-    v_trial_at := case when w.trial_countries is not null then trial_opens_at(v_trial_new, v_now, v_settings) end;
-    -- The last one to open is told.
+    v_trial_at := null;
+    v_trial_share_at := null;
+    v_trial_failures_at := null;
+    if w.trial_countries is not null then
+      v_trial_at := trial_opens_at(v_trial_new, v_now, v_settings);
+      v_trial_share_at := ceiling_opens_at('day', v_settings.trial_account_sends_per_day, w.units_on, w.units_of_day, v_units, v_now);
+      v_trial_failures_at := trial_failures_open_at(w.account_id, v_units, v_now);
+    end if;
+    -- Report the limit that reopens last.
     v_open_at := greatest(
       closed_until(account_window), closed_until(application_window), closed_until(recipient_window),
-      v_wrong_at, v_codes_at, v_breaker_at, v_month_at, v_day_at, v_trial_at
+      v_wrong_at, v_codes_at, v_breaker_at, v_month_at, v_day_at, v_trial_share_at, v_trial_at, v_trial_failures_at
     );
+    -- A free quota below zero is owed for codes that arrived after their refund: see `reclaim_unit`.
     v_bucket := case
       when not w.is_live then null
       when w.free_quota > v_units then 'free_quota'
@@ -179,7 +189,9 @@ begin
         when v_breaker_at then 'breaker'
         when v_month_at then 'month_ceiling'
         when v_day_at then 'day_ceiling'
-        else 'trial_ceiling'
+        when v_trial_share_at then 'trial_share'
+        when v_trial_at then 'trial_ceiling'
+        else 'trial_failures'
       end;
       retry_after_seconds := ceil(extract(epoch from v_open_at - v_now));
     elsif outcome = 'created' then

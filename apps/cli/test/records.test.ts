@@ -15,6 +15,7 @@ describe('the settings', () => {
     account_rate_per_minute: 600,
     guess_budget: 100,
     trial_sends_per_day: 500,
+    trial_account_sends_per_day: 20,
     sign_ups_per_network_day: 20,
     sign_ups_per_domain_day: 100,
     staff_two_factor: 'optional',
@@ -25,7 +26,7 @@ describe('the settings', () => {
   afterEach(() =>
     store.sql(
       `update settings set free_sends = 10, code_validity_seconds = 600, account_rate_per_minute = 600, guess_budget = 100,
-         trial_sends_per_day = 500, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional',
+         trial_sends_per_day = 500, trial_account_sends_per_day = 20, sign_ups_per_network_day = 20, sign_ups_per_domain_day = 100, staff_two_factor = 'optional',
          retain_numbers_days = 90, retain_sends_days = null, new_account_units_per_day = 1000`,
     ),
   );
@@ -40,6 +41,7 @@ describe('the settings', () => {
     ['account_rate_per_minute', 1, 'accountRatePerMinute'],
     ['guess_budget', 5, 'guessBudget'],
     ['trial_sends_per_day', 0, 'trialSendsPerDay'],
+    ['trial_account_sends_per_day', 0, 'trialAccountSendsPerDay'],
     ['sign_ups_per_network_day', 1, 'signUpsPerNetworkDay'],
     ['sign_ups_per_domain_day', 1_000_000, 'signUpsPerDomainDay'],
     ['staff_two_factor', 'required', 'staffTwoFactor'],

@@ -12,7 +12,11 @@ export type LimitCause =
   | 'day_ceiling'
   | 'month_ceiling'
   /** Of all trial accounts together. */
-  | 'trial_ceiling';
+  | 'trial_ceiling'
+  /** Of one trial account. */
+  | 'trial_share'
+  /** Most of a trial account's latest sends were rejected. */
+  | 'trial_failures';
 
 /** Why an account may not send to a recipient. */
 export type RecipientCause =
@@ -74,6 +78,16 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
   trial_ceiling: {
     detail:
       'Accounts that never had credits share a daily number of live sends, and today’s are used up. Credits end this limit.',
+    defence: null,
+  },
+  trial_share: {
+    detail:
+      'This account has created as many live sends as an account that never had credits may in a day (UTC). Credits end this limit.',
+    defence: null,
+  },
+  trial_failures: {
+    detail:
+      'WhatsApp rejected most of the latest messages of this account, so it may create one live send per minute. Check the phone numbers. Credits end this limit.',
     defence: null,
   },
 };

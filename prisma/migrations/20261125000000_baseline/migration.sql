@@ -12,6 +12,8 @@ create table settings (
   -- A hundred is the most that NIST SP 800-63B-4, 3.2.2, allows.
   guess_budget integer default 100 check (guess_budget between 5 and 100),
   trial_sends_per_day integer not null default 500 check (trial_sends_per_day between 0 and 1000000),
+  -- Twice the free sends, and so few that one network's sign-ups of a day cannot use up the pool.
+  trial_account_sends_per_day integer not null default 20 check (trial_account_sends_per_day between 0 and 1000000),
   sign_ups_per_network_day integer not null default 20 check (sign_ups_per_network_day between 1 and 1000000),
   sign_ups_per_domain_day integer not null default 100 check (sign_ups_per_domain_day between 1 and 1000000),
   staff_two_factor text not null default 'optional' check (staff_two_factor in ('optional', 'required')),
@@ -1071,6 +1073,19 @@ language sql immutable as $$
   select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008000000000000000')::uuid
 $$;
 
+create or replace function trial_failures_open_at(p_account_id uuid, p_new integer, p_at timestamptz) returns timestamptz
+language sql stable as $$
+  select case when p_new > 0 then p_at else max(l.created_at) end + interval '1 minute'
+  from (
+    select s.created_at, s.failure_reason from applications p cross join lateral (
+      select created_at, failure_reason from sends where application_id = p.id and id >= first_id_at(p_at - interval '1 day')
+      order by id desc limit 10
+    ) s where p.account_id = p_account_id and p.mode = 'live' order by s.created_at desc limit 10
+  ) l
+  having count(*) filter (where l.failure_reason = 'rejected_by_provider') > greatest(4, count(*) / 2)
+    and (p_new > 0 or max(l.created_at) > p_at - interval '1 minute')
+$$;
+
 create or replace function is_worth_sending(created_at timestamptz, expires_at timestamptz, at timestamptz) returns boolean
 language sql stable as $$ select expires_at - least(interval '30 seconds', (expires_at - created_at) * 0.1::double precision) > at $$;
 
@@ -1325,6 +1340,8 @@ declare
   v_codes_at timestamptz;
   v_breaker_at timestamptz;
   v_trial_at timestamptz;
+  v_trial_share_at timestamptz;
+  v_trial_failures_at timestamptz;
   v_day_at timestamptz;
   v_month_at timestamptz;
   v_open_at timestamptz;
@@ -1428,12 +1445,20 @@ begin
     end;
     v_day_at := case when w.is_live then ceiling_opens_at('day', w.units_per_day, w.units_on, w.units_of_day, v_units, v_now) end;
     v_month_at := case when w.is_live then ceiling_opens_at('month', w.units_per_month, w.units_on, w.units_of_month, v_units, v_now) end;
-    v_trial_at := case when w.trial_countries is not null then trial_opens_at(v_trial_new, v_now, v_settings) end;
-    -- The last one to open is told.
+    v_trial_at := null;
+    v_trial_share_at := null;
+    v_trial_failures_at := null;
+    if w.trial_countries is not null then
+      v_trial_at := trial_opens_at(v_trial_new, v_now, v_settings);
+      v_trial_share_at := ceiling_opens_at('day', v_settings.trial_account_sends_per_day, w.units_on, w.units_of_day, v_units, v_now);
+      v_trial_failures_at := trial_failures_open_at(w.account_id, v_units, v_now);
+    end if;
+    -- Report the limit that reopens last.
     v_open_at := greatest(
       closed_until(account_window), closed_until(application_window), closed_until(recipient_window),
-      v_wrong_at, v_codes_at, v_breaker_at, v_month_at, v_day_at, v_trial_at
+      v_wrong_at, v_codes_at, v_breaker_at, v_month_at, v_day_at, v_trial_share_at, v_trial_at, v_trial_failures_at
     );
+    -- A free quota below zero is owed for codes that arrived after their refund: see `reclaim_unit`.
     v_bucket := case
       when not w.is_live then null
       when w.free_quota > v_units then 'free_quota'
@@ -1454,7 +1479,9 @@ begin
         when v_breaker_at then 'breaker'
         when v_month_at then 'month_ceiling'
         when v_day_at then 'day_ceiling'
-        else 'trial_ceiling'
+        when v_trial_share_at then 'trial_share'
+        when v_trial_at then 'trial_ceiling'
+        else 'trial_failures'
       end;
       retry_after_seconds := ceil(extract(epoch from v_open_at - v_now));
     elsif outcome = 'created' then

@@ -23,6 +23,7 @@ const NUMBERS = {
   account_rate_per_minute: 'accountRatePerMinute',
   guess_budget: 'guessBudget',
   trial_sends_per_day: 'trialSendsPerDay',
+  trial_account_sends_per_day: 'trialAccountSendsPerDay',
   sign_ups_per_network_day: 'signUpsPerNetworkDay',
   sign_ups_per_domain_day: 'signUpsPerDomainDay',
   retain_numbers_days: 'retainNumbersDays',
@@ -52,7 +53,7 @@ const isNumber = (name: SettingName): name is NumberName => name in NUMBERS;
 const isOptional = (name: NumericSetting): name is OptionalSetting => name in INITIAL;
 
 function boundsLine(name: SettingName): string {
-  return `  ${name.padEnd(25)} ${isNumber(name) ? boundsOf(name) : STAFF_TWO_FACTOR.join(' or ')}`;
+  return `  ${name.padEnd(27)} ${isNumber(name) ? boundsOf(name) : STAFF_TWO_FACTOR.join(' or ')}`;
 }
 
 function boundsOf(name: NumberName): string {

@@ -10,6 +10,8 @@ export interface Settings {
   guessBudget: number | null;
   /** Live sends a day (UTC) that all trial accounts share. */
   trialSendsPerDay: number;
+  /** The most of them that one trial account may create. */
+  trialAccountSendsPerDay: number;
   signUpsPerNetworkDay: number;
   signUpsPerDomainDay: number;
   staffTwoFactor: StaffTwoFactor;
@@ -36,6 +38,7 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
   accountRatePerMinute: { min: 1, max: 1_000_000 },
   guessBudget: { min: 5, max: 100 },
   trialSendsPerDay: { min: 0, max: 1_000_000 },
+  trialAccountSendsPerDay: { min: 0, max: 1_000_000 },
   signUpsPerNetworkDay: { min: 1, max: 1_000_000 },
   signUpsPerDomainDay: { min: 1, max: 1_000_000 },
   retainNumbersDays: { min: 1, max: 3650 },
@@ -48,6 +51,7 @@ export async function readSettings(database: Connection): Promise<Settings> {
   const [settings] = await database.reads.query<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
       account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
+      trial_account_sends_per_day as "trialAccountSendsPerDay",
       sign_ups_per_network_day as "signUpsPerNetworkDay", sign_ups_per_domain_day as "signUpsPerDomainDay",
       staff_two_factor as "staffTwoFactor", retain_numbers_days as "retainNumbersDays", retain_sends_days as "retainSendsDays",
       new_account_units_per_day as "newAccountUnitsPerDay"

@@ -34,6 +34,7 @@ export const settingsRoutes: readonly Route[] = [
         accountRatePerMinute: within('accountRatePerMinute'),
         guessBudget: orOff(within('guessBudget')),
         trialSendsPerDay: within('trialSendsPerDay'),
+        trialAccountSendsPerDay: within('trialAccountSendsPerDay'),
         signUpsPerNetworkDay: within('signUpsPerNetworkDay'),
         signUpsPerDomainDay: within('signUpsPerDomainDay'),
         retainNumbersDays: orOff(within('retainNumbersDays')),

@@ -126,6 +126,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
           }
           rightSectionWidth={130}
         />
+        <NumberInput {...field('trialAccountSendsPerDay')} />
         <NumberInput {...field('signUpsPerNetworkDay')} />
         <NumberInput {...field('signUpsPerDomainDay')} />
         {optional('newAccountUnitsPerDay')}

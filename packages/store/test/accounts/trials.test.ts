@@ -1,0 +1,111 @@
+import {
+  changeSend,
+  changeSetting,
+  closeDatabase,
+  createSend,
+  grantCredits,
+  openDatabase,
+} from '@onecode/store';
+import { failure, type FailureReason } from '@onecode/domain';
+import {
+  buildCaller,
+  buildSend,
+  newSend,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+import { sendActions } from '../sends/sendActions.js';
+
+const store = useTestDatabase();
+const { age } = sendActions(store);
+
+async function trial(freeQuota = 100): Promise<TestCaller> {
+  const caller = await buildCaller(store.database, 'live', { freeQuota, ratePerMinute: 10_000 });
+  await store.sql(`update accounts set trial_countries = '{BR}' where id = $1`, [caller.accountId]);
+  return caller;
+}
+
+/** What the creation ended with: its cause where it was refused. */
+async function create(caller: TestCaller, database = store.database): Promise<string> {
+  const end = await createSend(database, newSend(caller));
+  return 'cause' in end ? end.cause : end.outcome;
+}
+
+const fail = (id: string, reason: FailureReason = 'rejected_by_provider') =>
+  changeSend(store.database, { id }, (_send, now) => ({ result: null, change: failure(reason, now) }));
+
+/** Creates sends that were rejected, each more than a minute before the next. */
+async function createRejected(caller: TestCaller, count: number): Promise<void> {
+  for (let made = 0; made < count; made++) {
+    const id = await buildSend(store.database, caller);
+    await fail(id);
+    await age(id, 120);
+  }
+}
+
+describe('a trial account', () => {
+  it('creates exactly its daily share of live sends, and leaves the rest of the pool to other accounts', async () => {
+    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 7);
+    const caller = await trial();
+    const second = await buildCaller(store.database, 'live', { id: caller.accountId });
+    const processes = Array.from({ length: 3 }, () => openDatabase(store.url, { connectionsMax: 4 }));
+
+    const ends = await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        create(index % 2 === 0 ? caller : second, processes[index % processes.length]),
+      ),
+    );
+
+    await Promise.all(processes.map(closeDatabase));
+    expect(ends.filter((end) => end === 'created')).toHaveLength(7);
+    expect(new Set(ends)).toEqual(new Set(['created', 'trial_share']));
+    expect(await create(await trial())).toBe('created');
+    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
+  });
+
+  it('gets no part of its share back when sends fail', async () => {
+    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 3);
+    const caller = await trial(1);
+    for (let made = 0; made < 3; made++) await fail(await buildSend(store.database, caller));
+    expect(await create(caller)).toBe('trial_share');
+    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
+  });
+
+  it('creates one live send per minute after WhatsApp rejected most of its latest sends', async () => {
+    const caller = await trial();
+    await createRejected(caller, 4);
+    expect(await create(caller)).toBe('created');
+    const fifth = await buildSend(store.database, caller);
+    await fail(fifth);
+
+    const refused = await createSend(store.database, newSend(caller));
+    expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'trial_failures' });
+    expect('retryAfterSeconds' in refused && refused.retryAfterSeconds).toBeGreaterThan(50);
+
+    await store.sql(
+      `update sends set created_at = created_at - interval '61 seconds' where account_id = $1`,
+      [caller.accountId],
+    );
+    const ends = await Promise.all(Array.from({ length: 5 }, () => create(caller)));
+    expect(ends.toSorted()).toEqual(['created', ...Array<string>(4).fill('trial_failures')]);
+  });
+
+  it('is not slowed down by sends that expired or used up their attempts', async () => {
+    const caller = await trial();
+    for (const reason of ['expired_before_delivery', 'attempts_exhausted'] as const)
+      for (let made = 0; made < 4; made++) await fail(await buildSend(store.database, caller), reason);
+    expect(await create(caller)).toBe('created');
+  });
+
+  it('has neither limit after its first credits', async () => {
+    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 6);
+    const caller = await trial();
+    await createRejected(caller, 5);
+    await buildSend(store.database, caller);
+    expect(await create(caller)).toBe('trial_share');
+    await grantCredits(store.database, TEST_ACTOR, caller.accountId, 5, 'paid');
+    expect(await create(caller)).toBe('created');
+    await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 20);
+  });
+});
