@@ -207,7 +207,7 @@ describe('the first account', () => {
     const named = { name: 'Safe', language: 'en', countries: ['PT', 'BR', 'PT'] };
     const { id } = (await ana.post('/accounts', named)).body;
     const trial = async () => (await ana.get(`/accounts/${id}/trial`)).body;
-    expect(await trial()).toEqual({ countries: ['BR', 'PT'], sendsPerDay: 500 });
+    expect(await trial()).toEqual({ countries: ['BR', 'PT'], sendsPerDay: 20 });
     const safe = {
       allowedCountries: ['BR', 'PT'],
       allowsCostly: false,

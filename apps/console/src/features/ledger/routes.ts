@@ -38,8 +38,8 @@ export const ledgerRoutes: readonly Route[] = [
   ...accountReading('get', '/trial', {
     async handle({ context, accountId }): Promise<TrialView> {
       const { trialCountries } = orNotFound(await findAccount(context.database, accountId));
-      const { trialSendsPerDay } = await readSettings(context.database);
-      return { countries: trialCountries, sendsPerDay: trialSendsPerDay };
+      const { trialAccountSendsPerDay } = await readSettings(context.database);
+      return { countries: trialCountries, sendsPerDay: trialAccountSendsPerDay };
     },
   }),
   ...accountReading('get', '/balance-alert', {

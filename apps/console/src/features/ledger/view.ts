@@ -9,7 +9,7 @@ export type BalanceView = Json<Omit<Balance, 'sendsCreated'>>;
 export interface TrialView {
   /** Countries it may send to while on trial; null when it is not on trial. */
   countries: string[] | null;
-  /** Live sends a day (UTC) that all accounts on trial share. */
+  /** Live sends per day (UTC) that it may create while on trial. */
   sendsPerDay: number;
 }
 
