@@ -203,6 +203,7 @@ create table daily_statistics (
   expired_before_delivery integer not null,
   attempts_exhausted integer not null,
   rejected_by_provider integer not null,
+  failed_verified integer not null,
   delivery_times integer[],
   verification_times integer[],
   prices jsonb not null,

@@ -6,7 +6,6 @@ declare
   v_broken text := case
     when not (length(account.name) between 1 and 200) then 'accounts_name_check'
     when not (account.language in ('pt-BR', 'en')) then 'accounts_language_check'
-    when not (account.free_quota >= 0) then 'accounts_free_quota_check'
     when not (account.credits >= 0) then 'accounts_credits_check'
     when not (account.rate_per_minute between 1 and 1000000) then 'accounts_rate_per_minute_check'
     when not (array_to_string(account.allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$') then 'accounts_allowed_countries_check'

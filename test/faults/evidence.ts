@@ -111,7 +111,7 @@ export interface AttemptRow {
 export interface LedgerRow {
   accountId: string;
   sendId: string | null;
-  kind: 'granted' | 'reserved' | 'returned';
+  kind: 'granted' | 'reserved' | 'returned' | 'reclaimed';
   bucket: 'free_quota' | 'credit';
   units: number;
 }

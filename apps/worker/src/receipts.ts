@@ -1,8 +1,17 @@
-import { agreesWith, applyReceipt, isLost, isNotOfThisSend, type Receipt, type Send } from '@onecode/domain';
+import {
+  agreesWith,
+  applyReceipt,
+  isLost,
+  isNotOfThisSend,
+  mayFail,
+  type Receipt,
+  type Send,
+} from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
 import {
   applyReceipts,
   changeReportedSend,
+  countOwnFailure,
   deleteReceipt,
   findReportedSend,
   postponeReceipt,
@@ -119,10 +128,10 @@ async function applyOne(context: WorkerContext, { id, receipt, tries }: StoredRe
   const { database, policy, metrics, traffic } = context;
   const beganAt = performance.now();
   // Before the send is due again: it must not go out by what has just failed.
-  await recordReportedFailure(context, receipt);
+  const isBelieved = await recordReportedFailure(context, receipt);
   // crash point: worker before failed receipt
   const changed = await changeReportedSend(database, receipt, (send, now, attempt) => {
-    const decision = applyReceipt(send, now, receipt, attempt, policy, Math.random());
+    const decision = applyReceipt(send, now, receipt, { ...attempt, isBelieved }, policy, Math.random());
     return { ...decision, result: { end: decision.result, attempt } };
   });
   if (changed?.result.end === 'later' || (changed === null && tries < TRIES_MAX)) {
@@ -165,15 +174,29 @@ async function applyOne(context: WorkerContext, { id, receipt, tries }: StoredRe
   return 'done';
 }
 
-/** Stops or throttles what a failed message says, as the answer to a call does. */
-async function recordReportedFailure(context: WorkerContext, receipt: Receipt): Promise<void> {
+/**
+ * Blocks or throttles what a reported failure names, as the response to a call does, and counts a failure that would end the send.
+ *
+ * @returns false for a failure that the account's own app is no longer believed
+ */
+async function recordReportedFailure(context: WorkerContext, receipt: Receipt): Promise<boolean> {
+  const { database, log } = context;
   const { failure } = receipt;
-  if (failure === null || !isNotOfThisSend(failure)) return;
-  const reported = await findReportedSend(context.database, receipt);
-  if (reported === null || isLost(reported.attempt)) return;
-  if (!agreesWith(failure, reported.attempt)) return;
+  if (failure === null) return true;
+  const reported = await findReportedSend(database, receipt);
+  if (reported === null || isLost(reported.attempt)) return true;
   const { attempt, send } = reported;
   const { senderId, startedAt } = attempt;
-  if (senderId !== null)
+  if (senderId === null) return true;
+  if (!isNotOfThisSend(failure)) {
+    if (!mayFail(send) || (await countOwnFailure(database, senderId))) return true;
+    log.warn(
+      { send_id: send.id, sender_id: senderId, error_code: failure.errorCode },
+      "failure report ignored: the account's own app has reported too many this month",
+    );
+    return false;
+  }
+  if (agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
+  return true;
 }

@@ -65,6 +65,12 @@ export interface ReportedAttempt {
   recipientKey: string;
 }
 
+/**
+ * How many failures the app of an account is believed in a month of UTC: an account's own app can report any message as failed, and each
+ * failure returns a unit. WhatsApp rejects far fewer messages than one in four.
+ */
+export const OWN_FAILURES = { atLeast: 5, share: 0.25 } as const;
+
 /** What came of a receipt. `redelivers`: the send has to go out again; `later`: another attempt has to end first. */
 export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
 
@@ -79,13 +85,15 @@ const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
  * A failure means what the same error means in the answer to a call. If it is not about the recipient or the request, the send goes
  * out again while its code lives; a send that was `sent` stays that.
  *
+ * @param attempt `isBelieved` is false when the account's own app has reported as many failures as `OWN_FAILURES` allows: the report is
+ * recorded and changes nothing
  * @param random a number from 0 up to, not including, 1
  */
 export function applyReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
-  attempt: ReportedAttempt,
+  { isBelieved = true, ...attempt }: ReportedAttempt & { isBelieved?: boolean },
   policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
@@ -94,7 +102,7 @@ export function applyReceipt(
   if (lost === null) return { result: 'ignored' };
   const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: lost.errorCode };
   // A right code proves that the message arrived.
-  if ((!isUndelivered(send) && send.status !== 'sent') || send.verification === 'verified') {
+  if (!mayFail(send) || !isBelieved) {
     const { outcome } = attempt;
     if (outcome === null) return { result: 'ignored' };
     return {
@@ -126,6 +134,10 @@ export function applyReceipt(
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
     : { result: 'redelivers', change, attempts };
 }
+
+/** Whether a failure that is reported now can still count. */
+export const mayFail = (send: Pick<Send, 'status' | 'lostAt' | 'verification'>): boolean =>
+  (isUndelivered(send) || send.status === 'sent') && send.verification !== 'verified';
 
 function applyProgress(
   send: Send,

@@ -54,7 +54,7 @@ export * from './reports/senderActivity.js';
 export * from './reports/sendList.js';
 export type { SendSummary } from './reports/sendSummary.js';
 export * from './reports/traffic.js';
-export { findOwnApp, reportsOfApp, setAppSecret, type OwnApp } from './senders/ownApps.js';
+export { countOwnFailure, findOwnApp, reportsOfApp, setAppSecret, type OwnApp } from './senders/ownApps.js';
 export * from './senders/providerChanges.js';
 export * from './senders/providerFacts.js';
 export { countRecipients } from './senders/recipientCount.js';

@@ -70,7 +70,6 @@ declare
   v_broken text := case
     when not (length(account.name) between 1 and 200) then 'accounts_name_check'
     when not (account.language in ('pt-BR', 'en')) then 'accounts_language_check'
-    when not (account.free_quota >= 0) then 'accounts_free_quota_check'
     when not (account.credits >= 0) then 'accounts_credits_check'
     when not (account.rate_per_minute between 1 and 1000000) then 'accounts_rate_per_minute_check'
     when not (array_to_string(account.allowed_countries, ',', '?') ~ '^[A-Z]{2}(,[A-Z]{2})*$') then 'accounts_allowed_countries_check'
@@ -521,11 +520,11 @@ create or replace function ledger_entry_is_valid(entry ledger_entries) returns b
 language plpgsql immutable as $$
 declare
   v_broken text := case
-    when not (entry.kind in ('granted', 'reserved', 'returned', 'lapsed')) then 'ledger_entries_kind_check'
+    when not (entry.kind in ('granted', 'reserved', 'returned', 'reclaimed', 'lapsed')) then 'ledger_entries_kind_check'
     when not (entry.bucket in ('free_quota', 'credit')) then 'ledger_entries_bucket_check'
     when not (entry.units > 0) then 'ledger_entries_units_check'
     when not (entry.reference <> '') then 'ledger_entries_reference_check'
-    when not ((entry.kind in ('reserved', 'returned')) = (entry.send_id is not null)) then 'of_a_send'
+    when not ((entry.kind in ('reserved', 'returned', 'reclaimed')) = (entry.send_id is not null)) then 'of_a_send'
     when not (entry.kind = 'granted' or (entry.grant_id is null and entry.reference is null)) then 'only_a_grant_has'
     when not (case entry.kind when 'lapsed' then entry.expires_at is not null and entry.bucket = 'credit'
       when 'granted' then entry.expires_at is null or entry.bucket = 'credit' else entry.expires_at is null end)
@@ -567,6 +566,33 @@ language sql stable as $$
   )
   select expires_at, (units - least(units, greatest(used - earlier, 0)) + case when expires_at is null then greatest(-used, 0) else 0 end)::integer
   from lots
+$$;
+
+create or replace function may_have_arrived(p_send_id uuid) returns boolean
+language sql stable as $$
+  select exists (select from attempts where send_id = p_send_id and (message_id is not null or outcome in ('accepted', 'unknown')))
+$$;
+
+create or replace function reclaim_unit(p_send_id uuid, p_account_id uuid, p_charged_from text) returns boolean
+language plpgsql as $$
+declare
+  v_bucket text;
+begin
+  if not may_have_arrived(p_send_id) then
+    return false;
+  end if;
+  select case
+    when credits > 0 and (p_charged_from = 'credit' or free_quota <= 0) then 'credit'
+    else 'free_quota'
+  end into strict v_bucket from accounts where id = p_account_id for no key update;
+  update accounts set
+    free_quota = free_quota - (v_bucket = 'free_quota')::integer,
+    credits = credits - (v_bucket = 'credit')::integer
+  where id = p_account_id;
+  -- After the update, so that the entry gets its id under the account's lock: in the order in which entries count.
+  insert into ledger_entries (account_id, send_id, kind, bucket, units) values (p_account_id, p_send_id, 'reclaimed', v_bucket, 1);
+  return true;
+end
 $$;
 
 create or replace function lapse_credits(p_account_id uuid) returns void
@@ -665,6 +691,7 @@ create table daily_statistics (
   expired_before_delivery integer not null,
   attempts_exhausted integer not null,
   rejected_by_provider integer not null,
+  failed_verified integer not null,
   delivery_times integer[],
   verification_times integer[],
   prices jsonb not null,

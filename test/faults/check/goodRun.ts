@@ -17,6 +17,8 @@ export interface GoodRun {
   failed: SendRow;
   /** Failed in the same way; no client saw it. */
   failedUnseen: SendRow;
+  /** Failed in the same way and verified afterwards: its unit was reclaimed. */
+  reclaimed: SendRow;
   /** With its own code, verified before it was sent; it failed and no client saw it. */
   unsent: SendRow;
   /** Waits for a sender; without an idempotency key. */
@@ -85,6 +87,11 @@ export function goodRun(): GoodRun {
   model.readStatus(failed);
   model.readStatus(failed);
 
+  const reclaimed = create();
+  model.attempt(reclaimed, 'accepted');
+  reportAll(reclaimed, 'failed');
+  model.guess(reclaimed, true);
+
   const unsent = create({ ownCode: '4712' });
   model.guess(unsent, true);
   model.passTime(50);
@@ -110,6 +117,7 @@ export function goodRun(): GoodRun {
     expired,
     failed,
     failedUnseen,
+    reclaimed,
     unsent,
     waiting,
     test,

@@ -120,8 +120,11 @@ export class ServiceModel {
     this.now += 1;
     const code = isRight ? this.#codeOf(row) : 'wrong';
     const valid = this.#verification(row) === 'pending' && isRight;
-    if (valid) Object.assign(row, { verification: 'verified', verifiedAt: this.#time() });
-    else if (this.#verification(row) === 'pending') {
+    if (valid) {
+      Object.assign(row, { verification: 'verified', verifiedAt: this.#time() });
+      if (row.status === 'failed' && this.#mayHaveArrived(row)) this.#reclaim(row);
+    }
+    if (this.#verification(row) === 'pending') {
       row.wrongGuesses += 1;
       if (row.wrongGuesses === GUESSES_MAX)
         Object.assign(row, { verification: 'locked', lockedAt: this.#time() });
@@ -303,9 +306,26 @@ export class ServiceModel {
 
   #fail(row: SendRow, reason: string): void {
     this.#finish(row, 'failed', { failedAt: this.#time(), failureReason: reason });
-    const account = this.draft.rows.accounts.find(({ id }) => id === row.accountId)!;
-    account[row.chargedFrom === 'free_quota' ? 'freeQuota' : 'credits'] += 1;
+    if (row.verification === 'verified' && this.#mayHaveArrived(row)) return;
+    this.#accountOf(row)[row.chargedFrom === 'free_quota' ? 'freeQuota' : 'credits'] += 1;
     this.#book(row, 'returned');
+  }
+
+  #mayHaveArrived({ id }: SendRow): boolean {
+    return this.draft.rows.attempts.some(
+      ({ sendId, messageId, outcome }) =>
+        sendId === id && (messageId !== null || outcome === 'accepted' || outcome === 'unknown'),
+    );
+  }
+
+  /** Charges the returned unit of a failed send again. The model's accounts never run out of credits. */
+  #reclaim(row: SendRow): void {
+    this.#accountOf(row)[row.chargedFrom === 'free_quota' ? 'freeQuota' : 'credits'] -= 1;
+    this.#book(row, 'reclaimed');
+  }
+
+  #accountOf({ accountId }: SendRow) {
+    return this.draft.rows.accounts.find(({ id }) => id === accountId)!;
   }
 
   #finish(row: SendRow, status: string, change: Partial<SendRow>): void {
@@ -314,7 +334,7 @@ export class ServiceModel {
     Object.assign(row, nothingDue, { status }, change);
   }
 
-  #book({ accountId, id, chargedFrom }: SendRow, kind: 'reserved' | 'returned'): void {
+  #book({ accountId, id, chargedFrom }: SendRow, kind: 'reserved' | 'returned' | 'reclaimed'): void {
     this.draft.rows.ledger.push({ accountId, sendId: id, kind, bucket: chargedFrom!, units: 1 });
   }
 }

@@ -1,4 +1,4 @@
-import { groupBy, ofEachSend, sum, type Invariants } from './facts.js';
+import { groupBy, ofEachSend, sum, type Invariants, type SendFacts } from './facts.js';
 import type { LedgerRow } from '../evidence.js';
 
 const BUCKETS = ['free_quota', 'credit'] as const;
@@ -11,25 +11,34 @@ function isOne(entries: readonly LedgerRow[], accountId: string, bucket: string 
   );
 }
 
+/** Whether the code of a send was verified and one of its messages may have arrived: it then holds its unit, also if it failed. */
+const isVerifiedMessage = ({ row, attempts }: Pick<SendFacts, 'row' | 'attempts'>): boolean =>
+  row.verification === 'verified' &&
+  attempts.some(
+    ({ messageId, outcome }) => messageId !== null || outcome === 'accepted' || outcome === 'unknown',
+  );
+
+/** The bucket of the unit that a live send holds; null for none. */
+function heldBucket({ row, attempts, ledger }: SendFacts): string | null {
+  if (row.status !== 'failed') return row.chargedFrom;
+  if (!isVerifiedMessage({ row, attempts })) return null;
+  return ledger.find(({ kind }) => kind === 'reclaimed')?.bucket ?? row.chargedFrom;
+}
+
 export const UNITS: Invariants = {
-  /** Units granted = units left + units on live sends that did not fail, in each bucket of each account. */
+  /** Units granted = units left + units that live sends hold, in each bucket of each account. */
   'units-add-up': ({ rows, sends }) => {
     const grants = groupBy(
       rows.ledger.filter(({ kind }) => kind === 'granted'),
       ({ accountId }) => accountId,
     );
-    const holding = groupBy(
-      sends.map(({ row }) => row).filter(({ status }) => status !== 'failed'),
-      ({ accountId }) => accountId,
-    );
+    const holding = groupBy(sends, ({ row: { accountId } }) => accountId);
     return rows.accounts.flatMap((account) =>
       BUCKETS.flatMap((bucket) => {
         const of = (entry: LedgerRow): number => (entry.bucket === bucket ? entry.units : 0);
         const given = sum((grants.get(account.id) ?? []).map(of));
         const left = bucket === 'free_quota' ? account.freeQuota : account.credits;
-        const held = (holding.get(account.id) ?? []).filter(
-          ({ chargedFrom }) => chargedFrom === bucket,
-        ).length;
+        const held = (holding.get(account.id) ?? []).filter((send) => heldBucket(send) === bucket).length;
         return given === left + held
           ? []
           : [`account ${account.id}: ${bucket} granted ${given}, left ${left}, on sends ${held}`];
@@ -45,11 +54,20 @@ export const UNITS: Invariants = {
         `${reserved.length} reservations, row says ${row.chargedFrom}`,
     ];
   }),
-  /** A failed live send gave its unit back exactly once, to its bucket; no other send did. */
-  'returned-once': ofEachSend(({ row, ledger }) => {
+  /**
+   * A failed live send gave its unit back exactly once, to its bucket; no other send did. The unit was reclaimed, or never returned, if
+   * the code was verified and a message may have arrived.
+   */
+  'returned-once': ofEachSend(({ row, attempts, ledger }) => {
     const returned = ledger.filter(({ kind }) => kind === 'returned');
+    const reclaimed = ledger.filter(({ kind }) => kind === 'reclaimed').length;
+    const isReturned = isOne(returned, row.accountId, row.chargedFrom);
     const isExpected =
-      row.status === 'failed' ? isOne(returned, row.accountId, row.chargedFrom) : returned.length === 0;
+      row.status !== 'failed'
+        ? returned.length + reclaimed === 0
+        : isVerifiedMessage({ row, attempts })
+          ? (isReturned && reclaimed === 1) || returned.length + reclaimed === 0
+          : isReturned && reclaimed === 0;
     return [
       row.mode === 'live' &&
         !isExpected &&

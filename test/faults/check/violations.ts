@@ -94,6 +94,10 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
       run.draft.rows.ledger.push({ ...entry!, kind: 'returned' });
     },
     (run) => void (ledgerEntriesOf(run, run.failed, 'returned')[0]!.bucket = 'free_quota'),
+    (run) => {
+      const [entry] = ledgerEntriesOf(run, run.reclaimed, 'reclaimed');
+      run.draft.rows.ledger = run.draft.rows.ledger.filter((one) => one !== entry);
+    },
   ],
   'test-is-free': [
     (run) => void (refusedCreation(run, 402).mode = 'test'),
@@ -187,8 +191,8 @@ export const VIOLATIONS: Readonly<Record<string, readonly Violate[]>> = {
     },
   ],
   'success-is-kept': [
-    ({ failedUnseen }) =>
-      void Object.assign(failedUnseen, { verification: 'verified', verifiedAt: failedUnseen.failedAt }),
+    ({ delivered }) =>
+      void Object.assign(delivered, { verification: 'verified', verifiedAt: delivered.expiresAt - 1 }),
   ],
 
   'requests-are-ours': [

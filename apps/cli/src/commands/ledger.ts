@@ -13,7 +13,7 @@ export function addLedgerCommands(program: Command): void {
   const add = commandGroup(
     program,
     'ledger',
-    'units that were granted, reserved and returned',
+    'units that were granted, reserved, returned and reclaimed',
     'ledger verify',
   );
   add(
@@ -32,5 +32,5 @@ export function addLedgerCommands(program: Command): void {
 
 const rowOf = (fault: LedgerFault): Row =>
   'sendId' in fault
-    ? { ...fieldsOf(fault, 'accountId', 'sendId', 'reserved', 'returned'), failed: fault.isFailed }
+    ? { ...fieldsOf(fault, 'accountId', 'sendId', 'reserved', 'returned', 'reclaimed'), failed: fault.isFailed }
     : fieldsOf(fault, 'accountId', 'bucket', 'balance', 'ledger');

@@ -36,6 +36,7 @@ function rowOf(send: SendDetails, account: { id: string; name: string }, holds: 
     ...fieldsOf(send, 'lostAt', 'createdAt', 'expiresAt', 'sentAt', 'deliveredAt', 'readAt'),
     ...fieldsOf(send, 'verifiedAt', 'failedAt'),
     refunded_at: send.units.find(({ kind }) => kind === 'returned')?.at ?? null,
+    reclaimed_at: send.units.find(({ kind }) => kind === 'reclaimed')?.at ?? null,
     wrong_guesses: send.wrongGuessTimes,
     ...fieldsOf(send, 'deniedAt', 'identityChangedAt'),
     attempts: send.attempts.map((attempt) => ({

@@ -3,16 +3,19 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { cursorOf, readCursor, type Page } from './pages.js';
 
-export type LedgerKind = 'granted' | 'reserved' | 'returned' | 'lapsed';
+export type LedgerKind = 'granted' | 'reserved' | 'returned' | 'reclaimed' | 'lapsed';
 
-/** Units that were granted to an account, reserved for a send, returned, or lapsed. */
+/**
+ * Units that were granted to an account, reserved for a send, returned after a failure, reclaimed because the code of the failed send was
+ * verified, or lapsed.
+ */
 export interface LedgerEntry {
   id: string;
-  /** The send that a unit was reserved for, or returned from. */
+  /** The send that the unit was reserved for. */
   sendId: string | null;
   kind: LedgerKind;
   bucket: UnitBucket;
-  /** Negative where they went: reserved or lapsed. */
+  /** Negative if reserved, reclaimed or lapsed. */
   change: number;
   reason: string | null;
   /** Of a grant. */
@@ -31,7 +34,7 @@ export interface LedgerPage {
 }
 
 /** What an entry of `ledger_entries` adds to its bucket. */
-const CHANGE = Prisma.sql`case when kind in ('reserved', 'lapsed') then -units else units end`;
+const CHANGE = Prisma.sql`case when kind in ('reserved', 'reclaimed', 'lapsed') then -units else units end`;
 
 /** Entries that are read for one page of one kind, at the most. */
 const SCANNED_MAX = 100_000;
@@ -128,12 +131,13 @@ export async function findBalance(database: Database, accountId: string): Promis
 /** Units of both buckets. */
 export type Units = Record<UnitBucket, number>;
 
-/** What happened to an account's units between two times: opening + granted - reserved + returned - lapsed = closing. */
+/** What happened to an account's units between two times: opening + granted - reserved + returned - reclaimed - lapsed = closing. */
 export interface Statement {
   opening: Units;
   granted: Units;
   reserved: Units;
   returned: Units;
+  reclaimed: Units;
   lapsed: Units;
   closing: Units;
   /** Latest first. */
@@ -166,7 +170,7 @@ export async function readStatement(
     ) as newest
     from accounts a where id = ${accountId}::uuid`;
   if (now === undefined) return null;
-  const changes = { granted: none(), reserved: none(), returned: none(), lapsed: none() };
+  const changes = { granted: none(), reserved: none(), returned: none(), reclaimed: none(), lapsed: none() };
   const [net, later] = [none(), none()];
   const grants: Statement['grants'] = [];
   for (let before: bigint | null = now.newest === null ? null : now.newest + 1n; before !== null;) {
@@ -224,11 +228,18 @@ const grantOf = ({ at, expiresAt, ...grant }: GrantRow): Statement['grants'][num
 /** What does not agree with the ledger: an account's balance, or a live send's reservation or return. */
 export type LedgerFault =
   | { accountId: string; bucket: UnitBucket; balance: number; ledger: number }
-  | { accountId: string; sendId: string; reserved: number; returned: number; isFailed: boolean };
+  | {
+      accountId: string;
+      sendId: string;
+      reserved: number;
+      returned: number;
+      reclaimed: number;
+      isFailed: boolean;
+    };
 
 /**
  * Checks the whole ledger as it is at one moment: each balance is the sum of its entries, and each live send that is kept has one reservation
- * from its bucket, and one return if it failed. Reads every row, so the database needs a statement time of minutes where there are many.
+ * from its bucket. A failed send holds no unit, unless its code was verified and a message may have arrived; any other send holds one. Reads every row, so the database needs a statement time of minutes where there are many.
  *
  * @returns how many accounts and entries there are, and the first faults
  */
@@ -252,14 +263,19 @@ export async function verifyLedger(
         where b.units <> coalesce(s.units, 0) limit ${faultsMax}::integer`;
       const sends = await sql.query<LedgerFault[]>`
         with of_sends as (
-          select send_id, bucket, count(*) filter (where kind = 'reserved') as reserved, count(*) filter (where kind = 'returned') as returned
-          from ledger_entries where send_id is not null group by 1, 2
+          select l.send_id, count(*) filter (where l.kind = 'reserved' and l.bucket = s.charged_from) as reserved,
+            count(*) filter (where l.kind = 'returned' and l.bucket = s.charged_from) as returned,
+            count(*) filter (where l.kind = 'reclaimed') as reclaimed, count(*) as entries
+          from ledger_entries l join sends s on s.id = l.send_id group by 1
         )
         select s.account_id as "accountId", s.id as "sendId", coalesce(e.reserved, 0)::integer as reserved,
-          coalesce(e.returned, 0)::integer as returned, s.status = 'failed' as "isFailed"
-        from sends s left join of_sends e on e.send_id = s.id and e.bucket = s.charged_from
-        where s.mode = 'live'
-          and (coalesce(e.reserved, 0) <> 1 or coalesce(e.returned, 0) <> case s.status when 'failed' then 1 else 0 end)
+          coalesce(e.returned, 0)::integer as returned, coalesce(e.reclaimed, 0)::integer as reclaimed, s.status = 'failed' as "isFailed"
+        from sends s left join of_sends e on e.send_id = s.id
+        where s.mode = 'live' and (
+          coalesce(e.reserved, 0) <> 1 or e.entries <> e.reserved + e.returned + e.reclaimed or e.returned > 1 or e.returned < e.reclaimed
+          or (s.status <> 'failed' and e.returned > 0)
+          or (s.status = 'failed' and e.returned - e.reclaimed <> case when s.verification = 'verified' and may_have_arrived(s.id) then 0 else 1 end)
+        )
         limit ${faultsMax}::integer`;
       return { ...counts, faults: [...balances, ...sends] };
     },

@@ -60,6 +60,8 @@ export interface Overview {
   countries: (SendStatistics & { country: string })[];
   /** Why sends failed, the most frequent reason first. */
   failures: { reason: FailureReason; sends: number }[];
+  /** Failed sends whose code was verified: their messages had arrived. */
+  failedVerified: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -97,7 +99,7 @@ export async function overview(
 }
 
 /** What an overview shows of sends. Counts have this order, and the delivery times by bucket behind them. */
-const SHOWN = ['created', 'delivered', 'verified', ...FAILURE_REASONS] as const;
+const SHOWN = ['created', 'delivered', 'verified', 'failed_verified', ...FAILURE_REASONS] as const;
 
 interface OpenSends {
   starts: Date[];
@@ -266,11 +268,15 @@ function overviewOf(read: OpenSends, counted: readonly CountedDays[]): Overview 
     failures: FAILURE_REASONS.map((reason) => ({ reason, sends: total[SHOWN.indexOf(reason)] ?? 0 }))
       .filter(({ sends }) => sends > 0)
       .toSorted((a, b) => b.sends - a.sends),
+    failedVerified: total[SHOWN.indexOf('failed_verified')] ?? 0,
   };
 }
 
 function statisticsOf(counts: readonly number[]): SendStatistics {
-  const [sends = 0, delivered = 0, verified = 0, ...failures] = counts.slice(0, SHOWN.length);
+  const [sends = 0, delivered = 0, verified = 0, _failedVerified, ...failures] = counts.slice(
+    0,
+    SHOWN.length,
+  );
   const times = counts.slice(SHOWN.length);
   const failed = failures.reduce((sum, count) => sum + count, 0);
   const shareOf = (part: number): number | null => (sends === 0 ? null : part / sends);

@@ -23,9 +23,9 @@ export interface ReceiptDetails {
   errorCode: number | null;
 }
 
-/** A unit that was reserved for a send, or returned. */
+/** A ledger entry of a send's unit. */
 export interface UnitDetails {
-  kind: 'reserved' | 'returned';
+  kind: 'reserved' | 'returned' | 'reclaimed';
   bucket: UnitBucket;
   at: Date;
 }

@@ -35,7 +35,8 @@ type Event =
   | { kind: 'locked' }
   | { kind: 'expired' }
   | { kind: 'failed'; reason: FailureReason | null }
-  | { kind: 'returned'; chargedFrom: UnitBucket };
+  | { kind: 'returned'; chargedFrom: UnitBucket }
+  | { kind: 'reclaimed'; chargedFrom: UnitBucket };
 
 export type TimelineEvent = Event & { at: Date };
 
@@ -54,6 +55,7 @@ const ORDER: readonly Event['kind'][] = [
   'expired',
   'failed',
   'returned',
+  'reclaimed',
 ];
 
 type Dated = Event & { time: Date };
@@ -174,6 +176,6 @@ function codeOf({
 
 function unitsOf({ units }: SendDetails): Dated[] {
   return units.flatMap(({ kind, bucket, at }) =>
-    kind === 'returned' ? [{ kind, chargedFrom: bucket, time: at }] : [],
+    kind === 'reserved' ? [] : [{ kind, chargedFrom: bucket, time: at }],
   );
 }

@@ -1,6 +1,15 @@
-import { seal, sealedVersion, unseal, type Denial, type Keyring, type Receipt } from '@onecode/domain';
+import {
+  OWN_FAILURES,
+  seal,
+  sealedVersion,
+  unseal,
+  type Denial,
+  type Keyring,
+  type Receipt,
+} from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
+import { takeTry } from '../users/countedTries.js';
 import type { NewProviderChange } from './providerChanges.js';
 import { keyOf, type SenderKey } from './senders.js';
 
@@ -72,6 +81,25 @@ export async function findOwnApp(
     secret: unseal(keyring, ownerOf(senderId), sender.sealedAppSecret),
   };
 }
+
+/**
+ * Counts a failure that the own Meta app of an account reported for one of its messages. Failures of other senders are not counted.
+ *
+ * @param senderId that the message was sent by
+ * @returns false if the app has reported as many failures as it is believed this month (UTC), by `OWN_FAILURES`
+ */
+export async function countOwnFailure(database: Connection, senderId: string): Promise<boolean> {
+  const [account] = await database.sql.query<{ id: string; month: string; max: number }[]>`
+    select a.id, to_char(a.units_on, 'YYYY-MM') as month,
+      greatest(${OWN_FAILURES.atLeast}::integer, floor(a.units_of_month * ${OWN_FAILURES.share}::float8)::integer) as max
+    from senders s join accounts a on a.id = s.account_id
+    where s.id = ${senderId}::uuid and s.sealed_app_secret is not null`;
+  if (account === undefined) return true;
+  const subject = `failures reported by the app of ${account.id} in ${account.month}`;
+  return (await takeTry(database, subject, { max: account.max, seconds: MONTH_SECONDS_MAX })) !== null;
+}
+
+const MONTH_SECONDS_MAX = 31 * 86_400;
 
 interface Reports {
   receipts: Receipt[];

@@ -13,7 +13,7 @@ export const SETTLED_DAYS = 8;
 const PART = 50_000;
 const FOLD_MS_MAX = 600_000;
 
-/** What sends are counted by: columns of the table, with what is true of such a send. The last ones are failures, by reason. */
+/** What sends are counted by: columns of the table, each with the condition of a send that counts. */
 const COUNTS = {
   created: 'true',
   sent: 'sent_at is not null',
@@ -25,6 +25,7 @@ const COUNTS = {
   expired_before_delivery: `failure_reason = 'expired_before_delivery'`,
   attempts_exhausted: `failure_reason = 'attempts_exhausted'`,
   rejected_by_provider: `failure_reason = 'rejected_by_provider'`,
+  failed_verified: `status = 'failed' and verification = 'verified'`,
 };
 export type Count = keyof typeof COUNTS;
 

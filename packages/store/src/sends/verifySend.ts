@@ -35,7 +35,7 @@ const REFUSED_MAX = 10_000;
 
 /**
  * Judges a guess by the rule `judge` of `packages/domain`, and writes what follows from it: the count, the time, the end of the delivery
- * and the recipient's guess budget. One statement locks the send, judges and writes, so that no guess is judged that does not count.
+ * and the recipient's guess budget. A right code for a failed send charges the refunded unit again. One statement locks the send, judges and writes, so that no guess is judged that does not count.
  * Guesses at different sends share it; guesses at one send take turns. Once the database has refused to write a guess at a send, this
  * process judges no further ones: the send is as if locked.
  *
@@ -118,7 +118,9 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
       -- In the order of the ids, as everybody locks sends, and the time after the lock. Times have milliseconds.
       select g.ordinal, g.hashes, s.*, date_trunc('milliseconds', clock_timestamp()) as now
       from (select * from guesses order by id) g cross join lateral (
-        select id, account_id, mode, recipient_key, code_hash, guess_cost, verification, expires_at, traceparent
+        select id, account_id, mode, recipient_key, code_hash, guess_cost, verification, expires_at, traceparent,
+          -- The bucket that the unit was returned to.
+          case when status = 'failed' then charged_from end as refunded_to
         -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
         from sends where id = g.id and (account_id = g.account_id) is true for no key update
       ) s
@@ -164,7 +166,9 @@ async function judgeGuesses(database: Database, guesses: readonly Guess[]): Prom
         guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
         last_wrong_at = excluded.last_wrong_at
     )
-    select j.ordinal, j.judgement, w.wrong_guesses, j.traceparent, (j.is_right or j.is_wrong) and w.id is null as was_overtaken
-    from judged j left join written w using (id)`;
+    select j.ordinal, j.judgement, w.wrong_guesses, j.traceparent, (j.is_right or j.is_wrong) and w.id is null as was_overtaken,
+      case when j.is_right and w.id is not null and j.refunded_to is not null then reclaim_unit(j.id, j.account_id, j.refunded_to) end
+    -- In the order in which accounts are locked.
+    from judged j left join written w using (id) order by j.account_id`;
   return byOrdinal(guesses, rows).map((row) => row ?? null);
 }

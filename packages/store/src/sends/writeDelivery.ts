@@ -63,7 +63,7 @@ const ATTEMPTED = Prisma.sql`
 
 const ATTEMPTED_SENDS = {
   records: ATTEMPT_RECORDS,
-  returning: Prisma.sql`s.id, s.account_id, s.charged_from, c.attempt_records`,
+  returning: Prisma.sql`s.id, s.account_id, s.charged_from, s.verification, c.attempt_records`,
 };
 const ONLY_IDS = { returning: Prisma.sql`s.id` };
 
@@ -77,8 +77,8 @@ function writeAttempts(database: Database, changes: readonly Change[]): Promise<
 }
 
 /**
- * A failure, with the unit's refund in the same statement. Alone: a refund locks an account besides, and a batch would lock sends and
- * accounts in no order.
+ * Writes a failure with the unit's refund in one statement. The unit is kept if the code was verified and a message may have arrived. Each
+ * failure has its own statement: a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
  */
 async function writeFailure(database: Database, change: Change): Promise<boolean> {
   const written = await database.sql.query<{ id: string }[]>`
@@ -88,6 +88,7 @@ async function writeFailure(database: Database, change: Change): Promise<boolean
         free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
         credits = credits + (changed.charged_from = 'credit')::integer
       from changed where accounts.id = changed.account_id and changed.charged_from is not null
+        and not (changed.verification = 'verified' and may_have_arrived(changed.id))
       returning changed.account_id, changed.id, changed.charged_from
     ), refunded as (
       insert into ledger_entries (account_id, send_id, kind, bucket, units)

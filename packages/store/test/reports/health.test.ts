@@ -103,14 +103,19 @@ describe('health', () => {
 
   describe('what the health page reads of the provider', () => {
     let attempts = 0;
+    // One time for all of a test: its calls must not straddle the end of a minute.
+    let now: Date;
+    beforeEach(() => {
+      now = new Date();
+    });
     /** Calls that ended so many seconds ago and took so many milliseconds. */
     async function calls(count: number, outcome: string, secondsAgo: number, tookMs = 0): Promise<void> {
       const send = await buildSend(store.database, live);
       for (let n = 0; n < count; n++)
         await store.sql(
           `insert into attempts (send_id, number, outcome, started_at, finished_at)
-           values ($1, $2, $3, now() - make_interval(secs => $4 + $5 / 1000.0), now() - make_interval(secs => $4))`,
-          [send, (attempts += 1), outcome, secondsAgo, tookMs],
+           values ($1, $2, $3, $6::timestamptz - make_interval(secs => $4 + $5 / 1000.0), $6::timestamptz - make_interval(secs => $4))`,
+          [send, (attempts += 1), outcome, secondsAgo, tookMs, now],
         );
     }
 

@@ -24,7 +24,7 @@ import {
   type TrialView,
 } from './view.js';
 
-const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned', 'lapsed'])) };
+const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned', 'reclaimed', 'lapsed'])) };
 const MONTH = strictObject({ month: Type.String({ pattern: '^20\\d{2}-(?:0[1-9]|1[0-2])$' }) });
 
 /** An account's balance, its trial, and its ledger; for staff, those of any account. */

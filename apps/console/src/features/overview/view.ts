@@ -47,4 +47,10 @@ export const overviewRows = (overview: Overview): OverviewRow[] => [
     delivered: 0,
     failed: sends,
   })),
+  {
+    by: 'failed_but_verified',
+    sends: overview.failedVerified,
+    verified: overview.failedVerified,
+    failed: overview.failedVerified,
+  },
 ];

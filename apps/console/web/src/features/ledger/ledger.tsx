@@ -16,7 +16,7 @@ import { useAccountBack } from '../accounts/accountBack.js';
 import { BalanceAlert } from './balanceAlert.js';
 import { LedgerTable } from './ledgerTable.js';
 
-const KINDS = ['granted', 'reserved', 'returned', 'lapsed'] as const;
+const KINDS = ['granted', 'reserved', 'returned', 'reclaimed', 'lapsed'] as const;
 
 export function Ledger() {
   const { t } = useTranslation(['ledger', 'common']);

@@ -73,14 +73,14 @@ export function Statement() {
   );
 }
 
-const LINES = ['opening', 'granted', 'reserved', 'returned', 'lapsed', 'closing'] as const;
+const LINES = ['opening', 'granted', 'reserved', 'returned', 'reclaimed', 'lapsed', 'closing'] as const;
 
 function Units({ view }: { view: StatementView }) {
   const { t } = useTranslation(['ledger', 'common']);
   const { whole, signed } = useNumbers();
   const units = (line: (typeof LINES)[number], bucket: 'free_quota' | 'credit'): string => {
     if (line === 'opening' || line === 'closing') return whole(view[line][bucket]);
-    return signed(line === 'reserved' || line === 'lapsed' ? -view[line][bucket] : view[line][bucket]);
+    return signed(line === 'granted' || line === 'returned' ? view[line][bucket] : -view[line][bucket]);
   };
   return (
     <>

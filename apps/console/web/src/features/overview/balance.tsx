@@ -58,11 +58,11 @@ export function OverviewBalance({ livePerDay }: { livePerDay: number }) {
       {left < Math.max(LOW_BALANCE, livePerDay) && (
         <Alert
           variant="light"
-          color={left === 0 ? 'red' : 'yellow'}
+          color={left <= 0 ? 'red' : 'yellow'}
           icon={<IconAlertTriangle size={18} />}
           role="status"
         >
-          {t(left === 0 ? 'balance.zero' : 'balance.low')}
+          {t(left <= 0 ? 'balance.zero' : 'balance.low')}
         </Alert>
       )}
     </>

@@ -104,7 +104,7 @@ function Breakdown({
 
 /** Why sends failed, the most frequent reason first, each a link to its sends. */
 function Failures({
-  overview: { failures, totals },
+  overview: { failures, totals, failedVerified },
   linkTo,
 }: {
   overview: OverviewView;
@@ -114,7 +114,18 @@ function Failures({
   const { whole } = useNumbers();
   const { share } = useShares();
   return (
-    <Section title={t('failures')}>
+    <Section
+      title={t('failures')}
+      description={
+        failedVerified > 0
+          ? t('failedVerified', {
+              count: failedVerified,
+              formatted: whole(failedVerified),
+              share: share(failedVerified / totals.failed),
+            })
+          : undefined
+      }
+    >
       <DataTable
         label={t('failures')}
         horizontalSpacing={6}

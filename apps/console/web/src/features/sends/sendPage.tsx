@@ -96,7 +96,8 @@ function SendFacts({
 }) {
   const { t } = useTranslation(['sends', 'common']);
   const countryName = useCountryName();
-  const isReturned = send.timeline.some(({ kind }) => kind === 'returned');
+  const has = (wanted: string): boolean => send.timeline.some(({ kind }) => kind === wanted);
+  const isReturned = has('returned') && !has('reclaimed');
   // Of a failed send, nobody can use the code.
   const isOpen = send.status !== 'failed' && send.verification === 'pending';
   const isExpired = send.status !== 'failed' && send.verification === 'expired';

@@ -1,6 +1,7 @@
 import { Flex, Group, Text, Timeline } from '@mantine/core';
 import {
   IconArrowBackUp,
+  IconArrowForwardUp,
   IconChecks,
   IconCircleCheck,
   IconClock,
@@ -46,6 +47,7 @@ const ICONS = {
   expired: IconClockX,
   failed: IconX,
   returned: IconArrowBackUp,
+  reclaimed: IconArrowForwardUp,
 };
 
 function iconOf(event: TimelineEvent): keyof typeof ICONS {
@@ -213,6 +215,8 @@ function Body({ event, isSaidAbove }: { event: TimelineEvent; isSaidAbove: boole
       );
     case 'returned':
       return <Line text={t(`timeline.returnedTo.${event.chargedFrom}`)} />;
+    case 'reclaimed':
+      return <Line text={t('timeline.reclaimedText')} />;
     default:
       return null;
   }
