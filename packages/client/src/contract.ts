@@ -63,7 +63,8 @@ export interface Send {
  * - `sent`: the provider accepted it. Receipts can be late or never come, so it may stay here.
  * - `delivered`: the provider confirmed delivery.
  * - `read`: the provider confirmed reading.
- * - `failed`: delivery has ended in failure; see `failure_reason`. A live send’s unit was given back.
+ * - `failed`: delivery has ended in failure; see `failure_reason`. The unit of a live send was refunded; if its code is
+ *   verified after all, the unit is charged again.
  */
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'delivered' | 'read' | 'failed';
 

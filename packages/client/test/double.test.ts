@@ -81,6 +81,19 @@ describe('a delivery', () => {
     },
   );
 
+  it('that fails after it was sent charges its unit again when the code is verified', async () => {
+    server.script(
+      TO,
+      { status: 'sent' },
+      { status: 'failed', reason: 'rejected_by_provider', afterMs: 1_000 },
+    );
+    const { id } = await onecode.send({ to: TO, code: '4711' });
+    expect(await statusAfter(id, 2)).toBe('failed');
+    expect(server.account).toMatchObject({ freeQuota: 1, credits: 1 });
+    expect((await onecode.verify(id, '4711')).valid).toBe(true);
+    expect(server.account).toMatchObject({ freeQuota: 0, credits: 1 });
+  });
+
   it.each<[string, Delivery]>([
     ['stays queued', { status: 'queued' }],
     ['hangs while it is sent', { status: 'sending' }],

@@ -121,7 +121,8 @@ export class Service {
     const limits = this.checkLimits(application, input.to, now);
     const { mode, account } = application;
     const chargedFrom = mode === 'test' ? null : account.freeQuota > 0 ? 'freeQuota' : 'credits';
-    if (chargedFrom !== null && account[chargedFrom] <= 0)
+    // The free quota is below zero while the account owes units.
+    if (chargedFrom !== null && account.freeQuota + account.credits <= 0)
       throw new Problem('insufficient_credits', { headers: rateLimitHeaders(limits, 0) });
     if (chargedFrom !== null) account[chargedFrom] -= 1;
 
@@ -228,6 +229,7 @@ export class Service {
     if (verification !== 'pending') return { valid: false, verification, attempts_left: 0 };
     if (code === send.code) {
       Object.assign(send.view, { verification: 'verified', verified_at: iso(now) });
+      if (send.view.status === 'failed' && send.view.sent_at !== null) chargeAgain(send);
       return { valid: true, verification: 'verified', attempts_left: 0 };
     }
     send.wrongGuesses += 1;
@@ -257,6 +259,14 @@ function stepsOf(
   });
   const deadline: Step = { status: 'failed', reason: 'expired_before_delivery', at: expiresAt };
   return [...steps, deadline].toSorted((one, other) => one.at - other.at);
+}
+
+/** Charges the refunded unit of a failed send again: its code was verified, so its message did arrive. */
+function chargeAgain({ application: { account }, chargedFrom }: StoredSend): void {
+  if (chargedFrom === null) return;
+  const bucket =
+    account.credits > 0 && (chargedFrom === 'credits' || account.freeQuota <= 0) ? 'credits' : 'freeQuota';
+  account[bucket] -= 1;
 }
 
 /** Does the steps of a delivery whose time has come. A failure gives the unit back. */
