@@ -175,9 +175,10 @@ async function applyOne(context: WorkerContext, { id, receipt, tries }: StoredRe
 }
 
 /**
- * Blocks or throttles what a reported failure names, as the response to a call does, and counts a failure that would end the send.
+ * Blocks or throttles what a reported failure names, as the response to a call does, and counts the failures that an account's own app
+ * reports. A report that is repeated or has to wait may count twice, which only makes the limit stricter.
  *
- * @returns false for a failure that the account's own app is no longer believed
+ * @returns false if the own app has reported more failures than it is believed: the send then stays as it is
  */
 async function recordReportedFailure(context: WorkerContext, receipt: Receipt): Promise<boolean> {
   const { database, log } = context;
@@ -188,15 +189,12 @@ async function recordReportedFailure(context: WorkerContext, receipt: Receipt): 
   const { attempt, send } = reported;
   const { senderId, startedAt } = attempt;
   if (senderId === null) return true;
-  if (!isNotOfThisSend(failure)) {
-    if (!mayFail(send) || (await countOwnFailure(database, senderId))) return true;
-    log.warn(
-      { send_id: send.id, sender_id: senderId, error_code: failure.errorCode },
-      "failure report ignored: the account's own app has reported too many this month",
-    );
-    return false;
-  }
-  if (agreesWith(failure, attempt))
+  if (isNotOfThisSend(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
-  return true;
+  if (!mayFail(send) || (await countOwnFailure(database, senderId))) return true;
+  log.warn(
+    { send_id: send.id, sender_id: senderId, error_code: failure.errorCode },
+    "failure report ignored: the account's own app has reported too many this month",
+  );
+  return false;
 }
