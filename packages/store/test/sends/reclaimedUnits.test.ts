@@ -8,6 +8,7 @@ import {
   listLedger,
   newId,
   openDatabase,
+  overview,
   readStatement,
   verifyLedger,
   verifySend,
@@ -195,7 +196,7 @@ describe('the unit of a failed send', () => {
     expect(sum(await Promise.all(callers.map(balance)))).toBe(sum(before) - charged);
   });
 
-  it('is listed as reclaimed in the ledger and in the statement', async () => {
+  it('is listed as reclaimed in the ledger and in the statement, and counted in the overview', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 1, credits: 0 });
     await verify(caller, await failed(caller), CODE);
     const { entries } = await listLedger(store.database, caller.accountId, { limit: 1 });
@@ -207,6 +208,11 @@ describe('the unit of a failed send', () => {
       returned: { free_quota: 1 },
       reclaimed: { free_quota: 1 },
       closing: { free_quota: 0 },
+    });
+    const span = { from, to, bucket: 'hour', timeZone: 'UTC' } as const;
+    expect(await overview(store.database, caller.accountId, span)).toMatchObject({
+      totals: { failed: 1, verified: 1 },
+      failedVerified: 1,
     });
   });
 });
