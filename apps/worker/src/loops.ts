@@ -44,6 +44,7 @@ export function startLoops(
     start('read', () => readDueSenders(context, graph), READ_PAUSE_MS),
     // The health page watches the mails that wait, not these loops.
     start('mail', createMailRound({ ...context, ...mail }), 1_000),
+    start('urgent_mail', createMailRound({ ...context, ...mail }, 'urgent'), 1_000),
     start('events', events.round, 1_000),
     start('tell', () => tellWhatLasts(context), TELL_PAUSE_MS),
   ];

@@ -302,7 +302,7 @@ describe('mails', () => {
     const made = await inviteMember(
       database,
       { kind: 'user', id, name: 'Ana' },
-      { accountId, email: 'new@example.com', role: 'viewer' },
+      { accountId, email: 'new@example.com', role: 'viewer', network: '198.18.0.0/24' },
       { keyring: TEST_SECRET_KEY, page: `${CONSOLE_URL}/invitation` },
     );
     await round();

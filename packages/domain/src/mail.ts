@@ -18,7 +18,8 @@ export interface MailFacts {
   sign_up: Nothing;
   /** To the new address. */
   address_change: Nothing;
-  invitation: { account: string; role: string; by: string };
+  /** `account`: null for a trial account, whose name anyone can choose. */
+  invitation: { account: string | null; role: string; by: string };
   password_changed: Nothing;
   two_factor_on: Nothing;
   two_factor_off: Nothing;
@@ -55,6 +56,27 @@ export type MutableMail = (typeof MUTABLE_MAILS)[number];
 
 /** Of those, the ones that only staff get. */
 export const STAFF_MAILS: readonly MutableMail[] = ['finding'];
+
+/**
+ * The kinds that are sent before all others, the most urgent first: a person waits for the links, and may have to react to the notices.
+ * All of them are limited for each person or account, so that they cannot hold each other up for long.
+ */
+export const URGENT_MAILS = [
+  'password_reset',
+  'address_change',
+  'sign_up',
+  'password_changed',
+  'address_changed',
+  'two_factor_on',
+  'two_factor_off',
+  'backup_codes_replaced',
+  'passkey_added',
+  'passkey_removed',
+  'key_made',
+  'key_revoked',
+  'webhook_changed',
+  'member_joined',
+] as const satisfies readonly MailKind[];
 
 /**
  * Seconds from a failed try to the next: they double from two on, up to an hour, with a tenth as jitter.

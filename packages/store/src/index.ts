@@ -84,6 +84,7 @@ export * from './users/invitations.js';
 export * from './users/mailedLinks.js';
 export * from './webhooks/eventWebhooks.js';
 export * from './users/members.js';
+export { LimitReached, type LimitedAction } from './users/outwardLimits.js';
 export * from './users/passkeys.js';
 export * from './users/passwords.js';
 export * from './users/signInLimits.js';

@@ -24,10 +24,9 @@ import {
   type SignInRoute,
 } from './routes.js';
 
-/** @throws ConsoleProblem `conflict` where no mail is sent, `rate_limited` for a network that had too many sent */
-function requireAccepted(requested: 'accepted' | 'too_many' | 'not_sent'): void {
+/** @throws ConsoleProblem `conflict` where no mail is sent */
+function requireAccepted(requested: 'accepted' | 'not_sent'): void {
   if (requested === 'not_sent') throw new ConsoleProblem('conflict');
-  if (requested === 'too_many') throw new ConsoleProblem('rate_limited');
 }
 
 /**

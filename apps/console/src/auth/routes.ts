@@ -331,8 +331,7 @@ async function mailSignUp(
     ...linkRequest(call, person, 'confirm-sign-up'),
     ...(invitation !== undefined && { suffix: `.${invitation}` }),
   };
-  const requested = await requestSignUp(database, config.SECRET_KEY, request, { ...person, passwordHash });
-  if (requested === 'too_many') throw new ConsoleProblem('rate_limited');
+  await requestSignUp(database, config.SECRET_KEY, request, { ...person, passwordHash });
   return { body: { mailed: true }, cookies: [] };
 }
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
 import { logOf, type Logger } from '@onecode/runtime';
-import { InvalidCursor, UnknownTimeZone } from '@onecode/store';
+import { InvalidCursor, LimitReached, UnknownTimeZone, type LimitedAction } from '@onecode/store';
 
 const STATUS = {
   bad_request: 400,
@@ -22,7 +22,12 @@ const STATUS = {
   sender_not_ready: 409,
   payload_too_large: 413,
   invalid_input: 422,
+  invited_recently: 429,
   rate_limited: 429,
+  too_many_changes: 429,
+  too_many_events: 429,
+  too_many_invitations: 429,
+  too_many_mails: 429,
   too_many_sign_ups: 429,
   too_many_tries: 429,
   internal_error: 500,
@@ -37,6 +42,7 @@ export class ConsoleProblem extends Error {
   constructor(
     readonly code: ConsoleProblemCode,
     readonly more: { detail?: string; errors?: Readonly<Record<string, string>> } = {},
+    readonly retryAfterSeconds: number | null = null,
   ) {
     super(code);
   }
@@ -55,7 +61,8 @@ export function problemWriter(log: Logger): ErrorRequestHandler {
       next(error);
       return;
     }
-    const { code, more } = asProblem(error);
+    const { code, more, retryAfterSeconds } = asProblem(error);
+    if (retryAfterSeconds !== null) response.set('Retry-After', String(retryAfterSeconds));
     if (code === 'internal_error') logOf(request, log).error({ err: error }, 'a request failed');
     const status = STATUS[code];
     response
@@ -72,8 +79,18 @@ const BY_STATUS: Readonly<Record<number, ConsoleProblemCode>> = {
   413: 'payload_too_large',
 };
 
+const BY_ACTION: Readonly<Record<LimitedAction, ConsoleProblemCode>> = {
+  change: 'too_many_changes',
+  event: 'too_many_events',
+  invitation: 'too_many_invitations',
+  mail: 'too_many_mails',
+  repeated_invitation: 'invited_recently',
+};
+
 function asProblem(error: unknown): ConsoleProblem {
   if (error instanceof ConsoleProblem) return error;
+  if (error instanceof LimitReached)
+    return new ConsoleProblem(BY_ACTION[error.action], {}, error.retryAfterSeconds);
   if (error instanceof InvalidCursor)
     return new ConsoleProblem('invalid_input', { errors: { before: 'cursor' } });
   if (error instanceof UnknownTimeZone)

@@ -26,8 +26,11 @@ export function mailText({ kind, language, facts, link, isKnown }: Told, console
   const plain = Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'string' ? plainName(fact) : fact]),
   );
+  const { copy, muted, fixed, yourAccount } = AROUND[language];
+  const isTrial = facts['isTrial'] === true;
   const around: Around = {
     account: typeof plain['account'] === 'string' ? plain['account'] : '',
+    inSubject: (name) => (isTrial ? yourAccount : name),
     isKnown,
     number: (value) => value.toLocaleString(language),
     country: (code) =>
@@ -38,9 +41,10 @@ export function mailText({ kind, language, facts, link, isKnown }: Told, console
   // Times must be read, not shown as they are.
   const given = { ...plain, ...(typeof facts['until'] === 'string' && { until: facts['until'] }) };
   const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
-  const { subject, paragraphs, button } = write(given as MailFacts[MailKind], around);
+  const { subject: written, paragraphs, button } = write(given as MailFacts[MailKind], around);
+  // It may begin with `your account`.
+  const subject = isTrial ? written.charAt(0).toUpperCase() + written.slice(1) : written;
   const url = button && addressOf(button[1], { link, consoleUrl, accountId: facts['accountId'] });
-  const { copy, muted, fixed } = AROUND[language];
   const isMutable = (MUTABLE_MAILS as readonly MailKind[]).includes(kind);
   const action = button && url != null ? { label: button[0], url } : null;
   return letterOf({ subject, paragraphs, action, footer: isMutable ? muted : fixed }, language, copy);

@@ -6,6 +6,9 @@ import type { Letter } from './letter.js';
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
+/** Connections for all mails, and one that is kept for urgent ones. A mail that waits for a connection would outlive its lease. */
+export const CONNECTIONS = { all: 2, urgent: 1 };
+
 export interface Mailer {
   from: string;
   /** @param id makes the Message-ID: the same mail, sent again, has the same */
@@ -25,7 +28,7 @@ export async function openMailer({
   const transport: Transporter = createTransport({
     url,
     pool: true,
-    maxConnections: 2,
+    maxConnections: CONNECTIONS.all + CONNECTIONS.urgent,
     ...TIMEOUTS,
     // A password is never sent in the open, whoever sits between us and the server.
     requireTLS: username !== '' && !LOOPBACK.test(hostname),

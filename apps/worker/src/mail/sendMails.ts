@@ -12,11 +12,8 @@ import {
 } from '@onecode/store';
 import type { WorkerContext } from '../context.js';
 import { untilStopped } from '../readings.js';
-import type { Mailer } from './mailer.js';
+import { CONNECTIONS, type Mailer } from './mailer.js';
 import { mailText } from './mailText.js';
-
-/** As many as `Mailer` has connections: a mail that waits for one would outlive its lease, and another worker would send it too. */
-const BATCH = 2;
 
 export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'releaseClaims'> & {
   /** Null: this worker sends no mail. */
@@ -24,8 +21,12 @@ export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' |
   consoleUrl: string | null;
 };
 
-/** Returns a round that sends the mails that are due. The first one notes who they are from, so that mails are written from then on. */
-export function createMailRound(context: MailContext): () => Promise<void> {
+/**
+ * Returns a round that sends the mails that are due. The first one notes who they are from, so that mails are written from then on.
+ *
+ * @param which `urgent`: a round that sends only urgent mails, so that these do not wait for a slow server to take others
+ */
+export function createMailRound(context: MailContext, which: 'all' | 'urgent' = 'all'): () => Promise<void> {
   const { database, mailer, releaseClaims } = context;
   let isNoted = false;
   return async () => {
@@ -33,10 +34,10 @@ export function createMailRound(context: MailContext): () => Promise<void> {
     isNoted = true;
     if (mailer === null) return;
     while (!releaseClaims.aborted) {
-      const mails = await takeDueMails(database, BATCH);
+      const mails = await takeDueMails(database, CONNECTIONS[which], which);
       const sent = await Promise.allSettled(mails.map((mail) => sendOne({ ...context, mailer }, mail)));
       for (const one of sent) if (one.status === 'rejected') throw one.reason;
-      if (mails.length < BATCH) return;
+      if (mails.length < CONNECTIONS[which]) return;
     }
   };
 }

@@ -4,6 +4,8 @@ import { FINDINGS, FINDINGS_PT_BR, type Locale, type MailFacts, type MailKind } 
 export interface Around {
   /** The account that it is about; empty where it is about none. */
   account: string;
+  /** A name in the subject, or `your account` in a mail about a trial account: anyone can create one, and choose its names. */
+  inSubject: (name: string) => string;
   /** Whether somebody signs in with the recipient's address. */
   isKnown: boolean;
   number: (value: number) => string;
@@ -61,9 +63,10 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Confirm the address', 'link'],
     }),
     invitation: ({ account, role, by }) => ({
-      subject: `Join ${account} on Onecode`,
+      subject: account === null ? 'You are invited to Onecode' : `Join ${account} on Onecode`,
       paragraphs: [
-        `${by} invites you to the account ${account} as ${ROLES.en[role] ?? role}. The invitation is valid for seven days and works once.`,
+        `${by} invites you to ${account === null ? 'an account' : `the account ${account}`} as ${ROLES.en[role] ?? role}. The invitation is valid for seven days and works once.`,
+        'If you do not know the sender, ignore this mail.',
       ],
       button: ['See the invitation', 'link'],
     }),
@@ -88,23 +91,23 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: 'Your address was changed',
       paragraphs: [`You now sign in with ${to}, and get no more mails at this address.`, NOT_YOU.en],
     }),
-    key_made: ({ application, hint, by }, { account }) => ({
-      subject: `New API key for ${application}`,
+    key_made: ({ application, hint, by }, { account, inSubject }) => ({
+      subject: `New API key for ${inSubject(application)}`,
       paragraphs: [
         `${by ?? 'The staff of the service'} made the key ${hint} for the application ${application} of ${account}.`,
         'If nobody should have done so, revoke it.',
       ],
       button: ['See the keys', 'applications'],
     }),
-    key_revoked: ({ application, hint, by }, { account }) => ({
-      subject: `API key of ${application} revoked`,
+    key_revoked: ({ application, hint, by }, { account, inSubject }) => ({
+      subject: `API key of ${inSubject(application)} revoked`,
       paragraphs: [
         `${by ?? 'The staff of the service'} revoked the key ${hint} of the application ${application} of ${account}. Requests with it are refused.`,
       ],
       button: ['See the keys', 'applications'],
     }),
-    webhook_changed: ({ host, isSecretNew, by }, { account }) => ({
-      subject: `Webhook of ${account} changed`,
+    webhook_changed: ({ host, isSecretNew, by }, { account, inSubject }) => ({
+      subject: `Webhook of ${inSubject(account)} changed`,
       paragraphs: [
         `${by ?? 'The staff of the service'} ${
           isSecretNew
@@ -117,18 +120,18 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['See the webhook', 'webhook'],
     }),
-    member_joined: ({ name, role }, { account }) => ({
-      subject: `New member of ${account}`,
+    member_joined: ({ name, role }, { account, inSubject }) => ({
+      subject: `New member of ${inSubject(account)}`,
       paragraphs: [
         `${name} is now a member of ${account}, as ${ROLES.en[role] ?? role}.`,
         'If nobody should have joined, remove them from the team.',
       ],
       button: ['See the team', 'team'],
     }),
-    low_balance: ({ left, below, perDay }, { account, number }) => ({
-      subject: `${account} has ${number(left)} units left`,
+    low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
+      subject: `${inSubject(account)} has ${number(left)} units left`,
       paragraphs: [
-        `The balance has fallen below ${number(below)}. Without units, live sends are refused, and nobody gets codes.`,
+        `The balance of ${account} has fallen below ${number(below)}. Without units, live sends are refused, and nobody gets codes.`,
         ...rate(
           perDay,
           left,
@@ -203,9 +206,10 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Confirmar o endereço', 'link'],
     }),
     invitation: ({ account, role, by }) => ({
-      subject: `Participe de ${account} no Onecode`,
+      subject: account === null ? 'Você recebeu um convite do Onecode' : `Participe de ${account} no Onecode`,
       paragraphs: [
-        `${by} convida você para a conta ${account} como ${ROLES['pt-BR'][role] ?? role}. O convite vale por sete dias e funciona uma vez.`,
+        `${by} convida você para ${account === null ? 'uma conta' : `a conta ${account}`} como ${ROLES['pt-BR'][role] ?? role}. O convite vale por sete dias e funciona uma vez.`,
+        'Se você não conhece quem enviou, ignore este e-mail.',
       ],
       button: ['Ver o convite', 'link'],
     }),
@@ -230,23 +234,23 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: 'Seu endereço foi trocado',
       paragraphs: [`Agora você entra com ${to} e não recebe mais e-mails neste endereço.`, NOT_YOU['pt-BR']],
     }),
-    key_made: ({ application, hint, by }, { account }) => ({
-      subject: `Nova chave de API para ${application}`,
+    key_made: ({ application, hint, by }, { account, inSubject }) => ({
+      subject: `Nova chave de API para ${inSubject(application)}`,
       paragraphs: [
         `${by ?? 'A equipe do serviço'} criou a chave ${hint} para a aplicação ${application} de ${account}.`,
         'Se ninguém deveria ter feito isso, revogue a chave.',
       ],
       button: ['Ver as chaves', 'applications'],
     }),
-    key_revoked: ({ application, hint, by }, { account }) => ({
-      subject: `Chave de API de ${application} revogada`,
+    key_revoked: ({ application, hint, by }, { account, inSubject }) => ({
+      subject: `Chave de API de ${inSubject(application)} revogada`,
       paragraphs: [
         `${by ?? 'A equipe do serviço'} revogou a chave ${hint} da aplicação ${application} de ${account}. Requisições com ela são recusadas.`,
       ],
       button: ['Ver as chaves', 'applications'],
     }),
-    webhook_changed: ({ host, isSecretNew, by }, { account }) => ({
-      subject: `Webhook de ${account} alterado`,
+    webhook_changed: ({ host, isSecretNew, by }, { account, inSubject }) => ({
+      subject: `Webhook de ${inSubject(account)} alterado`,
       paragraphs: [
         `${by ?? 'A equipe do serviço'} ${
           isSecretNew
@@ -259,18 +263,18 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       ],
       button: ['Ver o webhook', 'webhook'],
     }),
-    member_joined: ({ name, role }, { account }) => ({
-      subject: `Novo membro em ${account}`,
+    member_joined: ({ name, role }, { account, inSubject }) => ({
+      subject: `Novo membro em ${inSubject(account)}`,
       paragraphs: [
         `${name} agora é membro de ${account}, como ${ROLES['pt-BR'][role] ?? role}.`,
         'Se ninguém deveria ter entrado, remova a pessoa da equipe.',
       ],
       button: ['Ver a equipe', 'team'],
     }),
-    low_balance: ({ left, below, perDay }, { account, number }) => ({
-      subject: `${account} tem ${number(left)} unidades`,
+    low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
+      subject: `${inSubject(account)} tem ${number(left)} unidades`,
       paragraphs: [
-        `O saldo caiu abaixo de ${number(below)}. Sem unidades, envios em produção são recusados, e ninguém recebe códigos.`,
+        `O saldo de ${account} caiu abaixo de ${number(below)}. Sem unidades, envios em produção são recusados, e ninguém recebe códigos.`,
         ...rate(
           perDay,
           left,
@@ -338,15 +342,19 @@ function signInChanges<Kind extends MailKind>(
   return Object.fromEntries(texts) as Record<Kind, () => Text>;
 }
 
-/** What stands before the address of a button, and below a mail that can be switched off or not. */
-export const AROUND: Readonly<Record<Locale, { copy: string; muted: string; fixed: string }>> = {
+/** The text before the address of a button, below a mail that can be switched off or not, and in place of a trial account's names. */
+export const AROUND: Readonly<
+  Record<Locale, { copy: string; muted: string; fixed: string; yourAccount: string }>
+> = {
   en: {
+    yourAccount: 'your account',
     copy: 'If the button does not work, open this address:',
     muted: 'You choose in your profile which of these mails you get.',
     fixed:
       'This mail concerns the security of a sign-in, or somebody asked for it: it cannot be switched off.',
   },
   'pt-BR': {
+    yourAccount: 'sua conta',
     copy: 'Se o botão não funcionar, abra este endereço:',
     muted: 'No seu perfil você escolhe quais destes e-mails recebe.',
     fixed: 'Este e-mail trata da segurança de um acesso, ou alguém o pediu: ele não pode ser desligado.',

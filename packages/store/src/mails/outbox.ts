@@ -1,4 +1,4 @@
-import { outboxRetrySeconds, type Locale, type MailKind } from '@onecode/domain';
+import { outboxRetrySeconds, URGENT_MAILS, type Locale, type MailKind } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
 /** How long a worker may take to send what it took: then another one takes it, and sends it again with the same Message-ID. */
@@ -23,11 +23,22 @@ export interface DueMail {
   isOver: boolean;
 }
 
-/** Takes mails that are due, for as long as the lease lasts. Of several workers, each takes others. */
-export async function takeDueMails({ sql }: Database, limit: number): Promise<DueMail[]> {
+/**
+ * Takes mails that are due, for as long as the lease lasts: urgent ones first, then the oldest. Several workers take different mails.
+ *
+ * @param which `urgent`: only `URGENT_MAILS`
+ */
+export async function takeDueMails(
+  { sql }: Database,
+  limit: number,
+  which: 'all' | 'urgent' = 'all',
+): Promise<DueMail[]> {
+  const urgent = [...URGENT_MAILS];
   return sql.query<DueMail[]>`
     with due as materialized (
-      select id from outbox where account_id is null and due_at <= clock_timestamp() order by due_at limit ${limit}::integer for update skip locked
+      select id from outbox
+      where account_id is null and due_at <= clock_timestamp() and (${which} = 'all' or kind = any(${urgent}::text[]))
+      order by array_position(${urgent}::text[], kind), due_at limit ${limit}::integer for update skip locked
     )
     update outbox m set tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from due where m.id = due.id

@@ -1,5 +1,6 @@
 import type { MailKind } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
+import { takeAction } from '../users/outwardLimits.js';
 import { writeMails } from './writeMails.js';
 
 /** Changes of a person's own security, of which the audit log's subject is told. */
@@ -21,6 +22,17 @@ const OF_KEYS: Readonly<Record<string, 'key_made' | 'key_revoked'>> = {
 
 const OF_WEBHOOKS: ReadonlySet<string> = new Set(['webhook.set', 'webhook.rotate_secret', 'webhook.remove']);
 
+/**
+ * Changes that mail all admins of an account, and that a person could repeat without end. Revoking and removing are not limited, because
+ * they end a danger, and each needs one of these changes first.
+ */
+const LIMITED: ReadonlySet<string> = new Set([
+  'key.create',
+  'webhook.set',
+  'webhook.rotate_secret',
+  'account.balance_alert',
+]);
+
 /** What the audit log got. */
 interface Entry {
   action: string;
@@ -29,7 +41,11 @@ interface Entry {
   details: Record<string, unknown>;
 }
 
-/** Tells those concerned of what the audit log got about their security, keys, webhook or team. Nobody can switch it off. */
+/**
+ * Mails the people concerned about a change of their security, keys, webhook or team. They cannot switch these mails off.
+ *
+ * @throws LimitReached for an account whose people made too many changes that mail all its admins
+ */
 export async function writeSecurityNotice(
   connection: Pick<Connection, 'sql' | 'prisma'>,
   actor: { kind: string; id: string | null; name: string },
@@ -41,6 +57,10 @@ export async function writeSecurityNotice(
   if (ofPerson !== undefined && subject !== null)
     return writeMails(connection, { kind: ofPerson, event, facts: {} }, { userId: subject });
   if (accountId === null) return;
+  // The key of a visit to the page Try it ends by itself.
+  const isKeyOfVisit = action === 'key.create' && details['expiresAt'] !== undefined;
+  if (actor.kind === 'user' && LIMITED.has(action) && !isKeyOfVisit)
+    await takeAction(connection, 'change', { accountId, userId: actor.id });
   const by = actor.kind === 'user' ? actor.name : null;
   const toAll = { adminsOf: accountId, and: actor.id };
   if (OF_WEBHOOKS.has(action)) {
@@ -49,8 +69,7 @@ export async function writeSecurityNotice(
     return writeMails(connection, { kind: 'webhook_changed', event, facts }, toAll);
   }
   const ofKey = OF_KEYS[action];
-  // A key for a visit to the page Try it ends by itself.
-  if (ofKey !== undefined && details['expiresAt'] === undefined) {
+  if (ofKey !== undefined && !isKeyOfVisit) {
     const { hint, applicationId } = details as { hint: string; applicationId: string };
     const application = await connection.prisma.application.findUniqueOrThrow({
       where: { id: applicationId },

@@ -100,7 +100,7 @@ function recipients(to: Recipients): Prisma.Sql {
   const { adminsOf, and = null, without = null } = to;
   return Prisma.sql`
     select u.email, coalesce(u.language, a.language) as language, u.muted_mails,
-      jsonb_build_object('account', a.name, 'accountId', a.id) as facts
+      jsonb_build_object('account', a.name, 'accountId', a.id, 'isTrial', a.trial_countries is not null) as facts
     from accounts a join members m on m.account_id = a.id join users u on u.id = m.user_id
     where a.id = ${adminsOf}::uuid and (m.role = 'admin' or m.user_id = ${and}::uuid) and m.user_id is distinct from ${without}::uuid`;
 }

@@ -12,7 +12,7 @@ const sha256 = (text: string): Uint8Array<ArrayBuffer> =>
  * @returns the number of the try, 1 to `max`; null when none is left
  */
 export async function takeTry(
-  { sql }: Connection,
+  { sql }: Pick<Connection, 'sql'>,
   subject: string,
   { max, seconds }: { max: number; seconds: number },
 ): Promise<number | null> {
@@ -25,6 +25,17 @@ export async function takeTry(
     where t.tries < ${max}::integer or t.ends_at <= statement_timestamp()
     returning t.tries`;
   return taken?.tries ?? null;
+}
+
+/** Returns the seconds until the window of a subject's tries ends, 1 at least. */
+export async function secondsUntilTry(
+  { sql }: Pick<Connection, 'sql'>,
+  subject: string,
+): Promise<number> {
+  const [window] = await sql.query<{ seconds: number }[]>`
+    select ceil(extract(epoch from ends_at - statement_timestamp()))::integer as seconds
+    from counted_tries where key_hash = ${sha256(subject)}::bytea`;
+  return Math.max(window?.seconds ?? 0, 1);
 }
 
 /** Takes a try off the count. */

@@ -3,10 +3,14 @@ import type { Keyring, Locale } from '@onecode/domain';
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { writeLinkMail } from '../mails/writeMails.js';
+import { sendsMail, writeLinkMail } from '../mails/writeMails.js';
+import { secondsUntilTry, takeTry } from './countedTries.js';
 import type { MemberRole } from './members.js';
+import { LimitReached, mailboxOf, takeAction } from './outwardLimits.js';
 
 const VALIDITY_DAYS = 7;
+/** How often an account mails an invitation to one address, also when it was revoked in between. */
+const MAILS_PER_ADDRESS = { max: 1, seconds: 3_600 };
 
 /** An invitation to an account, which its link accepts. */
 export interface Invitation {
@@ -28,20 +32,21 @@ type Invited =
   | { kind: 'not_admin' };
 
 /**
- * Invites somebody, by mail too where workers send any. The link's token is in the answer and in the mail, and nowhere else. An earlier
- * invitation of the same address ends.
+ * Invites a person, by mail too where workers send mail. Only the response and the mail have the link's token. An earlier invitation of
+ * the same address ends. The mail of a trial account names the inviter only: anyone can create such an account under any name.
  *
- * @param invited the address in lower case
- * @param mail what seals the mail's link, and the page that it opens
+ * @param invited the address in lower case, and the network of the inviter's address
+ * @param mail what encrypts the mail's link, and the page that the link opens
  * @returns `member` when the invited person is a member already, `not_admin` when the actor is not, or no longer, an admin
+ * @throws LimitReached
  */
 export async function inviteMember(
   database: Database,
   actor: Actor & { id: string },
-  invited: { accountId: string; email: string; role: MemberRole },
+  invited: { accountId: string; email: string; role: MemberRole; network: string },
   mail: { keyring: Keyring; page: string },
 ): Promise<Invited> {
-  const { accountId, email, role } = invited;
+  const { accountId, email, role, network } = invited;
   return audited<Invited>(database, actor, async (connection, log) => {
     // The lock lasts until the commit, so that no invitation outlives its inviter's removal.
     const isAdmin = await connection.sql.execute`
@@ -50,6 +55,9 @@ export async function inviteMember(
     if (isAdmin === 0) return { kind: 'not_admin' };
     if ((await connection.prisma.member.count({ where: { accountId, user: { email } } })) > 0)
       return { kind: 'member' };
+    if (await sendsMail(connection)) await takeMail(connection, accountId, email);
+    const by = { accountId, userId: actor.id, network };
+    await takeAction(connection, 'invitation', by, mailboxOf(email));
     const token = randomBytes(32).toString('base64url');
     const [{ id, expiresAt }] = await connection.sql.query<[{ id: string; expiresAt: Date }]>`
       insert into invitations as i (id, account_id, email, role, token_hash, invited_by, created_at, expires_at)
@@ -60,20 +68,26 @@ export async function inviteMember(
         expires_at = excluded.expires_at
       returning id, expires_at as "expiresAt"`;
     await log({ action: 'member.invite', accountId, subject: id, details: { after: { email, role } } });
-    const { name: account, language } = await connection.prisma.account.findUniqueOrThrow({
-      where: { id: accountId },
-      select: { name: true, language: true },
-    });
+    const [{ account, language }] = await connection.sql.query<[{ account: string | null; language: Locale }]>`
+      select case when trial_countries is null then name end as account, language
+      from accounts where id = ${accountId}::uuid`;
     await writeLinkMail(connection, mail.keyring, {
       kind: 'invitation',
       facts: { account, role, by: actor.name },
       recipient: email,
-      language: language as Locale,
+      language,
       link: `${mail.page}#${token}`,
       minutes: VALIDITY_DAYS * 24 * 60,
     });
     return { kind: 'invited', id, token, expiresAt };
   });
+}
+
+/** Counts an invitation that is mailed. @throws LimitReached for an address that the account invited within the hour */
+async function takeMail(connection: Connection, accountId: string, email: string): Promise<void> {
+  const subject = `invitation of ${accountId} to ${email}`;
+  if ((await takeTry(connection, subject, MAILS_PER_ADDRESS)) === null)
+    throw new LimitReached('repeated_invitation', await secondsUntilTry(connection, subject));
 }
 
 /** An account's open invitations, newest first, expired ones included. */

@@ -5,11 +5,15 @@ import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { makeLink, readLink, useLink } from '../mails/links.js';
 import { sendsMail, writeLinkMail, writeMails } from '../mails/writeMails.js';
-import { takeTry } from './countedTries.js';
+import { secondsUntilTry, takeTry } from './countedTries.js';
+import { LimitReached, mailboxOf } from './outwardLimits.js';
 
-/** Mails that anybody may have sent to an address in an hour: more would be a way to bother its owner. */
-const MAILS_PER_ADDRESS = { max: 5, seconds: 3_600 };
-const MAILS_PER_NETWORK = { max: 30, seconds: 3_600 };
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+
+const MAILS_PER_NETWORK = { max: 30, seconds: HOUR_SECONDS };
+/** New addresses that a person may ask for, from any network. */
+const ADDRESS_CHANGES = { max: 5, seconds: DAY_SECONDS };
 
 /** How long a link that sets a password is valid. */
 export const RESET_MINUTES = 60;
@@ -31,16 +35,35 @@ export interface LinkRequest {
 }
 
 /** `not_sent`: workers send no mail. */
-type Requested = 'accepted' | 'too_many' | 'not_sent';
+type Requested = 'accepted' | 'not_sent';
 
-/** What a link is for, by the kind of its mail, and how long it is valid. */
+/**
+ * What a link is for, by the kind of its mail, how long it is valid, and how many of these mails an address gets. Each kind has its own
+ * count, so that other mails cannot use up a person's resets. Resets reach users only; the others reach any address, so they are fewer.
+ */
 const LINKS = {
-  password_reset: { purpose: 'password-reset', minutes: RESET_MINUTES },
-  sign_up: { purpose: 'sign-up', minutes: CONFIRMATION_MINUTES },
-  address_change: { purpose: 'address-change', minutes: CONFIRMATION_MINUTES },
+  password_reset: {
+    purpose: 'password-reset',
+    minutes: RESET_MINUTES,
+    perAddress: { max: 5, seconds: HOUR_SECONDS },
+  },
+  sign_up: {
+    purpose: 'sign-up',
+    minutes: CONFIRMATION_MINUTES,
+    perAddress: { max: 5, seconds: DAY_SECONDS },
+  },
+  address_change: {
+    purpose: 'address-change',
+    minutes: CONFIRMATION_MINUTES,
+    perAddress: { max: 5, seconds: DAY_SECONDS },
+  },
 } as const;
 
-/** Has a link mailed to an address. An address that had too many is sent none, and the answer is the same. */
+/**
+ * Mails a link to an address. The response is the same for an address that got too many, which gets none.
+ *
+ * @throws LimitReached for a network that asked for too many
+ */
 async function requestLink(
   database: Database,
   keyring: Keyring,
@@ -49,15 +72,25 @@ async function requestLink(
   value: string,
 ): Promise<Requested> {
   if (!(await sendsMail(database))) return 'not_sent';
-  if ((await takeTry(database, `mails of ${network}`, MAILS_PER_NETWORK)) === null) return 'too_many';
-  if ((await takeTry(database, `mails to ${email}`, MAILS_PER_ADDRESS)) === null) return 'accepted';
-  const { purpose, minutes } = LINKS[kind];
+  await takeMail(database, `mails of ${network}`, MAILS_PER_NETWORK);
+  const { purpose, minutes, perAddress } = LINKS[kind];
+  if ((await takeTry(database, `${kind} mails to ${mailboxOf(email)}`, perAddress)) === null)
+    return 'accepted';
   await database.transaction(async (connection) => {
     const token = await makeLink(connection, purpose, value, minutes);
     const mail = { kind, facts: {}, recipient: email, language, link: `${page}#${token}${suffix}`, minutes };
     await writeLinkMail(connection, keyring, mail);
   });
   return 'accepted';
+}
+
+async function takeMail(
+  database: Database,
+  subject: string,
+  limit: { max: number; seconds: number },
+): Promise<void> {
+  if ((await takeTry(database, subject, limit)) === null)
+    throw new LimitReached('mail', await secondsUntilTry(database, subject));
 }
 
 /** Has a link mailed that sets a new password, to whoever has this address. */
@@ -111,14 +144,21 @@ export async function confirmSignUp(database: Database, token: string): Promise<
   });
 }
 
-/** Has a link mailed to the new address of a signed-in person, which makes it theirs. */
-export const requestAddressChange = (
+/**
+ * Mails a link to the new address of a signed-in person, which makes the address theirs.
+ *
+ * @throws LimitReached for a person or a network that asked for too many
+ */
+export async function requestAddressChange(
   database: Database,
   keyring: Keyring,
   request: LinkRequest,
   userId: string,
-): Promise<Requested> =>
-  requestLink(database, keyring, request, 'address_change', JSON.stringify({ userId, email: request.email }));
+): Promise<Requested> {
+  await takeMail(database, `address changes of ${userId}`, ADDRESS_CHANGES);
+  const value = JSON.stringify({ userId, email: request.email });
+  return requestLink(database, keyring, request, 'address_change', value);
+}
 
 /** Gives a person the address that a link confirms. The old one is told. @returns false where nothing was changed */
 export async function confirmAddressChange(database: Database, token: string): Promise<boolean> {

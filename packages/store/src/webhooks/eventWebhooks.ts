@@ -3,6 +3,7 @@ import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { writeEvent } from '../mails/writeMails.js';
+import { takeAction, type Requester } from '../users/outwardLimits.js';
 
 /** The webhook of an account for its events, without its secret. */
 export interface EventWebhook {
@@ -136,6 +137,14 @@ export async function listEventDeliveries({ sql }: Connection, accountId: string
     select id, kind as type, created_at as "createdAt", tries, coalesce(outcome, 'waiting') as state, answer, error, due_at as "dueAt",
       ended_at as "endedAt"
     from outbox where account_id = ${accountId}::uuid order by created_at desc, id limit ${DELIVERIES_MAX}::integer`;
+}
+
+/** Counts an event that a person has posted to the account's webhook. @throws LimitReached */
+export async function takeEvent(database: Database, by: Requester): Promise<void> {
+  await database.transaction(async (connection) => {
+    const webhook = await findEventWebhook(connection, by.accountId);
+    if (webhook !== null) await takeAction(connection, 'event', by, new URL(webhook.url).hostname);
+  });
 }
 
 /** Has an event posted once more, under the same id, and for a day from now. @returns false where there is none, or the receiver is gone */

@@ -327,7 +327,12 @@ async function invite(
   email: string,
 ): Promise<unknown> {
   const { database, caller } = fixture;
-  const invited = { accountId: caller.accountId, email, role: 'developer' } as const;
+  const invited = {
+    accountId: caller.accountId,
+    email,
+    role: 'developer',
+    network: '198.18.0.0/24',
+  } as const;
   const mail = { keyring: TEST_SECRET_KEY, page: 'https://console.example.test/invitation' };
   const made = await store.inviteMember(database, actor, invited, mail);
   if (made.kind === 'invited') TOKENS.push(made.token);

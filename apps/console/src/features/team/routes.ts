@@ -8,12 +8,17 @@ import {
   revokeInvitation,
   type MemberChange,
 } from '@onecode/store';
+import { clientAddress, networkOf } from '../../http/clientAddress.js';
 import { emailField, strictObject } from '../../http/fields.js';
+import { createFairLimiter } from '../../http/limiters.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';
 import { invitationView, memberView, type NewInvitationView } from './view.js';
 
 const ROLE = Type.Enum(['admin', 'developer', 'viewer']);
+
+/** The invitations of an account lock the same row, each on a database connection of its own: they run one after the other. */
+const limitInvitations = createFairLimiter({ concurrency: 2, concurrencyPerKey: 1, queuedPerKeyMax: 100 });
 
 export const teamRoutes: readonly Route[] = [
   route('get', '/accounts/:account/members', 'viewer', {
@@ -46,10 +51,13 @@ export const teamRoutes: readonly Route[] = [
   }),
   route('post', '/accounts/:account/invitations', 'admin', {
     body: strictObject({ email: emailField, role: ROLE }),
-    async handle({ context, actor, accountId, body }): Promise<NewInvitationView> {
-      const wanted = { accountId, email: body.email.toLowerCase(), role: body.role };
+    async handle({ context, request, actor, accountId, body }): Promise<NewInvitationView> {
+      const network = networkOf(clientAddress(request));
+      const wanted = { accountId, email: body.email.toLowerCase(), role: body.role, network };
       const mail = { keyring: context.config.SECRET_KEY, page: `${context.config.CONSOLE_URL}/invitation` };
-      const invitation = await inviteMember(context.database, actor, wanted, mail);
+      const invitation = await limitInvitations(accountId, () =>
+        inviteMember(context.database, actor, wanted, mail),
+      );
       if (invitation.kind === 'not_admin') throw new ConsoleProblem('forbidden');
       if (invitation.kind === 'member')
         throw new ConsoleProblem('invalid_input', { errors: { email: 'member' } });

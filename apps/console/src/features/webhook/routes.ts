@@ -7,11 +7,13 @@ import {
   repeatEvent,
   rotateEventSecret,
   setEventWebhook,
+  takeEvent,
   testEventWebhook,
 } from '@onecode/store';
+import { clientAddress, networkOf } from '../../http/clientAddress.js';
 import { strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
-import { route, type Route } from '../../http/route.js';
+import { route, type Call, type Route } from '../../http/route.js';
 import type { WebhookSecretView } from './view.js';
 
 const PATH = '/accounts/:account/webhook';
@@ -64,13 +66,23 @@ export const webhookRoutes: readonly Route[] = [
     },
   }),
   route('post', `${PATH}/test`, 'admin', {
-    async handle({ context, accountId }) {
+    async handle(call) {
+      const { context, accountId } = call;
+      await countEvent(call);
       if (!(await testEventWebhook(context.database, accountId))) throw new ConsoleProblem('conflict');
     },
   }),
   route('post', `${PATH}/deliveries/:delivery/again`, 'admin', {
-    async handle({ context, accountId, params }) {
+    async handle(call) {
+      const { context, accountId, params } = call;
+      await countEvent(call);
       orNotFound(await repeatEvent(context.database, accountId, params['delivery'] ?? ''));
     },
   }),
 ];
+
+/** Counts an event that a person has posted. @throws LimitReached */
+function countEvent({ context, request, accountId, person }: Call): Promise<void> {
+  const network = networkOf(clientAddress(request));
+  return takeEvent(context.database, { accountId, userId: person.id, network });
+}

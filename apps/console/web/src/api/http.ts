@@ -4,6 +4,8 @@ export class ApiProblem extends Error {
     readonly status: number,
     readonly code: string,
     readonly errors: Readonly<Record<string, string>> = {},
+    /** When the same request may succeed (RFC 3339), where the server names a time. */
+    readonly retryAt: string | null = null,
   ) {
     super(code);
   }
@@ -52,7 +54,11 @@ async function callOnce<T>(method: Method, path: string, body?: object): Promise
     code?: string;
     errors?: Record<string, string>;
   };
-  if (!response.ok) throw new ApiProblem(response.status, answer?.code ?? 'internal_error', answer?.errors);
+  if (!response.ok) {
+    const seconds = Number(response.headers.get('retry-after'));
+    const retryAt = seconds > 0 ? new Date(Date.now() + seconds * 1_000).toISOString() : null;
+    throw new ApiProblem(response.status, answer?.code ?? 'internal_error', answer?.errors, retryAt);
+  }
   return answer;
 }
 

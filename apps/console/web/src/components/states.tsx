@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
+import { useTimes } from '../hooks/formats.js';
 
 export function Loading() {
   const { t } = useTranslation();
@@ -16,7 +17,11 @@ export function Loading() {
 /** The message for an error response. */
 export function useProblemText(): (problem: ApiProblem) => string {
   const { t } = useTranslation();
-  return ({ code }) => t([`problems.${code}` as 'problems.internal_error', 'problems.internal_error']);
+  const time = useTimes();
+  return ({ code, retryAt }) =>
+    t([`problems.${code}` as 'problems.too_many_mails', 'problems.internal_error'], {
+      at: retryAt === null ? '' : time(retryAt),
+    });
 }
 
 /** Statuses that a retry does not change. */
