@@ -1,10 +1,13 @@
 import { createLog } from '@onecode/runtime';
 import {
+  acceptInvitation,
   createApiKey,
   createApplication,
+  createOwnAccount,
   createUser,
   inviteMember,
   keyOfVisit,
+  logOwnSecurityChange,
   muteMails,
   noteMailSender,
   postponeEntry,
@@ -74,6 +77,7 @@ beforeEach(async () => {
   mailbox.onMail = () => Promise.resolve();
   mailbox.mails.length = 0;
   await sql('delete from outbox');
+  await sql('delete from counted_tries');
   await sql('delete from incidents');
   await sql('delete from user_verifications');
   await sql('update users set staff = null');
@@ -102,6 +106,16 @@ async function user(
   await sql('delete from outbox');
   return made.user;
 }
+
+/** Writes mails that are not urgent, as old as they are many. */
+const writeInvitations = (count: number): Promise<unknown> =>
+  sql(
+    `insert into outbox (id, event, recipient, language, kind, facts, due_at, gives_up_at)
+     select gen_random_uuid(), 'invitation ' || n, 'friend' || n || '@example.com', 'en', 'invitation',
+       '{"account":"Loja","role":"viewer","by":"ana@example.com"}', clock_timestamp() - interval '1 hour', clock_timestamp() + interval '1 day'
+     from generate_series(1, $1::integer) n`,
+    [count],
+  );
 
 /** Creates a key, of which the account's admins are told. */
 async function createKey(accountId: string): Promise<void> {
@@ -283,6 +297,72 @@ describe('mails', () => {
     expect(mailbox.to(other.email)).toHaveLength(3);
   });
 
+  it('that are urgent come before 400 invitations, in every worker', async () => {
+    const { id, email } = await user(null);
+    const accountId = await buildAccount(database);
+    const admin = await user({ accountId, role: 'admin' });
+    await writeInvitations(400);
+    await setBalanceAlert(database, TEST_ACTOR, accountId, 1_000_000);
+    await tellLowBalances(database);
+    const notice = { kind: 'user', id, name: email } as const;
+    await logOwnSecurityChange(database, notice, 'user.two_factor_turned_on');
+    await createKey(accountId);
+    await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
+    const first = await takeDueMails(database, 4);
+    expect(first.map(({ kind }) => kind).toSorted()).toEqual([
+      'invitation',
+      'key_made',
+      'password_reset',
+      'two_factor_on',
+    ]);
+    await letTimePass();
+    const taken: string[] = [];
+    for (let n = 0; n < 4; n += 1) taken.push((await takeDueMails(database, 1))[0]!.kind);
+    expect(taken).toEqual(['password_reset', 'two_factor_on', 'key_made', 'invitation']);
+    await letTimePass();
+    await round();
+    const subjects = mailbox.mails.map(({ subject }) => subject);
+    // Two are sent at a time.
+    expect(subjects.slice(0, 2).toSorted()).toEqual([
+      'Set a new password',
+      'Two-factor authentication is on',
+    ]);
+    expect(subjects.slice(0, 4)).toContain('New API key for Loja');
+    expect(mailbox.to(admin.email)).toHaveLength(2);
+    expect(subjects).toHaveLength(404);
+  });
+
+  it(
+    'that are urgent are sent while the server takes no others',
+    async () => {
+      const { email } = await user(null);
+      await writeInvitations(400);
+      let release = (): void => {};
+      const released = new Promise<void>((resolve) => (release = resolve));
+      mailbox.onMail = async () => {
+        if (mailbox.mails.at(-1)!.to !== email) await released;
+      };
+      const worker = await startWorkerProcess(environment, {
+        SMTP_URL: mailbox.url,
+        MAIL_FROM: FROM,
+        CONSOLE_URL,
+      });
+      try {
+        await until('mails that the server does not take', () => mailbox.mails.length === 2);
+        for (const nth of [1, 2]) {
+          await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
+          await until('the reset', () => mailbox.to(email).length === nth);
+        }
+        expect(mailbox.mails).toHaveLength(4);
+      } finally {
+        await sql('delete from outbox');
+        release();
+        await worker.stop();
+      }
+    },
+    PROCESSES_MS_MAX,
+  );
+
   it('for nobody are dropped, and a sign-up of somebody known tells only them', async () => {
     const { email } = await user(null, 'pt-BR');
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'nobody@example.com' });
@@ -298,19 +378,121 @@ describe('mails', () => {
 
   it('invite somebody with the link that the inviter sees too', async () => {
     const accountId = await buildAccount(database, { name: 'Padaria' });
-    const { id } = await user({ accountId, role: 'admin' });
-    const made = await inviteMember(
-      database,
-      { kind: 'user', id, name: 'Ana' },
-      { accountId, email: 'new@example.com', role: 'viewer', network: '198.18.0.0/24' },
-      { keyring: TEST_SECRET_KEY, page: `${CONSOLE_URL}/invitation` },
-    );
+    const made = await inviteBy(await user({ accountId, role: 'admin' }), accountId, 'new@example.com');
     await round();
     const [mail] = mailbox.to('new@example.com');
     expect(mail!.subject).toBe('Participe de Padaria no Onecode');
     expect(made).toMatchObject({ token: new URL(linkOf(mail!)).hash.slice(1) });
   });
 });
+
+/** An account that a person created for themselves, with that person. */
+async function trialAccount(name: string): Promise<{ accountId: string; admin: TestUser }> {
+  const admin = await user(null);
+  const made = await createOwnAccount(
+    database,
+    { kind: 'user', id: admin.id, name: admin.email },
+    { name, language: 'en', countries: ['BR'], names: { application: name, key: name } },
+  );
+  if (made.kind !== 'member') throw new Error(made.kind);
+  return { accountId: made.accountId, admin };
+}
+
+/** Names that a person could choose, and what no mail may make of them. */
+const CHOSEN = [
+  'You won: http://evil.example/prize',
+  'evil.example',
+  '<a href="http://evil.example">Open</a>',
+  'Loja\r\nBcc: victim@example.com',
+  'Loja\u202e\u2028 x',
+];
+
+const inviteBy = ({ id, email }: TestUser, accountId: string, to: string) =>
+  inviteMember(
+    database,
+    { kind: 'user', id, name: email },
+    { accountId, email: to, role: 'viewer', network: '198.18.0.0/24' },
+    { keyring: TEST_SECRET_KEY, page: `${CONSOLE_URL}/invitation` },
+  );
+
+describe('an invitation', () => {
+  it.each(CHOSEN)('of a trial account names its inviter, and not the account: %j', async (name) => {
+    // As the console refuses line breaks and controls, the names are those of an account whose checks failed.
+    const { accountId, admin } = await trialAccount('Loja');
+    await sql('update accounts set name = $2 where id = $1', [accountId, name]);
+    await sql('delete from outbox');
+    await inviteBy(admin, accountId, 'stranger@example.com');
+    await round();
+    const [mail, ...others] = mailbox.mails;
+    expect(others).toEqual([]);
+    expect(mail).toMatchObject({ to: 'stranger@example.com', subject: 'You are invited to Onecode' });
+    const inviter = admin.email.replace('@', '@\u2060').replace('.com', '.\u2060com');
+    expect(mail!.text).toContain(`${inviter} invites you to an account as viewer.`);
+    for (const text of [mail!.text, mail!.html]) expect(text).not.toMatch(/evil|prize|Loja|victim/);
+  });
+
+  it.each(CHOSEN)('of a customer has its name in one line, which is no link: %j', async (name) => {
+    const accountId = await buildAccount(database, { name: name });
+    const admin = await user({ accountId, role: 'admin' });
+    await inviteBy(admin, accountId, 'new@example.com');
+    await round();
+    const [mail, ...others] = mailbox.mails;
+    expect(others).toEqual([]);
+    expect(mail!.to).toBe('new@example.com');
+    expect(mail!.subject).toMatch(/^Participe de .+ no Onecode$/);
+    expect(mail!.html).not.toMatch(/<a href="http:\/\/evil|[\u202e\u2028]/);
+    expect(mail!.subject + mail!.html + mail!.text).not.toMatch(/evil\.example|:\/\/evil|victim@example/);
+  });
+});
+
+it.each([
+  [
+    'en',
+    [
+      'API key of your account revoked',
+      'New API key for your account',
+      'New member of your account',
+      'Webhook of your account changed',
+      'Your account has 10 units left',
+    ],
+  ],
+  [
+    'pt-BR',
+    [
+      'Chave de API de sua conta revogada',
+      'Nova chave de API para sua conta',
+      'Novo membro em sua conta',
+      'Sua conta tem 10 unidades',
+      'Webhook de sua conta alterado',
+    ],
+  ],
+] as const)(
+  'mails to members of a trial account have no chosen name in the subject: %s',
+  async (language, wanted) => {
+    const { accountId, admin } = await trialAccount('You won a prize');
+    const member = await user(null);
+    await sql('update users set language = $2 where id = $1', [admin.id, language]);
+    await sql('delete from outbox');
+    const actor = { kind: 'user', id: member.id, name: member.email } as const;
+    const invited = await inviteBy(admin, accountId, member.email);
+    if (invited.kind !== 'invited') throw new Error(invited.kind);
+    await acceptInvitation(database, actor, member, invited.token);
+    const application = { accountId, name: 'You won a prize', mode: 'test' } as const;
+    const { id: applicationId } = (await createApplication(database, TEST_ACTOR, application))!;
+    const { id: keyId } = (await createApiKey(database, TEST_ACTOR, applicationId))!;
+    await revokeApiKey(database, TEST_ACTOR, keyId);
+    await setBalanceAlert(database, TEST_ACTOR, accountId, 1_000_000);
+    await tellLowBalances(database);
+    await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, 'https://hooks.example.com/');
+    await round();
+    expect(
+      mailbox
+        .to(admin.email)
+        .map(({ subject }) => subject)
+        .toSorted(),
+    ).toEqual(wanted);
+  },
+);
 
 describe('a low balance', () => {
   const setBalance = (accountId: string, credits: number): Promise<unknown> =>

@@ -25,7 +25,7 @@ const PER_DAY: Readonly<Record<'invitation' | 'event' | 'change', Limits>> = {
   // A trial account invites a few colleagues. Three mails reach a person whose first one was lost.
   invitation: { recipient: [3, 20], account: [10, 200], network: [20, 400] },
   // Events that are posted at the push of a button. The page shows up to 100 that may have to be sent again after an outage.
-  event: { recipient: [200, 2_000], account: [100, 1_000], network: [200, 2_000] },
+  event: { recipient: [200, 5_000], account: [50, 1_000], network: [100, 2_000] },
   // Changes that mail all admins of the account.
   change: { account: [50, 500] },
 };
