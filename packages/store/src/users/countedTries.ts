@@ -28,10 +28,7 @@ export async function takeTry(
 }
 
 /** Returns the seconds until the window of a subject's tries ends, 1 at least. */
-export async function secondsUntilTry(
-  { sql }: Pick<Connection, 'sql'>,
-  subject: string,
-): Promise<number> {
+export async function secondsUntilTry({ sql }: Pick<Connection, 'sql'>, subject: string): Promise<number> {
   const [window] = await sql.query<{ seconds: number }[]>`
     select ceil(extract(epoch from ends_at - statement_timestamp()))::integer as seconds
     from counted_tries where key_hash = ${sha256(subject)}::bytea`;

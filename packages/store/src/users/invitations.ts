@@ -68,7 +68,9 @@ export async function inviteMember(
         expires_at = excluded.expires_at
       returning id, expires_at as "expiresAt"`;
     await log({ action: 'member.invite', accountId, subject: id, details: { after: { email, role } } });
-    const [{ account, language }] = await connection.sql.query<[{ account: string | null; language: Locale }]>`
+    const [{ account, language }] = await connection.sql.query<
+      [{ account: string | null; language: Locale }]
+    >`
       select case when trial_countries is null then name end as account, language
       from accounts where id = ${accountId}::uuid`;
     await writeLinkMail(connection, mail.keyring, {
