@@ -36,6 +36,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     OIDC_ISSUER: variable(parseIssuer, ''),
     OIDC_CLIENT_ID: text(''),
     OIDC_CLIENT_SECRET: secret(text('')),
+    OIDC_MISSING_EMAIL_VERIFIED: oneOf(['refuse', 'trust'], 'refuse'),
     SESSION_SECRET: secret(variable(parseSessionSecret)),
     SECRET_KEY: secret(variable(parseKeyring)),
     NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { closeHttpServer, createLog, openQueues } from '@onecode/runtime';
+import { closeHttpServer, createLog, openQueues, type Logger } from '@onecode/runtime';
 import {
   createTestDatabase,
   openForFile,
@@ -35,6 +35,7 @@ export function useConsole(overrides?: Partial<ConsoleConfig>, timeouts?: Timeou
 }
 
 export interface StartedConsole extends ConsoleEnvironment {
+  log: Logger;
   close(): Promise<void>;
 }
 
@@ -72,15 +73,14 @@ export async function startConsole(
     ...overrides,
   };
   const queues = openQueues({ redisUrl: config.REDIS_URL, prefix, onError: () => {} });
-  server.on(
-    'request',
-    createApp({ config, database: db.database, queues, log: createLog('console', config.LOG_LEVEL) }),
-  );
+  const log = createLog('console', config.LOG_LEVEL);
+  server.on('request', createApp({ config, database: db.database, queues, log }));
   return {
     url,
     db,
     prefix,
     sessionSecret: config.SESSION_SECRET,
+    log,
     async close() {
       server.closeAllConnections();
       await closeHttpServer(server);

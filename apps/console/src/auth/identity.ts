@@ -3,7 +3,7 @@ import { passkey } from '@better-auth/passkey';
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
-import { genericOAuth, twoFactor } from 'better-auth/plugins';
+import { genericOAuth, twoFactor, type GenericOAuthConfig } from 'better-auth/plugins';
 import type { Locale } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import {
@@ -25,6 +25,7 @@ import {
 import { authStorage } from '@onecode/store/sign-in';
 import type { ConsoleConfig } from '../config.js';
 import { csrfTokenOf } from '../http/csrf.js';
+import { readProvider, type ProviderProfile, type ProviderRefusal } from './openidProvider.js';
 import { limitedPasswordHasher } from './passwords.js';
 
 /** A signed-in person. */
@@ -44,7 +45,11 @@ export interface Person {
 }
 
 export interface Identity {
-  /** Passes a request to better-auth, which counts it for the client at this address. */
+  /**
+   * Passes a request to better-auth, which counts it for the client at this address.
+   *
+   * @throws ProviderUnavailable for the OpenID provider's paths while it cannot be used
+   */
   answer(request: Request, clientAddress: string): Promise<Response>;
   /** Returns whose session the request's cookie names, or null. Ends a session that is over, and notes the use of others. */
   personOf(headers: IncomingHttpHeaders): Promise<Person | null>;
@@ -66,17 +71,15 @@ const SESSION_SECONDS = SESSION_MS_MAX / 1_000;
 /** The server itself sets this header for better-auth; it overwrites what a client sends. */
 const CLIENT_ADDRESS = 'x-onecode-client';
 
-/** Runs better-auth on our tables. The `__Host-` prefix keeps its cookies to this very host. */
-export function createIdentity({
-  config,
-  database,
-  log,
-}: {
+interface IdentityDependencies {
   config: ConsoleConfig;
   database: Database;
   log: Logger;
-}): Identity {
-  const auth = betterAuth({
+}
+
+/** Configures better-auth for our tables. The `__Host-` prefix keeps its cookies to this very host. */
+function createAuth({ config, database, log }: IdentityDependencies, provider: GenericOAuthConfig | null) {
+  return betterAuth({
     appName: 'Onecode',
     baseURL: config.CONSOLE_URL,
     basePath: '/api/auth',
@@ -95,10 +98,15 @@ export function createIdentity({
         language: { type: ['pt-BR', 'en'], required: false, defaultValue: 'pt-BR', input: true },
         staff: { type: 'string', required: false, input: false },
       },
-      // Of whoever a provider names: before anything of theirs is written.
+      // Before anything of the user whom a provider names is written.
       validateUserInfo: ({ user, source }, { headers }) =>
         source.method === 'oauth'
-          ? judgeProvidersPerson(database, user, headers?.get(CLIENT_ADDRESS) ?? null)
+          ? judgeProvidersPerson(
+              database,
+              user.id,
+              source.oauth?.profile as ProviderProfile | undefined,
+              headers?.get(CLIENT_ADDRESS) ?? null,
+            )
           : undefined,
     },
     session: {
@@ -152,23 +160,7 @@ export function createIdentity({
             requireUserVerification(verification.authenticationInfo.userVerified),
         },
       }),
-      ...(config.OIDC_ISSUER === ''
-        ? []
-        : [
-            genericOAuth({
-              config: [
-                {
-                  providerId: 'oidc',
-                  discoveryUrl: `${config.OIDC_ISSUER}/.well-known/openid-configuration`,
-                  clientId: config.OIDC_CLIENT_ID,
-                  clientSecret: config.OIDC_CLIENT_SECRET,
-                  scopes: ['openid', 'email'],
-                  requireIdTokenVerification: true,
-                  disableSignUp: true,
-                },
-              ],
-            }),
-          ]),
+      ...(provider === null ? [] : [genericOAuth({ config: [provider] })]),
     ],
     rateLimit: {
       enabled: true,
@@ -202,11 +194,34 @@ export function createIdentity({
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS] },
     },
   });
+}
+
+/** The paths of better-auth that use the OpenID provider. */
+const PROVIDER_PATHS = /\/api\/auth\/(?:sign-in\/social|callback\/oidc)$/;
+
+/** Creates the console's identities: sessions, passwords, second factors, passkeys and the OpenID provider. */
+export function createIdentity(dependencies: IdentityDependencies): Identity {
+  const { config, database, log } = dependencies;
+  const auth = createAuth(dependencies, null);
+  // better-auth reads a provider's discovery document without a time limit before it answers its first request: an instance of its own
+  // keeps a silent provider from blocking every other request.
+  let providerAuth: Promise<typeof auth> | null = null;
+  const openProviderAuth = (): Promise<typeof auth> => {
+    providerAuth ??= readProvider(config, log).then(
+      (provider) => createAuth(dependencies, provider),
+      (error: unknown) => {
+        providerAuth = null;
+        throw error;
+      },
+    );
+    return providerAuth;
+  };
 
   return {
-    answer(request, clientAddress) {
+    async answer(request, clientAddress) {
       request.headers.set(CLIENT_ADDRESS, clientAddress);
-      return auth.handler(request);
+      const isOfProvider = PROVIDER_PATHS.test(new URL(request.url).pathname);
+      return (isOfProvider ? await openProviderAuth() : auth).handler(request);
     },
     async checkPassword(headers, password) {
       await auth.api.verifyPassword({ headers, body: { password } });
@@ -239,16 +254,18 @@ export function createIdentity({
   };
 }
 
-/** A provider signs in staff that exist, by an address that it has verified, and nobody else. */
+/** Lets a provider sign in only existing staff, by an address that it has verified, and logs other users. */
 async function judgeProvidersPerson(
   database: Database,
-  { id, emailVerified }: { id?: unknown; emailVerified?: unknown },
+  id: unknown,
+  profile: ProviderProfile | undefined,
   clientAddress: string | null,
-): Promise<{ error: string } | undefined> {
-  if (typeof id !== 'string') return { error: 'refused' };
-  if (emailVerified === true && (await isStaff(database, id))) return undefined;
-  await logFailedSignIn(database, { id }, { proof: 'oidc', clientAddress });
-  return { error: 'refused' };
+): Promise<{ error: ProviderRefusal } | undefined> {
+  if (typeof id !== 'string' || profile === undefined) return { error: 'provider_error' };
+  const reason = (await isStaff(database, id)) ? profile.refusal : 'not_staff';
+  if (reason === null) return undefined;
+  await logFailedSignIn(database, { id }, { proof: 'oidc', clientAddress, reason });
+  return { error: reason };
 }
 
 /** A passkey counts for both factors: what one has, and, as the authenticator checks it, a PIN or a feature of the body. */

@@ -31,6 +31,7 @@ const STATUS = {
   too_many_sign_ups: 429,
   too_many_tries: 429,
   internal_error: 500,
+  provider_unavailable: 502,
 } as const;
 
 export type ConsoleProblemCode = keyof typeof STATUS;

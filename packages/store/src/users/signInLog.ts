@@ -1,5 +1,6 @@
 import { audited, logEntry, NOT_SIGNED_IN, type Actor } from '../audit/audit.js';
 import type { Database } from '../client/database.js';
+import { takeTry } from './countedTries.js';
 import { markConfirmed } from './userSessions.js';
 
 /** What a person proves their identity with. */
@@ -81,7 +82,7 @@ export async function findPendingUser(database: Database, firstStep: string): Pr
 export async function logFailedSignIn(
   database: Database,
   who: { email: string } | { id: string },
-  { isLastTry = false, ...given }: ProofGiven & { isLastTry?: boolean },
+  { isLastTry = false, ...given }: ProofGiven & { isLastTry?: boolean; reason?: string },
 ): Promise<void> {
   const user = await database.prisma.user.findUnique({ where: who, select: { id: true, email: true } });
   if (user === null && !isLastTry) return;
@@ -92,6 +93,23 @@ export async function logFailedSignIn(
     subject: user?.id ?? null,
     details,
   });
+}
+
+const UNNAMED_FAILURES = { max: 20, seconds: 3_600 };
+
+/**
+ * Logs a sign-in by the OpenID provider that failed before it led to a user of Onecode: at most twenty an hour, because anyone can begin
+ * such a sign-in.
+ *
+ * @param reason a fixed word
+ */
+export async function logFailedProviderSignIn(
+  database: Database,
+  { clientAddress, reason }: { clientAddress: string | null; reason: string },
+): Promise<void> {
+  if ((await takeTry(database, 'failed provider sign-ins', UNNAMED_FAILURES)) === null) return;
+  const details = { proof: 'oidc', clientAddress, reason };
+  await logEntry(database, NOT_SIGNED_IN, { action: 'user.sign_in_failed', subject: null, details });
 }
 
 /** An address's first character and its domain: the rest may belong to a stranger, or be a password typed into the wrong field. */

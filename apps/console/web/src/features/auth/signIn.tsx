@@ -58,6 +58,7 @@ export function SignIn() {
       }
     >
       {search === '?refused' && <Alert color="red">{t('provider.refused')}</Alert>}
+      {search === '?failed' && <Alert color="red">{t('provider.failed')}</Alert>}
       <SignInForm onDone={async ({ secondStep }) => (secondStep ? setAtSecondStep(true) : enter())} />
       <PasskeyButton present={signInWithPasskey} onDone={enter} />
       {leave.error !== null && <Failure problem={leave.error} />}
