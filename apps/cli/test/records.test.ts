@@ -365,17 +365,69 @@ describe('a user', () => {
       name: 'Ana',
       language: 'browser',
       staff: 'on-call',
+      confirmed: true,
       two_factor: 'off',
       created_at: TIME,
     };
-    expect(await json(`user staff ${email} on-call`)).toEqual(row);
+    const password = expect.stringMatching(/^[\w-]{22}$/) as string;
+    expect(await json(`user staff ${email} on-call`)).toEqual({ ...row, password });
+    expect(await json(`user staff ${email} on-call`)).toEqual({ ...row, password: null });
     expect(await json('user list')).toContainEqual(row);
     expect(await json(`user show ${email}`)).toEqual(row);
-    expect(await json(`user staff ${email} none`)).toMatchObject({ staff: 'none' });
-    expect(await logOf(id)).toHaveLength(3);
+    expect(await json(`user staff ${email} none`)).toMatchObject({ staff: 'none', password: null });
+    expect((await logOf(id)).map(({ action }) => action)).toEqual([
+      'user.create',
+      'user.staff',
+      'user.password',
+      'user.staff',
+    ]);
   });
 
-  it.each(['password', 'remove-two-factor', 'show'])('%s says that nobody has the address', async (name) => {
-    await commandLine.expectFault('nobody has this e-mail address', `user ${name} nobody@example.com`);
+  it('with an unconfirmed address becomes staff only where the operator vouches for them', async () => {
+    const email = 'hugo@example.com';
+    const { id } = await json<{ id: string }>(create(email));
+    const before = await passwordOf(email);
+    await store.sql('update users set email_verified = false where id = $1', [id]);
+    expect(await json(`user show ${email}`)).toMatchObject({ confirmed: false });
+    for (const role of ['operator', 'on-call'])
+      await commandLine.expectFault(
+        /the address is unconfirmed.*: "Ana" did on \d{4}-\d\d-\d\dT[\d:.]+Z; .* --unconfirmed\n$/,
+        `user staff ${email} ${role}`,
+      );
+    expect(await passwordOf(email)).toBe(before);
+    expect(await json(`user show ${email}`)).toMatchObject({ staff: 'none' });
+    expect(await json(`user staff ${email} operator --unconfirmed`)).toMatchObject({
+      staff: 'operator',
+      confirmed: true,
+      password: expect.stringMatching(/^[\w-]{22}$/) as string,
+    });
+    expect(await passwordOf(email)).not.toBe(before);
+  });
+
+  it('becomes staff with the password from standard input, which only more rights take', async () => {
+    const email = 'iris@example.com';
+    await json(create(email));
+    const typed = `user staff ${email} operator --password -`;
+    const weak = await onecode(typed.split(' '), commandLine.env, 'short\n');
+    expectFault(weak, 2, 'the password must have 12 characters or more');
+    const made = await jsonWith('seven purple kettles\n', typed);
+    expect(made).toMatchObject({ staff: 'operator', password: null });
+    const before = await passwordOf(email);
+    for (const role of ['operator', 'on-call', 'none']) {
+      const again = ['user', 'staff', email, role, '--password', '-'];
+      const ended = await onecode(again, commandLine.env, 'eight purple kettles\n');
+      expectFault(ended, 1, 'the role gives no new rights');
+    }
+    expect(await passwordOf(email)).toBe(before);
+    expect(await json(`user show ${email}`)).toMatchObject({ staff: 'operator' });
+  });
+
+  it.each([
+    'password nobody@example.com',
+    'remove-two-factor nobody@example.com',
+    'show nobody@example.com',
+    'staff nobody@example.com operator',
+  ])('%s says that nobody has the address', async (typed) => {
+    await commandLine.expectFault('nobody has this e-mail address', `user ${typed}`);
   });
 });

@@ -50,6 +50,7 @@ const rowOf = (user: User): Row => ({
   ...fieldsOf(user, 'id', 'email', 'name'),
   language: user.language ?? 'browser',
   staff: staffWord(user.staff),
+  confirmed: user.isConfirmed,
   two_factor: user.hasTwoFactor ? 'on' : 'off',
   created_at: user.createdAt,
 });
@@ -62,6 +63,11 @@ interface Create {
   role?: MemberRole;
   language: Language;
   password?: '-';
+}
+
+interface Staff {
+  password?: '-';
+  unconfirmed?: true;
 }
 
 export function addUserCommands(program: Command): void {
@@ -102,7 +108,8 @@ export function addUserCommands(program: Command): void {
           staff: STAFF[options.staff],
         }),
       );
-      if (created.kind === 'email_taken') throw new UserError('somebody has this e-mail address already');
+      if (created.kind === 'email_taken')
+        throw new UserError('somebody has this e-mail address already: see user show and user staff');
       if (created.kind === 'no_account') throw new UserError('there is no account with this id');
       print(command, {
         id: created.user.id,
@@ -139,13 +146,27 @@ export function addUserCommands(program: Command): void {
       print(command, { email, password: made });
     });
 
-  of('staff', 'make somebody an operator, on-call staff, or neither')
+  of(
+    'staff',
+    'make a user an operator, on-call staff, or neither, and end their sessions; more rights begin with a new password, printed once',
+  )
     .argument('<role>', 'operator, on-call or none', oneOf('the role', Object.keys(STAFF) as StaffWord[]))
+    .option('--password <source>', '-: take the new password from standard input', secretSource('--password'))
+    .option('--unconfirmed', 'also for an unconfirmed address: you know that this user signed up with it')
     .addHelpText('after', example('user staff ana@example.com on-call'))
-    .action(async (email: string, role: StaffWord, _options: object, command: Command) => {
-      const changed = await withDatabase((database) => setStaffRole(database, actor(), email, STAFF[role]));
-      if (changed === null) throw new UserError(NOBODY);
-      print(command, rowOf(changed));
+    .action(async (email: string, role: StaffWord, options: Staff, command: Command) => {
+      const { password, made } = await passwordOf(options.password, { email, name: '' });
+      const changed = await withDatabase((database) =>
+        setStaffRole(database, actor(), email, STAFF[role], {
+          ...(made === null && { password }),
+          isVouchedFor: options.unconfirmed === true,
+        }),
+      );
+      if (changed.kind === 'unknown') throw new UserError(NOBODY);
+      if (changed.kind === 'not_promoted')
+        throw new UserError('the role gives no new rights: user password sets a password');
+      if (changed.kind === 'unconfirmed') throw new UserError(unconfirmedLine(changed.user));
+      print(command, { ...rowOf(changed.user), password: changed.password });
     });
 
   of(
@@ -159,6 +180,10 @@ export function addUserCommands(program: Command): void {
       print(command, { email, two_factor: 'off' });
     });
 }
+
+/** Names the user, so that the operator can recognize a stranger who signed up with a colleague's address. */
+const unconfirmedLine = ({ name, createdAt }: User): string =>
+  `the address is unconfirmed, and a stranger may have signed up with it: ${JSON.stringify(name)} did on ${createdAt.toISOString()}; if that is the right user, add --unconfirmed`;
 
 function membershipOf({ account, role }: Create): { accountId: string; role: MemberRole } | null {
   if (account === undefined && role === undefined) return null;

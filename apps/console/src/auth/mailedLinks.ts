@@ -81,10 +81,10 @@ export const MAILED_LINK_ROUTES: readonly SignInRoute[] = [
       requireAccepted(await requestAddressChange(database, config.SECRET_KEY, request, id));
     },
   }),
-  signInRoute('/confirm-address', 'anyone', {
+  signInRoute('/confirm-address', 'signed_in', {
     body: strictObject({ token: LINK_TOKEN }),
-    async handle({ context: { database }, body: { token } }) {
-      orNotFound(await confirmAddressChange(database, token));
+    async handle({ context: { database }, person, body: { token } }) {
+      orNotFound(await confirmAddressChange(database, signedIn(person), token));
     },
   }),
 ];

@@ -2,7 +2,15 @@ import { unseal } from '@onecode/domain';
 import { noteMailSender } from '@onecode/store';
 import { buildAccount, TEST_SECRET_KEY } from '@onecode/testing';
 import { useConsole } from '../console.js';
-import { callConsole, cookieOf, PASSWORD, person, type Answer, type TestPerson } from '../people.js';
+import {
+  callConsole,
+  cookieOf,
+  inSession,
+  PASSWORD,
+  person,
+  type Answer,
+  type TestPerson,
+} from '../people.js';
 import { letConfirmationPass } from '../secondFactor.js';
 
 const server = useConsole();
@@ -202,8 +210,8 @@ describe('a change of address', () => {
     expect((await ana.post('/auth/change-address', { email: fresh })).status).toBe(204);
     expect((await ana.get('/session')).body.user.email).toBe(ana.email);
     const token = await tokenTo(fresh);
-    expect((await post('/confirm-address', { token })).status).toBe(204);
-    expect((await post('/confirm-address', { token })).status).toBe(404);
+    expect((await ana.post('/auth/confirm-address', { token })).status).toBe(204);
+    expect((await ana.post('/auth/confirm-address', { token })).status).toBe(404);
     expect((await ana.get('/session')).body.user.email).toBe(fresh);
     expect(await kindsTo(ana.email)).toEqual(['address_changed']);
   });
@@ -215,14 +223,24 @@ describe('a change of address', () => {
       return tokenTo(email);
     };
     const first = await ask('thief@example.com');
-    await ana.post('/auth/change-password', { password: PASSWORD, newPassword: NEW_PASSWORD });
-    expect((await post('/confirm-address', { token: first })).status).toBe(404);
+    const headers = {
+      cookie: cookieOf(
+        await ana.post('/auth/change-password', { password: PASSWORD, newPassword: NEW_PASSWORD }),
+      ),
+    };
+    const { csrfToken } = (await callConsole(server, 'GET', '/session', { headers })).body;
+    const again = inSession(server, ana, { ...headers, csrfToken });
+    expect((await again.post('/auth/confirm-address', { token: first })).status).toBe(404);
     const bia = await person(server);
     await bia.post('/auth/change-address', { email: 'thief@example.com' });
     const second = await tokenTo('thief@example.com');
     await askReset(bia.email);
     await post('/reset-password', { token: await tokenTo(bia.email), password: NEW_PASSWORD });
-    expect((await post('/confirm-address', { token: second })).status).toBe(404);
+    const [left] = await server.db.sql(
+      `select count(*)::int as links from user_verifications where identifier like 'address-change:%' and value::jsonb ->> 'userId' = $1`,
+      [bia.id],
+    );
+    expect([second, left]).toEqual([expect.any(String), { links: 0 }]);
   });
 
   it('says nothing of an address that somebody has, and takes it from nobody', async () => {
@@ -232,7 +250,8 @@ describe('a change of address', () => {
       await ana.post('/auth/change-address', { email: 'free@example.com' }),
     ];
     expect(shown(answers[0]!)).toEqual(shown(answers[1]!));
-    expect((await post('/confirm-address', { token: await tokenTo(bia.email) })).status).toBe(404);
+    const token = await tokenTo(bia.email);
+    expect((await ana.post('/auth/confirm-address', { token })).status).toBe(404);
     expect((await bia.get('/session')).body.user.email).toBe(bia.email);
   });
 
@@ -241,8 +260,11 @@ describe('a change of address', () => {
       const email = `wanted${nth}@example.com`;
       const pair = [await person(server), await person(server)];
       for (const who of pair) await who.post('/auth/change-address', { email });
-      const tokens = (await linksTo(email)).map(({ hash }) => hash.slice(1).split('.')[0]!);
-      const answers = await Promise.all(tokens.map((token) => post('/confirm-address', { token })));
+      // The newest link is first.
+      const tokens = (await linksTo(email)).map(({ hash }) => hash.slice(1).split('.')[0]!).toReversed();
+      const answers = await Promise.all(
+        pair.map((who, nth) => who.post('/auth/confirm-address', { token: tokens[nth] })),
+      );
       return answers.map(({ status }) => status).toSorted((a, b) => a - b);
     };
     const ends = await Promise.all(Array.from({ length: 8 }, (_, nth) => race(nth)));

@@ -57,7 +57,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     address_change: () => ({
       subject: 'Confirm your new address',
       paragraphs: [
-        'Open the link to sign in with this address from now on. The link is valid for one day and works once.',
+        'Open the link in the browser in which you are signed in, to sign in with this address from now on. The link is valid for one day and works once.',
         'If you did not ask for this, ignore this mail.',
       ],
       button: ['Confirm the address', 'link'],
@@ -200,7 +200,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     address_change: () => ({
       subject: 'Confirme seu novo endereço',
       paragraphs: [
-        'Abra o link para entrar com este endereço daqui em diante. O link vale por um dia e funciona uma vez.',
+        'Abra o link no navegador em que você está conectado, para entrar com este endereço daqui em diante. O link vale por um dia e funciona uma vez.',
         'Se você não pediu isso, ignore este e-mail.',
       ],
       button: ['Confirmar o endereço', 'link'],

@@ -160,36 +160,46 @@ export async function requestAddressChange(
   return requestLink(database, keyring, request, 'address_change', value);
 }
 
-/** Gives a person the address that a link confirms. The old one is told. @returns false where nothing was changed */
-export async function confirmAddressChange(database: Database, token: string): Promise<boolean> {
+/**
+ * Gives a user the address that a link of theirs confirms, and notifies the old one. Another user cannot use the link: the owner of the
+ * address may open the link of a stranger's change, who then would hold a confirmed address with a password and passkeys of their own.
+ *
+ * @returns false where nothing was changed
+ */
+export async function confirmAddressChange(
+  database: Database,
+  user: { id: string; name: string },
+  token: string,
+): Promise<boolean> {
   try {
-    return await changeAddress(database, token);
+    return await changeAddress(database, user, token);
   } catch (error) {
-    // Somebody else has confirmed the same address at this moment.
+    // Another user has confirmed the same address at this moment.
     if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return false;
     throw error;
   }
 }
 
-async function changeAddress(database: Database, token: string): Promise<boolean> {
-  const value = await readLink(database, 'address-change', token);
-  if (value === null) return false;
-  const { userId, email } = JSON.parse(value) as { userId: string; email: string };
-  const user = await database.prisma.user.findUnique({ where: { id: userId }, select: { name: true } });
-  if (user === null) return false;
-  const actor: Actor = { kind: 'user', id: userId, name: user.name };
-  return audited(database, actor, async (connection, log) => {
-    if ((await useLink(connection, 'address-change', token)) === null) return false;
+function changeAddress(
+  database: Database,
+  { id, name }: { id: string; name: string },
+  token: string,
+): Promise<boolean> {
+  return audited(database, { kind: 'user', id, name }, async (connection, log) => {
+    const value = await readLink(connection, 'address-change', token);
+    if (value === null) return false;
+    const { userId, email } = JSON.parse(value) as { userId: string; email: string };
+    if (userId !== id || (await useLink(connection, 'address-change', token)) === null) return false;
     const [taken] = await connection.sql.query<{ id: string }[]>`
       select id from users where email = ${email}`;
     if (taken !== undefined) return false;
-    const before = await connection.prisma.user.findUniqueOrThrow({ where: { id: userId } });
+    const before = await connection.prisma.user.findUniqueOrThrow({ where: { id } });
     const event = `address_changed ${newId()}`;
-    // To the old address, which nobody has from here on.
-    await writeMails(connection, { kind: 'address_changed', event, facts: { to: email } }, { userId });
-    await connection.prisma.user.update({ where: { id: userId }, data: { email, emailVerified: true } });
+    // To the old address, which no user has after this change.
+    await writeMails(connection, { kind: 'address_changed', event, facts: { to: email } }, { userId: id });
+    await connection.prisma.user.update({ where: { id }, data: { email, emailVerified: true } });
     const details = { before: { email: before.email }, after: { email } };
-    await log({ action: 'user.address', subject: userId, details });
+    await log({ action: 'user.address', subject: id, details });
     return true;
   });
 }

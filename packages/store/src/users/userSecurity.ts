@@ -1,9 +1,8 @@
 import { audited, type Actor } from '../audit/audit.js';
 import type { Connection, Database } from '../client/database.js';
-import { newId } from '../client/ids.js';
 import { endAddressChanges, endLinks, readLink, useLink } from '../mails/links.js';
 import { hashPassword } from './passwords.js';
-import { forgetSignInTries } from './signInLimits.js';
+import { endSessions, endWaysIn, replacePassword, type Holder } from './waysIn.js';
 
 /**
  * Sets a person's password, ends all their sessions, and resets their sign-in tries.
@@ -17,24 +16,9 @@ export async function setPassword(
   password: string,
 ): Promise<boolean> {
   const hash = await hashPassword(password);
-  return changeSecurity(database, actor, 'user.password', email, (connection, userId) =>
-    replacePassword(connection, userId, email, hash),
+  return changeSecurity(database, actor, 'user.password', email, (connection, user) =>
+    replacePassword(connection, user, hash),
   );
-}
-
-async function replacePassword(
-  connection: Connection,
-  userId: string,
-  email: string,
-  hash: string,
-): Promise<boolean> {
-  await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'credential' } });
-  await connection.prisma.userCredential.create({
-    data: { id: newId(), userId, accountId: userId, providerId: 'credential', password: hash },
-  });
-  await forgetSignInTries(connection, email);
-  await endLinks(connection, 'password-reset', email);
-  return true;
 }
 
 /** Whose password a link of a mail replaces; null when it was used, has expired, or leads to nobody. */
@@ -59,11 +43,12 @@ export async function resetPassword(database: Database, token: string, password:
   const { id, name, email } = found;
   const hash = await hashPassword(password);
   const actor: Actor = { kind: 'user', id, name };
-  return changeSecurity(database, actor, 'user.reset_password', email, async (connection, userId) => {
+  return changeSecurity(database, actor, 'user.reset_password', email, async (connection, user) => {
     if ((await useLink(connection, 'password-reset', token)) === null) return false;
-    // Whoever has the link reads the mails of the address.
-    await connection.prisma.user.update({ where: { id: userId }, data: { emailVerified: true } });
-    return replacePassword(connection, userId, email, hash);
+    await replacePassword(connection, user, hash);
+    // The link was mailed to the address.
+    await connection.prisma.user.update({ where: { id: user.id }, data: { emailVerified: true } });
+    return true;
   });
 }
 
@@ -74,13 +59,19 @@ export async function resetPassword(database: Database, token: string, password:
  * @returns false when nobody has this e-mail
  */
 export async function removeTwoFactor(database: Database, actor: Actor, email: string): Promise<boolean> {
-  return changeSecurity(database, actor, 'user.two_factor_removed', email, async (connection, userId) => {
-    await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
-    await connection.prisma.userPasskey.deleteMany({ where: { userId } });
-    await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'oidc' } });
-    await connection.prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
-    return true;
-  });
+  return changeSecurity(
+    database,
+    actor,
+    'user.two_factor_removed',
+    email,
+    async (connection, { id: userId }) => {
+      await connection.prisma.userTwoFactor.deleteMany({ where: { userId } });
+      await connection.prisma.userPasskey.deleteMany({ where: { userId } });
+      await connection.prisma.userCredential.deleteMany({ where: { userId, providerId: 'oidc' } });
+      await connection.prisma.user.update({ where: { id: userId }, data: { twoFactorEnabled: false } });
+      return true;
+    },
+  );
 }
 
 /** Whether a person has another way to prove themselves than a password: a passkey, or a provider's login. */
@@ -92,25 +83,18 @@ export async function hasOtherProof({ sql }: Connection, userId: string): Promis
 }
 
 /**
- * Gives a person whose address nobody has confirmed to the provider that vouches for it: whoever made the person may be somebody else.
- * Their password, second factor, passkeys and sessions end.
+ * Gives a user with an unconfirmed address to the provider that vouches for it. Every way in that the user had ends, because a stranger may
+ * have signed up with the address.
  */
 export async function claimByProvider(database: Database, userId: string): Promise<void> {
   const user = await database.prisma.user.findUnique({
     where: { id: userId },
-    select: { name: true, emailVerified: true },
+    select: { id: true, name: true, email: true, emailVerified: true },
   });
   if (user === null || user.emailVerified) return;
-  await audited(database, { kind: 'user', id: userId, name: user.name }, async ({ prisma }, log) => {
-    const where = { where: { userId } };
-    await prisma.userCredential.deleteMany(where);
-    await prisma.userTwoFactor.deleteMany(where);
-    await prisma.userPasskey.deleteMany(where);
-    await prisma.userSession.deleteMany(where);
-    await prisma.user.update({
-      where: { id: userId },
-      data: { emailVerified: true, twoFactorEnabled: false },
-    });
+  await audited(database, { kind: 'user', id: userId, name: user.name }, async (connection, log) => {
+    await endWaysIn(connection, user);
+    await connection.prisma.user.update({ where: { id: userId }, data: { emailVerified: true } });
     await log({ action: 'user.claimed', subject: userId });
   });
 }
@@ -121,16 +105,14 @@ async function changeSecurity(
   action: string,
   email: string,
   /** False: nothing was changed. */
-  change: (connection: Connection, userId: string) => Promise<boolean>,
+  change: (connection: Connection, user: Holder) => Promise<boolean>,
 ): Promise<boolean> {
   return audited(database, actor, async (connection, log) => {
-    const user = await connection.prisma.user.findUnique({ where: { email }, select: { id: true } });
+    const select = { id: true, email: true, emailVerified: true };
+    const user = await connection.prisma.user.findUnique({ where: { email }, select });
     if (user === null) return false;
-    if (!(await change(connection, user.id))) return false;
-    await connection.prisma.userSession.deleteMany({ where: { userId: user.id } });
-    // Ends sign-ins between the password and the second factor too.
-    await connection.prisma.userVerification.deleteMany({ where: { value: user.id } });
-    await endAddressChanges(connection, user.id);
+    if (!(await change(connection, user))) return false;
+    await endSessions(connection, user.id);
     await log({ action, subject: user.id });
     return true;
   });

@@ -6,6 +6,7 @@ import { newId } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';
 import type { MemberRole } from './members.js';
 import { hashPassword } from './passwords.js';
+import { endSessions, endWaysIn, replacePassword } from './waysIn.js';
 
 /** What a member of the staff may do: read everything (`on_call`), or change it too (`operator`). */
 export type StaffRole = 'operator' | 'on_call';
@@ -20,6 +21,8 @@ export interface User {
   /** Null for everybody who is not staff. */
   staff: StaffRole | null;
   hasTwoFactor: boolean;
+  /** Whether a mailed link, the OpenID provider or an operator confirmed that the address is the user's. */
+  isConfirmed: boolean;
   createdAt: Date;
 }
 
@@ -36,14 +39,20 @@ const SELECTED = {
   language: true,
   staff: true,
   twoFactorEnabled: true,
+  emailVerified: true,
   createdAt: true,
 } as const;
 
-const userOf = ({ twoFactorEnabled, ...row }: Prisma.UserGetPayload<{ select: typeof SELECTED }>): User => ({
+const userOf = ({
+  twoFactorEnabled,
+  emailVerified,
+  ...row
+}: Prisma.UserGetPayload<{ select: typeof SELECTED }>): User => ({
   ...row,
   language: row.language as Locale | null,
   staff: row.staff as StaffRole | null,
   hasTwoFactor: twoFactorEnabled ?? false,
+  isConfirmed: emailVerified,
 });
 
 /** A password of 128 random bits, until the person chooses one. */
@@ -53,7 +62,7 @@ export function randomPassword(): string {
 
 type Created = { kind: 'created'; user: User } | { kind: 'email_taken' } | { kind: 'no_account' };
 
-/** Creates a person who can sign in with a password, as a sign-up does. */
+/** Creates a user who can sign in with a password. The operator who creates the user vouches for the address. */
 export async function createUser(
   database: Database,
   actor: Actor,
@@ -65,7 +74,7 @@ export async function createUser(
       return { kind: 'no_account' };
     const id = newId();
     const { count } = await connection.prisma.user.createMany({
-      data: { id, name, email, language, staff },
+      data: { id, name, email, language, staff, emailVerified: true },
       skipDuplicates: true,
     });
     if (count === 0) return { kind: 'email_taken' };
@@ -96,53 +105,86 @@ export async function listUsers(database: Database): Promise<User[]> {
   return rows.map(userOf);
 }
 
-/** Changes a person's name or language. @returns the person afterwards, or null when there is no such person */
+/** Changes a user's name or language. @returns the user afterwards, or null when there is no such user */
 export async function changeUser(
   database: Database,
   actor: Actor,
   id: string,
   change: { name?: string; language?: Locale },
 ): Promise<User | null> {
-  return changeLocked(database, actor, 'user.change', { id }, async (connection) => {
-    await connection.prisma.user.update({ where: { id }, data: change });
+  return audited(database, actor, async ({ prisma, sql }, log) => {
+    // Under the row's lock, so that the audit log's `before` is what the change found.
+    await sql.execute`select from users where id = ${id}::uuid for no key update`;
+    const before = await prisma.user.findUnique({ where: { id }, select: SELECTED });
+    if (before === null) return null;
+    const after = await prisma.user.update({ where: { id }, data: change, select: SELECTED });
+    const details = changedFields(before, after);
+    if (details !== null) await log({ action: 'user.change', subject: id, details });
+    return userOf(after);
   });
 }
 
-/** Makes a person operator, on-call staff, or neither. @returns the person afterwards, or null when there is no such person */
+/** From no rights to all. */
+const RANKS: readonly (StaffRole | null)[] = [null, 'on_call', 'operator'];
+
+/** How a user gets more rights. */
+interface Promotion {
+  /** A new password; without one, the store makes one. */
+  password?: string | undefined;
+  /** Whether an operator vouches for a user whose address is unconfirmed. */
+  isVouchedFor?: boolean;
+}
+
+type StaffChange =
+  | {
+      kind: 'changed';
+      user: User;
+      /** The password that the store made; null where one was given, or none was needed. */
+      password: string | null;
+    }
+  /** Nothing was changed: the address is unconfirmed, and no operator vouches for the user. */
+  | { kind: 'unconfirmed'; user: User }
+  /** Nothing was changed: a password was given for a role without new rights. */
+  | { kind: 'not_promoted' }
+  /** No user has the address. */
+  | { kind: 'unknown' };
+
+/**
+ * Makes a user operator, on-call staff, or neither, and ends their sessions. More rights begin with a new password and without any other
+ * way in: an unconfirmed address, its password, passkeys and second factor may be a stranger's, who signed up with it.
+ */
 export async function setStaffRole(
   database: Database,
   actor: Actor,
   email: string,
   staff: StaffRole | null,
-): Promise<User | null> {
-  return changeLocked(database, actor, 'user.staff', { email }, async (connection) => {
-    await connection.prisma.user.update({ where: { email }, data: { staff } });
-  });
-}
-
-/** Changes a person under their row's lock, so that the audit log's `before` is what the change found. */
-async function changeLocked(
-  database: Database,
-  actor: Actor,
-  action: string,
-  who: { id: string } | { email: string },
-  change: (connection: Connection) => Promise<void>,
-): Promise<User | null> {
-  return audited(database, actor, async (connection, log) => {
-    const found = await connection.prisma.user.findUnique({ where: who, select: { id: true } });
-    if (found === null) return null;
-    await connection.sql.execute`select from users where id = ${found.id}::uuid for no key update`;
-    const before = await connection.prisma.user.findUniqueOrThrow({
-      where: { id: found.id },
-      select: SELECTED,
-    });
-    await change(connection);
-    const after = await connection.prisma.user.findUniqueOrThrow({
-      where: { id: found.id },
-      select: SELECTED,
-    });
-    const details = changedFields(before, after);
-    if (details !== null) await log({ action, subject: found.id, details });
-    return userOf(after);
+  { password, isVouchedFor = false }: Promotion = {},
+): Promise<StaffChange> {
+  const made = randomPassword();
+  const hash = await hashPassword(password ?? made);
+  return audited<StaffChange>(database, actor, async (connection, log) => {
+    const { prisma, sql } = connection;
+    await sql.execute`select from users where email = ${email} for no key update`;
+    const before = await prisma.user.findUnique({ where: { email }, select: SELECTED });
+    if (before === null) return { kind: 'unknown' };
+    const { id } = before;
+    const isPromotion = RANKS.indexOf(staff) > RANKS.indexOf(userOf(before).staff);
+    if (!isPromotion && password !== undefined) return { kind: 'not_promoted' };
+    if (isPromotion && !before.emailVerified && !isVouchedFor)
+      return { kind: 'unconfirmed', user: userOf(before) };
+    if (staff === before.staff) return { kind: 'changed', user: userOf(before), password: null };
+    if (isPromotion) {
+      await endWaysIn(connection, before);
+      await replacePassword(connection, before, hash);
+    } else await endSessions(connection, id);
+    await prisma.user.update({ where: { id }, data: { staff, ...(isPromotion && { emailVerified: true }) } });
+    const after = await prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED });
+    await log({ action: 'user.staff', subject: id, details: changedFields(before, after) ?? {} });
+    if (isPromotion) await log({ action: 'user.password', subject: id });
+    return {
+      kind: 'changed',
+      user: userOf(after),
+      password: isPromotion && password === undefined ? made : null,
+    };
   });
 }

@@ -369,7 +369,10 @@ const USER_CHANGES: Record<string, AuditedChange> = {
       store.createUser(database, ACTOR, { ...newUser, email: `new-${guest.email}` }),
   },
   changeUser: ofGuest('user.change', store.changeUser, { name: 'Gal' }),
-  setStaffRole: ofEmail('user.staff', store.setStaffRole, 'on_call'),
+  setStaffRole: {
+    ...ofEmail('user.staff', store.setStaffRole, 'on_call', { isVouchedFor: true }),
+    also: ['user.password'],
+  },
   setPassword: { ...ofEmail('user.password', store.setPassword, PASSWORD), isRepeatable: true },
   removeTwoFactor: { ...ofEmail('user.two_factor_removed', store.removeTwoFactor), isRepeatable: true },
   renamePasskey: { ...ofPasskey('user.passkey_renamed', store.renamePasskey, 'Phone'), given: givenPasskey },

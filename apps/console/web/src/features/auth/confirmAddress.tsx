@@ -3,7 +3,8 @@ import { notifications } from '@mantine/notifications';
 import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { useNavigate } from 'react-router';
-import { confirmAddress } from '../../api/auth.js';
+import { confirmAddress, readSession } from '../../api/auth.js';
+import type { ApiProblem } from '../../api/http.js';
 import { useMutationOnce } from '../../api/queries.js';
 import { Failure } from '../../components/states.js';
 import { AuthLayout } from './authLayout.js';
@@ -17,6 +18,13 @@ export function ConfirmAddress() {
   const navigate = useNavigate();
   const confirm = useMutationOnce<void>({
     mutationFn: async () => {
+      const session = await readSession(client).catch((problem: ApiProblem) => {
+        if (problem.code === 'not_signed_in') return null;
+        throw problem;
+      });
+      // The sign-in leads back here.
+      if (session === null)
+        return void (await navigate('/sign-in', { state: { from: `/confirm-address#${token}` } }));
       await confirmAddress(token);
       client.clear();
       await navigate('/', { replace: true });
