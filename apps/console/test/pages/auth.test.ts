@@ -1,4 +1,6 @@
-import { buildAccount, describeInBrowser, useBrowser } from '@onecode/testing';
+import { unseal } from '@onecode/domain';
+import { noteMailSender } from '@onecode/store';
+import { buildAccount, describeInBrowser, TEST_SECRET_KEY, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';
 import { PASSWORD, person, windowOf } from '../people.js';
@@ -65,6 +67,30 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     await press(page, 'Sign in');
     await heading(page, 'Team').waitFor();
     expect(await page.getByRole('button', { name: 'Invite member' }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('return a user to the link that confirms a new address', async () => {
+    const who = await person(server);
+    await noteMailSender(server.db.database, 'codes@onecode.example');
+    await who.post('/auth/change-address', { email: 'fresh@example.com' });
+    const [mail] = await server.db.sql<{ id: string; sealed_link: Uint8Array }>(
+      'select id, sealed_link from outbox where recipient = $1',
+      ['fresh@example.com'],
+    );
+    await noteMailSender(server.db.database, null);
+    const page = await freshPage();
+    await page.goto(unseal(TEST_SECRET_KEY, mail!.id, mail!.sealed_link));
+    await press(page, 'Confirm the address');
+    await heading(page, 'Sign in').waitFor();
+    await fill(page, 'Email', who.email);
+    await fill(page, 'Password', PASSWORD);
+    await press(page, 'Sign in');
+    await press(page, 'Confirm the address');
+    await page.getByText('Your address was changed').waitFor();
+    expect(await server.db.sql('select email from users where id = $1', [who.id])).toEqual([
+      { email: 'fresh@example.com' },
+    ]);
     await page.context().close();
   });
 

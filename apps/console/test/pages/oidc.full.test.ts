@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { changeSetting, listAuditEntries, setStaffRole } from '@onecode/store';
+import { changeSetting, createUser, listAuditEntries, setStaffRole } from '@onecode/store';
 import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { readConsoleConfig } from '../../src/config.js';
 import { startConsole, type StartedConsole } from '../console.js';
 import { CLIENT, startOpenidProvider, type Identified, type OpenidProvider } from '../openidProvider.js';
-import { callConsole, person } from '../people.js';
+import { callConsole, fromNewAddress, PASSWORD, person } from '../people.js';
 
 const browser = useBrowser();
 const BUTTON = 'Staff: company sign-in';
@@ -23,10 +23,14 @@ afterAll(async () => {
   await provider.close();
 });
 
+/** Of an address of its own: one address begins three sign-ins in ten seconds. */
+const newWindow = () =>
+  browser.newContext({ locale: 'en-US', baseURL: server.url, extraHTTPHeaders: fromNewAddress() });
+
 /** Goes to the provider as this person, in a browser of their own. */
 async function come(who: Identified): Promise<Page> {
   provider.signIn(who);
-  const context = await browser.newContext({ locale: 'en-US', baseURL: server.url });
+  const context = await newWindow();
   const page = await context.newPage();
   await page.goto('/sign-in');
   await page.getByRole('button', { name: BUTTON }).click();
@@ -118,12 +122,51 @@ describeInBrowser('the OpenID provider of the staff', () => {
     const olga = await person(server, { staff: 'operator' });
     await server.db.sql('update users set email_verified = false where id = $1', [olga.id]);
     expect((await olga.get('/session')).status).toBe(200);
+    // A link to an address of the stranger's own, and a sign-in between the password and the second factor.
+    for (const [identifier, value] of [
+      ['address-change:x', JSON.stringify({ userId: olga.id, email: 'thief@example.com' })],
+      ['2fa-x', olga.id],
+    ])
+      await server.db.sql(
+        `insert into user_verifications (id, identifier, value, expires_at)
+         values (gen_random_uuid(), $1, $2, now() + interval '1 hour')`,
+        [identifier, value],
+      );
     const page = await come({ email: olga.email, isVerified: true });
     await page.getByRole('button', { name: 'User menu' }).waitFor();
     expect((await olga.get('/session')).status).toBe(401);
+    const begun = 'select identifier from user_verifications where strpos(value, $1) > 0';
+    expect(await server.db.sql(begun, [olga.id])).toEqual([]);
     const left = 'select provider_id from user_credentials where user_id = $1';
     expect(await server.db.sql(left, [olga.id])).toEqual([{ provider_id: 'oidc' }]);
     await page.context().close();
+  });
+
+  it('leaves the password of a user whom an operator created', async () => {
+    const email = 'created@example.com';
+    const made = {
+      name: 'Olga',
+      language: 'en',
+      staff: 'operator',
+      password: PASSWORD,
+      membership: null,
+    } as const;
+    await createUser(server.db.database, TEST_ACTOR, { ...made, email });
+    const page = await come({ email, isVerified: true });
+    await page.getByRole('button', { name: 'User menu' }).waitFor();
+    await page.context().close();
+    const signIn = { body: { email, password: PASSWORD } };
+    expect((await callConsole(server, 'POST', '/auth/sign-in/email', signIn)).status).toBe(200);
+  });
+
+  it('says on the sign-in page that it did not work', async () => {
+    provider.signIn(null);
+    const context = await newWindow();
+    const page = await context.newPage();
+    await page.goto('/sign-in');
+    await page.getByRole('button', { name: BUTTON }).click();
+    await page.getByText('The company sign-in did not work').waitFor();
+    await context.close();
   });
 
   it('is asked with a state, a nonce and a challenge for the code', async () => {
@@ -163,7 +206,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
   it('signs in no browser but the one that asked: an answer of its own, carried elsewhere, is refused', async () => {
     const olga = await person(server, { staff: 'operator' });
     provider.signIn({ email: olga.email, isVerified: true });
-    const thief = await browser.newContext({ locale: 'en-US', baseURL: server.url });
+    const thief = await newWindow();
     const page = await thief.newPage();
     const callback = page.waitForRequest((request) => request.url().includes('/api/auth/callback/oidc'));
     await page.route('**/api/auth/callback/oidc**', (route) => route.abort());
@@ -171,7 +214,7 @@ describeInBrowser('the OpenID provider of the staff', () => {
     await page.getByRole('button', { name: BUTTON }).click();
     const carried = (await callback).url();
     const answer = await fetch(carried, { redirect: 'manual' });
-    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/sign-in?refused']);
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/sign-in?failed']);
     await thief.close();
   });
 
