@@ -29,7 +29,5 @@ export const theme = createTheme({
     // Without a minimum width, a narrow column would truncate the badge's text.
     Badge: { defaultProps: { variant: 'light', tt: 'none', fw: 550, miw: 'max-content' } },
     Text: { defaultProps: { size: 'sm' } },
-    // Forms say what is wrong with a number, rather than change it.
-    NumberInput: { defaultProps: { allowDecimal: false, clampBehavior: 'none' } },
   },
 });

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { ApiProblem } from '../api/http.js';
 import { useMutationOnce } from '../api/queries.js';
-import { useNumbers } from './formats.js';
+import { readNumber } from '../components/readNumber.js';
 
 /** Messages for the fields that the server refused, by field. */
 export function useFieldErrors(): (problem: ApiProblem) => Record<string, string> {
@@ -43,15 +43,39 @@ export function useNameRule(lengthMax: number, { optional = false } = {}): (type
   };
 }
 
-/** Makes rules for whole numbers from `min` to `max`, or null where they may be off. */
-export function useRangeRule(): (bounds: { min: number; max: number }) => (typed: unknown) => string | null {
-  const { t } = useTranslation();
-  const { whole } = useNumbers();
-  return ({ min, max }) =>
-    (typed) =>
-      typed === null || (typeof typed === 'number' && Number.isInteger(typed) && typed >= min && typed <= max)
-        ? null
-        : t('rules.range', { min: whole(min), max: whole(max) });
+export interface NumberBounds {
+  min: number;
+  max: number;
+  /** How many the number may have; none where left out. */
+  decimals?: number;
+}
+
+/** Makes rules for the values of number fields, which are null while they are off. A rule returns what is wrong with a value. */
+export function useNumberRule(): (bounds: NumberBounds) => (value: unknown) => string | null {
+  const { t, i18n } = useTranslation();
+  const { language } = i18n;
+  const write = (number: number): string => number.toLocaleString(language, { maximumFractionDigits: 6 });
+  return ({ min, max, decimals = 0 }) => {
+    const kind = decimals === 0 ? 'whole' : 'decimal';
+    const range = t(`rules.${kind}.range`, { min: write(min), max: write(max) });
+    return (value) => {
+      if (value === null) return null;
+      if (typeof value === 'number') return value >= min && value <= max ? null : range;
+      const text = String(value);
+      const fault = readNumber(text, language, decimals);
+      if (fault === 'empty') return t('fieldErrors.required');
+      if (fault === 'large') return range;
+      if (fault === 'thousands') {
+        const thousands = Number(text.replaceAll(/\D/g, ''));
+        return t('rules.whole.thousands', {
+          typed: text.trim(),
+          meant: write(thousands / 1_000),
+          thousands: write(thousands),
+        });
+      }
+      return fault === 'decimals' ? t(`rules.${kind}.decimals`, { decimals }) : t(`rules.${kind}.digits`);
+    };
+  };
 }
 
 /** A `ref` that focuses the first field of a page or step when it appears. */

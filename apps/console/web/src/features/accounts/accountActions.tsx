@@ -1,4 +1,4 @@
-import { NumberInput, Text, TextInput } from '@mantine/core';
+import { Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,8 +6,9 @@ import type { StaffAccountDetailsView } from '../../../../src/features/accounts/
 import { useMayOperate } from '../../app/session.js';
 import { ChangeButton, useReasonRule } from '../../components/changeDialog.js';
 import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
+import { NumberField } from '../../components/numberField.js';
 import { post, useAccountChange } from '../../hooks/change.js';
-import { useNameRule, useRangeRule } from '../../hooks/forms.js';
+import { useNameRule, useNumberRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { HoldButton, ReleaseButton } from '../holds/holdButtons.js';
 import { midnight } from '../sends/sendQuery.js';
@@ -54,21 +55,22 @@ export function AccountActions({ account }: Props) {
 }
 
 /** The bounds of the server. */
-const AMOUNT_MAX = 1_000_000;
+const AMOUNT = { min: 1, max: 1_000_000 };
 const TEXT_LENGTH_MAX = 200;
 
 /** Grants credits, and shows the resulting balance before that is confirmed. */
 function CreditsForm({ account }: Props) {
   const { t } = useTranslation(['accounts', 'common']);
-  const { whole } = useNumbers();
+  const { whole, signed } = useNumbers();
   const path = `/staff/accounts/${account.id}`;
   const change = useAccountChange(path, useClose());
   // One id per form: a retry after a lost answer grants nothing twice.
   const [grantId] = useState(() => crypto.randomUUID());
-  const form = useForm<{ amount: number | ''; reason: string; reference: string; expiresAt: string }>({
+  const amountRule = useNumberRule()(AMOUNT);
+  const form = useForm<{ amount: number | string; reason: string; reference: string; expiresAt: string }>({
     initialValues: { amount: '', reason: '', reference: '', expiresAt: '' },
     validate: {
-      amount: useRangeRule()({ min: 1, max: AMOUNT_MAX }),
+      amount: amountRule,
       reason: useReasonRule(),
       reference: useNameRule(TEXT_LENGTH_MAX, { optional: true }),
       expiresAt: (lastDay) =>
@@ -76,6 +78,7 @@ function CreditsForm({ account }: Props) {
     },
   });
   const { amount } = form.values;
+  const before = whole(account.credits);
   const grant = ({ reference, expiresAt, ...values }: typeof form.values): void =>
     change.mutate(
       post(`${path}/credits`, {
@@ -88,11 +91,10 @@ function CreditsForm({ account }: Props) {
     );
   return (
     <DialogForm onSubmit={form.onSubmit(grant)} action={t('credits.button')} change={change}>
-      <NumberInput
+      <NumberField
         label={t('credits.amount')}
         required
-        min={1}
-        max={AMOUNT_MAX}
+        {...AMOUNT}
         data-autofocus
         {...form.getInputProps('amount')}
       />
@@ -116,10 +118,13 @@ function CreditsForm({ account }: Props) {
         {...form.getInputProps('expiresAt')}
       />
       <Text aria-live="polite">
-        {t('credits.balance', {
-          before: whole(account.credits),
-          after: whole(account.credits + (typeof amount === 'number' ? amount : 0)),
-        })}
+        {typeof amount === 'number' && amountRule(amount) === null
+          ? t('credits.balance', {
+              before,
+              after: whole(account.credits + amount),
+              change: signed(amount),
+            })
+          : t('credits.balanceNow', { before })}
       </Text>
     </DialogForm>
   );

@@ -1,4 +1,4 @@
-import { Anchor, Group, NumberInput, Radio, Stack, Switch, Text } from '@mantine/core';
+import { Anchor, Group, Radio, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
@@ -9,9 +9,10 @@ import { useMayOperate } from '../../app/session.js';
 import { ModeBadge } from '../../components/badges.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
+import { NumberField } from '../../components/numberField.js';
 import { Section } from '../../components/page.js';
 import { put, useAccountChange } from '../../hooks/change.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNumberRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { EditableSection } from '../protection/editableSection.js';
 
@@ -47,10 +48,10 @@ function RateForm({ account }: Props) {
   const bounds = data?.bounds.accountRatePerMinute ?? { min: 1, max: 1_000_000 };
   const path = `/staff/accounts/${account.id}`;
   const change = useAccountChange(path, useClose());
-  const rangeRule = useRangeRule();
+  const numberRule = useNumberRule();
   const form = useForm({
     initialValues: { isOwn: account.ownRatePerMinute !== null, rate: account.ratePerMinute },
-    validate: { rate: (rate, { isOwn }) => (isOwn ? rangeRule(bounds)(rate) : null) },
+    validate: { rate: (rate, { isOwn }) => (isOwn ? numberRule(bounds)(rate) : null) },
   });
   return (
     <DialogForm
@@ -66,7 +67,7 @@ function RateForm({ account }: Props) {
         {...form.getInputProps('isOwn', { type: 'checkbox' })}
       />
       {form.values.isOwn && (
-        <NumberInput label={t('rate.label')} {...bounds} {...form.getInputProps('rate')} />
+        <NumberField label={t('rate.label')} {...bounds} {...form.getInputProps('rate')} />
       )}
     </DialogForm>
   );

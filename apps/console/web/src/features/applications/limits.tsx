@@ -1,10 +1,11 @@
-import { Button, Group, NumberInput, Stack, Switch } from '@mantine/core';
+import { Button, Group, Stack, Switch } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { ApplicationView, LimitsView } from '../../../../src/features/applications/view.js';
 import { useAccount } from '../../app/session.js';
 import { put, useChange } from '../../hooks/change.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNumberRule } from '../../hooks/forms.js';
+import { NumberField } from '../../components/numberField.js';
 import { Section } from '../../components/page.js';
 import { Failure } from '../../components/states.js';
 
@@ -21,7 +22,7 @@ export function Limits({ application }: { application: ApplicationView }) {
   const { t } = useTranslation('applications');
   const { path, mayChange } = useAccount();
   const list = `${path}/applications`;
-  const rule = useRangeRule()(BOUNDS);
+  const rule = useNumberRule()(BOUNDS);
   const form = useForm<Typed>({
     initialValues: { ...application.limits },
     validate: { perMinute: rule, perRecipientHour: rule },
@@ -48,7 +49,7 @@ export function Limits({ application }: { application: ApplicationView }) {
                 }}
               />
               {form.values[limit] !== null && (
-                <NumberInput
+                <NumberField
                   w={220}
                   label={t(`limits.${limit}Field`)}
                   {...BOUNDS}

@@ -1,4 +1,4 @@
-import { NumberInput, Select, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { CostsView, PriceView } from '../../../../src/features/costs/view.js';
@@ -8,12 +8,13 @@ import { useMayOperate } from '../../app/session.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogButton, DialogForm, useClose } from '../../components/dialog.js';
+import { NumberField } from '../../components/numberField.js';
 import { Section } from '../../components/page.js';
 import { Loaded } from '../../components/states.js';
 import { put, useChange } from '../../hooks/change.js';
 import { NO_COUNTRY, useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { useMonths } from '../../hooks/formats.js';
-import { useRequired } from '../../hooks/forms.js';
+import { useNumberRule, useRequired } from '../../hooks/forms.js';
 import { useMoney } from './money.js';
 
 /** What Meta charges for a message to each country, as operators say it. */
@@ -80,6 +81,9 @@ function PriceTable({ prices, currency }: { prices: readonly PriceView[]; curren
   );
 }
 
+/** The bounds of the server. */
+const PRICE_BOUNDS = { min: 0, max: 1_000, decimals: 6 };
+
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
 
 function PriceForm({ currency }: { currency: string | null }) {
@@ -97,8 +101,8 @@ function PriceForm({ currency }: { currency: string | null }) {
     },
     validate: {
       country: required,
-      price: (typed) => (typeof typed === 'number' ? null : t('prices.number')),
-      since: (typed) => (/^20\d\d-\d\d$/.test(typed) ? null : t('prices.month')),
+      price: useNumberRule()(PRICE_BOUNDS),
+      since: (typed) => (/^20\d\d-(0[1-9]|1[0-2])$/.test(typed) ? null : t('prices.month')),
     },
   });
   return (
@@ -115,14 +119,11 @@ function PriceForm({ currency }: { currency: string | null }) {
         data-autofocus
         {...form.getInputProps('country')}
       />
-      <NumberInput
+      <NumberField
         label={t('columns.price')}
         description={t('prices.priceText')}
         required
-        min={0}
-        decimalScale={6}
-        decimalSeparator={i18n.language === 'en' ? '.' : ','}
-        hideControls
+        {...PRICE_BOUNDS}
         {...form.getInputProps('price')}
       />
       <Select

@@ -1,13 +1,14 @@
-import { NumberInput, Switch, Text } from '@mantine/core';
+import { Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { BalanceAlertView } from '../../../../src/features/ledger/view.js';
 import { useData } from '../../api/queries.js';
 import { useAccount, useSession } from '../../app/session.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
+import { NumberField } from '../../components/numberField.js';
 import { put, useChange } from '../../hooks/change.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNumberRule } from '../../hooks/forms.js';
 import { EditableSection } from '../protection/editableSection.js';
 
 const BELOW = { min: 1, max: 100_000_000, initial: 100 };
@@ -38,11 +39,11 @@ export function BalanceAlert() {
 function AlertForm({ below }: Pick<BalanceAlertView, 'below'>) {
   const { t } = useTranslation('ledger');
   const path = `${useAccount().path}/balance-alert`;
-  const rangeRule = useRangeRule();
+  const numberRule = useNumberRule();
   const change = useChange([path], { onDone: useClose() });
   const form = useForm({
     initialValues: { isOn: below !== null, below: below ?? BELOW.initial },
-    validate: { below: (value, { isOn }) => (isOn ? rangeRule(BELOW)(value) : null) },
+    validate: { below: (value, { isOn }) => (isOn ? numberRule(BELOW)(value) : null) },
   });
   return (
     <DialogForm
@@ -57,7 +58,7 @@ function AlertForm({ below }: Pick<BalanceAlertView, 'below'>) {
         {...form.getInputProps('isOn', { type: 'checkbox' })}
       />
       {form.values.isOn && (
-        <NumberInput
+        <NumberField
           label={t('alert.field')}
           min={BELOW.min}
           max={BELOW.max}

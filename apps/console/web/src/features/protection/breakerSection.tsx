@@ -1,13 +1,14 @@
-import { Alert, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Alert, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
+import { NumberField } from '../../components/numberField.js';
 import { Time } from '../../components/times.js';
 import { post, put, useAccountChange } from '../../hooks/change.js';
 import { useCountryName } from '../../hooks/countries.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNumberRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { EditableSection } from './editableSection.js';
 import type { ProtectionProps } from './protectionSections.js';
@@ -127,11 +128,11 @@ function Ended({ trips }: { trips: readonly Trip[] }) {
 function BreakerForm({ path, protection }: ProtectionProps) {
   const { t } = useTranslation('protection');
   const change = useAccountChange(path, useClose());
-  const rangeRule = useRangeRule();
+  const numberRule = useNumberRule();
   const rule =
     (name: keyof typeof BOUNDS) =>
-    (value: number, { isOn }: { isOn: boolean }) =>
-      isOn ? rangeRule(BOUNDS[name])(value) : null;
+    (value: unknown, { isOn }: { isOn: boolean }) =>
+      isOn ? numberRule(BOUNDS[name])(value) : null;
   const form = useForm({
     initialValues: { isOn: protection.breaker !== null, ...(protection.breaker ?? INITIAL) },
     validate: { unverifiedPercent: rule('unverifiedPercent'), minSends: rule('minSends') },
@@ -151,7 +152,7 @@ function BreakerForm({ path, protection }: ProtectionProps) {
       />
       {form.values.isOn &&
         (['unverifiedPercent', 'minSends'] as const).map((name) => (
-          <NumberInput
+          <NumberField
             key={name}
             label={t(`breaker.fields.${name}`)}
             {...BOUNDS[name]}

@@ -1,4 +1,4 @@
-import { MultiSelect, NumberInput, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
+import { MultiSelect, SimpleGrid, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Fragment, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,10 +6,11 @@ import { useLocation } from 'react-router';
 import type { ProtectionView } from '../../../../src/features/protection/view.js';
 import { useData } from '../../api/queries.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
+import { NumberField } from '../../components/numberField.js';
 import { Loaded } from '../../components/states.js';
 import { put, useAccountChange } from '../../hooks/change.js';
 import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNumberRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { BreakerSection } from './breakerSection.js';
 import { EditableSection } from './editableSection.js';
@@ -191,7 +192,7 @@ function CeilingsSection(props: ProtectionProps) {
 function CeilingsForm({ path, protection: { unitsPerDay, unitsPerMonth } }: ProtectionProps) {
   const { t } = useTranslation('protection');
   const change = useAccountChange(path, useClose());
-  const rule = useRangeRule()(BOUNDS);
+  const rule = useNumberRule()(BOUNDS);
   const form = useForm<Record<Period, number | null>>({
     initialValues: { unitsPerDay, unitsPerMonth },
     validate: { unitsPerDay: rule, unitsPerMonth: rule },
@@ -212,7 +213,7 @@ function CeilingsForm({ path, protection: { unitsPerDay, unitsPerMonth } }: Prot
             {...(index === 0 && { 'data-autofocus': true })}
           />
           {form.values[name] !== null && (
-            <NumberInput label={t(`ceilings.${name}.label`)} {...BOUNDS} {...form.getInputProps(name)} />
+            <NumberField label={t(`ceilings.${name}.label`)} {...BOUNDS} {...form.getInputProps(name)} />
           )}
         </Fragment>
       ))}

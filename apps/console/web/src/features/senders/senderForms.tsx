@@ -1,10 +1,11 @@
-import { NumberInput, PasswordInput, Select, Text, TextInput } from '@mantine/core';
+import { PasswordInput, Select, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { SenderRulesView, SenderView } from '../../../../src/features/senders/view.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
+import { NumberField } from '../../components/numberField.js';
 import { post, put, useChange } from '../../hooks/change.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNumberRule } from '../../hooks/forms.js';
 import { useSenders } from '../../hooks/senders.js';
 
 /** Adds a sender, which sends nothing before it is activated, or changes one: number, token, template, throughput. */
@@ -32,7 +33,7 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
     initialValues,
     // The server's rules.
     validate: {
-      throughput: useRangeRule()(rules.throughput),
+      throughput: useNumberRule()(rules.throughput),
       token: matches(sender === undefined ? patterns.token : `${patterns.token}|^$`, t('fieldErrors.token')),
       phoneNumberId: matches(patterns.phoneNumberId, t('fieldErrors.phoneNumberId')),
       businessAccountId: matches(`${patterns.businessAccountId}|^$`, t('fieldErrors.phoneNumberId')),
@@ -106,7 +107,7 @@ export function SenderForm({ rules, sender }: { rules: SenderRulesView; sender?:
         allowDeselect={false}
         {...form.getInputProps('englishTemplateLanguage')}
       />
-      <NumberInput
+      <NumberField
         label={t('throughput.label')}
         description={t('throughput.what')}
         min={rules.throughput.min}

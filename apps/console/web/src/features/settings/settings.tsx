@@ -1,4 +1,4 @@
-import { Button, Divider, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { Button, Divider, Group, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { SettingsView } from '../../../../src/features/settings/view.js';
@@ -7,8 +7,9 @@ import { useMayOperate } from '../../app/session.js';
 import { AuditTable } from '../audit/auditTable.js';
 import { Prices } from '../costs/prices.js';
 import { put, useChange } from '../../hooks/change.js';
-import { useRangeRule } from '../../hooks/forms.js';
+import { useNumberRule } from '../../hooks/forms.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
+import { NumberField } from '../../components/numberField.js';
 import { Page, Section } from '../../components/page.js';
 import { ReadOnlyBadge } from '../../components/badges.js';
 import { Failure, Loaded } from '../../components/states.js';
@@ -51,23 +52,21 @@ export function Settings() {
 
 function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { view: SettingsView }) {
   const { staffTwoFactor: _apart, ...settings } = all;
-  const { t, i18n } = useTranslation(['settings', 'common']);
+  const { t } = useTranslation(['settings', 'common']);
   const mayOperate = useMayOperate();
   const { whole } = useNumbers();
   const { seconds: durationText } = useDurations();
-  const rangeRule = useRangeRule();
+  const numberRule = useNumberRule();
   const change = useChange(['/staff/settings', '/staff/audit', '/staff/accounts'], { done: t('saved') });
   const form = useForm<Settings>({
     initialValues: settings,
-    validate: Object.fromEntries(Object.entries(bounds).map(([name, of]) => [name, rangeRule(of)])),
+    validate: Object.fromEntries(Object.entries(bounds).map(([name, of]) => [name, numberRule(of)])),
   });
 
   const field = (name: Exclude<keyof Settings, Optional>) => ({
     label: t(`fields.${name}.label`),
     description: t(`fields.${name}.description`),
     ...bounds[name],
-    thousandSeparator: i18n.language === 'en' ? ',' : '.',
-    decimalSeparator: i18n.language === 'en' ? '.' : ',',
     disabled: !mayOperate,
     maw: 480,
     ...form.getInputProps(name),
@@ -84,7 +83,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
         }
       />
       {form.values[name] !== null && (
-        <NumberInput
+        <NumberField
           label={t(`fields.${name}.label`)}
           {...bounds[name]}
           disabled={!mayOperate}
@@ -93,6 +92,7 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
       )}
     </Stack>
   );
+  const validity: number | string = form.values.codeValiditySeconds;
   const save = (values: Settings): void => {
     const changed = Object.entries(values).filter(
       ([name, value]) => value !== settings[name as keyof Settings],
@@ -102,22 +102,22 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
   return (
     <form onSubmit={form.onSubmit(save)} noValidate>
       <Stack>
-        <NumberInput {...field('freeSends')} />
-        <NumberInput
+        <NumberField {...field('freeSends')} />
+        <NumberField
           {...field('codeValiditySeconds')}
           rightSection={
             <Text c="dimmed" className="tabular">
-              {durationText(form.values.codeValiditySeconds)}
+              {typeof validity === 'number' && durationText(validity)}
             </Text>
           }
           rightSectionWidth={130}
         />
-        <NumberInput {...field('accountRatePerMinute')} />
+        <NumberField {...field('accountRatePerMinute')} />
         {optional('guessBudget')}
         {optional('retainNumbersDays')}
         {optional('retainSendsDays')}
         <Divider label={t('signUps')} labelPosition="left" maw={480} />
-        <NumberInput
+        <NumberField
           {...field('trialSendsPerDay')}
           rightSection={
             <Text c="dimmed" className="tabular">
@@ -126,9 +126,9 @@ function SettingsForm({ view: { settings: all, bounds, trialSendsToday } }: { vi
           }
           rightSectionWidth={130}
         />
-        <NumberInput {...field('trialAccountSendsPerDay')} />
-        <NumberInput {...field('signUpsPerNetworkDay')} />
-        <NumberInput {...field('signUpsPerDomainDay')} />
+        <NumberField {...field('trialAccountSendsPerDay')} />
+        <NumberField {...field('signUpsPerNetworkDay')} />
+        <NumberField {...field('signUpsPerDomainDay')} />
         {optional('newAccountUnitsPerDay')}
         {change.error !== null && <Failure problem={change.error} />}
         {mayOperate && (
