@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import { findAccount, logRead } from '@onecode/store';
 import { orNotFound } from './problem.js';
 import { route, type Call, type Method, type Route } from './route.js';
@@ -9,7 +9,7 @@ import { route, type Call, type Method, type Route } from './route.js';
  *
  * @param path below that of the account
  */
-export function accountReading<B extends TSchema, Q extends TSchema>(
+export function accountReading<B extends TSchema, Q extends TObject>(
   method: Method,
   path: string,
   definition: { body?: B; query?: Q; handle(call: Call<Static<B>, Static<Q>>): Promise<object> },

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import type { Actor, MemberRole, StaffRole } from '@onecode/store';
 import type { Person } from '../auth/identity.js';
 import type { ConsoleContext } from '../context.js';
@@ -34,13 +34,13 @@ export interface Route {
   /** Whether the person must have confirmed their identity in this session within the last ten minutes. */
   confirmed?: true;
   body?: TSchema;
-  query?: TSchema;
+  query?: TObject;
   /** Returns the JSON of a 200, a `CsvDownload`, or nothing for a 204. */
   handle(call: Call<never, never>): Promise<object | void>;
 }
 
 /** Defines a route; its handler gets body and query with the types of their schemas. */
-export function route<B extends TSchema, Q extends TSchema>(
+export function route<B extends TSchema, Q extends TObject>(
   method: Method,
   path: string,
   access: Access,

@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import { IsInteger, type Static, type TObject, type TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { ConsoleProblem } from './problem.js';
@@ -11,10 +11,19 @@ export function bodyReader<S extends TSchema>(schema: S): Reader<S> {
   return (value) => checked(validator, value);
 }
 
-/** Returns a function that checks query parameters, after it has filled in defaults and converted their texts. @throws as `bodyReader` */
-export function queryReader<S extends TSchema>(schema: S): Reader<S> {
+/** Returns a function that checks query parameters, after it has filled in defaults and read whole numbers. @throws as `bodyReader` */
+export function queryReader<S extends TObject>(schema: S): Reader<S> {
   const validator = Compile(schema);
-  return (value) => checked(validator, validator.Convert(validator.Default({ ...(value as object) })));
+  // TypeBox's own conversion reads `1.9` as 1 and `true` as 1.
+  const read = ([name, value]: [string, unknown]): [string, unknown] =>
+    IsInteger(schema.properties[name]) && typeof value === 'string' && /^\d{1,15}$/.test(value)
+      ? [name, Number(value)]
+      : [name, value];
+  return (value) =>
+    checked(
+      validator,
+      Object.fromEntries(Object.entries(validator.Default({ ...(value as object) }) as object).map(read)),
+    );
 }
 
 function checked<S extends TSchema>(validator: Validator<{}, S>, value: unknown): Static<S> {

@@ -15,6 +15,8 @@ import { route, type Route } from '../../http/route.js';
 import { COST_COLUMNS, type CostsView, type OwnCostsView } from './view.js';
 
 const MONTHS = 12;
+/** The database would round a price with more. */
+const PRICE_DECIMALS = 6;
 const CSV_DAYS = 366;
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'));
 
@@ -50,6 +52,8 @@ export const costRoutes: readonly Route[] = [
     async handle({ context, actor, body }) {
       if (!isCountryTarget(body.country))
         throw new ConsoleProblem('invalid_input', { errors: { country: 'unknown' } });
+      if (body.price !== null && Number(body.price.toFixed(PRICE_DECIMALS)) !== body.price)
+        throw new ConsoleProblem('invalid_input', { errors: { price: 'multipleOf' } });
       if (!CURRENCIES.has(body.currency))
         throw new ConsoleProblem('invalid_input', { errors: { currency: 'unknown' } });
       await setMessagePrice(context.database, actor, body);
