@@ -62,7 +62,7 @@ export async function choosePorts() {
 async function portOf(variable, initial) {
   const text = process.env[variable] || String(initial);
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+  if (!/^\d+$/.test(text) || port < 1 || port > 65_535) {
     throw new UserError(`${variable} must be a port from 1 to 65535, not "${text}".`);
   }
   if (!(await isFree(port))) {

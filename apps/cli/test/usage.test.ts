@@ -44,6 +44,40 @@ function named(args: readonly string[]): string {
   return ['onecode', ...words].join(' ');
 }
 
+/** What a person could mean as a number. Each is refused, and none becomes another number. */
+const NO_NUMBERS = [
+  '1,000',
+  '2.500',
+  '1.5',
+  '1e3',
+  '0x10',
+  ' 5 ',
+  '5.0',
+  '+5',
+  '-5',
+  '1_000',
+  '1 000',
+  '१',
+  '５',
+  '',
+  '9'.repeat(20),
+];
+const AMOUNT = [...CREDIT, '--reason', 'r', '--amount'];
+const NUMBERS: readonly [string[], string][] = [
+  [AMOUNT, '--amount must be a whole number'],
+  [[...CREATE, '--name', 'a', '--free-quota'], '--free-quota must be a whole number'],
+  [[...CREATE, '--name', 'a', '--credits'], '--credits must be a whole number'],
+  [['account', 'rate', UNKNOWN_ID], 'the rate must be a whole number'],
+  [[...CEILING, '--day'], '--day must be a whole number'],
+  [[...BREAKER, '--unverified-percent'], '--unverified-percent must be a whole number'],
+  [[...LIMITS, '--per-minute'], '--per-minute must be off, on or a whole number'],
+  [['settings', 'set', 'free_sends'], 'free_sends must be a whole number'],
+  [['settings', 'set', 'retain_sends_days'], 'retain_sends_days must be off, on or a whole number'],
+  [['sender', 'throughput', UNKNOWN_ID], 'the throughput must be a whole number'],
+  [['cost', 'list', '--days'], '--days must be a whole number'],
+  [['audit', 'list', '--limit'], '--limit must be a whole number'],
+];
+
 describe('a command that was not written right ends with 2 and one line, before anything is read', () => {
   const rows: [string[], RegExp | string][] = [
     [[], /a command is missing: one of account, application, key, settings, sender/],
@@ -171,6 +205,22 @@ describe('a command that was not written right ends with 2 and one line, before 
       expectUsageError(await onecode(args), line);
     },
   );
+
+  it.each(NUMBERS.map(([args, line]) => ({ name: named(args), args, line })))(
+    '$name and no plain digits',
+    async ({ args, line }) => {
+      for (const number of args === AMOUNT ? NO_NUMBERS : ['1,000', '2.500', '1e3'])
+        expectUsageError(await onecode([...args, number]), line);
+    },
+  );
+
+  it('a price that is no decimal number with a point', async () => {
+    for (const price of NO_NUMBERS.filter((one) => !['2.500', '1.5', '5.0'].includes(one)))
+      expectUsageError(
+        await onecode(['cost', 'price', 'BR', '--currency', 'USD', price]),
+        'the price must be off or a number',
+      );
+  });
 
   it('in a process of its own too', async () => {
     const [args, line] = rows.at(-1)!;

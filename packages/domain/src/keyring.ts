@@ -20,7 +20,7 @@ export function parseKeyring(text: string): Keyring {
     const version = colon < 0 ? '1' : part.slice(0, colon);
     const encoded = part.slice(colon + 1);
     const number = Number(version);
-    if (!Number.isInteger(number) || number < 1 || number > 255)
+    if (!/^\d+$/.test(version) || number < 1 || number > 255)
       throw new Error('a key version must be a whole number from 1 to 255');
     if (keys.has(number)) throw new Error(`key version ${number} is given twice`);
     const key = Buffer.from(encoded, 'base64');
