@@ -126,6 +126,8 @@ const LINK =
 
 /** The number in what people copy from contacts, chats and web pages: without invisible characters, and out of a link to a chat. */
 export function pastedNumber(text: string): string {
+  // NFKC would make a digit of a footnote's mark, such as ²: a number of another person.
+  if (/\p{No}/u.test(text)) return text;
   return text
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')

@@ -201,6 +201,12 @@ describe('a number as people paste it', () => {
   });
 });
 
+describe('a phone number with a footnote’s mark', () => {
+  it.each(['+49 30 123456²', '+49 30 12345½', '+49 30 123456①'])('%s is no number', (text) => {
+    expect(parseRecipient(pastedNumber(text))).toMatchObject({ kind: 'invalid' });
+  });
+});
+
 describe('a costly number', () => {
   it.each([
     ['a satellite telephone of Inmarsat', '+870773111632'],

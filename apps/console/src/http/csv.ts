@@ -94,13 +94,17 @@ async function* textsOf(
 
 const lineOf = (cells: readonly Cell[]): string => `${cells.map(cellOf).join(',')}\r\n`;
 
-/** Where a spreadsheet would take a text for a formula: at its start, and behind what is a separator in some languages. */
-const FORMULA = /(^|[;\n])(?=[=+\-@\t\r])/g;
+/**
+ * Where a spreadsheet may take a text for a formula: at its start, and after a separator of some languages or formats. Before the sign,
+ * which may be a full-width or small one, there may be white space, characters that are not shown, and quotes.
+ */
+const FORMULA =
+  /^(?=[\t\r\n])|(?:^|(?<=[;\t\r\n]))(?=(?:(?![\t\r\n])[\s\p{Cc}\p{Cf}\p{DI}"])*[=+\-@|\u2212\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20])/gu;
 
 function cellOf(cell: Cell): string {
   if (cell === null) return '';
   if (cell instanceof Date) return cell.toISOString();
   if (typeof cell === 'number') return String(cell);
-  const safe = cell.replace(FORMULA, "$1'");
+  const safe = cell.replace(FORMULA, "'");
   return /[",;\r\n\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

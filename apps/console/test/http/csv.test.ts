@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import fc from 'fast-check';
 import { createLog } from '@onecode/runtime';
 import {
   buildCaller,
@@ -95,6 +96,98 @@ describe('a download', () => {
   it('of what is no filter is refused as by the page', async () => {
     expect((await download('sends.csv?status=lost')).status).toBe(422);
     expect((await download('overview.csv')).status).toBe(422);
+  });
+});
+
+/** What a spreadsheet may take for the beginning of a formula, also in its small and full-width forms. */
+const SIGNS = [...'=+-@|−﹢﹣﹦﹫＝＋－＠'];
+/** What may stand before it without changing that. */
+const BEFORE = [
+  '',
+  ' ',
+  '\u00a0',
+  '\u3000',
+  '\u200b',
+  '\ufeff',
+  '\u00ad',
+  '\u2066',
+  '\u3164',
+  '\ufe0f',
+  '\x01',
+  '"',
+  '""',
+];
+const BEGINS_FORMULA = new RegExp(
+  `^[\\s\\p{Cc}\\p{Cf}\\p{DI}"]*[${SIGNS.join('').replace('-', '\\-')}]`,
+  'u',
+);
+
+describe('a cell of a download', () => {
+  const app = express();
+  let cells: readonly (string | number)[] = [];
+  const pages = async function* () {
+    yield cells.map((cell) => [cell]);
+  };
+  app.get('/', (request, response) =>
+    sendCsv(request, response, new CsvDownload('list', ['text'], pages()), createLog('console', 'silent')),
+  );
+  const listening = app.listen(0);
+  afterAll(() => listening.close());
+  /** The file of one column of cells, without its head. */
+  async function fileOf(of: readonly (string | number)[]): Promise<string> {
+    cells = of;
+    const answer = await fetch(`http://localhost:${(listening.address() as AddressInfo).port}/`);
+    return (await answer.text()).replace(/^text\r\n/, '');
+  }
+  /** The cells of a file of one column, as RFC 4180 defines them. */
+  const cellsOf = (file: string): string[] =>
+    [...file.matchAll(/(?:"((?:[^"]|"")*)"|([^"\r\n]*))\r\n/g)].map(
+      ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain,
+    );
+
+  it('that begins with a sign of a formula begins with an apostrophe', async () => {
+    const texts = SIGNS.flatMap((sign) => BEFORE.map((before) => `${before}${sign}1+1`));
+    expect(cellsOf(await fileOf(texts))).toEqual(texts.map((text) => `'${text}`));
+  });
+
+  it.each([
+    ['a;=1+1', "a;'=1+1"],
+    ['a; ＝1+1', "a;' ＝1+1"],
+    ['a;"=1+1"', `a;'"=1+1"`],
+    ['a\t@b', "a\t'@b"],
+    ['a\r\n-1', "a\r\n'-1"],
+    ['\t1', "'\t1"],
+    ['\n1', "'\n1"],
+    ["=cmd|'/c calc'!A0", "'=cmd|'/c calc'!A0"],
+    ['a=1, b-2; c|d', 'a=1, b-2; c|d'],
+    ['ana@example.com', 'ana@example.com'],
+    ['', ''],
+  ])('%j is written as %j', async (text, written) => {
+    expect(cellsOf(await fileOf([text]))).toEqual([written]);
+  });
+
+  it('that is a number stays one', async () => {
+    expect(await fileOf([-5, 0, 2.5])).toBe('-5\r\n0\r\n2.5\r\n');
+  });
+
+  it('never begins a formula, whatever separator the spreadsheet takes', async () => {
+    const piece = fc.oneof(
+      fc.constantFrom(...SIGNS, ...BEFORE, ';', '\t', '\r', '\n', ',', "'", 'a', '1'),
+      fc.string({ unit: 'binary', maxLength: 2 }),
+    );
+    const text = fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join(''));
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 50 }), async (texts) => {
+        const file = await fileOf(texts);
+        const written = cellsOf(file);
+        expect(written.map((one) => one.replaceAll("'", ''))).toEqual(
+          texts.map((one) => one.replaceAll("'", '')),
+        );
+        // A spreadsheet that separates by semicolons or tabs does not see the quotes around such a cell.
+        for (const part of [...written, ...file.split(/[;\t\r\n]/)]) expect(part).not.toMatch(BEGINS_FORMULA);
+      }),
+      { numRuns: 100 },
+    );
   });
 });
 

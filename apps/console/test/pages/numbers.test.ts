@@ -10,6 +10,7 @@ import {
 } from '@onecode/testing';
 import type { Locator, Page } from 'playwright-core';
 import { readNumber } from '../../web/src/components/readNumber.js';
+import { midnight } from '../../web/src/features/sends/sendQuery.js';
 import { useConsole } from '../console.js';
 import { person, windowOf, type TestPerson } from '../people.js';
 
@@ -105,6 +106,16 @@ describe('readNumber', () => {
   ];
   it.each(prices)('reads the price %j in English, and its counterpart in Portuguese', (text, read) => {
     expect([readNumber(text, 'en', 6), readNumber(swap(text), 'pt-BR', 6)]).toEqual([read, read]);
+  });
+});
+
+describe('midnight', () => {
+  it.each(['2026-02-31', '2026-13-01', '2026-00-10', '2026-11-00', '26-11-20', '20/11/2026', ''])(
+    'takes %j for no day',
+    (text) => expect(midnight(text, 0)).toBeNull(),
+  );
+  it('begins a day, or one some days later', () => {
+    expect(midnight('2026-02-28', 1)).toEqual(new Date(2026, 2, 1));
   });
 });
 

@@ -57,6 +57,8 @@ export function midnight(day: string | null, daysLater: number): Date | null {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '');
   if (parts === null) return null;
   const [year = 0, month = 1, date = 1] = parts.slice(1).map(Number);
+  // Date reads the 31st of February as the 3rd of March.
+  if (new Date(year, month - 1, date).getMonth() !== month - 1) return null;
   return new Date(year, month - 1, date + daysLater);
 }
 
