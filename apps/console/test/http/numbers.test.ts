@@ -1,5 +1,5 @@
 import { buildAccount, buildCaller, buildSender } from '@onecode/testing';
-import { IsInteger, IsNumber, type TSchema } from 'typebox';
+import { IsInteger, IsNumber, IsObject, type TSchema } from 'typebox';
 import { ROUTES } from '../../src/features/routes.js';
 import type { Route } from '../../src/http/route.js';
 import { useConsole } from '../console.js';
@@ -59,7 +59,7 @@ const alternativesOf = (schema: TSchema): readonly TSchema[] =>
 
 /** The names of an object's members that are numbers. */
 const numbersOf = (schema: TSchema | undefined, isKind: (schema: unknown) => boolean): string[] =>
-  Object.entries((schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {})
+  Object.entries(IsObject(schema) ? schema.properties : {})
     .filter(([, member]) => alternativesOf(member).some(isKind))
     .map(([name]) => name);
 

@@ -51,7 +51,7 @@ export interface NumberBounds {
 }
 
 /** Makes rules for the values of number fields, which are null while they are off. A rule returns what is wrong with a value. */
-export function useNumberRule(): (bounds: NumberBounds) => (value: unknown) => string | null {
+export function useNumberRule(): (bounds: NumberBounds) => (value: number | string | null) => string | null {
   const { t, i18n } = useTranslation();
   const { language } = i18n;
   const write = (number: number): string => number.toLocaleString(language, { maximumFractionDigits: 6 });
@@ -61,14 +61,13 @@ export function useNumberRule(): (bounds: NumberBounds) => (value: unknown) => s
     return (value) => {
       if (value === null) return null;
       if (typeof value === 'number') return value >= min && value <= max ? null : range;
-      const text = String(value);
-      const fault = readNumber(text, language, decimals);
+      const fault = readNumber(value, language, decimals);
       if (fault === 'empty') return t('fieldErrors.required');
       if (fault === 'large') return range;
       if (fault === 'thousands') {
-        const thousands = Number(text.replaceAll(/\D/g, ''));
+        const thousands = Number(value.replaceAll(/\D/g, ''));
         return t('rules.whole.thousands', {
-          typed: text.trim(),
+          typed: value.trim(),
           meant: write(thousands / 1_000),
           thousands: write(thousands),
         });

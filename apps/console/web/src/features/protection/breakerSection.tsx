@@ -131,7 +131,7 @@ function BreakerForm({ path, protection }: ProtectionProps) {
   const numberRule = useNumberRule();
   const rule =
     (name: keyof typeof BOUNDS) =>
-    (value: unknown, { isOn }: { isOn: boolean }) =>
+    (value: number, { isOn }: { isOn: boolean }) =>
       isOn ? numberRule(BOUNDS[name])(value) : null;
   const form = useForm({
     initialValues: { isOn: protection.breaker !== null, ...(protection.breaker ?? INITIAL) },
