@@ -33,13 +33,11 @@ export function NumberField({
   // How the user wrote the value.
   const [typed, setTyped] = useState({ text: '', value: '' as Value, language });
   const [isLeft, setIsLeft] = useState(false);
-  const written = new Intl.NumberFormat(language, { maximumFractionDigits: decimals });
-  const text =
-    typed.value === value && typed.language === language
-      ? typed.text
-      : typeof value === 'number'
-        ? written.format(value)
-        : value;
+  const isTyped = typed.value === value && typed.language === language;
+  // Without separators of thousands, which the next digit would make wrong.
+  const format = { useGrouping: false, maximumFractionDigits: decimals };
+  const written = typeof value === 'number' ? value.toLocaleString(language, format) : value;
+  const text = isTyped ? typed.text : written;
 
   const enter = (entered: string): void => {
     const read = readNumber(entered, language, decimals);
@@ -81,7 +79,6 @@ export function NumberField({
       }}
       onBlur={(event) => {
         onBlur?.(event);
-        if (typeof value === 'number') setTyped({ text: '', value: '', language });
         // A message that appears here would move the button from below the pointer.
         setIsLeft(!(event.relatedTarget instanceof HTMLButtonElement));
       }}

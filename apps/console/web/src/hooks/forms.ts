@@ -62,8 +62,7 @@ export function useNumberRule(): (bounds: NumberBounds) => (value: number | stri
       if (value === null) return null;
       if (typeof value === 'number') return value >= min && value <= max ? null : range;
       const fault = readNumber(value, language, decimals);
-      if (fault === 'empty') return t('fieldErrors.required');
-      if (fault === 'large') return range;
+      if (fault === 'empty' || fault === 'large') return range;
       if (fault === 'thousands') {
         const thousands = Number(value.replaceAll(/\D/g, ''));
         return t('rules.whole.thousands', {
