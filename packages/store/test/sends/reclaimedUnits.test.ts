@@ -69,7 +69,8 @@ const entriesOf = (id: string) =>
   store.sql('select kind, bucket, units from ledger_entries where send_id = $1 order by id', [id]);
 
 afterEach(async () => {
-  expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
+  const { faults } = await verifyLedger(store.database, 10);
+  if (faults.length > 0) throw new Error(`the ledger has faults: ${JSON.stringify(faults)}`);
 });
 
 describe('the unit of a failed send', () => {
