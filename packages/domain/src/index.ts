@@ -32,6 +32,7 @@ export * from './send.js';
 export * from './sendCounts.js';
 export * from './senders.js';
 export * from './stops.js';
+export * from './timeZones.js';
 export * from './traffic.js';
 export * from './verification.js';
 export * from './waiting.js';

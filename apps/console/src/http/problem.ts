@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
+import { UnknownTimeZone } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
-import { InvalidCursor, LimitReached, UnknownTimeZone, type LimitedAction } from '@onecode/store';
+import { InvalidCursor, LimitReached, type LimitedAction } from '@onecode/store';
 
 const STATUS = {
   bad_request: 400,

@@ -1,5 +1,6 @@
 import {
   addCounts,
+  bucketStarts,
   countTimes,
   FAILURE_REASONS,
   secondsWithin,
@@ -10,7 +11,6 @@ import {
 import type { Database } from '../client/database.js';
 import { firstIdAt } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { refusedBy } from '../client/sql.js';
 import { countedUntil, countSends, type Cell, type CountedSends } from '../sends/dailyStatistics.js';
 
 /** The sends that an overview covers, and its buckets. */
@@ -23,15 +23,9 @@ export interface OverviewQuestion {
   mode?: Mode;
   locale?: Locale;
   bucket: 'hour' | 'day';
-  /** An IANA name: decides when days and hours begin. */
+  /** An IANA name, which decides when days and hours begin. PostgreSQL never sees it: its catalog may lack the name. */
   timeZone: string;
 }
-
-/** PostgreSQL does not know the time zone. */
-export class UnknownTimeZone extends Error {}
-
-/** Its SQLSTATE, `invalid_parameter_value`, which no other refusal of an overview has. */
-const UNKNOWN_TIME_ZONE = '22023';
 
 /** What became of sends. Shares are of `sends`, 0 to 1, and null without any; times are null where there are none. */
 export interface SendStatistics {
@@ -78,7 +72,7 @@ const BUCKET_MS = { hour: 3_600_000, day: DAY_MS } as const;
  * for all in it: a bucket's count is exact to within one such span, and shares and times to within a percent.
  *
  * @throws RangeError for more than a thousand buckets
- * @throws UnknownTimeZone
+ * @throws UnknownTimeZone, of `domain`
  */
 export async function overview(
   database: Database,
@@ -88,21 +82,21 @@ export async function overview(
   const { from, to, bucket } = question;
   if ((to.getTime() - from.getTime()) / BUCKET_MS[bucket] > BUCKETS_MAX)
     throw new RangeError(`an overview has ${BUCKETS_MAX} buckets at the most`);
+  const starts = bucketStarts(bucket, question, question.timeZone);
   // A day that is counted between the statements is read from its sends: they stay for weeks.
   const until = await countedUntil(database);
   const openFrom = bucket === 'day' && from < until ? until : from;
   const [read, days] = await Promise.all([
-    readOpen(database, accountId, question, openFrom),
+    readOpen(database, accountId, question, openFrom, starts),
     openFrom === until ? readCounted(database, accountId, question, until) : [],
   ]);
-  return overviewOf(read, days);
+  return overviewOf(starts, read, days);
 }
 
 /** What an overview shows of sends. Counts have this order, and the delivery times by bucket behind them. */
 const SHOWN = ['created', 'delivered', 'verified', 'failed_verified', ...FAILURE_REASONS] as const;
 
 interface OpenSends {
-  starts: Date[];
   k: bigint;
   applications: { id: string; name: string; mode: Mode }[];
   sends: (CountedSends & { bucket: number })[] | null;
@@ -113,21 +107,22 @@ const isWanted = (accountId: string, { applicationId, mode }: OverviewQuestion):
   ${applicationId === undefined ? Prisma.empty : Prisma.sql`and a.id = ${applicationId}::uuid`}
   ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
 
-/** The buckets and applications, and the sends from a time on by bucket and cell. */
+/** The applications, and the sends from a time on by bucket and cell. */
 async function readOpen(
   database: Database,
   accountId: string,
   question: OverviewQuestion,
   openFrom: Date,
+  starts: readonly Date[],
 ): Promise<OpenSends> {
-  const { from, to, bucket, timeZone, locale } = question;
+  const { to, locale } = question;
   const sends = Prisma.sql`
     select s.*, s.stands_for::integer as n, width_bucket(s.created_at, range.starts) as bucket
     from range, step, scope cross join lateral (${readSends(openFrom, to)}) s
     where ${locale === undefined ? Prisma.sql`true` : Prisma.sql`s.locale = ${locale}`}`;
   const [row] = await database.sql.query<[OpenSends]>`
     with range as materialized (
-      select array(${starts(bucket, from, to, timeZone)}) as starts
+      select ${[...starts]}::timestamptz[] as starts
     ), scope as materialized (
       select a.id, a.name, a.mode, coalesce(last.application_number - first.application_number + 1, 0) as sends,
         last.application_number as last_number
@@ -140,11 +135,9 @@ async function readOpen(
     ), counted as (
       ${countSends(sends, SHOWN, Prisma.sql`bucket`, 'bucket')}
     )
-    select range.starts, step.k, (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'mode', mode)), '[]') from scope) as applications,
+    select step.k, (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'mode', mode)), '[]') from scope) as applications,
       (select jsonb_agg(to_jsonb(c)) from counted c) as sends
-    from range, step`.catch((error: unknown) => {
-    throw refusedBy(error)?.code === UNKNOWN_TIME_ZONE ? new UnknownTimeZone() : error;
-  });
+    from step`;
   return row;
 }
 
@@ -201,20 +194,8 @@ const readSends = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
       ) s
     ) s where step.k > 1)`;
 
-/** When the buckets begin. Days follow local time, since they are not all of one length. */
-function starts(bucket: 'hour' | 'day', from: Date, to: Date, timeZone: string): Prisma.Sql {
-  return bucket === 'hour'
-    ? Prisma.sql`
-        select t from generate_series(date_trunc('hour', ${from}::timestamptz, ${timeZone}), ${to}::timestamptz, interval '1 hour') t
-        where t < ${to}::timestamptz order by t`
-    : Prisma.sql`
-        select t at time zone ${timeZone} from generate_series(date_trunc('day', ${from}::timestamptz at time zone ${timeZone}),
-          ${to}::timestamptz at time zone ${timeZone}, interval '1 day') t
-        where t at time zone ${timeZone} < ${to}::timestamptz order by t`;
-}
-
-function overviewOf(read: OpenSends, counted: readonly CountedDays[]): Overview {
-  const series = read.starts.map((): number[] => []);
+function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly CountedDays[]): Overview {
+  const series = starts.map((): number[] => []);
   const cells = new Map<string, Cell & { counts: number[] }>();
   const add = ({ application, country, locale }: Cell, bucket: number, counts: readonly number[]): void => {
     const key = `${application} ${country} ${locale}`;
@@ -233,7 +214,7 @@ function overviewOf(read: OpenSends, counted: readonly CountedDays[]): Overview 
     for (const row of JSON.parse(`[${cell.days.replaceAll('{', '[').replaceAll('}', ']')}]`) as number[][]) {
       const day = row[0]!;
       const noon = (day + 0.5) * DAY_MS;
-      const bucket = bucketAt.get(day) ?? read.starts.findLastIndex((start) => start.getTime() <= noon);
+      const bucket = bucketAt.get(day) ?? starts.findLastIndex((start) => start.getTime() <= noon);
       bucketAt.set(day, bucket);
       add(cell, bucket, row.slice(1));
     }
@@ -252,7 +233,7 @@ function overviewOf(read: OpenSends, counted: readonly CountedDays[]): Overview 
   return {
     sampled: read.k === 1n ? null : Number(read.k),
     totals: statisticsOf(total),
-    series: series.map((counts, n) => ({ start: read.starts[n]!, ...statisticsOf(counts) })),
+    series: series.map((counts, n) => ({ start: starts[n]!, ...statisticsOf(counts) })),
     applications: groups(({ application }) => application).map(([applicationId, counts]) => {
       const { name, mode } = read.applications.find(({ id }) => id === applicationId)!;
       return { applicationId, name, mode, ...statisticsOf(counts) };

@@ -1,4 +1,4 @@
-import { DELIVERY_STATES, type Verification } from '@onecode/domain';
+import { bucketStarts, DELIVERY_STATES, type Verification } from '@onecode/domain';
 import {
   changeSetting,
   findSendDetails,
@@ -6,6 +6,7 @@ import {
   newId,
   overview,
   changeSend,
+  type Database,
   type OverviewQuestion,
   type Sender,
   type SendFilter,
@@ -31,6 +32,8 @@ describe('an overview', () => {
   const FROM = new Date('2026-03-01T00:00:00-03:00');
   const HOUR_MS = 3_600_000;
   const COUNT = 300;
+  /** Clocks are set back from one o'clock to midnight. PostgreSQL begins that day with its second midnight. */
+  const TWO_MIDNIGHTS = new Set(['America/Havana', 'Atlantic/Azores']);
 
   let live: TestCaller;
   let other: TestCaller;
@@ -180,6 +183,44 @@ describe('an overview', () => {
       const [from, end] = [new Date(`${first}T10:00:00Z`), new Date(`${last}T10:00:00Z`)];
       const { series } = await ask({ from, to: end, timeZone: 'Europe/Berlin' });
       expect(series.map(({ start }) => start)).toEqual(starts.map((start) => new Date(start)));
+    },
+  );
+
+  it('begins days as PostgreSQL does, in every time zone that both know', async () => {
+    const known = new Set(Intl.supportedValuesOf('timeZone'));
+    const [from, end] = [new Date('2023-12-31T12:00:00Z'), new Date('2024-12-31T12:00:00Z')];
+    const zones = await store.sql<{ name: string; starts: Date[] }>(
+      `select name, array(
+         select t at time zone name from generate_series(date_trunc('day', $1::timestamptz at time zone name),
+           $2::timestamptz at time zone name, interval '1 day') t where t at time zone name < $2::timestamptz order by t
+       ) as starts from pg_timezone_names order by name`,
+      [from, end],
+    );
+    const both = zones.filter(({ name }) => known.has(name) && !TWO_MIDNIGHTS.has(name));
+    expect(both.length).toBeGreaterThan(300);
+    const differing = both.filter(
+      ({ name, starts }) =>
+        bucketStarts('day', { from, to: end }, name).map(Number).join() !== starts.map(Number).join(),
+    );
+    expect(differing.map(({ name }) => name)).toEqual([]);
+  });
+
+  it.each(['Asia/Calcutta', 'America/Buenos_Aires', 'Europe/Kiev', 'Asia/Saigon', 'Europe/Kyiv'])(
+    'asks PostgreSQL for times, and never for the zone %s, whose name it may not know',
+    async (timeZone) => {
+      const asked: unknown[] = [];
+      const query: Database['sql']['query'] = (...statement) => {
+        asked.push(statement);
+        return store.database.sql.query(...statement);
+      };
+      const database = { ...store.database, sql: { ...store.database.sql, query } };
+      for (const bucket of ['hour', 'day'] as const) {
+        const question = { from: FROM, to: new Date(FROM.getTime() + 72 * HOUR_MS), bucket, timeZone };
+        const { totals } = await overview(database, live.accountId, question);
+        expect(totals.sends).toBeGreaterThan(0);
+      }
+      expect(asked.length).toBeGreaterThan(0);
+      expect(JSON.stringify(asked)).not.toContain(timeZone);
     },
   );
 
