@@ -14,11 +14,20 @@ let db: TestDatabase;
 describe('the roles of docs/deploy.md', () => {
   beforeAll(async () => {
     db = await makeDocumentedDatabase();
+    const { username } = new URL(db.url);
+    for (const change of [
+      `default_transaction_isolation = 'serializable'`,
+      'standard_conforming_strings = off',
+      'array_nulls = off',
+    ])
+      await db.sql(`alter role ${username} set ${change}`);
+    // PostgreSQL's own search path leads to it first.
+    await db.sql(`create schema ${username} authorization ${username}; create table ${username}.sends ()`);
     stack = await ProcessStack.start({ db });
   }, STACK_START_MS_MAX);
   afterAll(() => stack.stop());
 
-  it('let migrations, API, worker and command line work, and nothing more', async () => {
+  it('let migrations, API, worker and command line work, and nothing more, with a schema and defaults of their own', async () => {
     await stack.addSender();
     const caller = await buildCaller(db.database, 'live', { freeQuota: 5 });
     const { id } = await stack.create(caller.key, { to: '+5511987654321' });
@@ -38,7 +47,7 @@ describe('the roles of docs/deploy.md', () => {
     await refused('delete from audit_entries', /only added to/);
     await refused('alter table audit_entries disable trigger all', /must be owner/);
     await refused('drop table audit_entries', /must be owner/);
-    await refused('create table more (id integer)', /permission denied/);
+    await refused('create table public.more (id integer)', /permission denied/);
     const show = async (name: string): Promise<unknown> => (await client.query(`show ${name}`)).rows[0];
     expect(await show('log_error_verbosity')).toEqual({ log_error_verbosity: 'terse' });
     expect(await show('log_min_error_statement')).toEqual({ log_min_error_statement: 'panic' });

@@ -1,7 +1,10 @@
 import {
   buildCaller,
+  buildHostileRole,
+  buildRole,
   createTestDatabase,
   describeIf,
+  dropRoles,
   ProcessStack,
   STACK_START_MS_MAX,
   startProcess,
@@ -21,8 +24,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
   beforeAll(async () => {
     processes = Processes.throwaway();
     const db = await createTestDatabase();
-    await db.sql(`alter database ${new URL(db.url).pathname.slice(1)} set timezone = 'America/Sao_Paulo'`);
-    const url = await poolerUrl(db.url, 200);
+    const url = await poolerUrl(await buildHostileRole(db, '1s'), { entry: 'onecode' });
     stack = await ProcessStack.start({
       db,
       apis: 2,
@@ -31,20 +33,24 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     });
   }, STACK_START_MS_MAX);
   afterAll(async () => {
-    await stack.stop();
     await processes.stop();
+    await dropRoles(stack.db);
+    await stack.stop();
   });
 
-  async function poolerUrl(url: string, preparedStatements: number): Promise<string> {
+  async function poolerUrl(
+    url: string,
+    { preparedStatements = 200, ...more }: { preparedStatements?: number; entry?: string } = {},
+  ): Promise<string> {
     const settings = {
       pool_mode: 'transaction',
       default_pool_size: 4,
       max_prepared_statements: preparedStatements,
     };
-    return (await startPgBouncer(PGBOUNCER!, { processes, url, settings })).url;
+    return (await startPgBouncer(PGBOUNCER!, { processes, url, settings, ...more })).url;
   }
 
-  it('each person gets one message, on a server outside UTC', async () => {
+  it('each person gets one message, whatever the defaults of the role', async () => {
     await stack.addSender();
     const { key } = await buildCaller(stack.db.database, 'live', { credits: 1_000, ratePerMinute: 100_000 });
     const sends = await Promise.all(
@@ -63,14 +69,36 @@ describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
     expect(await stack.verify(key, sends[0]!.id, '135790', 1)).toMatchObject({ valid: true });
   });
 
-  it('ends every process at its start where it keeps no prepared statements, with one line', async () => {
-    const env = { ...PROCESS_VARIABLES, DATABASE_URL: await poolerUrl(stack.db.url, 0), PORT: '0' };
+  /** Starts each process at an address, which must end it with one line. */
+  async function expectRefusals(url: string, reason: string): Promise<void> {
+    const env = { ...PROCESS_VARIABLES, DATABASE_URL: url, PORT: '0' };
     for (const name of ['api', 'worker', 'console']) {
       const started = startProcess(`apps/${name}/dist/main.js`, env);
       expect((await started.exited).code).toBe(1);
-      expect(started.stderr()).toMatch(
-        new RegExp(`^${name}: could not start: the pooler shares sessions .* PgBouncer .* 1\\.21 .*\n$`),
-      );
+      expect(started.stderr()).toMatch(new RegExp(`^${name}: could not start: ${reason}\n$`));
     }
+  }
+
+  it('ends every process at its start where it keeps no prepared statements, with one line', async () => {
+    const url = await poolerUrl(stack.db.url, { preparedStatements: 0 });
+    await expectRefusals(url, 'the pooler shares sessions .* PgBouncer .* 1\\.21 .*');
+  });
+
+  it('ends every process at its start where its sessions have other settings, with one line that doctor has too', async () => {
+    const { url, role } = await buildRole(stack.db);
+    await stack.db.sql(`alter role ${role} set default_transaction_isolation = 'repeatable read'`);
+    await stack.db.sql(`create schema authorization ${role}`);
+    const pooler = await poolerUrl(url);
+    const reason =
+      `the database cannot be used .* search_path is '[^']+' instead of 'public' and default_transaction_isolation is ` +
+      `'repeatable read' instead of 'read committed': alter role ${role} in database .*pgbouncer\\.ini does`;
+    await expectRefusals(pooler, reason);
+    const doctor = startProcess('apps/cli/dist/main.js', { DATABASE_URL: pooler }, ['doctor', '--json']);
+    expect((await doctor.exited).code).toBe(1);
+    expect(JSON.parse(doctor.output())).toContainEqual({
+      check: 'database',
+      ok: false,
+      detail: expect.stringMatching(reason),
+    });
   });
 });

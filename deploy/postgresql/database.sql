@@ -6,7 +6,7 @@
 \getenv service_password SERVICE_PASSWORD
 create role onecode_owner login password :'owner_password';
 create role onecode_service login password :'service_password';
-create database onecode owner onecode_owner;
+create database onecode owner onecode_owner template template0 encoding 'UTF8';
 revoke all on database onecode from public;
 grant connect on database onecode to onecode_service;
 -- No statement and no detail in PostgreSQL's log: both may quote a phone number.

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../checkout.mjs';
 import { postgresFault, waitForAnswer } from './answer.mjs';
@@ -79,17 +79,32 @@ function programOf(program) {
 }
 
 /**
+ * @param {string} entry of deploy/pgbouncer/pgbouncer.ini
+ * @returns {string} its setting of that name
+ */
+function connectQuery(entry) {
+  const file = readFileSync(join(root, 'deploy/pgbouncer/pgbouncer.ini'), 'utf8');
+  return (
+    /** @type {RegExpExecArray} */ (new RegExp(`^${entry} = .*(connect_query='.*')$`, 'm').exec(file))[1] ??
+    ''
+  );
+}
+
+/**
  * Starts a PgBouncer in front of a database.
  * @param {PgBouncer} program
  * @param {object} options
  * @param {import('../processes/processes.mjs').Processes} options.processes
  * @param {string} options.url of the database
  * @param {Record<string, string | number>} options.settings of the section `pgbouncer`
- * @param {string} [options.connectQuery] run on each of its sessions
+ * @param {string} [options.entry] of deploy/pgbouncer/pgbouncer.ini, whose connect_query it runs on each of its sessions
  * @param {number} [options.port] that it had the last time
  * @returns {Promise<import('../processes/processes.mjs').Started & { url: string, port: number }>}
  */
-export async function startPgBouncer(program, { processes, url, settings, connectQuery, port: portBefore }) {
+export async function startPgBouncer(
+  program,
+  { processes, url, settings, entry: deployed, port: portBefore },
+) {
   const target = new URL(url);
   const port = await freePort(portBefore);
   const folder = mkdtempSync(join(processes.folder, 'pgbouncer-'));
@@ -100,7 +115,7 @@ export async function startPgBouncer(program, { processes, url, settings, connec
   const entry = [
     `${database} = host=${target.hostname} port=${target.port} dbname=${database}`,
     `user=${decodeURIComponent(target.username)} password=${decodeURIComponent(target.password)}`,
-    ...(connectQuery === undefined ? [] : [`connect_query='${connectQuery.replaceAll("'", "''")}'`]),
+    ...(deployed === undefined ? [] : [connectQuery(deployed)]),
   ].join(' ');
   const all = {
     listen_addr: '127.0.0.1',

@@ -117,6 +117,9 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
     if (!['any', 'read-write', 'primary'].includes(attributes))
       throw new Error('must have read-write, primary or any as its target_session_attrs');
     refuseUnreadableFiles(after);
+    const schemas = new URLSearchParams(after.split('?')[1]).getAll('schema');
+    if (schemas.some((schema) => schema !== 'public'))
+      throw new Error('must name no schema other than public, which holds all tables');
     return value.replace(/\/+$/, '');
   };
   return secret(variable(parse, fallback));

@@ -120,6 +120,21 @@ describe('configuration', () => {
     expect(faults.join()).not.toContain('leaked');
   });
 
+  it.each(['onecode', '', 'public&schema=svc', '%70ublic2'])(
+    'refuses a database’s address with the schema %j',
+    (schema) => {
+      const read = (text: string) =>
+        readConfig(
+          { URL: `postgres://u:leaked@h/d?sslmode=disable&schema=${text}` },
+          { URL: databaseAddress() },
+        );
+      expect(() => read(schema)).toThrow(
+        /^URL must name no schema other than public, which holds all tables$/,
+      );
+      expect(read('public').URL).toMatch(/schema=public$/);
+    },
+  );
+
   it('names the file of a database’s address that cannot be read, and no other part of it', () => {
     const url = 'postgres://u:leaked@h/d?sslmode=verify-full&sslrootcert=%2Fnowhere%2Fca.pem';
     expect(() => readConfig({ URL: url }, { URL: databaseAddress() })).toThrow(

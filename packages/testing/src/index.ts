@@ -8,6 +8,7 @@ export * from './consoleEnvironment.js';
 export * from './describeIf.js';
 export * from './findSecrets.js';
 export * from './history.js';
+export * from './hostileDefaults.js';
 export * from './localServer.js';
 export * from './mailbox.js';
 export * from './openForFile.js';

@@ -1,16 +1,14 @@
 import pg from 'pg';
-
-/** Settings of a session, by their names. */
-export type Settings = Readonly<Record<string, string>>;
-
-/**
- * Poolers keep these for each of their clients, whichever session they give them. Statements that say a day without an offset mean UTC,
- * and times are read in ISO form.
- */
-export const TIME_SETTINGS: Settings = { TimeZone: 'UTC', DateStyle: 'ISO' };
+import { POOLED_SETTINGS, type Settings } from './settings.js';
 
 /** Milliseconds to connect, and for an answer. */
 const ANSWER_MS_MAX = 3_000;
+
+/** A setting that the server reports when a connection begins. */
+interface ParameterStatus {
+  parameterName: string;
+  parameterValue: string;
+}
 
 /** The driver's client, with what its types leave out. */
 interface DriverClient extends pg.Client {
@@ -23,7 +21,16 @@ const DriverClient = pg.Client as unknown as new (config?: pg.ClientConfig) => D
 
 /** A connection that has settings from its start on, without a round trip. */
 export class SettingsClient extends DriverClient {
-  settings: Settings = TIME_SETTINGS;
+  settings: Settings = POOLED_SETTINGS;
+  /** The major version of PostgreSQL, known when the connection is open. */
+  serverVersion = 0;
+
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
+      if (parameterName === 'server_version') this.serverVersion = Number.parseInt(parameterValue, 10);
+    });
+  }
 
   override getStartupConf(): Record<string, string> {
     return { ...super.getStartupConf(), ...this.settings };

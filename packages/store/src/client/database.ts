@@ -7,6 +7,7 @@ import { connectionFault } from './connectionFaults.js';
 import { withHedging } from './hedging.js';
 import { UnusableDatabase } from './poolers.js';
 import { Servers } from './servers.js';
+import { UNBOUNDED_SETTINGS } from './settings.js';
 import { adapterSql, transactionSql, type Sql } from './sql.js';
 import { writingTimes } from './times.js';
 
@@ -30,7 +31,7 @@ export interface Database extends Connection {
     options?: { maxWait?: number; timeout?: number },
   ): Promise<R>;
   /** What `closeDatabase` closes. */
-  readonly pools: readonly pg.Pool[];
+  readonly pools: readonly [pg.Pool, ...pg.Pool[]];
   readonly servers: Servers;
   readonly onDelivery: (before: DeliveryFacts, after: DeliveryFacts) => void;
 }
@@ -69,7 +70,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   const servers = new Servers(url, sessionSettings(options), options.onMissingSettings);
   const { connectionsMax, readConnectionsMax = 0 } = options;
   const pool = openPool(servers, options, { max: connectionsMax });
-  const pools = [pool];
+  const pools: [pg.Pool, ...pg.Pool[]] = [pool];
   if (readConnectionsMax > 0) {
     const secondTries = Math.min(SECOND_TRIES_MAX, readConnectionsMax - 1);
     pools.push(
@@ -119,7 +120,7 @@ function openPool(servers: Servers, options: DatabaseOptions, limits: pg.PoolCon
   return pool.on('error', (error) => options.onConnectionError?.(error));
 }
 
-/** What a session has set besides its time zone. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode. */
+/** What a session has set in addition to `FIXED_SETTINGS`. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode. */
 export function sessionSettings({
   timeouts: { statementMs } = TIMEOUTS,
   byIndexOnly = false,
@@ -127,6 +128,7 @@ export function sessionSettings({
   return {
     statement_timeout: String(statementMs),
     idle_in_transaction_session_timeout: String(statementMs),
+    ...UNBOUNDED_SETTINGS,
     // Compiling one of our statements would take longer than running it.
     jit: 'off',
     ...(byIndexOnly && {

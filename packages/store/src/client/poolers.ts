@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { closeClient, type Settings, type SettingsClient } from './connection.js';
+import { closeClient, type SettingsClient } from './connection.js';
 
-/** The database answers, and must not be used as it is configured. The message is one line for operators, without a value of theirs. */
+/** The database answers, and must not be used as it is configured. The message is one line for operators, and holds no secret. */
 export class UnusableDatabase extends Error {}
 
 /** What stands before PostgreSQL, as PgBouncer's `pool_mode`: nothing, or what gives a session to each connection or transaction. */
@@ -65,22 +65,4 @@ async function passesNamesOn(client: pg.Client): Promise<boolean> {
     if ((error as pg.DatabaseError).code === '42P05') return true;
     throw error;
   }
-}
-
-/** The names of those settings that a session lacks. An operator may bound statements otherwise than we do. */
-export async function findMissing(client: pg.Client, settings: Settings): Promise<string[]> {
-  const { rows } = await client.query<{ name: string }>(
-    `select name from unnest($1::text[], $2::text[]) as wanted (name, value)
-     where case when name like '%timeout' then current_setting(name) = '0' else current_setting(name) <> value end`,
-    [Object.keys(settings), Object.values(settings)],
-  );
-  return rows.map(({ name }) => name);
-}
-
-/** Gives a session settings, which a pooler takes away again when the connection ends. */
-export async function applySettings(client: pg.Client, settings: Settings): Promise<void> {
-  await client.query(
-    `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as wanted (name, value)`,
-    [Object.keys(settings), Object.values(settings)],
-  );
 }

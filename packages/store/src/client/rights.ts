@@ -1,4 +1,6 @@
 import { pingDatabase, type Database } from './database.js';
+import { findSettingsFault } from './settings.js';
+import type { Sql } from './sql.js';
 
 /** The tables that a process only reads, or only adds to. It reads and writes every other one. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
@@ -16,13 +18,24 @@ interface Lacking {
   rights: string[];
 }
 
-/** What the role of a process lacks of the rights that it needs, in a sentence; null without a lack, and without tables. */
-export async function findRightsFault({ sql }: Pick<Database, 'sql'>): Promise<string | null> {
+/**
+ * Returns what keeps the role of a process from its work, in a sentence: a setting of its sessions, or the rights that it lacks. Returns
+ * null without a fault, and without tables.
+ */
+export async function findRightsFault({
+  sql,
+  pools: [pool],
+}: Pick<Database, 'sql' | 'pools'>): Promise<string | null> {
+  return (await findSettingsFault(pool, { default_transaction_read_only: 'off' })) ?? (await findLack(sql));
+}
+
+async function findLack(sql: Sql): Promise<string | null> {
   const lacking = await sql.query<Lacking[]>`
     with owned as materialized (
       select relnamespace as schema, relowner as owner from pg_class where oid = to_regclass('_prisma_migrations')
     )
-    select current_user::text as role, null as name, array['usage'] as rights where current_schema() is null
+    select current_user::text as role, null as name, array['usage'] as rights
+    where coalesce(not has_schema_privilege(to_regnamespace('public'), 'usage'), true)
     union all
     select current_user::text, c.relname::text, array_agg(r.name order by r.ordinal)
     from owned o join pg_class c on c.relnamespace = o.schema and c.relowner = o.owner and c.relkind in ('r', 'p') and not c.relispartition
@@ -44,7 +57,7 @@ export async function findRightsFault({ sql }: Pick<Database, 'sql'>): Promise<s
   return `the role ${first.role} lacks rights on ${named.join(', ')}${more}: docs/deploy.md#the-database has the grants`;
 }
 
-/** Succeeds when PostgreSQL answers and its role has the rights that a process needs. @throws Error that says why not */
+/** Succeeds when PostgreSQL answers, and its role and settings let a process work. @throws Error that says why not */
 export async function checkDatabase(database: Database): Promise<void> {
   await pingDatabase(database);
   const fault = await findRightsFault(database);

@@ -1,8 +1,17 @@
 import { callbackify } from 'node:util';
 import pg from 'pg';
-import { closeClient, openClient, SettingsClient, TIME_SETTINGS, type Settings } from './connection.js';
+import { closeClient, openClient, SettingsClient } from './connection.js';
 import { isRefusal } from './connectionFaults.js';
-import { applySettings, findMissing, findPooler, type Pooler } from './poolers.js';
+import { findPooler, UnusableDatabase, type Pooler } from './poolers.js';
+import {
+  applySettings,
+  findMissing,
+  findSettingsFault,
+  FIXED_SETTINGS,
+  knownSettings,
+  POOLED_SETTINGS,
+  type Settings,
+} from './settings.js';
 import { readingTimes } from './times.js';
 
 /** The server that connections lead to, and what it takes at their start. */
@@ -27,9 +36,10 @@ export class Servers {
   /** Whether the last new connection was refused for its user or password. */
   #isRefused = false;
   #pooler: Pooler | null = null;
+  readonly #all: Settings;
 
   /**
-   * @param settings that every session has, besides its time zone
+   * @param settings that every session has in addition to the fixed ones
    * @param onMissingSettings is called with those that sessions behind a pooler lack: only its operator can set them
    */
   constructor(
@@ -43,9 +53,10 @@ export class Servers {
     this.#isWriter = (attributes ?? (urls.length > 1 ? 'read-write' : 'any')) !== 'any';
     for (const { searchParams } of urls) searchParams.delete('target_session_attrs');
     this.#urls = urls.map(({ href }) => href) as [string, ...string[]];
+    this.#all = { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...settings };
   }
 
-  /** @throws UnusableDatabase when a pooler would mix up statements, or the driver's error when no server can be used now */
+  /** @throws UnusableDatabase when statements would not mean what they say there, or the driver's error when no server can be used now */
   async findPooler(): Promise<Pooler> {
     await this.#find();
     return this.#pooler as Pooler;
@@ -83,31 +94,40 @@ export class Servers {
     try {
       return await Promise.any(this.#urls.map((url) => this.#probe(url)));
     } catch (error) {
-      throw (error as AggregateError).errors[0];
+      const { errors } = error as AggregateError;
+      throw errors.find((one) => one instanceof UnusableDatabase) ?? errors[0];
     }
   }
 
   async #probe(url: string): Promise<Server> {
-    const client = await openClient(url, { ...TIME_SETTINGS, ...this.settings }).catch((error: Error) => {
-      // A pooler knows only those of the time, which it keeps for each of its clients.
+    const client = await openClient(url, knownSettings(this.#all, 0)).catch((error: Error) => {
       if (!/unsupported startup parameter/.test(error.message)) throw error;
-      return openClient(url, TIME_SETTINGS);
+      return openClient(url, POOLED_SETTINGS);
     });
     try {
       await this.#refuseReader(client);
       if (this.#pooler === null) await this.#examine(url, client);
-      return { host: client.host, port: client.port, settings: client.settings };
+      const { host, port, settings, serverVersion } = client;
+      const isPooled = settings === POOLED_SETTINGS;
+      return { host, port, settings: isPooled ? settings : knownSettings(this.#all, serverVersion) };
     } finally {
       closeClient(client);
     }
   }
 
   async #examine(url: string, client: SettingsClient): Promise<void> {
-    const pooler = await findPooler(client, () => openClient(url, TIME_SETTINGS));
+    const pooler = await findPooler(client, () => openClient(url, POOLED_SETTINGS));
+    if (pooler === 'session') await this.#apply(client);
+    const fault = await findSettingsFault(client);
+    if (fault !== null) throw new UnusableDatabase(fault);
     // Nothing may be set on a session that others share.
     const missing = pooler === 'transaction' ? await findMissing(client, this.settings) : [];
     if (missing.length > 0) this.onMissingSettings(missing);
     this.#pooler = pooler;
+  }
+
+  async #apply(client: SettingsClient): Promise<void> {
+    await applySettings(client, knownSettings(this.#all, client.serverVersion));
   }
 
   /** A standby takes connections too: the server may have become one since it was found. */
@@ -124,9 +144,9 @@ export class Servers {
     const find = () => this.#find();
     const searchAgain = () => this.#searchAgain();
     const noteRefusal = (isRefused: boolean) => (this.#isRefused = isRefused);
-    const prepare = async (client: pg.Client) => {
+    const prepare = async (client: SettingsClient) => {
       await this.#refuseReader(client);
-      if (this.#pooler === 'session') await applySettings(client, this.settings);
+      if (this.#pooler === 'session') await this.#apply(client);
     };
     class Client extends SettingsClient {
       constructor(config: pg.ClientConfig = {}) {

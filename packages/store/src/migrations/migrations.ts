@@ -6,6 +6,7 @@ import { contractOf } from '@onecode/domain';
 import pg from 'pg';
 import { UnusableDatabase } from '../client/poolers.js';
 import { Servers } from '../client/servers.js';
+import { UNBOUNDED_SETTINGS } from '../client/settings.js';
 import { ContractRefused, findContractFaults } from './contracts.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
@@ -77,7 +78,11 @@ interface MigrateOptions {
 }
 
 /** A role's or a pooler's own bounds are those of a service, and a migration may take longer. */
-const UNBOUNDED = { statement_timeout: '0', idle_in_transaction_session_timeout: '0' };
+const UNBOUNDED = {
+  statement_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  ...UNBOUNDED_SETTINGS,
+};
 
 /** Another migration took too long. */
 export class MigrationBlocked extends Error {}
@@ -121,6 +126,7 @@ export async function migrate(
   const client = await connect();
   try {
     await takeLock(lock, log, waitMsMax);
+    await refuseClosedSchema(client);
     await client.query(JOURNAL);
     const migrations = await readMigrations(folder);
     const applied = await readJournal(client);
@@ -185,6 +191,22 @@ async function lockHolder(client: pg.Client): Promise<string> {
        and l.database = (select oid from pg_database where datname = current_database())`,
   );
   return rows[0]?.text ?? 'somebody';
+}
+
+/** @throws UnusableDatabase when the role cannot create tables in the schema of all tables */
+async function refuseClosedSchema(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ role: string; mayCreate: boolean | null }>(
+    `select quote_ident(current_user) as role, has_schema_privilege(to_regnamespace('public'), 'create') as "mayCreate"`,
+  );
+  const [{ role, mayCreate }] = rows as [(typeof rows)[number]];
+  if (mayCreate === null)
+    throw new UnusableDatabase(
+      `the database has no schema public: create schema public authorization ${role}`,
+    );
+  if (!mayCreate)
+    throw new UnusableDatabase(
+      `the role ${role} may not create tables in the schema public: grant create on schema public to ${role}`,
+    );
 }
 
 /** The checksums of the migrations that were applied, by their names. */

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import {
   changeSend,
+  checkDatabase,
   closeDatabase,
   createSend,
   findSend,
@@ -13,9 +13,11 @@ import {
 import { migrate } from '@onecode/store/migrations';
 import {
   buildCaller,
+  buildHostileRole,
   buildSend,
   concurrently,
   describeIf,
+  dropRoles,
   makeCertificates,
   newSend,
   startTcpProxy,
@@ -129,20 +131,21 @@ describe('poolers', () => {
   afterEach(async () => {
     await Promise.all(open.splice(0).map(closeDatabase));
   });
-  afterAll(() => processes.stop());
+  afterAll(async () => {
+    await processes.stop();
+    await dropRoles(store);
+  });
 
   const databaseName = (): string => new URL(store.url).pathname.slice(1);
 
-  /** What an entry of deploy/pgbouncer/pgbouncer.ini runs on each session. */
-  function connectQuery(entry: string): string {
-    const file = readFileSync(new URL('../../../../deploy/pgbouncer/pgbouncer.ini', import.meta.url), 'utf8');
-    return new RegExp(`^${entry} = .* connect_query='(.*)'$`, 'm').exec(file)![1]!;
-  }
-
   /** The address of a PgBouncer with these settings. */
-  async function poolerUrl(settings: Record<string, string | number>, entry?: string): Promise<string> {
-    const query = entry === undefined ? {} : { connectQuery: connectQuery(entry) };
-    return (await startPgBouncer(PGBOUNCER!, { processes, url: store.url, settings, ...query })).url;
+  async function poolerUrl(
+    settings: Record<string, string | number>,
+    entry?: string,
+    url = store.url,
+  ): Promise<string> {
+    const deployed = entry === undefined ? {} : { entry };
+    return (await startPgBouncer(PGBOUNCER!, { processes, url, settings, ...deployed })).url;
   }
 
   /** Opens a database as API and worker do, or as the console does. @returns it with the names of the settings that its sessions lack */
@@ -209,6 +212,66 @@ describe('poolers', () => {
       await expect(pingDatabase(database)).rejects.toThrow(UnusableDatabase);
     });
 
+    describe('on a database with other defaults', () => {
+      afterEach(async () => {
+        await store.sql(`alter database ${databaseName()} reset all`);
+        await store.sql(`alter role current_user in database ${databaseName()} reset all`);
+      });
+      const setDefault = (name: string, value: string) =>
+        store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
+
+      it.each([
+        ['default_transaction_isolation', 'serializable', 'read committed'],
+        ['search_path', 'pg_catalog', 'public'],
+        ['array_nulls', 'off', 'on'],
+        ['extra_float_digits', '0', '1'],
+        ['exit_on_error', 'on', 'off'],
+        ['session_replication_role', 'replica', 'origin'],
+      ])('is refused where %s is %s, with the remedy', async (name, value, wanted) => {
+        await setDefault(name, value);
+        const refusal = await refuseUnusableDatabase(openAt(await poolerUrl(TRANSACTION)).database).catch(
+          (error: unknown) => error as Error,
+        );
+        expect(refusal).toBeInstanceOf(UnusableDatabase);
+        const { message } = refusal as Error;
+        expect(message).toMatch(
+          new RegExp(`^[^\\n]* ${name} is '${value}' instead of '${wanted}': alter role [^\\n]+$`),
+        );
+        const [remedy] = /alter role [^;]+/.exec(message)!;
+        await store.sql(remedy);
+        await refuseUnusableDatabase(openAt(await poolerUrl(TRANSACTION)).database);
+      });
+
+      it('is no longer ready when a default changes, until it changes back', async () => {
+        const { database } = openAt(await poolerUrl({ ...TRANSACTION, server_lifetime: 1 }));
+        await checkDatabase(database);
+        await setDefault('default_transaction_isolation', 'serializable');
+        const check = () =>
+          checkDatabase(database).then(
+            () => 'ready',
+            (error: Error) => error.message,
+          );
+        await until('a fault', async () => (await check()).includes("is 'serializable'"));
+        await store.sql(`alter database ${databaseName()} reset all`);
+        await until('a ready database', async () => (await check()) === 'ready');
+      });
+
+      it('works where the pooler keeps the setting for each client', async () => {
+        await setDefault('standard_conforming_strings', 'off');
+        await expectUse(openAt(await poolerUrl(TRANSACTION)).database);
+      });
+
+      it.each([
+        ['onecode', true],
+        ['onecode_console', false],
+      ])('works with what deploy/pgbouncer sets for %s', async (entry, byIndexOnly) => {
+        const url = await buildHostileRole(store, '1s');
+        const { database, missing } = openAt(await poolerUrl(TRANSACTION, entry, url), { byIndexOnly });
+        await expectUse(database);
+        expect(missing).toEqual([]);
+      });
+    });
+
     it('is no way to migrate', async () => {
       await expect(migrate(await poolerUrl(TRANSACTION))).rejects.toThrow(
         /MIGRATE_DATABASE_URL must lead to PostgreSQL itself/,
@@ -233,7 +296,7 @@ describe('poolers', () => {
     it.each([{}, IGNORING])(
       'in session mode works with all settings, and is a way to migrate: %j',
       async (more) => {
-        const url = await poolerUrl({ ...SESSION, ...more });
+        const url = await poolerUrl({ ...SESSION, ...more }, undefined, await buildHostileRole(store, '1s'));
         const { database, missing } = openAt(url);
         await expectUse(database);
         expect([await settingsOf(database), missing]).toEqual([SETTINGS, []]);

@@ -1,0 +1,241 @@
+import { settle } from '@onecode/domain';
+import {
+  applyReceipts,
+  changeSend,
+  checkDatabase,
+  createPresence,
+  createSend,
+  findSend,
+  listSends,
+  openDeliveries,
+  overview,
+  refuseUnusableDatabase,
+  retainAll,
+  searchAccounts,
+  storeReceipts,
+  UnusableDatabase,
+  type Database,
+} from '@onecode/store';
+import { migrate, readMigrations } from '@onecode/store/migrations';
+import {
+  buildCaller,
+  buildHostileRole,
+  buildRole,
+  buildSender,
+  createEmptyDatabase,
+  dropRoles,
+  guessCode,
+  HOSTILE_DEFAULTS,
+  newSend,
+  type TestDatabase,
+} from '@onecode/testing';
+import { TERMS } from '../sends/sendActions.js';
+import { withDatabase } from './withDatabase.js';
+
+const TOGETHER = 8;
+const DAY_MS = 86_400_000;
+
+let store: TestDatabase;
+beforeEach(async () => {
+  store = await createEmptyDatabase();
+});
+afterEach(async () => {
+  await dropRoles(store);
+  await store.drop();
+});
+
+const owner = (): string => new URL(store.url).username;
+const databaseName = (): string => new URL(store.url).pathname.slice(1);
+const schemasOfTables = async (): Promise<string[]> =>
+  (
+    await store.sql<{ schema: string }>(
+      `select distinct schemaname as schema from pg_tables where tablename in ('sends', '_prisma_migrations') order by 1`,
+    )
+  ).map(({ schema }) => schema);
+
+/** Uses a database as a deployment does, concurrently where that matters. */
+async function useDatabase(database: Database): Promise<void> {
+  await refuseUnusableDatabase(database);
+  await checkDatabase(database);
+  const name = `Padaria ${databaseName()}`;
+  const caller = await buildCaller(database, 'live', { name, credits: 100, ratePerMinute: 10_000 });
+  await buildSender(database);
+  const wanted = Array.from({ length: TOGETHER }, (_, n) =>
+    newSend(caller, {
+      idempotencyKey: `${n}\\`,
+      traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+    }),
+  );
+  const created = await Promise.all(
+    // Each in a batch of its own: all of them change one account.
+    wanted.map(async (send, n) => {
+      for (let turn = 0; turn < n; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      return createSend(database, send);
+    }),
+  );
+  expect(created.map(({ outcome }) => outcome)).toEqual(wanted.map(() => 'created'));
+
+  const deliveries = openDeliveries(database, TERMS);
+  await Promise.all(
+    wanted.map(async ({ id }, n) => {
+      expect(await deliveries.take(id)).toMatchObject({ outcome: 'claimed' });
+      const messageId = `wamid.${id}`;
+      await changeSend(database, { id }, (send, now) =>
+        settle(send, now, 1, { kind: 'accepted', messageId }, TERMS.policy, 0),
+      );
+      await storeReceipts(database, [
+        {
+          messageId,
+          attempt: { sendId: id, number: 1 },
+          status: 'delivered',
+          occurredAt: new Date(),
+          failure: null,
+        },
+      ]);
+      await applyReceipts(database, 100, true);
+      expect(await guessCode(database, id, n % 2 === 0)).toMatchObject({ valid: n % 2 === 0 });
+    }),
+  );
+  await applyReceipts(database, 100, true);
+  for (const [n, { id }] of wanted.entries()) {
+    const { send, now } = (await findSend(database, caller.accountId, id))!;
+    expect(send).toMatchObject({
+      status: 'delivered',
+      verification: n % 2 === 0 ? 'verified' : 'pending',
+    });
+    expect(Math.abs(now.getTime() - send.createdAt.getTime())).toBeLessThan(60_000);
+  }
+
+  expect(await retainAll(database)).toEqual({ numbersReplaced: 0, sendsDeleted: 0 });
+  const { totals } = await overview(database, caller.accountId, {
+    from: new Date(Date.now() - DAY_MS),
+    to: new Date(Date.now() + DAY_MS),
+    bucket: 'day',
+    timeZone: 'America/Sao_Paulo',
+  });
+  expect(totals).toMatchObject({ sends: TOGETHER, delivered: TOGETHER, verified: TOGETHER / 2 });
+  const { sends } = await listSends(database, caller.accountId, {}, { limit: 100 });
+  expect(sends).toHaveLength(TOGETHER);
+  const found = await searchAccounts(database, { text: 'padaria', limit: 10 });
+  expect(found.map(({ id }) => id)).toContain(caller.accountId);
+}
+
+/** A schema that other programs use, whose tables and functions have the names of ours. */
+const buildDecoy = (schema: string) =>
+  store.sql(
+    `create schema ${schema};
+     create table ${schema}.sends (id text);
+     create table ${schema}.accounts (id text);
+     create table ${schema}._prisma_migrations (id text);
+     create function ${schema}.active_holds() returns integer language sql return 1;
+     grant all on schema ${schema} to public;
+     grant all on all tables in schema ${schema} to public`,
+  );
+
+describe('the defaults', () => {
+  it('of a role change nothing, from the first migration on', async () => {
+    await buildDecoy('decoy');
+    const url = await buildHostileRole(store, '1ms');
+    expect(await migrate(url)).toEqual((await readMigrations()).map(({ name }) => name));
+    await withDatabase(url, useDatabase, 6);
+  });
+
+  it('of a database change nothing, each by itself', async () => {
+    await migrate(store.url);
+    await buildDecoy('decoy');
+    for (const [name, value] of HOSTILE_DEFAULTS) {
+      await store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
+      try {
+        await withDatabase(store.url, useDatabase, 6);
+        expect(await migrate(store.url)).toEqual([]);
+      } catch (error) {
+        throw new Error(`${name} = '${value}' changes something`, { cause: error });
+      }
+      await store.sql(`alter database ${databaseName()} reset all`);
+    }
+  });
+
+  it('of time-outs end no transaction and no idle session', async () => {
+    const [server] = await store.sql<{ version: number }>(
+      `select current_setting('server_version_num')::integer as version`,
+    );
+    const names = ['lock_timeout', 'idle_session_timeout'];
+    // Older servers refuse a connection that names it.
+    if (server!.version >= 170_000) names.push('transaction_timeout');
+    for (const name of names) await store.sql(`alter database ${databaseName()} set ${name} = '1min'`);
+    const values = await withDatabase(
+      store.url,
+      ({ sql }) => sql.query`select name, setting from pg_settings where name = any(${names}::text[])`,
+    );
+    expect(values).toEqual(expect.arrayContaining(names.map((name) => ({ name, setting: '0' }))));
+  });
+
+  it('that only an operator can set are refused with the remedy', async () => {
+    await migrate(store.url);
+    const refusal = (url: string) => withDatabase(url, refuseUnusableDatabase);
+    await store.sql(`alter database ${databaseName()} set session_replication_role = 'replica'`);
+    await expect(refusal(store.url)).rejects.toThrow(UnusableDatabase);
+    await expect(refusal(store.url)).rejects.toThrow(
+      `session_replication_role is 'replica' instead of 'origin': alter role ${owner()} in database ${databaseName()} set session_replication_role = 'origin'`,
+    );
+    await store.sql(`alter database ${databaseName()} reset all`);
+    await refusal(store.url);
+
+    const ascii = `${databaseName()}_ascii`;
+    await store.sql(`create database ${ascii} template template0 encoding 'SQL_ASCII' locale 'C'`);
+    const url = Object.assign(new URL(store.url), { pathname: `/${ascii}` }).href;
+    for (const refused of [refusal(url), migrate(url)])
+      await expect(refused).rejects.toThrow(
+        /server_encoding is 'SQL_ASCII' instead of 'UTF8': create .* UTF8/,
+      );
+    await store.sql(`drop database ${ascii}`);
+  });
+
+  it('that keep a role from writing make a process not ready, and end it at its start', async () => {
+    await migrate(store.url);
+    const { url, role } = await buildRole(store);
+    await store.sql(`alter role ${role} set default_transaction_read_only = on`);
+    await withDatabase(url, async (database) => {
+      await refuseUnusableDatabase(database);
+      const fault = `default_transaction_read_only is 'on' instead of 'off': alter role ${role} in database ${databaseName()} set default_transaction_read_only = 'off'`;
+      await expect(checkDatabase(database)).rejects.toThrow(fault);
+      const presence = createPresence(database, { kind: 'api', release: '0.9.0' });
+      expect(await presence.check()).toContain(fault);
+    });
+  });
+});
+
+describe('the schema of all tables', () => {
+  it('is public, also for a role that has a schema of its name', async () => {
+    const { url, role } = await buildRole(store);
+    await buildDecoy(role);
+    await migrate(url);
+    expect(await schemasOfTables()).toEqual([role, 'public']);
+    await withDatabase(url, useDatabase, 6);
+    await store.sql(`drop schema ${role} cascade`);
+    await withDatabase(url, useDatabase, 6);
+  });
+
+  it('is public, whatever path the address asks for', async () => {
+    await buildDecoy('decoy');
+    const url = `${store.url}?schema=public&options=-c%20search_path%3Ddecoy`;
+    await migrate(url);
+    await withDatabase(url, useDatabase, 6);
+  });
+
+  it('has to be there, and to let the role of a migration create tables', async () => {
+    const { url, role } = await buildRole(store);
+    await store.sql(`alter schema public owner to current_user`);
+    await store.sql(`revoke all on schema public from public`);
+    await store.sql(`revoke ${owner()} from ${role}`);
+    const refused = async (message: string): Promise<void> => {
+      await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
+      await expect(migrate(url)).rejects.toThrow(message);
+    };
+    await refused(
+      `the role ${role} may not create tables in the schema public: grant create on schema public to ${role}`,
+    );
+    await store.sql(`drop schema public`);
+    await refused(`the database has no schema public: create schema public authorization ${role}`);
+  });
+});
