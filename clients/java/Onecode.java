@@ -170,7 +170,7 @@ public final class Onecode {
             throw new IllegalArgumentException("apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.");
         if (timeout.compareTo(Duration.ZERO) <= 0 || deadline.compareTo(Duration.ZERO) <= 0 || maxRetries < 0)
             throw new IllegalArgumentException("timeout or deadline is not above 0, or maxRetries below 0.");
-        this.baseUrl = baseUrl.replaceFirst("/+$", "");
+        this.baseUrl = baseUrl.replaceFirst("(?<!/)/+$", "");
         this.apiKey = apiKey;
         this.timeout = timeout;
         this.maxRetries = maxRetries;
@@ -180,7 +180,7 @@ public final class Onecode {
     private static URI addressOf(String baseUrl) {
         try {
             URI address = URI.create(baseUrl);
-            if (address.getHost() != null && !baseUrl.matches(".*[?#@].*")) return address;
+            if (address.getHost() != null && baseUrl.matches("[^?#@]*")) return address;
         } catch (IllegalArgumentException error) {
             // Its message repeats the text, which may hold a password.
         }

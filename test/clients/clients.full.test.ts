@@ -51,7 +51,7 @@ describe('a client', () => {
         end.on('error', () => {}).on('close', () => (socket.destroy(), api.destroy()));
       socket.pipe(api).pipe(socket);
     });
-    await new Promise<void>((resolve) => tls.listen(0, resolve));
+    await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
   }, STACK_START_MS_MAX);
   afterAll(async () => {
     tls?.close();

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
-import { hashApiKey, isApiKey, Problem } from '@onecode/domain';
+import { hashApiKey, isApiKey, Problem, trimOuter } from '@onecode/domain';
 import type { Caller, Database } from '@onecode/store';
 import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
@@ -56,8 +56,8 @@ export function invalidKey(cause: 'revoked' | 'suspended'): Problem {
   );
 }
 
-/** What follows `Bearer` (in any case: RFC 9110, 11.1), or null without that. */
-function bearerCredential(header: string | undefined): string | null {
-  const credential = /^bearer(?:[ \t]+(.*))?$/i.exec(header ?? '')?.[1]?.replace(/[ \t]+$/, '') ?? '';
-  return credential === '' ? null : credential;
+/** Returns the credential after the scheme `Bearer` (in any case: RFC 9110, 11.1), or null without one. */
+function bearerCredential(header = ''): string | null {
+  if (!/^bearer[ \t]/i.test(header)) return null;
+  return trimOuter(header.slice('bearer'.length), ' \t') || null;
 }

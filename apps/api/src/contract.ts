@@ -101,7 +101,7 @@ function readMembers(
   const members = value as Record<string, string>;
   // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each member that was dropped
   // has left at least one more string in the text.
-  const strings = text.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
+  const strings = text.match(/"(?:[^"\\]|\\.)*"?/g) ?? [];
   if (strings.length !== 2 * Object.keys(members).length)
     throw unreadable('A member is given more than once.');
   return { members, faulty: new Set(errors.map(({ instancePath }) => instancePath.slice(1))) };

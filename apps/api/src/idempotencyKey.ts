@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { trimOuter } from '@onecode/domain';
 
 /**
  * The bytes of the `Idempotency-Key` without outer spaces and tabs, whatever their number, or null without a key. Node gives header
@@ -6,6 +7,6 @@ import type { IncomingMessage } from 'node:http';
  */
 export function idempotencyKeyBytes(request: IncomingMessage): Buffer | null {
   const header = request.headers['idempotency-key'];
-  const key = (typeof header === 'string' ? header : '').replace(/^[ \t]+|[ \t]+$/g, '');
+  const key = trimOuter(typeof header === 'string' ? header : '', ' \t');
   return key === '' ? null : Buffer.from(key, 'latin1');
 }

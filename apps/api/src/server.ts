@@ -3,6 +3,7 @@ import { createServer, IncomingMessage, ServerResponse, STATUS_CODES, type Serve
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
 import { Problem, PROBLEMS, type ProblemCode } from '@onecode/domain';
+import { HEADER_BYTES_MAX } from '@onecode/runtime';
 import { LINGER_MS, problemBody } from './answer.js';
 import type { ApiConfig } from './config.js';
 import { commonHeaders, readableTarget } from './requests.js';
@@ -27,6 +28,7 @@ export function createHttpServer(
 ): Server {
   const server = createServer(
     {
+      maxHeaderSize: HEADER_BYTES_MAX,
       headersTimeout: HEADERS_MS_MAX,
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,

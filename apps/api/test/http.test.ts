@@ -115,6 +115,15 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
     ]);
   });
 
+  it.each([
+    ['8,300 bytes', 8_300, [431, 'headers_too_large']],
+    ['8,000 bytes', 8_000, [404, 'not_found']],
+  ] as const)('headers of %s', async (_name, bytes, expected) => {
+    const head = `GET /x HTTP/1.1\r\n${HOST}X: `;
+    const padded = head + 'a'.repeat(bytes - head.length - '\r\n\r\n'.length);
+    expect(await exchange(`${padded}\r\n\r\n`, 1)).toEqual([expected]);
+  });
+
   it('and so is a huge address', async () => {
     expect(await exchange(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
@@ -182,6 +191,44 @@ describe('unusual but good HTTP is served', () => {
     connection.write(BODY);
     expect((await connection.answer()).status).toBe(202);
     connection.destroy();
+  });
+});
+
+describe('others are served while a client sends what a careless pattern would read for long:', () => {
+  const spaces = ' '.repeat(7_600);
+  const json = (text: string): string => `{"to":"${text}"}`;
+  const withBody = (body: string): string => post(`Content-Length: ${body.length}\r\n`, body);
+  const get = (headers: string): string => `GET /v1/send/x/status HTTP/1.1\r\n${headers}\r\n`;
+
+  it.each([
+    ['spaces in a credential', get(`${HOST}Authorization: Bearer a${spaces}b\r\n`), 'invalid_api_key'],
+    [
+      'tabs in a credential',
+      get(`${HOST}Authorization: Bearer a${'\t'.repeat(7_600)}b\r\n`),
+      'invalid_api_key',
+    ],
+    ['spaces in another scheme', get(`${HOST}Authorization: Basic${spaces}b\r\n`), 'missing_credentials'],
+    [
+      'spaces in an idempotency key',
+      post(`Idempotency-Key: a${spaces}b\r\n${LENGTH}`, BODY),
+      'invalid_idempotency_key',
+    ],
+    ['colons in a host', get(`Host: ${':'.repeat(7_600)}x\r\n`), 'bad_request'],
+    ['spaces in a recipient', withBody(json(`a${' '.repeat(60_000)}b`)), 'invalid_recipient'],
+    ['dots in an e-mail address', withBody(json(`a@${'.'.repeat(60_000)} `)), 'invalid_recipient'],
+    ['at signs in an e-mail address', withBody(json('@'.repeat(60_000))), 'invalid_recipient'],
+    ['hyphens in a number', withBody(json(`+55${'-'.repeat(60_000)}`)), 'invalid_recipient'],
+    ['quotes in a body', withBody('"'.repeat(60_000)), 'invalid_json'],
+    ['backslashes in a body', withBody(json('\\'.repeat(60_000))), 'invalid_recipient'],
+    ['nothing but spaces in a body', withBody(' '.repeat(60_000)), 'invalid_json'],
+  ])('%s', async (_name, bytes, code) => {
+    const attacks = Array.from({ length: 30 }, () => exchange(bytes, 1));
+    const beganAt = performance.now();
+    expect(await exchange(LIVEZ, 1)).toEqual([[200]]);
+    const waitedMs = performance.now() - beganAt;
+    for (const [answer] of await Promise.all(attacks)) expect(answer?.[1]).toBe(code);
+    // Each of the original patterns took over 100 ms for each of these requests.
+    expect(waitedMs).toBeLessThan(1_500);
   });
 });
 

@@ -93,7 +93,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
     traffic: createTrafficCounter(),
   });
   const server = createHttpServer(app, config);
-  await listen(server, 0);
+  await listen(server, 0, '127.0.0.1');
   await until('a ready delivery queue', () => deliveryQueue.isReady());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;

@@ -46,7 +46,7 @@ function usageLine(error: CommanderError, command: Command): string {
     }
     case 'commander.unknownOption': {
       const name = /^error: unknown option '(--?[a-z][a-z-]{0,30})['=]/.exec(error.message)?.[1];
-      const meant = /\(Did you mean (.+)\?\)$/.exec(error.message)?.[1];
+      const meant = /\(Did you mean ([^()]+)\?\)$/.exec(error.message)?.[1];
       return `unknown option${name === undefined ? '' : ` ${name}`}${meant === undefined ? '' : ` (did you mean ${meant}?)`}; ${help}`;
     }
     default:

@@ -78,7 +78,7 @@ function parseIssuer(value: string): string {
   const isLocal = url?.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   if (url === null || (url.protocol !== 'https:' && !isLocal) || url.search !== '' || url.hash !== '')
     throw new Error('must be an address that begins with https://, or with http:// on this machine');
-  return value.replace(/\/+$/, '');
+  return value.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Signs session cookies and seals two-factor secrets: 32 random bytes. */

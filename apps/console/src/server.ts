@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { HEADER_BYTES_MAX } from '@onecode/runtime';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
@@ -8,6 +9,7 @@ const KEEP_ALIVE_MS = 65_000;
 /** Creates an HTTP server that disconnects clients whose headers or request take too long. */
 export function createHttpServer({ headersMs = HEADERS_MS_MAX, requestMs = REQUEST_MS_MAX } = {}): Server {
   return createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,

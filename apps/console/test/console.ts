@@ -47,7 +47,7 @@ export async function startConsole(
   const db = await createTestDatabase();
   const prefix = overrides.QUEUE_PREFIX ?? `test-${randomBytes(6).toString('hex')}`;
   const server = createHttpServer(timeouts);
-  await new Promise<void>((resolve) => server.listen(0, resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const url = `http://localhost:${port}`;
   const given = readConsoleConfig({

@@ -58,7 +58,7 @@ function checkAddress(address: OnecodeOptions['baseUrl']): string {
   if (/[?#]/.test(text)) throw new OnecodeError('baseUrl has a query or a fragment.');
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
     throw new OnecodeError('baseUrl is not https: the key would be readable on its way.');
-  return url.href.replace(/\/+$/, '');
+  return url.href.replace(/(?<!\/)\/+$/, '');
 }
 
 /** Null when the text is no URL. The error of `new URL` repeats the text, which may hold a password. */

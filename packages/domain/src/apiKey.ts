@@ -7,7 +7,8 @@ const SECRET_CHARACTERS = 27;
 /** 62^6 is the first power of 62 above 2^32. */
 const CHECKSUM_CHARACTERS = 6;
 const SECRET_BYTES = 20;
-const FORM = new RegExp(`^ak_(?:test|live)_[${ALPHABET}]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
+const KEY_CHARACTERS = 'ak_test_'.length + SECRET_CHARACTERS + CHECKSUM_CHARACTERS;
+const FORM = /^ak_(?:test|live)_[0-9A-Za-z]+$/;
 
 function base62(value: bigint, width: number): string {
   let text = '';
@@ -36,7 +37,9 @@ export function generateApiKey(mode: Mode): string {
 /** Whether the text has the form and the checksum of a key. Such a key may not exist. */
 export function isApiKey(text: string): boolean {
   return (
-    FORM.test(text) && checksum(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS)
+    text.length === KEY_CHARACTERS &&
+    FORM.test(text) &&
+    checksum(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS)
   );
 }
 

@@ -34,5 +34,6 @@ export * from './senders.js';
 export * from './stops.js';
 export * from './timeZones.js';
 export * from './traffic.js';
+export * from './trimOuter.js';
 export * from './verification.js';
 export * from './waiting.js';

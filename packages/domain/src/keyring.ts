@@ -25,7 +25,7 @@ export function parseKeyring(text: string): Keyring {
     if (keys.has(number)) throw new Error(`key version ${number} is given twice`);
     const key = Buffer.from(encoded, 'base64');
     // The base64 of 32 bytes ends with one `=`, which may be left out.
-    if (key.length !== KEY_BYTES || key.toString('base64').slice(0, -1) !== encoded.replace(/=+$/, ''))
+    if (key.length !== KEY_BYTES || key.toString('base64').slice(0, -1) !== encoded.replace(/(?<!=)=+$/, ''))
       throw new Error('must be 32 bytes in base64');
     keys.set(number, key);
   }

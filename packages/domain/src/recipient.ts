@@ -9,6 +9,7 @@ import {
 import { parsePhoneNumberFromString as parseByPlan } from 'libphonenumber-js/min';
 
 import { canonicalNumber } from './canonicalNumber.js';
+import { trimOuter } from './trimOuter.js';
 
 export interface PhoneRecipient {
   kind: 'phone';
@@ -59,7 +60,7 @@ const TEN_DIGITS_SINCE: ReadonlyMap<string, number> = new Map([
   ['225', 2021],
   ['229', 2024],
 ]);
-/** No recipient is longer, outer spaces included. Checked first: some of the patterns take more than linear time. */
+/** No recipient is longer, outer spaces included. */
 const TEXT_LENGTH_MAX = 1000;
 
 /**
@@ -70,7 +71,7 @@ const TEXT_LENGTH_MAX = 1000;
  */
 export function parseRecipient(to: string): Recipient {
   if (to.length > TEXT_LENGTH_MAX) return { kind: 'invalid' };
-  const text = to.replace(/^ +| +$/g, '');
+  const text = trimOuter(to, ' ');
   if (text.length <= EMAIL_LENGTH_MAX && EMAIL.test(text)) return { kind: 'email' };
   if (text.length > PHONE_LENGTH_MAX || !PHONE.test(text)) return { kind: 'invalid' };
   const compact = text.replace(/[ ()-]/g, '');

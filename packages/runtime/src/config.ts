@@ -101,7 +101,7 @@ export function address(schemes: readonly string[], fallback?: string): Required
     const scheme = /^([a-z]+):\/\/\S*$/.exec(value)?.[1];
     if (scheme === undefined || !schemes.includes(scheme) || !URL.canParse(value))
       throw new Error(`must be an address that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`);
-    return value.replace(/\/+$/, '');
+    return value.replace(/(?<!\/)\/+$/, '');
   }, fallback);
 }
 
@@ -120,7 +120,7 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
     const schemas = new URLSearchParams(after.split('?')[1]).getAll('schema');
     if (schemas.some((schema) => schema !== 'public'))
       throw new Error('must name no schema other than public, which holds all tables');
-    return value.replace(/\/+$/, '');
+    return value.replace(/(?<!\/)\/+$/, '');
   };
   return secret(variable(parse, fallback));
 }

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
+/** The largest request line and headers that a server reads, together: half of Node's limit. The largest valid request has 1 KiB. */
+export const HEADER_BYTES_MAX = 8 * 1024;
+
 /**
  * Listens at one address, or at all of them without a host or with an empty one.
  *

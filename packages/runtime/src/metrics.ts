@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { host, port } from './config.js';
-import { listen } from './http.js';
+import { HEADER_BYTES_MAX, listen } from './http.js';
 import { failedChecks, type FailedCheck, type ReadinessChecks } from './readiness.js';
 import { COMMIT, VERSION } from './version.js';
 
@@ -57,7 +57,7 @@ export async function serveMetrics(
   checks: ReadinessChecks,
 ): Promise<MetricsServer> {
   let draining = false;
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
     const path = (request.url ?? '').split('?')[0];
     const text = (status: number, body: string, type = 'text/plain; charset=utf-8'): void => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);

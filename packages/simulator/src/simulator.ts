@@ -77,7 +77,7 @@ export function health(isReady: () => boolean): Router {
 
 /** Starts to listen; port 0 picks a free one. Closing cuts every connection. @throws when the address cannot be had */
 export async function listen(handler: RequestListener, port: number, host: string) {
-  const server = createServer(handler);
+  const server = createServer({ maxHeaderSize: 8 * 1024 }, handler);
   // Longer than any client keeps an idle connection, so that a reset is always one that a rule asked for.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {

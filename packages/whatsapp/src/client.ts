@@ -56,7 +56,7 @@ export function checkedBase(baseUrl: string): { origin: string; path: string } {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && !/[?#@]/.test(baseUrl);
   if (!isPlain) throw new TypeError('The address of the Cloud API is not a plain http or https URL.');
-  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
+  return { origin: url.origin, path: url.pathname.replace(/(?<!\/)\/+$/, '') };
 }
 
 function outcomeOf(end: ExchangeEnd): Outcome {

@@ -35,7 +35,7 @@ export const pageFields = {
 };
 
 /** Without what TypeBox takes and nobody means: quoted names, IP addresses, and domains without a dot. */
-Format.Set('email', (value) => Format.IsEmail(value) && /^[^"]+@[^[]+\.[^.]+$/.test(value));
+Format.Set('email', (value) => Format.IsEmail(value) && /^[^"]+@[^@[]+\.[^.@[]+$/.test(value));
 
 /** An e-mail address in any case; routes lower it. */
 export const emailField = Type.String({ format: 'email', maxLength: 254 });

@@ -7,8 +7,6 @@ import expressStaticGzip from 'express-static-gzip';
 /** Output of `vite build`. */
 const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 const NONCE = '%NONCE%';
-/** A link to what pages need that only signed-in users see. */
-const SIGNED_IN_LINK = /<link [^>]*data-signed-in[^>]*>/g;
 
 /** Sets `Cache-Control` on static files: the `maxAge` of Express would keep the `no-store` that every answer has. */
 export const cacheControl =
@@ -23,7 +21,10 @@ export const cacheControl =
  */
 export function webApplicationRouter(): Router {
   const page = readFileSync(`${BUILT}/index.html`, 'utf8');
-  const signInPage = page.replaceAll(SIGNED_IN_LINK, '');
+  // Only pages after the sign-in need the files of these links.
+  const signInPage = page.replaceAll(/<link [^<>]*>/g, (link) =>
+    link.includes('data-signed-in') ? '' : link,
+  );
   const router = express.Router();
   router.use(
     '/assets',

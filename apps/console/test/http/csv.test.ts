@@ -207,7 +207,7 @@ describe('a download that fails', () => {
       createLog('console', 'silent'),
     ),
   );
-  const listening = app.listen(0);
+  const listening = app.listen(0, '127.0.0.1');
   afterAll(() => listening.close());
   const ask = (pages: number) =>
     fetch(`http://localhost:${(listening.address() as AddressInfo).port}/${pages}`);

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { CreateSend } from '../contract.js';
 import { Problem, type KnownCode } from './problem.js';
+import { trimOuter } from './trimOuter.js';
 
 const BODY_BYTES_MAX = 65_536;
 const KEY_BYTES_MAX = 255;
 const PHONE = /^\+[0-9 ()-]{1,39}$/;
 const E164 = /^\+[1-9][0-9]{6,14}$/;
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
+const EMAIL = /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)+$/;
 
 export interface CreateInput {
   /** E.164. */
@@ -16,8 +17,9 @@ export interface CreateInput {
 }
 
 /** The key of the Bearer credential. @throws Problem `missing_credentials` */
-export function readApiKey({ headers }: IncomingMessage): string {
-  const key = /^bearer(?:[ \t]+(.*?))?[ \t]*$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+export function readApiKey({ headers: { authorization = '' } }: IncomingMessage): string {
+  const hasKey = /^bearer[ \t]/i.test(authorization);
+  const key = hasKey ? trimOuter(authorization.slice('bearer'.length), ' \t') : '';
   if (key === '')
     throw new Problem('missing_credentials', { headers: { 'WWW-Authenticate': 'Bearer realm="onecode"' } });
   return key;
@@ -25,7 +27,7 @@ export function readApiKey({ headers }: IncomingMessage): string {
 
 /** The key without outer spaces and tabs, one character a byte; null without one. @throws Problem `invalid_idempotency_key` */
 export function readIdempotencyKey({ headers }: IncomingMessage): string | null {
-  const key = String(headers['idempotency-key'] ?? '').replace(/^[ \t]+|[ \t]+$/g, '');
+  const key = trimOuter(String(headers['idempotency-key'] ?? ''), ' \t');
   if (key.length > KEY_BYTES_MAX)
     throw new Problem('invalid_idempotency_key', {
       detail: `The key is longer than ${KEY_BYTES_MAX} bytes.`,
@@ -74,7 +76,7 @@ export function parseVerify(body: Buffer): string {
 
 /** The E.164 form of a number that may have spaces, hyphens and round brackets; null unless it has 7 to 15 digits. */
 export function parseNumber(to: string): string | null {
-  const text = to.replace(/^ +| +$/g, '');
+  const text = trimOuter(to, ' ');
   const number = text.replace(/[ ()-]/g, '');
   return PHONE.test(text) && E164.test(number) ? number : null;
 }
@@ -97,7 +99,7 @@ function parseObject(body: Buffer, names: readonly string[]): Record<string, str
   if (!isObject || members.some(([name, member]) => !names.includes(name) || typeof member !== 'string'))
     throw unreadable('The body must be an object with the documented members only, each a string.');
   // JSON.parse keeps the last of repeated members; each that it dropped has left at least one more string in the text.
-  if (text.match(/"(?:[^"\\]|\\.)*"/g)?.length !== (2 * members.length || undefined))
+  if (text.match(/"(?:[^"\\]|\\.)*"?/g)?.length !== (2 * members.length || undefined))
     throw unreadable('A member is given more than once.');
   return Object.fromEntries(members);
 }

@@ -12,6 +12,8 @@ import { LostAnswer, Problem } from './problem.js';
 import { viewAt, type Service } from './service.js';
 import type { Application } from './types.js';
 
+/** The service's limit for the request line and headers together. */
+const HEADER_BYTES_MAX = 8 * 1024;
 /** Headers that may come once: of two, nobody knows which counts. */
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type'];
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -23,7 +25,7 @@ type Handler = (
 
 /** The contract over HTTP. @param freeSends what the sign-up settings say */
 export function createContractServer(service: Service, freeSends: number): Server {
-  return createServer((request, response) => {
+  return createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
     void (async () => {
       try {
         refuseRepeatedHeaders(request);

@@ -35,7 +35,7 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/i;
 export function parseRedisAddress(text: string): RedisAddress {
   const server = SERVER.exec(text);
   if (server !== null && URL.canParse(text))
-    return { kind: 'server', url: text.replace(/\/+$/, ''), isTls: server[1] === 's' };
+    return { kind: 'server', url: text.replace(/(?<!\/)\/+$/, ''), isTls: server[1] === 's' };
   try {
     return parseSeveral(SEVERAL.exec(text)?.groups ?? {});
   } catch (error) {
@@ -67,7 +67,7 @@ function parseNode(text: string): { host: string; port: number } {
 
 /** The prefix of the queues' keys: a cluster keeps keys with the same text in braces on one node, as BullMQ's scripts need. */
 export function keyPrefix(redisUrl: string, prefix: string): string {
-  return parseRedisAddress(redisUrl).kind === 'cluster' && !/\{[^}]+\}/.test(prefix) ? `{${prefix}}` : prefix;
+  return parseRedisAddress(redisUrl).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(prefix) ? `{${prefix}}` : prefix;
 }
 
 /** The environment variables that say where Redis is. */

@@ -59,7 +59,9 @@ export function testAuthentication(open: () => ContractTarget): void {
       ['the key in the other mode', (key) => `Bearer ${key.replace('ak_test_', 'ak_live_')}`],
       ['two keys', (key) => `Bearer ${key}, ${key}`],
       ['bytes beyond ASCII', () => 'Bearer \xe9\xa0\xff'],
-      ['10,000 characters', () => `Bearer ${'k'.repeat(10_000)}`],
+      ['7,000 characters', () => `Bearer ${'k'.repeat(7_000)}`],
+      ['7,000 spaces inside', () => `Bearer a${' '.repeat(7_000)}b`],
+      ['7,000 spaces and tabs inside', () => `Bearer\ta${' \t'.repeat(3_500)}b`],
     ])('is invalid_api_key with %s', async (_header, value) => {
       const { status, headers, json } = await call(value(caller.key));
       expect([status, json.code]).toEqual([401, 'invalid_api_key']);
@@ -72,6 +74,7 @@ export function testAuthentication(open: () => ContractTarget): void {
       ['with the scheme in capitals', 'BEARER KEY'],
       ['with more spaces', 'Bearer   KEY  '],
       ['with a tab', 'Bearer\tKEY'],
+      ['between 6,000 spaces and tabs', `Bearer${' \t'.repeat(1_500)}KEY${'\t '.repeat(1_500)}`],
     ])('takes the key %s', async (_header, value) => {
       expect((await call(value.replace('KEY', caller.key))).status).toBe(accepted);
     });

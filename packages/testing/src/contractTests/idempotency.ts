@@ -82,6 +82,10 @@ export function testIdempotency(open: () => ContractTarget): void {
       ['255 letters', 'k'.repeat(255)],
       ['255 bytes in 64 characters', utf8('🔑'.repeat(63) + 'éx')],
       ['255 bytes between white space', ` \t${'p'.repeat(255)}\t `],
+      [
+        '255 bytes between 6,000 spaces and tabs',
+        `${' \t'.repeat(1_500)}${'q'.repeat(255)}${'\t '.repeat(1_500)}`,
+      ],
     ])('may have %s', async (_name, key) => {
       const id = await idOf(create(key));
       expect((await api.target.idempotencyKeyOf(id))?.length).toBe(255);
@@ -91,6 +95,8 @@ export function testIdempotency(open: () => ContractTarget): void {
     it.each([
       ['256 letters', 'k'.repeat(256)],
       ['256 bytes in 128 characters', utf8('é'.repeat(128))],
+      ['7,000 spaces inside', `a${' '.repeat(7_000)}b`],
+      ['256 bytes with spaces inside, between white space', ` \ta${' '.repeat(254)}b\t `],
       ['256 bytes of which the last is A0', `${'k'.repeat(254)}${utf8('à')}`],
     ])('may not have %s', async (_name, key) => {
       expect((await create(key)).json).toMatchObject({ status: 422, code: 'invalid_idempotency_key' });

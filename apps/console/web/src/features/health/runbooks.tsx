@@ -78,14 +78,14 @@ function Block({ text }: { text: string }) {
 }
 
 function Inline({ text }: { text: string }): ReactNode {
-  const parts = text.replaceAll(/\s+/g, ' ').split(/(`[^`]+`|\[[^\]]+\]\([^)]+\))/);
+  const parts = text.replaceAll(/\s+/g, ' ').split(/(`[^`]+`|\[[^\][]+\]\([^()]+\))/);
   return createElement(Fragment, null, ...parts.map(inline));
 }
 
 /** Code, a link to another runbook, or the title of another document, which the console does not have. */
 function inline(part: string): ReactNode {
   if (part.startsWith('`')) return <Code>{part.slice(1, -1)}</Code>;
-  const [, label, address = ''] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
+  const [, label, address = ''] = /^\[([^\][]+)\]\(([^()]+)\)$/.exec(part) ?? [];
   if (!address.startsWith('#')) return label ?? part;
   return (
     <Anchor component={Link} to={address} inherit underline="always">
