@@ -1,9 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '@onecode/testing';
+import { startProcess, until, useTestEnvironment, type StartedProcess } from '@onecode/testing';
 import { Logs } from '../scripts/processes/logs.mjs';
+import { freePort } from '../scripts/services/ports.mjs';
+import { apps, ready } from '../scripts/start/apps.mjs';
+import { banner } from '../scripts/start/banner.mjs';
+import { addresses } from '../scripts/start/settings.mjs';
 import { Supervisor } from '../scripts/start/supervisor.mjs';
+import { PROCESS_VARIABLES } from './processVariables.js';
 
 describe('a process that ends by itself', () => {
   const end = new AbortController();
@@ -74,4 +79,127 @@ it("a log begins anew with each start, and the earlier one's is kept beside it",
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+/** The addresses at which a process listens, as Linux writes them: in hexadecimal, each word with its last byte first. */
+function listeningAddresses(pid: number): string[] {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return [/^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1]];
+      } catch {
+        return []; // it was closed meanwhile
+      }
+    }),
+  );
+  return ['tcp', 'tcp6']
+    .flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').trim().split('\n').slice(1))
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , , state, , , , , , socket]) => state === '0A' && sockets.has(socket))
+    .map(([, address]) => address!.split(':')[0]!);
+}
+
+const [LOOPBACK, ALL_IPV4] = ['0100007F', '00000000'];
+const PORTS = {
+  api: 1,
+  console: 2,
+  simulator: 3,
+  mailbox: 4,
+  metrics: { api: 5, worker: 6, console: 7, simulator: 8 },
+};
+
+describe('what npm start starts', () => {
+  const environment = useTestEnvironment();
+  let started: StartedProcess[] = [];
+  afterEach(async () => {
+    await Promise.all(started.map((process) => process.stop()));
+    started = [];
+  });
+
+  /** Starts all processes as `npm start` does with this environment, and returns where each listens. */
+  async function startAll(given: { HOST?: string }): Promise<Record<string, string[]>> {
+    const ports = {
+      api: await freePort(),
+      console: await freePort(),
+      simulator: await freePort(),
+      mailbox: null,
+      metrics: {
+        api: await freePort(),
+        worker: await freePort(),
+        console: await freePort(),
+        simulator: await freePort(),
+      },
+    };
+    const all = apps(ports, {
+      ...PROCESS_VARIABLES,
+      ...addresses(ports, given),
+      ...environment.variables,
+    });
+    started = all.map(({ script, env }) => startProcess(script, env as Record<string, string>));
+    await Promise.all(all.map((app) => ready(app, new AbortController().signal)));
+    return Object.fromEntries(
+      all.map(({ name }, index) => [name, listeningAddresses(started[index]!.pid).toSorted()]),
+    );
+  }
+
+  it('listens on this machine only', async () => {
+    expect(await startAll({})).toEqual({
+      simulator: [LOOPBACK, LOOPBACK],
+      api: [LOOPBACK, LOOPBACK],
+      worker: [LOOPBACK],
+      console: [LOOPBACK, LOOPBACK],
+    });
+  });
+
+  it('listens at HOST where that is set: the API and the console, and nothing else', async () => {
+    expect(await startAll({ HOST: '0.0.0.0' })).toEqual({
+      simulator: [LOOPBACK, LOOPBACK],
+      api: [ALL_IPV4, LOOPBACK],
+      worker: [LOOPBACK],
+      console: [ALL_IPV4, LOOPBACK],
+    });
+  });
+
+  it.each([
+    [undefined, 'localhost', '127.0.0.1', 'any'],
+    ['127.0.0.1', 'localhost', '127.0.0.1', 'any'],
+    ['127.0.0.2', '127.0.0.2', '127.0.0.2', 'any'],
+    ['localhost', 'localhost', 'localhost', 'any'],
+    ['::1', '[::1]', '[::1]', 'any'],
+    ['0.0.0.0', 'localhost', '127.0.0.1', 'public'],
+    ['::', 'localhost', '127.0.0.1', 'public'],
+    ['192.0.2.7', '192.0.2.7', '192.0.2.7', 'public'],
+    ['2001:db8::7', '[2001:db8::7]', '[2001:db8::7]', 'public'],
+    ['onecode.example', 'onecode.example', 'onecode.example', 'public'],
+  ])(
+    'is reached, with HOST=%s, as %s and as %s, and posts webhooks to %s addresses',
+    (HOST, name, server, events) => {
+      const found = addresses(PORTS, { HOST });
+      expect(found).toMatchObject({
+        BASE_URL: `http://${name}:1`,
+        CONSOLE_URL: `http://${name}:2`,
+        API_URL: `http://${server}:1`,
+        EVENT_ADDRESSES: events,
+      });
+      const [simulator] = apps(PORTS, found);
+      expect(simulator!.env['WEBHOOK_URL']).toBe(`http://${server}:1/webhooks/whatsapp`);
+    },
+  );
+
+  it('warns when other machines reach it and webhooks may go to any address', () => {
+    const key = { application: '', id: '', key: '' };
+    const signIn = { email: '', password: '' };
+    const people = { member: signIn, operator: signIn, onCall: signIn };
+    const seed = { account: '', test: key, live: key, people };
+    const printed = (given: { HOST?: string; EVENT_ADDRESSES?: string }): string =>
+      banner(PORTS, { ...addresses(PORTS, given), ...given }, seed, {
+        tookMs: 0,
+        logFolder: null,
+        workerPid: 1,
+      });
+    expect(printed({})).not.toMatch(/Network|Warning/);
+    expect(printed({ HOST: '0.0.0.0' })).toMatch(/Network.*HOST=0\.0\.0\.0/);
+    expect(printed({ HOST: '0.0.0.0' })).not.toContain('Warning');
+    expect(printed({ HOST: '0.0.0.0', EVENT_ADDRESSES: 'any' })).toMatch(/Warning.*EVENT_ADDRESSES=any/);
+  });
 });

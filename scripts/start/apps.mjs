@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { root } from '../checkout.mjs';
 import { UserError } from '../user-error.mjs';
 import { demoSenders } from './demoSenders.mjs';
+import { reachedAt } from './settings.mjs';
 
 const READY_MS_MAX = 60_000;
 const runFile = promisify(execFile);
@@ -36,9 +37,10 @@ export function apps(ports, common) {
     graceMs: 1000,
     env: {
       ...withMetrics('simulator'),
+      // Its page shows codes and has no sign-in, so HOST does not apply to it.
       HOST: '127.0.0.1',
       PORT: String(ports.simulator),
-      WEBHOOK_URL: `http://127.0.0.1:${ports.api}/webhooks/whatsapp`,
+      WEBHOOK_URL: `http://${reachedAt(common['HOST'])}:${ports.api}/webhooks/whatsapp`,
       DISPLAY_PHONE_NUMBERS: demoSenders
         .map(({ phoneNumberId, number }) => `${phoneNumberId}=${number}`)
         .join(','),
@@ -101,7 +103,7 @@ export function startApp(processes, { name, script, stage, graceMs, env }, outpu
  */
 export async function ready({ name, env }, signal) {
   const deadline = Date.now() + READY_MS_MAX;
-  while (!(await isOk(`http://127.0.0.1:${env['METRICS_PORT']}/readyz`))) {
+  while (!(await isOk(`http://${reachedAt(env['METRICS_HOST'])}:${env['METRICS_PORT']}/readyz`))) {
     signal.throwIfAborted();
     if (Date.now() > deadline) throw new UserError(`The ${name} was not ready within a minute.`);
     await delay(50, undefined, { signal });

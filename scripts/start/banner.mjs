@@ -1,3 +1,17 @@
+import { isLoopback, reachedAt } from './settings.mjs';
+
+/**
+ * Returns which other machines reach this Onecode, and what they could do with it; nothing if none does.
+ * @param {NodeJS.ProcessEnv} env
+ */
+function network({ HOST, EVENT_ADDRESSES }) {
+  if (isLoopback(HOST)) return '';
+  const listening = `\n  Network      HOST=${HOST}: other machines can reach the API and the console.`;
+  if (EVENT_ADDRESSES !== 'any') return listening;
+  return `${listening}
+  Warning      EVENT_ADDRESSES=any: everyone who can reach the console can make the worker send requests to this machine and its network.`;
+}
+
 /**
  * What to do with a running Onecode: addresses, sign-ins, keys, and requests to paste.
  * @param {import('./settings.mjs').Ports} ports
@@ -14,6 +28,8 @@ export function banner(
   { tookMs, logFolder, workerPid },
 ) {
   const { BASE_URL: base, CONSOLE_URL: console } = env;
+  const metricsOf = (/** @type {number} */ port) =>
+    `http://${reachedAt(env['METRICS_HOST'])}:${port}/metrics`;
   const signIn = (/** @type {import('./seed.mjs').SignIn} */ { email, password }) => `${email}  ${password}`;
   const phone =
     simulator === null
@@ -33,7 +49,7 @@ Onecode is running, ${(tookMs / 1000).toFixed(1)} s after the command.
   Console      ${console}
   Phone page   ${phone}
   Mailbox      ${mails}
-  Metrics      http://localhost:${metrics.api}/metrics (API), http://localhost:${metrics.worker}/metrics (worker)${logs}
+  Metrics      ${metricsOf(metrics.api)} (API), ${metricsOf(metrics.worker)} (worker)${logs}${network(env)}
 
   Sign-ins to the console, each with its password:
     a customer   ${signIn(people.member)}

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { root } from '../checkout.mjs';
 import { freePort, isFree } from '../services/ports.mjs';
@@ -73,6 +74,28 @@ async function portOf(variable, initial) {
   return port;
 }
 
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/**
+ * Returns whether only programs on this machine reach what listens at an address.
+ * @param {string | undefined} host
+ */
+export function isLoopback(host = '') {
+  if (isIP(host) === 0) return host.toLowerCase() === 'localhost';
+  return loopback.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
+}
+
+/**
+ * Returns where programs on this machine reach what listens at an address, as a URL writes it.
+ * @param {string | undefined} host
+ */
+export function reachedAt(host = '127.0.0.1') {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
 /**
  * The secrets of this installation: made once and kept, except those that the environment gives.
  * @returns {Record<string, string>}
@@ -100,6 +123,26 @@ function readSecrets() {
 }
 
 /**
+ * Returns where the processes listen and reach each other. By default, they listen on this machine only. Webhooks may go to any address
+ * only while no other machine can reach the console, where any visitor can sign up and choose the address.
+ * @param {Ports} ports
+ * @param {NodeJS.ProcessEnv} given
+ */
+export function addresses(ports, { HOST = '127.0.0.1' }) {
+  const server = reachedAt(HOST);
+  const name = server === '127.0.0.1' ? 'localhost' : server;
+  return {
+    HOST,
+    METRICS_HOST: '127.0.0.1',
+    BASE_URL: `http://${name}:${ports.api}`,
+    CONSOLE_URL: `http://${name}:${ports.console}`,
+    API_URL: `http://${server}:${ports.api}`,
+    WHATSAPP_API_URL: `http://127.0.0.1:${ports.simulator}/v25.0`,
+    EVENT_ADDRESSES: isLoopback(HOST) ? 'any' : 'public',
+  };
+}
+
+/**
  * The environment of each process, without its own ports.
  * @param {Ports} ports
  * @param {import('../services/services.mjs').Services} services
@@ -109,11 +152,7 @@ function readSecrets() {
 export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
   return {
-    BASE_URL: `http://localhost:${ports.api}`,
-    CONSOLE_URL: `http://localhost:${ports.console}`,
-    API_URL: `http://127.0.0.1:${ports.api}`,
-    WHATSAPP_API_URL: `http://127.0.0.1:${ports.simulator}/v25.0`, // unless given
-    EVENT_ADDRESSES: 'any', // unless given
+    ...addresses(ports, given),
     ...(smtpUrl !== null && { SMTP_URL: smtpUrl, MAIL_FROM: 'Onecode <codes@onecode.example>' }),
     ...given,
     ...readSecrets(),

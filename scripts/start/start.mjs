@@ -10,6 +10,7 @@ import {
   choosePorts,
   commonEnvironment,
   dataFolder,
+  reachedAt,
   readEnvFile,
   recordEnvironment,
   removeEnvironment,
@@ -132,7 +133,7 @@ async function startAll({ processes, end, showLogs, commandAt }) {
   );
   if (!simulated) return;
   void generateTraffic({
-    api: `http://127.0.0.1:${ports.api}`,
+    api: `http://${reachedAt(env['HOST'])}:${ports.api}`,
     simulator: `http://127.0.0.1:${ports.simulator}`,
     keys: { test: seeded.test.key, live: seeded.live.key },
     signal: end.signal,

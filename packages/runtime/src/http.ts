@@ -6,14 +6,15 @@ import type { Logger } from './log.js';
 export const HEADER_BYTES_MAX = 8 * 1024;
 
 /**
- * Listens at one address, or at all of them without a host or with an empty one.
+ * Listens at one address. Without a host, with an empty one or with `::`, it listens at all addresses of IPv6 and IPv4. `::` itself would
+ * fail where the kernel has no IPv6; without a host, Node then takes the IPv4 addresses.
  *
  * @throws the operating system's error, as with a port that is taken
  */
 export function listen(server: Server, port: number, host?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host || undefined, () => {
+    server.listen(port, host === '::' ? undefined : host || undefined, () => {
       server.off('error', reject);
       resolve();
     });

@@ -82,7 +82,8 @@ export async function listen(handler: RequestListener, port: number, host: strin
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    // Without a host, Node takes the IPv4 addresses where the kernel has no IPv6.
+    server.listen(port, host === '::' ? undefined : host, () => {
       server.off('error', reject);
       resolve();
     });
