@@ -51,13 +51,13 @@ FROM production AS production-simulator
 RUN npm install --no-save --omit=dev --omit=peer -w packages/simulator
 
 FROM base AS runtime
-# Metrics are for the container's network; they are on no port of the machine unless one is published.
-ENV NODE_ENV=production METRICS_PORT=9090 METRICS_HOST=0.0.0.0
+# Metrics are for the container's network, by IPv4 and IPv6; they are on no port of the machine unless one is published.
+ENV NODE_ENV=production METRICS_PORT=9090 METRICS_HOST=::
 COPY LICENSE NOTICE ./
 USER node
 EXPOSE 9090
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD ["node", "-e", \
-  "fetch(`http://127.0.0.1:${process.env.METRICS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  "fetch(`http://localhost:${process.env.METRICS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 
 # What all services share. They look at the migrations to tell whether they can work with the schema.
 FROM runtime AS service
@@ -99,6 +99,6 @@ FROM runtime AS simulator
 COPY --from=production-simulator /app ./
 COPY packages/simulator/public packages/simulator/public
 COPY --from=build /app/packages/simulator/dist packages/simulator/dist
-ENV HOST=0.0.0.0 PORT=4010
+ENV HOST=:: PORT=4010
 EXPOSE 4010
 CMD ["node", "packages/simulator/dist/main.js"]

@@ -146,7 +146,13 @@ export async function startService(
     command: process.execPath,
     args: [script],
     cwd: root,
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env, [variable]: String(port) },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      ...env,
+      [variable]: String(port),
+    },
     output: openSync(join(processes.folder, `${name}.log`), 'a', 0o600),
     stage: 4,
     stop: [

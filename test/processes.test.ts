@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   buildCaller,
@@ -18,6 +18,11 @@ const REQUESTS = 200;
 const CLIENTS = 4;
 /** Two addresses of this machine: a server that listens only on the first does not answer on the second. */
 const [LOOPBACK, OTHER] = ['127.0.0.1', '127.0.0.2'];
+const hasIPv6 = Object.values(networkInterfaces()).some((own) =>
+  own?.some(({ family }) => family === 'IPv6'),
+);
+/** The address at which images serve health and metrics; test/kubernetes holds the manifests to the same. */
+const IMAGE_METRICS_HOST = / METRICS_HOST=(\S+)$/m.exec(readFileSync('Dockerfile', 'utf8'))![1]!;
 
 /** The secrets that each process requires. */
 const SECRETS = {
@@ -101,15 +106,16 @@ describe.each(['api', 'console'] as const)('the %s', (name) => {
 });
 
 describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
-  it('takes its secrets from files and tells none, serves its metrics at METRICS_HOST, and stops after SHUTDOWN_DELAY_MS', async () => {
+  it('takes its secrets from files and tells none, answers probes over IPv4 and IPv6 as in an image, and stops after SHUTDOWN_DELAY_MS', async () => {
     const process = start(name, {
       ...filesOf(SECRETS[name]),
-      METRICS_HOST: '0.0.0.0',
+      METRICS_HOST: IMAGE_METRICS_HOST,
       LOG_LEVEL: 'trace',
       SHUTDOWN_DELAY_MS: '300',
     });
     const { metrics_port: port } = await untilReady(process);
-    expect(await isServed(OTHER, port as number)).toBe(true);
+    for (const host of [LOOPBACK, OTHER, ...(hasIPv6 ? ['[::1]'] : [])])
+      expect([host, await isServed(host, port as number)]).toEqual([host, true]);
     process.signal('SIGTERM');
     expect((await process.exited).code).toBe(0);
     const messages = process.log().filter(({ msg }) => ['stopping', 'stopped'].includes(msg ?? ''));

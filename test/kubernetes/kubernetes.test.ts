@@ -198,7 +198,7 @@ describeIf(KUSTOMIZE !== null).each(OVERLAYS)(
         const ports = new Map(container.ports!.map((one) => [one.name, String(one.containerPort)]));
         expect(ports.get('metrics')).toBe(literal(container, 'METRICS_PORT'));
         expect(ports.get('http')).toBe(literal(container, 'PORT'));
-        expect(literal(container, 'METRICS_HOST')).toBe('0.0.0.0');
+        expect(literal(container, 'METRICS_HOST')).toBe('::');
         const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'];
         expect(probes.map((probe) => container[probe].httpGet)).toEqual(
           ['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'metrics' })),

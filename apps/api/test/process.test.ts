@@ -79,7 +79,7 @@ describe('a wrong environment', () => {
   it.each(['PORT', 'METRICS_PORT'])(
     'with a busy %s is told in one line, and ends the process with 1',
     async (name) => {
-      const server = createServer().listen(0);
+      const server = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
       const { port } = server.address() as AddressInfo;
       const late = start({ [name]: String(port) });

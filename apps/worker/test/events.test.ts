@@ -309,12 +309,15 @@ describe('a webhook of a private address', () => {
       '::ffff:127.0.0.1',
       '::ffff:a9fe:a9fe',
       '64:ff9b::7f00:1',
+      '64:ff9b::a00:5',
+      '64:ff9b::a9fe:a9fe',
+      '64:ff9b:1::101:101',
       '2002:7f00:1::',
       '::7f00:1',
     ];
     const ofNobody = ['255.255.255.255', '240.0.0.1', '192.0.2.1', 'ff02::1', 'fec0::1', '2001:db8::1'];
     expect([...ownOrNear, ...inAnotherForm, ...ofNobody].filter(isPublicAddress)).toEqual([]);
-    const ofEverybody = ['1.1.1.1', '2606:4700:4700::1111'];
+    const ofEverybody = ['1.1.1.1', '2606:4700:4700::1111', '64:ff9b::101:101'];
     expect(ofEverybody.filter(isPublicAddress)).toEqual(ofEverybody);
   });
 

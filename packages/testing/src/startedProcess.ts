@@ -35,7 +35,7 @@ const ROOT = new URL('../../../', import.meta.url);
 const running = runningUntilEnd<ChildProcess>((child) => void child.kill('SIGKILL'));
 
 /**
- * Starts a program with these environment variables and `PATH`, and no others.
+ * Starts a program with these environment variables, `PATH` and no others. Unless `HOST` is given, it listens on this machine only.
  *
  * @param path the program's, relative to the repository
  */
@@ -46,7 +46,7 @@ export function startProcess(
 ): StartedProcess {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [fileURLToPath(new URL(path, ROOT)), ...args], {
-    env: { PATH, ...env },
+    env: { PATH, HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

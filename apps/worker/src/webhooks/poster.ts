@@ -12,9 +12,13 @@ const ANSWER_BYTES_MAX = 4_096;
 /** How a call to a receiver ended: the status of its answer, or a code that says why none came. */
 type Posted = { status: number } | { error: string };
 
+/** In an IPv6-only network, name servers put the address of an IPv4-only host into the last 32 bits of one of these (RFC 6052). */
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
+
 /** Whether everybody may call this address: it is none of this machine's, its network's or its cloud's. */
 export function isPublicAddress(address: string): boolean {
   const ip = ipaddr.process(address);
+  if (ip.kind() === 'ipv6' && ip.match(NAT64)) return isPublicAddress(ip.toByteArray().slice(-4).join('.'));
   // Of IPv6, global unicast only: https://www.iana.org/assignments/ipv6-address-space
   return ip.range() === 'unicast' && (ip.kind() === 'ipv4' || ip.match(ipaddr.parseCIDR('2000::/3')));
 }
