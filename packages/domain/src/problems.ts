@@ -120,7 +120,7 @@ const TABLE = {
   headers_too_large: {
     status: 431,
     meaning: 'The headers of the request are too large.',
-    cause: 'All headers together exceed what the service reads.',
+    cause: 'The address and all headers together are longer than 8 KiB.',
     remedy: 'Remove headers that the service does not need, such as cookies.',
   },
   forbidden: {

@@ -21,6 +21,9 @@ const TEXTS: readonly string[] = [
   `${CANARY}💥`.repeat(20),
   'x'.repeat(30_000),
   `a@${'a.'.repeat(10_000)}`,
+  // Patterns with exponential time take hours for these.
+  `a${'_'.repeat(57)}!`,
+  `${'a_'.repeat(29)}!`,
   `'; drop table users; -- ${CANARY}`,
   `%_\\:*&|!()<->${CANARY}`,
   '__proto__',

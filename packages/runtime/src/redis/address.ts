@@ -67,7 +67,9 @@ function parseNode(text: string): { host: string; port: number } {
 
 /** The prefix of the queues' keys: a cluster keeps keys with the same text in braces on one node, as BullMQ's scripts need. */
 export function keyPrefix(redisUrl: string, prefix: string): string {
-  return parseRedisAddress(redisUrl).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(prefix) ? `{${prefix}}` : prefix;
+  return parseRedisAddress(redisUrl).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(prefix)
+    ? `{${prefix}}`
+    : prefix;
 }
 
 /** The environment variables that say where Redis is. */
