@@ -61,7 +61,7 @@ const hostileMembers = ({ body }: Operation, good: fc.Arbitrary<RequestDraft>): 
 const headerText = (text: string): string =>
   utf8(text)
     .replaceAll(/[^\t -~\x80-\xff]/g, '')
-    .slice(0, 12_000);
+    .slice(0, 6_000);
 
 const hostileHeaders = (
   operation: Operation,
@@ -94,12 +94,12 @@ const hostileHeaders = (
 /** A text as part of a path or query. What would end the request line is encoded. */
 const targetText = (text: string, pick: number): string =>
   pick % 2 === 0
-    ? percentEncoded(text).slice(0, 8_000)
+    ? percentEncoded(text).slice(0, 7_000)
     : text
         .replaceAll(/[^!-~]|[#?/]/gu, (character) =>
           [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
         )
-        .slice(0, 8_000);
+        .slice(0, 7_000);
 
 const hostileIds = (good: fc.Arbitrary<RequestDraft>): fc.Arbitrary<RequestDraft> =>
   withText(good, 'a hostile text as an id', ({ from, parameters, expected }, text, pick) => {
