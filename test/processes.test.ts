@@ -106,6 +106,20 @@ describe.each(['api', 'console'] as const)('the %s', (name) => {
 });
 
 describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
+  it('answers 431 on each of its ports to headers of more than 8 KiB', async () => {
+    const ready = await untilReady(start(name, filesOf(SECRETS[name])));
+    const { port } = (ready['address'] ?? {}) as { port?: number };
+    for (const each of [port, ready['metrics_port'] as number].filter((one) => one !== undefined))
+      for (const [bytes, isRead] of [
+        [7_500, true],
+        [8_300, false],
+      ] as const) {
+        const headers = { 'X-Long': 'a'.repeat(bytes) };
+        const { status } = await fetch(`http://${LOOPBACK}:${each}/`, { headers });
+        expect([each, bytes, status !== 431]).toEqual([each, bytes, isRead]);
+      }
+  });
+
   it('takes its secrets from files and tells none, answers probes over IPv4 and IPv6 as in an image, and stops after SHUTDOWN_DELAY_MS', async () => {
     const process = start(name, {
       ...filesOf(SECRETS[name]),

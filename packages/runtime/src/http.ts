@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
-/** The largest request line and headers that a server reads, together: half of Node's limit. The largest valid request has 1 KiB. */
+/** The largest address and headers of a request, together, that a server reads: half of Node's limit. */
 export const HEADER_BYTES_MAX = 8 * 1024;
 
 /**
