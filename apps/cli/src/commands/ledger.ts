@@ -32,5 +32,8 @@ export function addLedgerCommands(program: Command): void {
 
 const rowOf = (fault: LedgerFault): Row =>
   'sendId' in fault
-    ? { ...fieldsOf(fault, 'accountId', 'sendId', 'reserved', 'returned', 'reclaimed'), failed: fault.isFailed }
+    ? {
+        ...fieldsOf(fault, 'accountId', 'sendId', 'reserved', 'returned', 'reclaimed'),
+        failed: fault.isFailed,
+      }
     : fieldsOf(fault, 'accountId', 'bucket', 'balance', 'ledger');
