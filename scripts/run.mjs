@@ -1,3 +1,4 @@
+import './closed-output.mjs';
 import { runOnSupportedNode } from './node-version.mjs';
 
 /**

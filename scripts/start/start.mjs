@@ -40,7 +40,6 @@ const TAIL_LINES = 10;
 export async function run(args) {
   const commandAt = performance.now();
   const showLogs = readArguments(args);
-  process.stdout.on('error', () => {}); // the terminal went away; SIGHUP comes too
   readEnvFile();
   const processes = await Processes.claim(dataFolder);
   const end = new AbortController();

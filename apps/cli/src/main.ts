@@ -1,7 +1,5 @@
+import { ignoreClosedOutput } from '@onecode/runtime/closedOutput';
 import { run } from './program.js';
 
-process.stdout.on('error', () => {
-  process.stderr.write('onecode: the result could not be written to standard output\n');
-  process.exit(1);
-});
+ignoreClosedOutput('onecode');
 process.exitCode = await run(process.argv.slice(2));

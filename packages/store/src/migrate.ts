@@ -1,3 +1,4 @@
+import { ignoreClosedOutput } from '@onecode/runtime/closedOutput';
 import { ConfigError, databaseAddress, readConfig } from '@onecode/runtime/config';
 import { migrate } from './migrations/migrations.js';
 
@@ -12,6 +13,7 @@ function databaseUrl(): string {
   return url;
 }
 
+ignoreClosedOutput('migrate');
 const options = process.argv.slice(2);
 const unknown = options.find((option) => option !== '--force');
 if (unknown !== undefined) {
