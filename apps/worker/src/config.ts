@@ -1,7 +1,6 @@
 import { parseKeyring } from '@onecode/domain';
 import {
   address,
-  ConfigError,
   databaseAddress,
   EVENT_ADDRESSES,
   LOG_LEVELS,
@@ -10,43 +9,79 @@ import {
   readConfig,
   REDIS_ADDRESS,
   secret,
+  splitAddress,
+  splitServer,
   text,
   TRACING,
   variable,
   wholeNumber,
 } from '@onecode/runtime';
+import { mayUseProxy } from '@onecode/whatsapp/client';
 
 /** Reads the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
-  const config = readConfig(environment, {
-    DATABASE_URL: databaseAddress(),
-    DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
-    ...REDIS_ADDRESS,
-    ...METRICS_ADDRESS,
-    SECRET_KEY: secret(variable(parseKeyring)),
-    WHATSAPP_API_URL: address(['http', 'https']),
-    DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
-    DELIVERY_BACKOFF_MS: wholeNumber(1, 60_000, 1_000),
-    PROVIDER_TIMEOUT_MS: wholeNumber(10, 60_000, 10_000),
-    DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
-    QUEUE_PREFIX: text('onecode'),
-    LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
-    SMTP_URL: secret(variable(parseSmtpUrl, '')),
-    MAIL_FROM: variable(parseMailFrom, ''),
-    CONSOLE_URL: address(['http', 'https'], ''),
-    EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
-    ...TRACING,
-  });
+  const { https_proxy, no_proxy, ...config } = readConfig(
+    environment,
+    {
+      DATABASE_URL: databaseAddress(),
+      DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
+      ...REDIS_ADDRESS,
+      ...METRICS_ADDRESS,
+      SECRET_KEY: secret(variable(parseKeyring)),
+      WHATSAPP_API_URL: address(['http', 'https']),
+      HTTPS_PROXY: text(''),
+      https_proxy: text(''),
+      NO_PROXY: text(''),
+      no_proxy: text(''),
+      DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
+      DELIVERY_BACKOFF_MS: wholeNumber(1, 60_000, 1_000),
+      PROVIDER_TIMEOUT_MS: wholeNumber(10, 60_000, 10_000),
+      DELIVERY_CONCURRENCY: wholeNumber(1, 1_000, 50),
+      QUEUE_PREFIX: text('onecode'),
+      LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+      SMTP_URL: secret(variable(parseSmtpUrl, '')),
+      MAIL_FROM: variable(parseMailFrom, ''),
+      CONSOLE_URL: address(['http', 'https'], ''),
+      EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
+      ...TRACING,
+    },
+    faultsBetween,
+  );
+  return {
+    ...config,
+    HTTPS_PROXY: https_proxy || config.HTTPS_PROXY,
+    NO_PROXY: no_proxy || config.NO_PROXY,
+    CONSOLE_URL: config.CONSOLE_URL && new URL(config.CONSOLE_URL).origin,
+  };
+}
+
+function faultsBetween(config: {
+  SMTP_URL?: string;
+  MAIL_FROM?: string;
+  WHATSAPP_API_URL?: string;
+  https_proxy?: string;
+  HTTPS_PROXY?: string;
+}): string[] {
+  const faults: string[] = [];
   if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
-    throw new ConfigError(['MAIL_FROM is missing: mails by SMTP_URL need a sender']);
-  return { ...config, CONSOLE_URL: config.CONSOLE_URL && new URL(config.CONSOLE_URL).origin };
+    faults.push('MAIL_FROM is missing: mails by SMTP_URL need a sender');
+  const name = config.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
+  const proxy = config[name];
+  // A machine may have a proxy for other programs: where none of our calls takes it, it may be of any kind.
+  if (proxy && mayUseProxy(config.WHATSAPP_API_URL ?? ''))
+    try {
+      splitServer(splitAddress(proxy, ['http', 'https']).hosts);
+    } catch (error) {
+      faults.push(`${name} ${(error as Error).message}`);
+    }
+  return faults;
 }
 
 /** `smtp://user:password@host:port`, or `smtps://` for TLS from the beginning. */
 function parseSmtpUrl(value: string): string {
-  const isAddress = /^smtps?:\/\/[^\s/?#]+\/?(?:\?\S*)?$/.test(value) && URL.canParse(value);
-  if (!isAddress || new URL(value).hostname === '')
-    throw new Error('must be an address that begins with smtp:// or smtps://');
+  const { hosts, path } = splitAddress(value, ['smtp', 'smtps']);
+  splitServer(hosts);
+  if (!/^\/?$/.test(path)) throw new Error('must have no path');
   return value;
 }
 

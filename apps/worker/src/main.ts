@@ -74,6 +74,11 @@ await runProcess('worker', async () => {
   // Each call under way has a listener.
   setMaxListeners(0, releaseClaims.signal);
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
+  const provider = {
+    baseUrl: config.WHATSAPP_API_URL,
+    timeoutMs: config.PROVIDER_TIMEOUT_MS,
+    proxy: { url: config.HTTPS_PROXY, except: config.NO_PROXY },
+  };
   const leaseMs = config.PROVIDER_TIMEOUT_MS + LEASE_MARGIN_MS;
   const context: WorkerContext = {
     database,
@@ -83,7 +88,7 @@ await runProcess('worker', async () => {
       prefix: config.QUEUE_PREFIX,
       onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
     }),
-    cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
+    cloudApi: createCloudApi(provider),
     senders: createSenderPool(database, config.SECRET_KEY),
     identities: createIdentities(database),
     secretKey: config.SECRET_KEY,
@@ -96,10 +101,7 @@ await runProcess('worker', async () => {
   };
   const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
-  const graph = createGraphReader({
-    baseUrl: config.WHATSAPP_API_URL,
-    timeoutMs: config.PROVIDER_TIMEOUT_MS,
-  });
+  const graph = createGraphReader(provider);
   const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
   const checks: ReadinessChecks = {
     database: () => checkDatabase(database),

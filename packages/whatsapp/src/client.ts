@@ -1,10 +1,12 @@
 import type { Outcome } from '@onecode/domain';
 import { classifyError, providerErrorOf } from './errors.js';
-import { type ExchangeEnd, openExchanges } from './exchange.js';
+import { type ExchangeEnd, openExchanges, type Proxy } from './exchange.js';
 import { elements, members, parseJson } from './json.js';
 import { messageIdOf } from './messageId.js';
 import { type AuthenticationMessage, messageBody } from './message.js';
 import { retryAfterSeconds } from './retryAfter.js';
+
+export { mayUseProxy } from './exchange.js';
 
 /** A WhatsApp number to send from, with its access token in clear. */
 export interface CloudApiSender {
@@ -17,6 +19,8 @@ export interface CloudApiOptions {
   baseUrl: string;
   /** The time limit of a whole call, with the reading of the answer. */
   timeoutMs: number;
+  /** For a provider that `mayUseProxy`; others are called directly. */
+  proxy?: Proxy;
 }
 
 export interface CloudApi {
@@ -30,9 +34,9 @@ export interface CloudApi {
  *
  * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
-export function createCloudApi({ baseUrl, timeoutMs }: CloudApiOptions): CloudApi {
+export function createCloudApi({ baseUrl, timeoutMs, proxy }: CloudApiOptions): CloudApi {
   const { origin, path } = checkedBase(baseUrl);
-  const post = openExchanges(origin, timeoutMs);
+  const post = openExchanges(origin, timeoutMs, proxy);
   return {
     async sendCode({ phoneNumberId, token }, message) {
       if (!/^[\w-]+$/.test(phoneNumberId)) {

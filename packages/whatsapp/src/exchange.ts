@@ -1,4 +1,4 @@
-import { Pool, type Dispatcher } from 'undici';
+import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
 
 /** An answer's headers by lower-case name. A repeated header is a list. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -25,6 +25,21 @@ export interface Exchanged {
 const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
 const UTF8 = new TextDecoder();
 
+/** What HTTPS_PROXY and NO_PROXY say. */
+export interface Proxy {
+  /** Empty for none. */
+  url: string;
+  /** Hosts that are called directly: names, with all below them, `name:port`, or `*`, with commas between them. */
+  except: string;
+}
+
+/** Whether a proxy may lead to this address: by https alone, and never to this machine, whatever its environment says of proxies. */
+export function mayUseProxy(url: string): boolean {
+  return url.startsWith('https://') && !LOOPBACK.test(new URL(url).hostname);
+}
+
+const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/;
+
 /**
  * Makes requests to one origin, over as many connections as there are concurrent ones. A request never throws, follows no redirect, is
  * written at most once, and ends within `timeoutMs`, from the name look-up to the last byte of the answer.
@@ -32,15 +47,29 @@ const UTF8 = new TextDecoder();
 export function openExchanges(
   origin: string,
   timeoutMs: number,
+  proxy: Proxy = { url: '', except: '' },
 ): (request: Exchanged) => Promise<ExchangeEnd> {
   // The exchange has its own time limit, and needs no other.
-  const pool = new Pool(origin, { connect: { timeout: timeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
+  const limits = { headersTimeout: 0, bodyTimeout: 0 };
+  const isProxied = proxy.url !== '' && mayUseProxy(origin);
+  const dispatcher = isProxied
+    ? new EnvHttpProxyAgent({
+        httpProxy: '',
+        httpsProxy: proxy.url,
+        noProxy: proxy.except,
+        proxyTls: { timeout: timeoutMs },
+        // For the proxy's answer to CONNECT.
+        clientFactory: (url, options) => new Pool(url, { ...options, headersTimeout: timeoutMs }),
+        ...limits,
+      })
+    : new Pool(origin, { connect: { timeout: timeoutMs }, ...limits });
+  const peer = isProxied ? 'proxy or provider' : 'provider';
   return ({ path, headers, body }) =>
     new Promise((resolve) => {
       const method = body === undefined ? 'GET' : 'POST';
-      const exchange = new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], resolve);
-      pool.dispatch(
-        { method, path, headers: { ...headers, 'accept-encoding': 'identity' }, body: body ?? null },
+      const exchange = new Exchange(timeoutMs, ANSWER_BYTES_MAX[method], peer, resolve);
+      dispatcher.dispatch(
+        { origin, method, path, headers: { ...headers, 'accept-encoding': 'identity' }, body: body ?? null },
         exchange,
       );
     });
@@ -62,7 +91,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   readonly #bytesMax: number;
 
-  constructor(timeoutMs: number, bytesMax: number, resolve: (end: ExchangeEnd) => void) {
+  constructor(
+    timeoutMs: number,
+    bytesMax: number,
+    /** What connections lead to first. */
+    private readonly peer: string,
+    resolve: (end: ExchangeEnd) => void,
+  ) {
     this.#resolve = resolve;
     this.#bytesMax = bytesMax;
     this.#timer = setTimeout(() => this.#onTimeout(), timeoutMs);
@@ -101,7 +136,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, error: unknown): void {
-    if (this.#controller === undefined) this.#end({ end: 'unsent', reason: whyUnsent(error) });
+    if (this.#controller === undefined) this.#end({ end: 'unsent', reason: whyUnsent(error, this.peer) });
     else this.#end({ end: 'lost', reason: 'The connection broke before the provider had answered.' });
   }
 
@@ -127,15 +162,17 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** The reason of a network error, without its message, which can name addresses. */
-function whyUnsent(error: unknown): string {
+function whyUnsent(error: unknown, peer: string): string {
   switch ((error as { code?: unknown } | null)?.code) {
     case 'ECONNREFUSED':
-      return 'The provider refused the connection.';
+      return `The ${peer} refused the connection.`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return "The provider's host name could not be resolved.";
+      return `The ${peer}'s host name could not be resolved.`;
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return 'No connection to the provider could be made in time.';
+      return `No connection to the ${peer} could be made in time.`;
+    case 'UND_ERR_ABORTED':
+      return 'The proxy refused to connect to the provider.';
     default:
       return 'No usable connection to the provider could be made.';
   }

@@ -35,9 +35,9 @@ const TEMPLATE_PAGES_MAX = 50;
  *
  * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
-export function createGraphReader({ baseUrl, timeoutMs }: CloudApiOptions): GraphReader {
+export function createGraphReader({ baseUrl, timeoutMs, proxy }: CloudApiOptions): GraphReader {
   const { origin, path } = checkedBase(baseUrl);
-  const exchange = openExchanges(origin, timeoutMs);
+  const exchange = openExchanges(origin, timeoutMs, proxy);
   const read: Read = async (token, node, query) => {
     if (!/^[\x21-\x7e]+$/.test(token))
       return { failure: 'The access token cannot be put in a header.', code: null };
