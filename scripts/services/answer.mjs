@@ -6,13 +6,12 @@ import { UserError } from '../user-error.mjs';
 const START_MS_MAX = 60_000;
 
 /**
- * Asks a PostgreSQL server whether it answers.
- * @param {string} url
+ * Asks a PostgreSQL server that was started here whether it answers.
+ * @param {string} url of one server
  * @param {{ isEncrypted?: boolean }} [options] isEncrypted: by TLS, whoever signed its certificate
  * @returns {Promise<string | null>} null, or what is wrong in a few words that hold neither password nor path
  */
 export async function postgresFault(url, { isEncrypted = false } = {}) {
-  if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url)) return 'it is not a postgresql:// address';
   const ssl = isEncrypted && { rejectUnauthorized: false };
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, ssl });
   client.on('error', () => {});

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ConfigError, databaseAddress, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
+import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store';
 import { UserError } from '../user-error.mjs';
-import { postgresFault, redisFault } from './answer.mjs';
+import { redisFault } from './answer.mjs';
 import { startPostgres } from './postgres.mjs';
 import { startRedis } from './redis.mjs';
 
@@ -31,11 +33,12 @@ import { startRedis } from './redis.mjs';
  * @throws {UserError} naming the one that is missing
  */
 export async function startServices(options) {
-  const { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = process.env;
-  const fault =
-    (databaseUrl && about('DATABASE_URL', await postgresFault(databaseUrl))) ||
-    (redisUrl && about('REDIS_URL', await redisFault(redisUrl)));
-  if (fault) throw new UserError(fault);
+  const { databaseUrl, redisUrl } = readAddresses();
+  const faults = [
+    databaseUrl && about('DATABASE_URL', await databaseFault(databaseUrl)),
+    redisUrl && about('REDIS_URL', await redisFault(redisUrl)),
+  ].filter(Boolean);
+  if (faults.length > 0) throw new UserError(faults.join('\n'));
 
   const portsFile = join(options.processes.folder, 'ports.json');
   const ports = readPorts(portsFile);
@@ -55,12 +58,44 @@ export async function startServices(options) {
 }
 
 /**
+ * @returns {{ databaseUrl: string, redisUrl: string }} empty for a service that is not named
+ * @throws {UserError} with a line for each fault
+ */
+function readAddresses() {
+  const { DATABASE_URL, REDIS_URL, REDIS_CA_FILE } = process.env;
+  const specs = { DATABASE_URL: databaseAddress(''), ...(REDIS_URL?.trim() && REDIS_ADDRESS) };
+  try {
+    const config = readConfig({ DATABASE_URL, REDIS_URL, REDIS_CA_FILE }, specs);
+    return { databaseUrl: config.DATABASE_URL, redisUrl: REDIS_URL?.trim() ?? '' };
+  } catch (error) {
+    throw error instanceof ConfigError ? new UserError(error.message) : error;
+  }
+}
+
+/**
+ * Asks PostgreSQL whether it answers, as our processes will.
+ * @param {string} url
+ * @returns {Promise<string | null>} null, or what is wrong, without a password
+ */
+async function databaseFault(url) {
+  const database = openDatabase(url, { connectionsMax: 1 });
+  try {
+    await pingDatabase(database);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await closeDatabase(database);
+  }
+}
+
+/**
  * @param {string} variable
  * @param {string | null} fault
  */
 function about(variable, fault) {
   if (fault === null) return null;
-  return fault.startsWith(variable) ? `${fault}.` : `${variable}: ${fault}.`;
+  return fault.includes(variable) ? `${fault}.` : `${variable}: ${fault}.`;
 }
 
 /**

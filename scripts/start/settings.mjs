@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { root } from '../checkout.mjs';
 import { freePort, isFree } from '../services/ports.mjs';
 import { UserError } from '../user-error.mjs';
@@ -15,7 +16,10 @@ const environmentFile = join(dataFolder, 'environment.json');
 /** Reads an .env file where there is one. A variable that is set already stays, and an empty one counts as not set. */
 export function readEnvFile() {
   const file = join(root, '.env');
-  if (existsSync(file)) process.loadEnvFile(file);
+  if (!existsSync(file)) return;
+  // An editor may have put a byte order mark before the first name.
+  const variables = parseEnv(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));
+  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
 }
 
 /**

@@ -204,9 +204,9 @@ export const secretSource =
     return '-';
   };
 
-/** All of standard input without the end of its line. */
+/** All of standard input without a byte order mark and the end of its line. */
 export async function readStandardInput(): Promise<string> {
   let given = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) given += chunk as string;
-  return given.replace(/\r?\n$/, '');
+  return given.replace(/^\uFEFF|\r?\n$/g, '');
 }

@@ -5,8 +5,8 @@ const RUNNING_ENVIRONMENT = '.data/environment.json';
 
 /** The variables that are set; where no database is named, those of the Onecode that `npm start` runs complete them. */
 export function environment(): NodeJS.ProcessEnv {
-  if (process.env['DATABASE_URL'] || process.env['DATABASE_URL_FILE']) return process.env;
-  const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+  const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value?.trim()));
+  if ('DATABASE_URL' in set || 'DATABASE_URL_FILE' in set) return set;
   const running = Object.entries(readRunningEnvironment()).filter(([name]) => !(`${name}_FILE` in set));
   return { ...Object.fromEntries(running), ...set };
 }

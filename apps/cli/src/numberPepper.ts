@@ -5,23 +5,27 @@ import {
   type Keyring,
   type PhoneRecipient,
 } from '@onecode/domain';
-import { ConfigError, readConfig, secret, variable } from '@onecode/runtime/config';
+import { readConfig, secret, variable } from '@onecode/runtime/config';
+import { DATABASE_URL } from './database.js';
 import { environment } from './environment.js';
 
-const optional = secret(variable<Keyring | null>(parseKeyring, null));
+export const optionalKeyring = secret(variable<Keyring | null>(parseKeyring, null));
 
-/** `NUMBER_PEPPER`, or what the API derives from `CODE_PEPPER` without it; null where neither is set. @throws ConfigError */
-export function findNumberPepper(): Keyring | null {
-  const { NUMBER_PEPPER, CODE_PEPPER } = readConfig(environment(), {
-    NUMBER_PEPPER: optional,
-    CODE_PEPPER: optional,
-  });
-  return NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER));
+/** Returns `NUMBER_PEPPER`, or what the API derives from `CODE_PEPPER` without it; null where neither is set. @throws ConfigError */
+export const findNumberPepper = (): Keyring | null => readNumberPepper(false);
+
+/** Returns all keys by which what is kept of a number is found. @throws ConfigError */
+export function keysOf({ canonical }: PhoneRecipient): string[] {
+  return recipientKeys(readNumberPepper(true) as Keyring, canonical);
 }
 
-/** All keys by which what is kept of a number is found. @throws ConfigError */
-export function keysOf({ canonical }: PhoneRecipient): string[] {
-  const pepper = findNumberPepper();
-  if (pepper === null) throw new ConfigError(['NUMBER_PEPPER is missing']);
-  return recipientKeys(pepper, canonical);
+/** Reads DATABASE_URL as well, which each command needs, so that its faults are reported too. */
+function readNumberPepper(isRequired: boolean): Keyring | null {
+  const specs = { DATABASE_URL, NUMBER_PEPPER: optionalKeyring, CODE_PEPPER: optionalKeyring };
+  const { NUMBER_PEPPER, CODE_PEPPER } = readConfig(environment(), specs, (config) =>
+    isRequired && config.NUMBER_PEPPER === null && config.CODE_PEPPER === null
+      ? ['NUMBER_PEPPER is missing']
+      : [],
+  );
+  return NUMBER_PEPPER ?? (CODE_PEPPER && deriveNumberPepper(CODE_PEPPER));
 }

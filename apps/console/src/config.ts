@@ -1,13 +1,13 @@
 import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain';
 import {
   address,
-  ConfigError,
   databaseAddress,
   EVENT_ADDRESSES,
   host,
   LOG_LEVELS,
   METRICS_ADDRESS,
   oneOf,
+  parsePlainAddress,
   port,
   readConfig,
   REDIS_ADDRESS,
@@ -22,40 +22,43 @@ const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] a
 
 /** Reads the console's environment variables. @throws ConfigError with every fault */
 export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
-  const config = readConfig(environment, {
-    DATABASE_URL: databaseAddress(),
-    DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
-    ...REDIS_ADDRESS,
-    PORT: port(3001),
-    HOST: host(''),
-    ...METRICS_ADDRESS,
-    BASE_URL: address(['http', 'https']),
-    API_URL: address(['http', 'https'], ''),
-    CONSOLE_URL: address(['http', 'https']),
-    SUPPORT_URL: variable(parseSupportUrl, ''),
-    OIDC_ISSUER: variable(parseIssuer, ''),
-    OIDC_CLIENT_ID: text(''),
-    OIDC_CLIENT_SECRET: secret(text('')),
-    OIDC_MISSING_EMAIL_VERIFIED: oneOf(['refuse', 'trust'], 'refuse'),
-    SESSION_SECRET: secret(variable(parseSessionSecret)),
-    SECRET_KEY: secret(variable(parseKeyring)),
-    NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
-    // Only where NUMBER_PEPPER is derived from it.
-    CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
-    PROXY_HOPS: wholeNumber(0, 9, 0),
-    EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
-    QUEUE_PREFIX: text('onecode'),
-    SHUTDOWN_DELAY_MS,
-    LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
-  });
-  const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
-  const missing = OIDC_VARIABLES.filter((name) => rest[name] === '');
-  if (missing.length > 0 && missing.length < OIDC_VARIABLES.length)
-    throw new ConfigError(
-      missing.map(
+  const config = readConfig(
+    environment,
+    {
+      DATABASE_URL: databaseAddress(),
+      DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
+      ...REDIS_ADDRESS,
+      PORT: port(3001),
+      HOST: host(''),
+      ...METRICS_ADDRESS,
+      BASE_URL: address(['http', 'https']),
+      API_URL: address(['http', 'https'], ''),
+      CONSOLE_URL: address(['http', 'https']),
+      SUPPORT_URL: variable(parseSupportUrl, ''),
+      OIDC_ISSUER: variable(parseIssuer, ''),
+      OIDC_CLIENT_ID: text(''),
+      OIDC_CLIENT_SECRET: secret(text('')),
+      OIDC_MISSING_EMAIL_VERIFIED: oneOf(['refuse', 'trust'], 'refuse'),
+      SESSION_SECRET: secret(variable(parseSessionSecret)),
+      SECRET_KEY: secret(variable(parseKeyring)),
+      NUMBER_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
+      // Only where NUMBER_PEPPER is derived from it.
+      CODE_PEPPER: secret(variable<Keyring | null>(parseKeyring, null)),
+      PROXY_HOPS: wholeNumber(0, 9, 0),
+      EVENT_ADDRESSES: oneOf(EVENT_ADDRESSES, 'public'),
+      QUEUE_PREFIX: text('onecode'),
+      SHUTDOWN_DELAY_MS,
+      LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
+    },
+    (config) => {
+      const missing = OIDC_VARIABLES.filter((name) => config[name] === '');
+      if (missing.length === OIDC_VARIABLES.length) return [];
+      return missing.map(
         (name) => `${name} is missing: for OpenID Connect, ${OIDC_VARIABLES.join(', ')} are needed`,
-      ),
-    );
+      );
+    },
+  );
+  const { NUMBER_PEPPER, CODE_PEPPER, ...rest } = config;
   return {
     ...rest,
     // Null where neither is set: then nobody finds a number.
@@ -67,18 +70,25 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
 
 /** A page, or an e-mail address. */
 function parseSupportUrl(value: string): string {
-  if (!/^(?:https:\/\/|mailto:)\S+$/.test(value) || !URL.canParse(value))
+  if (!/^(?:https:\/\/|mailto:)/.test(value))
     throw new Error('must be an address that begins with https:// or mailto:');
+  if (
+    !/^(?:https:\/\/[^/?#@]+(?:[/?#]\S*)?|mailto:[^\s@?]+@[^\s@?]+(?:\?\S*)?)$/.test(value) ||
+    !URL.canParse(value)
+  )
+    throw new Error(
+      'must name a valid host after https://, or an e-mail address after mailto:, without white space',
+    );
   return value;
 }
 
 /** The issuer of an OpenID provider, without slashes at its end. Only on this machine may it go without TLS. */
 function parseIssuer(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  const isLocal = url?.protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  if (url === null || (url.protocol !== 'https:' && !isLocal) || url.search !== '' || url.hash !== '')
-    throw new Error('must be an address that begins with https://, or with http:// on this machine');
-  return value.replace(/(?<!\/)\/+$/, '');
+  const issuer = parsePlainAddress(value, ['https', 'http']);
+  const { protocol, hostname } = new URL(issuer);
+  if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+    throw new Error('must begin with https://: http:// is for a provider on this machine');
+  return issuer;
 }
 
 /** Signs session cookies and seals two-factor secrets: 32 random bytes. */

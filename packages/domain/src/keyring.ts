@@ -21,8 +21,8 @@ export function parseKeyring(text: string): Keyring {
     const encoded = part.slice(colon + 1);
     const number = Number(version);
     if (!/^\d+$/.test(version) || number < 1 || number > 255)
-      throw new Error('a key version must be a whole number from 1 to 255');
-    if (keys.has(number)) throw new Error(`key version ${number} is given twice`);
+      throw new Error('must have whole numbers from 1 to 255 as the versions of its keys');
+    if (keys.has(number)) throw new Error(`must have key version ${number} only once`);
     const key = Buffer.from(encoded, 'base64');
     // The base64 of 32 bytes ends with one `=`, which may be left out.
     if (key.length !== KEY_BYTES || key.toString('base64').slice(0, -1) !== encoded.replace(/(?<!=)=+$/, ''))

@@ -7,6 +7,9 @@ import {
   type CleanedEnv,
   type RequiredValidatorSpec,
 } from 'envalid';
+import { parseDatabaseAddress, parsePlainAddress } from './addresses.js';
+
+export { parsePlainAddress, splitAddress, splitServer } from './addresses.js';
 
 /** The environment is not valid. Each fault is one line, and none repeats a value. */
 export class ConfigError extends Error {
@@ -16,58 +19,66 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's configuration. A variable that is malformed, or missing without a default, is a fault; an empty one counts as
- * missing. For a secret, `NAME_FILE` may be set instead of `NAME`: the file's content, without a line break at its end, is the value.
+ * Reads a process's configuration. A variable that is malformed, or missing without a default, is a fault. White space around a value is
+ * dropped, and an empty value counts as missing. For a secret, `NAME_FILE` may be set instead of `NAME`: the file's content is the value.
  *
+ * @param faultsBetween returns what is wrong with variables that depend on one another; a malformed one is undefined here
  * @throws ConfigError with all faults, so that they can be fixed at once
  */
 export function readConfig<S extends Record<string, RequiredValidatorSpec<unknown>>>(
   environment: NodeJS.ProcessEnv,
   specs: S,
+  faultsBetween: (config: Readonly<Partial<CleanedEnv<S>>>) => readonly string[] = () => [],
 ): CleanedEnv<S> {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const names = Object.keys(specs).filter((name) => isSecret(specs[name]));
-  const files = readSecretFiles(given, names);
-  const faults = Object.values(files.faults);
-  const config = cleanEnv({ ...given, ...files.values }, specs, {
-    reporter: ({ errors }) => {
-      const ofValues = Object.entries(errors).filter(([name]) => !(name in files.faults));
-      for (const [name, error] of ofValues)
-        faults.push(
-          error instanceof EnvMissingError
-            ? `${name} is missing`
-            : `${name} ${error?.message ?? 'is malformed'}`,
-        );
+  const given: Record<string, string> = {};
+  const faults = new Map<string, string>();
+  for (const [name, spec] of Object.entries(specs)) {
+    try {
+      const value = readValue(environment, name, isSecret(spec));
+      if (value !== '') given[name] = value;
+    } catch (error) {
+      faults.set(name, (error as Error).message);
+    }
+  }
+  const config = cleanEnv(given, specs, {
+    reporter({ errors }) {
+      for (const [name, error] of Object.entries(errors))
+        if (error instanceof EnvMissingError) faults.set(name, faults.get(name) ?? `${name} is missing`);
+        else faults.set(name, `${name} ${error?.message ?? 'is malformed'}`);
     },
   });
-  if (faults.length > 0) throw new ConfigError(faults);
+  const all = [...faults.values(), ...faultsBetween({ ...config })];
+  if (all.length > 0) throw new ConfigError(all);
   return config;
 }
 
-/** The values of the secrets that are in files, and what is wrong with the other files, both by the secret's name. */
-function readSecretFiles(
-  given: NodeJS.ProcessEnv,
-  names: readonly string[],
-): Record<'values' | 'faults', Record<string, string>> {
-  const values: Record<string, string> = {};
-  const faults: Record<string, string> = {};
-  for (const name of names) {
-    const path = given[`${name}_FILE`];
-    if (path === undefined) continue;
-    if (given[name] !== undefined) {
-      faults[name] = `${name} and ${name}_FILE are both set: only one of them may be`;
-      continue;
-    }
-    try {
-      const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-      if (value === '') faults[name] = `${name}_FILE must be a file that is not empty`;
-      else values[name] = value;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      faults[name] = `${name}_FILE must be a file that can be read (${code})`;
-    }
+/** A variable's value, or that of the file that stands for it. @throws Error with a whole sentence */
+function readValue(environment: NodeJS.ProcessEnv, name: string, mayBeFile: boolean): string {
+  const value = environment[name]?.trim() ?? '';
+  const path = (mayBeFile && environment[`${name}_FILE`]?.trim()) || '';
+  if (path === '') return refuseQuotes(name, value);
+  if (value !== '') throw new Error(`${name} and ${name}_FILE are both set: only one of them may be`);
+  const content = readSecretFile(`${name}_FILE`, path);
+  if (content === '') throw new Error(`${name}_FILE must be a file that is not empty`);
+  return refuseQuotes(`${name}_FILE`, content);
+}
+
+function readSecretFile(name: string, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)).trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      throw new Error(`${name} must be a file of text in UTF-8`, { cause: error });
+    throw new Error(`${name} must be a file that can be read (${code})`, { cause: error });
   }
-  return { values, faults };
+}
+
+/** A shell removes quotation marks; docker's --env-file, among others, keeps them in the value. */
+function refuseQuotes(name: string, value: string): string {
+  if (/^(["'`]).*\1$/s.test(value))
+    throw new Error(`${name} has quotation marks around the value: remove them`);
+  return value;
 }
 
 /** A variable whose value may be in a file. */
@@ -90,37 +101,25 @@ export function variable<T>(parse: (text: string) => T, fallback?: T): RequiredV
   return validator(fallback === undefined ? {} : { default: fallback }) as RequiredValidatorSpec<T>;
 }
 
-/** Any text. */
+/** Any text on one line. */
 export function text(fallback?: string): RequiredValidatorSpec<string> {
-  return variable((value) => value, fallback);
+  return variable((value) => {
+    if (/\p{Cc}/u.test(value)) throw new Error('must be one line without control characters');
+    return value;
+  }, fallback);
 }
 
 /** An absolute URL with one of these schemes, read without slashes at its end. */
 export function address(schemes: readonly string[], fallback?: string): RequiredValidatorSpec<string> {
-  return variable((value) => {
-    const scheme = /^([a-z]+):\/\/\S*$/.exec(value)?.[1];
-    if (scheme === undefined || !schemes.includes(scheme) || !URL.canParse(value))
-      throw new Error(`must be an address that begins with ${schemes.map((s) => `${s}://`).join(' or ')}`);
-    return value.replace(/(?<!\/)\/+$/, '');
-  }, fallback);
+  return variable((value) => parsePlainAddress(value, schemes), fallback);
 }
 
-const DATABASE_ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^@/?#\s]*@)?)([^@/?#\s]+)([/?#]\S*)?$/;
-
-/** PostgreSQL's address, which may name several servers with commas between them, read without slashes at its end. */
+/** PostgreSQL's address, which may name several servers, or the folder of a socket. */
 export function databaseAddress(fallback?: string): SecretSpec<string> {
   const parse = (value: string): string => {
-    const [, before = '', hosts = '', after = ''] = DATABASE_ADDRESS.exec(value) ?? [];
-    const isAddress = hosts.split(',').every((host) => host !== '' && URL.canParse(before + host + after));
-    if (!isAddress) throw new Error('must be an address that begins with postgres:// or postgresql://');
-    const attributes = /[?&]target_session_attrs=([^&]*)/.exec(after)?.[1] ?? 'any';
-    if (!['any', 'read-write', 'primary'].includes(attributes))
-      throw new Error('must have read-write, primary or any as its target_session_attrs');
-    refuseUnreadableFiles(after);
-    const schemas = new URLSearchParams(after.split('?')[1]).getAll('schema');
-    if (schemas.some((schema) => schema !== 'public'))
-      throw new Error('must name no schema other than public, which holds all tables');
-    return value.replace(/(?<!\/)\/+$/, '');
+    const address = parseDatabaseAddress(value);
+    refuseUnreadableFiles(address);
+    return address;
   };
   return secret(variable(parse, fallback));
 }
@@ -128,8 +127,8 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
 const ADDRESS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /** The driver opens these files for each connection, and its error does not say which one it could not read. */
-function refuseUnreadableFiles(after: string): void {
-  const parameters = new URLSearchParams(after.split('?')[1]);
+function refuseUnreadableFiles(address: string): void {
+  const parameters = new URLSearchParams(address.split('?')[1]);
   for (const name of ADDRESS_FILES) {
     const path = parameters.get(name);
     if (path === null) continue;

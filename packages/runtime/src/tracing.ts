@@ -15,7 +15,7 @@ import {
   type SpanContext,
   type Tracer,
 } from '@opentelemetry/api';
-import { address, text, variable } from './config.js';
+import { address, variable } from './config.js';
 import type { Logger } from './log.js';
 import { VERSION } from './version.js';
 
@@ -30,16 +30,30 @@ const SAMPLER_WORDS = [...SAMPLERS, ...SAMPLERS.map((sampler) => `parentbased_${
  */
 export const TRACING = {
   OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
-  OTEL_EXPORTER_OTLP_HEADERS: text(''),
+  OTEL_EXPORTER_OTLP_HEADERS: variable(parseHeaders, ''),
   OTEL_TRACES_SAMPLER: variable((word) => {
     if (!SAMPLER_WORDS.includes(word)) throw new Error(`must be one of ${SAMPLER_WORDS.join(', ')}`);
     return word;
   }, ''),
   OTEL_TRACES_SAMPLER_ARG: variable((share) => {
-    if (!/^(?:0(?:\.\d{1,9})?|1(?:\.0)?)$/.test(share)) throw new Error('must be a number from 0 to 1');
+    if (!/^[\d.]+(?:e-?\d+)?$/i.test(share) || !(Number(share) <= 1))
+      throw new Error('must be a number from 0 to 1');
     return share;
   }, ''),
 };
+
+/** OpenTelemetry's SDK would leave out what it cannot read. */
+function parseHeaders(list: string): string {
+  try {
+    if (!/^[^=,\p{Cc}]+=[^,\p{Cc}]+(?:,[^=,\p{Cc}]+=[^,\p{Cc}]+)*,?$/u.test(list)) throw new Error('no list');
+    decodeURIComponent(list);
+    return list;
+  } catch (error) {
+    throw new Error('must be name=value, with commas between several, and values percent-encoded', {
+      cause: error,
+    });
+  }
+}
 
 /** The spans of this process on their way to a collector. */
 export interface Tracing {

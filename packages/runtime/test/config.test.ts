@@ -6,9 +6,7 @@ import {
   ConfigError,
   databaseAddress,
   host,
-  keyPrefix,
   oneOf,
-  parseRedisAddress,
   port,
   readConfig,
   secret,
@@ -19,7 +17,7 @@ import {
 
 describe('configuration', () => {
   const SPECS = {
-    DATABASE_URL: address(['postgres', 'postgresql']),
+    DATABASE_URL: databaseAddress(),
     BASE_URL: address(['http', 'https'], 'http://localhost'),
     PORT: port(),
     ATTEMPTS: wholeNumber(1, 20, 5),
@@ -32,9 +30,13 @@ describe('configuration', () => {
   };
   const GOOD = { DATABASE_URL: 'postgres://u:p@h/d', PORT: '8080', PEPPER: 'abcd' };
 
-  function faultsOf(environment: NodeJS.ProcessEnv, specs: Parameters<typeof readConfig>[1] = SPECS) {
+  function faultsOf(
+    environment: NodeJS.ProcessEnv,
+    specs: Parameters<typeof readConfig>[1] = SPECS,
+    between?: Parameters<typeof readConfig>[2],
+  ) {
     try {
-      readConfig(environment, specs);
+      readConfig(environment, specs, between);
     } catch (error) {
       if (error instanceof ConfigError) return error.faults;
       throw error;
@@ -94,6 +96,52 @@ describe('configuration', () => {
     });
   });
 
+  it('drops white space around a value, as of an .env file with CRLF, and counts nothing but white space as missing', () => {
+    const environment = {
+      ...GOOD,
+      LEVEL: 'debug\r',
+      PORT: ' 8080\t',
+      NAME: '\ufeffname \r\n',
+      ATTEMPTS: ' \r',
+    };
+    expect(readConfig(environment, SPECS)).toMatchObject({
+      LEVEL: 'debug',
+      PORT: 8080,
+      NAME: 'name',
+      ATTEMPTS: 5,
+    });
+    expect(faultsOf({ ...GOOD, PEPPER: ' \r\n' })).toEqual(['PEPPER is missing']);
+  });
+
+  it.each([
+    ['DATABASE_URL', '"postgres://leaked/d"'],
+    ['PORT', "'8080'"],
+    ['NAME', '`leaked`'],
+    ['PEPPER', ' "abcd"\r'],
+  ])('refuses quotation marks around %s=%j', (name, value) => {
+    expect(faultsOf({ ...GOOD, [name]: value })).toEqual([
+      `${name} has quotation marks around the value: remove them`,
+    ]);
+  });
+
+  it('refuses a text of two lines', () => {
+    expect(faultsOf({ ...GOOD, NAME: 'one\ntwo' })).toEqual([
+      'NAME must be one line without control characters',
+    ]);
+  });
+
+  it('reports faults between variables together with those of single ones', () => {
+    const between = (environment: NodeJS.ProcessEnv) =>
+      faultsOf(environment, SPECS, ({ LEVEL, NAME }) =>
+        LEVEL === 'debug' ? [`NAME is ${NAME}, which debug needs not`] : [],
+      );
+    expect(between({ ...GOOD, LEVEL: 'debug', PORT: 'x' })).toEqual([
+      'PORT must be a whole number from 0 to 65535',
+      'NAME is onecode, which debug needs not',
+    ]);
+    expect(between({ ...GOOD, LEVEL: 'x' })).toEqual(['LEVEL must be one of info, debug']);
+  });
+
   it('drops slashes at the end of an address', () => {
     expect(readConfig({ ...GOOD, BASE_URL: 'https://x.test/v25.0//' }, SPECS).BASE_URL).toBe(
       'https://x.test/v25.0',
@@ -103,8 +151,6 @@ describe('configuration', () => {
   it.each([
     ['DATABASE_URL', 'leaked'],
     ['DATABASE_URL', 'redis://leaked'],
-    ['DATABASE_URL', ' postgres://leaked'],
-    ['DATABASE_URL', 'postgres://leaked\n'],
     ['DATABASE_URL', 'postgres://pla nted/d'],
     ['BASE_URL', 'http://leaked:port'],
     ['PORT', '-1'],
@@ -116,7 +162,7 @@ describe('configuration', () => {
     ['PEPPER', 'leaked'],
   ])('refuses %s=%j in one line without the value', (name, value) => {
     const faults = faultsOf({ ...GOOD, [name]: value });
-    expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name} must be [^\n]+$`))]);
+    expect(faults).toEqual([expect.stringMatching(new RegExp(`^${name} must [^\n]+$`))]);
     expect(faults.join()).not.toContain('leaked');
   });
 
@@ -168,7 +214,7 @@ describe('configuration', () => {
     });
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    function fileWith(content: string): string {
+    function fileWith(content: string | Buffer): string {
       const path = join(folder, 'secret');
       writeFileSync(path, content);
       return path;
@@ -177,9 +223,12 @@ describe('configuration', () => {
       ['abcd', 'abcd'],
       ['abcd\n', 'abcd'],
       ['abcd\r\n', 'abcd'],
-      ['ab\n\n', 'ab\n'],
-      [' ab ', ' ab '],
-    ])('%j is the value %j: only one line break at its end is dropped', (content, value) => {
+      ['ab\n\n', 'ab'],
+      [' ab\t', 'ab'],
+      ['\ufeffab\r\n', 'ab'],
+      ['a b', 'a b'],
+      ['\u00e9\n', '\u00e9'],
+    ])('%j is the value %j: white space and a byte order mark around it are dropped', (content, value) => {
       expect(readConfig({ PEPPER: 'abcd', TOKEN_FILE: fileWith(content) }, SECRETS).TOKEN).toBe(value);
     });
 
@@ -197,6 +246,17 @@ describe('configuration', () => {
       ['no file', () => join(folder, 'leaked'), 'PEPPER_FILE must be a file that can be read (ENOENT)'],
       ['a folder', () => folder, 'PEPPER_FILE must be a file that can be read (EISDIR)'],
       ['an empty file', () => fileWith('\n'), 'PEPPER_FILE must be a file that is not empty'],
+      ['only a byte order mark', () => fileWith('\ufeff'), 'PEPPER_FILE must be a file that is not empty'],
+      [
+        'in UTF-16',
+        () => fileWith(Buffer.from('\ufeffleaked', 'utf16le')),
+        'PEPPER_FILE must be a file of text in UTF-8',
+      ],
+      [
+        'in quotation marks',
+        () => fileWith('"leaked"\n'),
+        'PEPPER_FILE has quotation marks around the value: remove them',
+      ],
     ])('is refused in one line where it is %s', (_, path, line) => {
       expect(faultsOf({ PEPPER_FILE: path() }, SECRETS)).toEqual([line]);
     });
@@ -238,71 +298,4 @@ describe('configuration', () => {
       expect(() => readConfig({ HOST: value }, HOST)).toThrow('HOST must be an IP address or a host name');
     });
   });
-});
-
-const NODES = [
-  { host: 'a', port: 1 },
-  { host: 'b.internal', port: 65_535 },
-];
-
-describe('an address of Redis', () => {
-  it.each([
-    ['redis://u:p@h:1/2?family=6', { kind: 'server', isTls: false, url: 'redis://u:p@h:1/2?family=6' }],
-    ['rediss://h//', { kind: 'server', isTls: true, url: 'rediss://h' }],
-    [
-      'redis+sentinel://a:1/main',
-      { kind: 'sentinel', isTls: false, nodes: [NODES[0]], master: 'main', db: 0 },
-    ],
-    [
-      'redis+sentinel+tls://app:p%40%3A%2F@a:1,b.internal:65535/my%20main/3',
-      {
-        kind: 'sentinel',
-        isTls: true,
-        nodes: NODES,
-        username: 'app',
-        password: 'p@:/',
-        master: 'my main',
-        db: 3,
-      },
-    ],
-    ['redis+cluster://a:1,b.internal:65535/', { kind: 'cluster', isTls: false, nodes: NODES }],
-    [
-      'redis+cluster+tls://:secret@[::1]:7000',
-      { kind: 'cluster', isTls: true, nodes: [{ host: '::1', port: 7_000 }], password: 'secret' },
-    ],
-  ])('%s', (text, address) => {
-    expect(parseRedisAddress(text)).toEqual(address);
-  });
-
-  it.each([
-    '',
-    'http://leaked',
-    'redis://leaked:1,leaked:2',
-    'rediss+sentinel://leaked:1/main',
-    'redis+sentinel://lea ked:1/main',
-    'redis+sentinel://leaked:1',
-    'redis+sentinel://leaked:1/main/first',
-    'redis+sentinel://leaked/main',
-    'redis+sentinel://leaked:1,,leaked:2/main',
-    'redis+sentinel://leaked:65536/main',
-    'redis+sentinel://leaked@h:1/main',
-    'redis+sentinel://leaked:a:b@h:1/main',
-    'redis+sentinel://leaked:%zz@h:1/main',
-    'redis+cluster://leaked:1/0',
-    'redis+cluster://leaked',
-  ])('cannot be %j, and the fault does not repeat it', (text) => {
-    const parse = (): unknown => parseRedisAddress(text);
-    expect(parse).toThrow(/^must be redis:\/\/… or rediss:/);
-    expect(parse).not.toThrow('leaked');
-  });
-});
-
-it.each([
-  ['redis://h', 'onecode', 'onecode'],
-  ['redis+sentinel://h:1/main', 'onecode', 'onecode'],
-  ['redis+cluster://h:1', 'onecode', '{onecode}'],
-  ['redis+cluster+tls://h:1', 'a{b}c', 'a{b}c'],
-  ['redis+cluster://h:1', '{}', '{{}}'],
-])('with %s, the prefix of QUEUE_PREFIX=%s is %s', (url, prefix, keys) => {
-  expect(keyPrefix(url, prefix)).toBe(keys);
 });

@@ -3,16 +3,14 @@ import {
   healthChecks,
   healthFindings,
   numberPepperCheck,
-  parseKeyring,
   runbookOf,
   skipped,
   versionsOf,
   webhookCheck,
   type DeploymentCheck,
-  type Keyring,
   type RedisHealth,
 } from '@onecode/domain';
-import { address, readConfig, secret, text, variable } from '@onecode/runtime/config';
+import { address, readConfig, secret, text } from '@onecode/runtime/config';
 import { VERSION } from '@onecode/runtime/version';
 import {
   createHealthReader,
@@ -24,10 +22,10 @@ import {
 } from '@onecode/store';
 import type { Command } from 'commander';
 import { oneOf } from '../arguments.js';
-import { withDatabase } from '../database.js';
+import { DATABASE_URL, withDatabase } from '../database.js';
 import { environment } from '../environment.js';
 import { NotOk, UsageError, UserError } from '../errors.js';
-import { findNumberPepper } from '../numberPepper.js';
+import { findNumberPepper, optionalKeyring } from '../numberPepper.js';
 import { print } from '../output.js';
 import { examineRestored } from './restored.js';
 import { resultsOf } from './senderCheck.js';
@@ -63,13 +61,23 @@ export function addDoctorCommand(program: Command): void {
 }
 
 async function examine(): Promise<DeploymentCheck[]> {
-  const config = readConfig(environment(), {
-    SECRET_KEY: secret(variable<Keyring | null>(parseKeyring, null)),
+  const given = environment();
+  // BullMQ takes longer to load than most commands to run.
+  const isNamed = [given['REDIS_URL'], given['REDIS_URL_FILE']].some((value) => value?.trim());
+  const runtime = isNamed ? await import('@onecode/runtime') : null;
+  const redisAddress = runtime?.REDIS_ADDRESS;
+  const config = readConfig(given, {
+    DATABASE_URL,
+    SECRET_KEY: optionalKeyring,
+    NUMBER_PEPPER: optionalKeyring,
+    CODE_PEPPER: optionalKeyring,
     BASE_URL: address(['http', 'https'], ''),
+    QUEUE_PREFIX: text('onecode'),
     REDIS_URL: secret(text('')),
+    ...redisAddress,
   });
   const [redis, webhook] = await Promise.all([
-    examineRedis(config.REDIS_URL !== ''),
+    examineRedis(config, runtime),
     examineWebhook(config.BASE_URL),
   ]);
   const keys = config.SECRET_KEY && versionsOf(config.SECRET_KEY);
@@ -122,16 +130,12 @@ async function examineSenders(database: Database): Promise<DeploymentCheck[]> {
 }
 
 async function examineRedis(
-  isNamed: boolean,
+  config: { QUEUE_PREFIX: string; REDIS_URL: string; REDIS_CA_FILE?: string },
+  runtime: typeof import('@onecode/runtime') | null,
 ): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
-  if (!isNamed) return { check: skipped('redis', 'REDIS_URL'), health: null };
-  // BullMQ takes longer to load than most commands to run.
-  const { openQueues, readRedisHealth, RefusedByRedis, tryRedis, REDIS_ADDRESS } =
-    await import('@onecode/runtime');
-  const { REDIS_URL, REDIS_CA_FILE, QUEUE_PREFIX } = readConfig(environment(), {
-    ...REDIS_ADDRESS,
-    QUEUE_PREFIX: text('onecode'),
-  });
+  const { QUEUE_PREFIX, REDIS_URL, REDIS_CA_FILE = '' } = config;
+  if (runtime === null) return { check: skipped('redis', 'REDIS_URL'), health: null };
+  const { openQueues, readRedisHealth, RefusedByRedis, tryRedis } = runtime;
   const source = { redisUrl: REDIS_URL, redisCa: REDIS_CA_FILE };
   const fault = await tryRedis(source, QUEUE_PREFIX);
   if (fault !== null) {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequiredValidatorSpec } from 'envalid';
+import { splitAddress, splitServer } from '../addresses.js';
 import { secret, variable } from '../config.js';
 
 interface Several {
@@ -17,14 +18,16 @@ export type RedisAddress = { isTls: boolean } & (
   | ({ kind: 'cluster' } & Several)
 );
 
-const FORMS =
-  'must be redis://… or rediss://… for one server, redis+sentinel://[user:password@]host:port[,host:port…]/<master name>[/<db>] ' +
-  'or redis+cluster://[user:password@]host:port[,host:port…], with user and password percent-encoded';
-const PORT_MAX = 65_535;
-const SERVER = /^redis(s?):\/\/\S+$/;
-const SEVERAL =
-  /^redis\+(?<kind>sentinel|cluster)(?<tls>\+tls)?:\/\/(?:(?<username>[^:@]*):(?<password>[^:@]+)@)?(?<hosts>[^\s@/?#]+)(?:\/(?<master>[^\s/?#]+)(?:\/(?<db>\d{1,5}))?)?\/*$/;
-const HOST = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/i;
+const SCHEMES = [
+  'redis',
+  'rediss',
+  'redis+sentinel',
+  'redis+sentinel+tls',
+  'redis+cluster',
+  'redis+cluster+tls',
+] as const;
+const DATABASE = /^\d{0,5}$/;
+const BAD_DATABASE = 'must have a number as its database, at the end';
 
 /**
  * Reads an address of Redis: `redis://` or `rediss://` for one server, `redis+sentinel://` for what sentinels watch, `redis+cluster://`
@@ -33,36 +36,47 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/i;
  * @throws Error whose message completes the sentence "REDIS_URL …" and repeats no part of the address
  */
 export function parseRedisAddress(text: string): RedisAddress {
-  const server = SERVER.exec(text);
-  if (server !== null && URL.canParse(text))
-    return { kind: 'server', url: text.replace(/(?<!\/)\/+$/, ''), isTls: server[1] === 's' };
-  try {
-    return parseSeveral(SEVERAL.exec(text)?.groups ?? {});
-  } catch (error) {
-    throw new Error(FORMS, { cause: error });
+  const { scheme, user, hosts, path, query } = splitAddress(text, SCHEMES);
+  const isTls = scheme === 'rediss' || scheme.endsWith('+tls');
+  const pathRead = path.replace(/(?<!\/)\/+$/, '');
+  const [, first = '', second, rest] = pathRead.split('/');
+  const credentials = parseUser(user);
+  if (!scheme.includes('+')) {
+    if (hosts.includes(','))
+      throw new Error('must name one server: redis+sentinel:// and redis+cluster:// name several');
+    splitServer(hosts);
+    if (!DATABASE.test(first) || second !== undefined) throw new Error(BAD_DATABASE);
+    const url = `${scheme}://${user && `${user}@`}${hosts}${pathRead}${query && `?${query}`}`;
+    return { kind: 'server', url, isTls };
   }
+  if (query !== '') throw new Error('must have no query: only redis:// and rediss:// may have one');
+  const several = { isTls, nodes: hosts.split(',').map(parseNode), ...credentials };
+  if (scheme.startsWith('redis+cluster')) {
+    if (first !== '') throw new Error('must have nothing after the hosts of a cluster');
+    return { kind: 'cluster', ...several };
+  }
+  if (first === '')
+    throw new Error('must name a master after the sentinels: redis+sentinel://host:port,host:port/NAME');
+  if (!DATABASE.test(second ?? '') || rest !== undefined) throw new Error(BAD_DATABASE);
+  return { kind: 'sentinel', ...several, master: decodeURIComponent(first), db: Number(second ?? '0') };
 }
 
-/** @throws Error for parts that make no address */
-function parseSeveral(parts: Readonly<Record<string, string | undefined>>): RedisAddress {
-  const { kind, hosts = '', username = '', password, master, db = '0' } = parts;
-  const several = {
-    isTls: parts['tls'] !== undefined,
-    nodes: hosts.split(',').map(parseNode),
+/** A user and a password, or a password alone. */
+function parseUser(user: string): Pick<Several, 'username' | 'password'> {
+  if (user === '') return {};
+  const [username = '', ...rest] = user.split(':');
+  const password = rest.join(':');
+  if (password === '') throw new Error('must have a password for its user: user:password@');
+  return {
     ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== undefined && { password: decodeURIComponent(password) }),
+    password: decodeURIComponent(password),
   };
-  if (kind === 'cluster' && master === undefined) return { kind, ...several };
-  if (kind === 'sentinel' && master !== undefined)
-    return { kind, ...several, master: decodeURIComponent(master), db: Number(db) };
-  throw new Error('sentinels name a master, and a cluster has none');
 }
 
-function parseNode(text: string): { host: string; port: number } {
-  const [, ipv6, name, port] = HOST.exec(text) ?? [];
-  const host = ipv6 ?? name;
-  if (host === undefined || Number(port) < 1 || Number(port) > PORT_MAX) throw new Error('no host and port');
-  return { host, port: Number(port) };
+function parseNode(server: string): { host: string; port: number } {
+  const { host, port } = splitServer(server);
+  if (port === null) throw new Error('must have a port for each host: host:port');
+  return { host: host.replace(/^\[|\]$/g, ''), port };
 }
 
 /** The prefix of the queues' keys: a cluster keeps keys with the same text in braces on one node, as BullMQ's scripts need. */

@@ -1,0 +1,127 @@
+import { isIPv6 } from 'node:net';
+
+/**
+ * Readers of addresses. They throw an Error whose message completes the sentence "NAME …" and repeats no part of the address, which may
+ * hold a password.
+ */
+
+/** The parts of an address, still percent-encoded. */
+interface AddressParts {
+  scheme: string;
+  /** `user:password`, or empty. */
+  user: string;
+  /** `host:port`, or several with commas between them. */
+  hosts: string;
+  path: string;
+  query: string;
+}
+
+const PARTS = /^[a-z+]+:\/\/(?:([^@/?#]*)@)?([^@/?#]*)([^@?#]*)(?:\?([^@#]*))?$/;
+const SERVER = /^(\[[0-9a-f:.]+\]|[^@:[\]]*)(?::(.*))?$/i;
+const PORT_MAX = 65_535;
+
+/** Splits an address of a server that may want a user and a password. @throws Error */
+export function splitAddress(text: string, schemes: readonly string[]): AddressParts {
+  const scheme = readScheme(text, schemes);
+  const parts = PARTS.exec(text);
+  if (parts === null || !isPercentEncoded(text))
+    throw new Error(
+      'must have user and password percent-encoded in UTF-8, and any other %, # and @: % as %25, # as %23, / as %2F, ? as %3F, @ as %40',
+    );
+  const [, user = '', hosts = '', path = '', query = ''] = parts;
+  return { scheme, user, hosts, path, query };
+}
+
+/** Reads an address that has nothing but scheme, host, port and path, and returns it without slashes at its end. @throws Error */
+export function parsePlainAddress(text: string, schemes: readonly string[]): string {
+  readScheme(text, schemes);
+  if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
+  if (!isPercentEncoded(text)) throw new Error('must have % written as %25 where it encodes no character');
+  splitServer(/^[a-z+]+:\/\/([^/]*)/.exec(text)?.[1] ?? '');
+  if (!URL.canParse(text)) throw new Error('must name a valid host');
+  return text.replace(/(?<!\/)\/+$/, '');
+}
+
+function readScheme(text: string, schemes: readonly string[]): string {
+  const scheme = schemes.find((one) => text.startsWith(`${one}://`));
+  if (scheme === undefined)
+    throw new Error(`must be an address that begins with ${schemes.map((one) => `${one}://`).join(' or ')}`);
+  if (/[\s\p{Cc}\p{Cf}]|%[01][0-9a-f]|%7f/iu.test(text))
+    throw new Error(
+      'must have no white space, control characters or invisible characters; % itself is written %25',
+    );
+  return scheme;
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Splits `host` or `host:port`. @throws Error */
+export function splitServer(server: string): { host: string; port: number | null } {
+  const [, host, digits] = SERVER.exec(server) ?? [];
+  if (host === '') throw new Error('must name a host');
+  if (host === undefined || !URL.canParse(`any://${host}`))
+    throw new Error('must name each server as host or host:port, with an IPv6 address in square brackets');
+  if (digits === undefined) return { host, port: null };
+  const port = /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
+  if (port < 1 || port > PORT_MAX) throw new Error(`must have a port from 1 to ${PORT_MAX}`);
+  return { host, port };
+}
+
+/** The words that PostgreSQL's driver knows for these parameters. It takes others for something else. */
+const DATABASE_WORDS: Readonly<Record<string, readonly string[]>> = {
+  target_session_attrs: ['read-write', 'primary', 'any'],
+  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
+  sslnegotiation: ['postgres', 'direct'],
+};
+
+/**
+ * Reads an address of PostgreSQL in the forms that libpq takes, and returns it in the one that the driver takes: servers and ports come
+ * before the path, also those of the parameters `host` and `port`, with the folder of a socket percent-encoded.
+ *
+ * @throws Error
+ */
+export function parseDatabaseAddress(text: string): string {
+  const { scheme, user, hosts, path, query } = splitAddress(text, ['postgres', 'postgresql']);
+  const given = query.split('&').filter((parameter) => parameter !== '');
+  const valueOf = (name: string): string | undefined => {
+    const value = given.findLast((parameter) => parameter.startsWith(`${name}=`));
+    return value && decodeURIComponent(value.slice(name.length + 1));
+  };
+  const servers = serversOf(hosts, valueOf('host'), valueOf('port'));
+  const name = valueOf('dbname') ?? decodeURIComponent(path).replace(/^\/|(?<!\/)\/+$/g, '');
+  if (/[@?#]/.test(name)) throw new Error('must name a database without @, ? and #');
+  for (const [parameter, words] of Object.entries(DATABASE_WORDS))
+    if (!words.includes(valueOf(parameter) ?? words[0]!))
+      throw new Error(`must have one of ${words.join(', ')} as its ${parameter}`);
+  if (given.some((parameter) => parameter.startsWith('schema=') && parameter !== 'schema=public'))
+    throw new Error('must name no schema other than public, which holds all tables');
+  if (valueOf('sslnegotiation') === 'direct' && valueOf('sslmode') === 'disable')
+    throw new Error('must have another sslmode than disable with sslnegotiation=direct');
+  if (valueOf('sslmode') === 'verify-ca' && valueOf('uselibpqcompat') === 'true' && !valueOf('sslrootcert'))
+    throw new Error('must have an sslrootcert with sslmode=verify-ca');
+  const others = given.filter((parameter) => !/^(?:host|port|dbname)=/.test(parameter)).join('&');
+  return `${scheme}://${user && `${user}@`}${servers.join(',')}/${encodeURI(name)}${others && `?${others}`}`;
+}
+
+/** The servers of an address of PostgreSQL, as `host:port`. As with libpq, a parameter replaces what the address has before its path. */
+function serversOf(hosts: string, hostParameter?: string, portParameter?: string): string[] {
+  const servers = (hostParameter || hosts).split(',').map((host) => {
+    if (isIPv6(host)) return `[${host}]`;
+    return host.startsWith('/') ? encodeURIComponent(host) : host;
+  });
+  const ports = portParameter ? portParameter.split(',') : [];
+  if (ports.length > 1 && ports.length !== servers.length)
+    throw new Error('must have one port for all hosts, or one for each');
+  return servers.map((server, index) => {
+    const given = splitServer(server);
+    const port = ports.length === 0 ? given.port : splitServer(`h:${ports[index] ?? ports[0]}`).port;
+    return port === null ? given.host : `${given.host}:${port}`;
+  });
+}
