@@ -95,7 +95,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     displayPhoneNumbers: readNumbers(text('DISPLAY_PHONE_NUMBERS'), faults),
   };
   if (environment.webhookUrl !== '' && !isHttpUrl(environment.webhookUrl))
-    faults.push('WEBHOOK_URL must be an http or https address');
+    faults.push('WEBHOOK_URL must be an http:// or https:// address with a valid host, and a port up to 65535');
   if (faults.length > 0) throw new InvalidInput(faults);
   return environment;
 }

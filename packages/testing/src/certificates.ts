@@ -11,13 +11,14 @@ export interface Certificates {
   ca: string;
 }
 
-/** Makes an authority and a certificate with openssl, in a folder. */
-export function makeCertificates(folder: string): Certificates {
+/** Makes an authority and a certificate with openssl, in a folder. @param names that it is for besides this machine */
+export function makeCertificates(folder: string, names: readonly string[] = []): Certificates {
   const at = (name: string): string => join(folder, name);
   const openssl = (words: string): void =>
     void execFileSync('openssl', words.split(' '), { cwd: folder, stdio: 'pipe' });
   const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
-  writeFileSync(at('own.ext'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
+  const hosts = ['localhost', ...names].map((name) => `DNS:${name}`);
+  writeFileSync(at('own.ext'), `subjectAltName=IP:127.0.0.1,${hosts.join(',')}\n`);
   openssl(`req -x509 ${newKey} -keyout ca.key -out ca.crt -days 2 -subj /CN=authority`);
   openssl(`req ${newKey} -keyout own.key -out own.csr -subj /CN=own`);
   openssl(

@@ -4,6 +4,7 @@ export * from './builders.js';
 export * from './certificates.js';
 export * from './clock.js';
 export * from './concurrently.js';
+export * from './connectProxy.js';
 export * from './consoleEnvironment.js';
 export * from './describeIf.js';
 export * from './findSecrets.js';

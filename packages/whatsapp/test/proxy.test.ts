@@ -1,0 +1,85 @@
+import { closedPort, startConnectProxy, type ConnectProxy } from '@onecode/testing';
+import { createCloudApi, mayUseProxy } from '../src/client.js';
+import { ACCEPTED, closeProviders, MESSAGE, SENDER, startProvider } from './provider.js';
+
+const PROVIDER = 'https://graph.test/v25.0';
+
+let proxy: ConnectProxy;
+afterEach(async () => {
+  await proxy.close();
+  await closeProviders();
+});
+
+const send = (baseUrl: string, except = '', timeoutMs = 5_000, url = proxy.url) =>
+  createCloudApi({ baseUrl, timeoutMs, proxy: { url, except } }).sendCode(SENDER, MESSAGE);
+
+it.each([
+  ['https://graph.facebook.com', true],
+  ['https://10.0.0.1:8443', true],
+  ['http://simulator:4010', false],
+  ['https://localhost', false],
+  ['https://api.localhost:1', false],
+  ['https://127.9.9.9', false],
+  ['https://[::1]:1', false],
+])('a proxy may lead to %s: %s', async (url, isAllowed) => {
+  proxy = await startConnectProxy(() => null);
+  expect(mayUseProxy(url)).toBe(isAllowed);
+});
+
+describe('a provider that a proxy must not lead to is called directly', () => {
+  it('by http', async () => {
+    proxy = await startConnectProxy(() => -403);
+    const { baseUrl, requests } = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
+    expect(await send(baseUrl)).toMatchObject({ kind: 'accepted' });
+    expect([requests.length, proxy.requests]).toEqual([1, []]);
+  });
+
+  it('by https on this machine', async () => {
+    proxy = await startConnectProxy(() => -403);
+    const outcome = await send(`https://localhost:${await closedPort()}`);
+    expect(outcome).toMatchObject({ kind: 'retry', reason: 'The provider refused the connection.' });
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it.each(['graph.test', '.test', '*', 'other.example, TEST', 'graph.test:443'])(
+    'where NO_PROXY is %j',
+    async (except) => {
+      proxy = await startConnectProxy(() => -403);
+      expect(await send(PROVIDER, except)).toMatchObject({ kind: 'retry' });
+      expect(proxy.requests).toEqual([]);
+    },
+  );
+});
+
+describe('a proxy that makes no tunnel', () => {
+  const retried = { kind: 'retry', errorCode: null, throttled: 'none', retryAfterSeconds: null };
+
+  it.each(['', 'aph.test', 'graph.test:444', 'graph.test.example'])(
+    'is asked where NO_PROXY is %j',
+    async (except) => {
+      proxy = await startConnectProxy(() => -403);
+      const reason = 'The proxy refused to connect to the provider.';
+      expect(await send(PROVIDER, except)).toEqual({ ...retried, reason });
+      expect(proxy.requests).toEqual([{ target: 'graph.test:443', authorization: undefined }]);
+    },
+  );
+
+  it.each([-407, -502, -302])('leaves the send as it was when it answers %i', async (status) => {
+    proxy = await startConnectProxy(() => status);
+    expect(await send(PROVIDER)).toMatchObject({
+      ...retried,
+      reason: 'The proxy refused to connect to the provider.',
+    });
+  });
+
+  it('leaves the send as it was when it does not answer, and is not written to later', async () => {
+    proxy = await startConnectProxy(() => null);
+    expect(await send(PROVIDER, '', 300)).toMatchObject(retried);
+  });
+
+  it('leaves the send as it was when it cannot be reached', async () => {
+    proxy = await startConnectProxy(() => null);
+    const outcome = await send(PROVIDER, '', 5_000, `http://127.0.0.1:${await closedPort()}`);
+    expect(outcome).toEqual({ ...retried, reason: 'The proxy or provider refused the connection.' });
+  });
+});
