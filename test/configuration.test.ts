@@ -177,6 +177,122 @@ describe('docs/configuration.md', () => {
   });
 });
 
+describe('a fault of the environment', () => {
+  const ENCODED = /^NAME must have user and password percent-encoded/;
+  const PLAIN = /^NAME must be an address without @, \? and #$/;
+  const SMTP = { MAIL_FROM: 'codes@example.com' };
+  const OIDC = { OIDC_CLIENT_ID: 'console', OIDC_CLIENT_SECRET: 'secret' };
+  const META = { WHATSAPP_API_URL: 'https://graph.facebook.com/v25.0' };
+
+  it.each<[process: string, name: string, value: string, fault: string | RegExp, others?: object]>([
+    ...['lea#ked', 'lea/ked', 'lea?ked', 'lea@ked', 'lea%ked', 'leaked%ff'].flatMap(
+      (text): [string, string, string, RegExp, object][] => [
+        ['worker', 'SMTP_URL', `smtp://u:${text}@h`, ENCODED, SMTP],
+        ['worker', 'HTTPS_PROXY', `http://u:${text}@h:3128`, ENCODED, META],
+        ['worker', 'https_proxy', `http://${text}:p@h:3128`, ENCODED, META],
+      ],
+    ),
+    [
+      'worker',
+      'SMTP_URL',
+      'http://leaked',
+      'NAME must be an address that begins with smtp:// or smtps://',
+      SMTP,
+    ],
+    ['worker', 'SMTP_URL', 'smtp:///leaked', 'NAME must name a host', SMTP],
+    ['worker', 'SMTP_URL', 'smtps://leaked:70000', 'NAME must have a port from 1 to 65535', SMTP],
+    ['worker', 'SMTP_URL', 'smtp://h/leaked', 'NAME must have no path', SMTP],
+    [
+      'worker',
+      'HTTPS_PROXY',
+      'leaked:3128',
+      'NAME must be an address that begins with http:// or https://',
+      META,
+    ],
+    [
+      'worker',
+      'HTTPS_PROXY',
+      'socks5://leaked',
+      'NAME must be an address that begins with http:// or https://',
+      META,
+    ],
+    ['worker', 'WHATSAPP_API_URL', 'https://u:leaked@h/v25.0', PLAIN],
+    ['worker', 'WHATSAPP_API_URL', 'https://h/v25.0?leaked', PLAIN],
+    ['worker', 'CONSOLE_URL', 'https://leaked:0', 'NAME must have a port from 1 to 65535'],
+    ['worker', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'http://leaked@h', PLAIN],
+    ['worker', 'OTEL_EXPORTER_OTLP_HEADERS', 'leaked', /^NAME must be name=value/],
+    ['worker', 'OTEL_EXPORTER_OTLP_HEADERS', 'a=leaked%', /^NAME must be name=value/],
+    ['worker', 'OTEL_TRACES_SAMPLER_ARG', '1.1', 'NAME must be a number from 0 to 1'],
+    ['worker', 'OTEL_TRACES_SAMPLER_ARG', '.', 'NAME must be a number from 0 to 1'],
+    ['worker', 'MAIL_FROM', '', 'NAME is missing: mails by SMTP_URL need a sender', { SMTP_URL: 'smtp://h' }],
+    ['api', 'BASE_URL', 'https://', 'NAME must name a host'],
+    ['api', 'DOCS_URL', 'https://h/#leaked', PLAIN],
+    [
+      'api',
+      'CODE_PEPPER',
+      'x:leaked',
+      'NAME must have whole numbers from 1 to 255 as the versions of its keys',
+    ],
+    ['api', 'WHATSAPP_VERIFY_TOKEN', 'lea\nked', 'NAME must be one line without control characters'],
+    ['console', 'OIDC_ISSUER', 'https://h/?leaked', PLAIN, OIDC],
+    ['console', 'OIDC_ISSUER', 'http://leaked', /^NAME must begin with https:/, OIDC],
+    [
+      'console',
+      'OIDC_ISSUER',
+      'leaked',
+      'NAME must be an address that begins with https:// or http://',
+      OIDC,
+    ],
+    [
+      'console',
+      'SUPPORT_URL',
+      'https:/leaked',
+      'NAME must be an address that begins with https:// or mailto:',
+    ],
+    ['console', 'SUPPORT_URL', 'https://lea ked', /^NAME must name a valid host/],
+    ['console', 'SUPPORT_URL', 'mailto:leaked', /^NAME must name a valid host/],
+    ['console', 'API_URL', 'http://leaked:port', 'NAME must have a port from 1 to 65535'],
+  ])('%s: %s=%j names the variable and says what is wrong', (process, name, value, fault, others = {}) => {
+    const faults = faultsOf(() => READERS[process]!({ ...REQUIRED, ...others, [name]: value }));
+    expect(faults.map((line) => line.replace(name, 'NAME'))).toEqual([expect.stringMatching(fault)]);
+    expect(faults.join()).not.toMatch(/leaked|lea.ked/);
+  });
+
+  it.each([
+    ['worker', { SMTP_URL: 'smtp://me%40x.com:p%23%2F%3F%25@[::1]:25/?pool=false', ...SMTP }],
+    ['worker', { HTTPS_PROXY: 'http://u:p%40@proxy:3128/', ...META }],
+    // None of the calls takes it.
+    ['worker', { HTTPS_PROXY: 'socks5://127.0.0.1:1080' }],
+    ['worker', { OTEL_EXPORTER_OTLP_HEADERS: 'a=Basic%20b,c=d', OTEL_TRACES_SAMPLER_ARG: '.5' }],
+    ['worker', { OTEL_TRACES_SAMPLER_ARG: '1e-3' }],
+    ['console', { SUPPORT_URL: 'https://h/a?b#c' }],
+    ['console', { SUPPORT_URL: 'mailto:help@example.com?subject=Credits%20please' }],
+    ['console', { OIDC_ISSUER: 'http://[::1]:9000/realm/', ...OIDC }],
+  ])('%s: %j is none', (process, variables) => {
+    expect(faultsOf(() => READERS[process]!({ ...REQUIRED, ...variables }))).toEqual([]);
+  });
+
+  it('comes with all others, also where it is between variables', () => {
+    const environment = {
+      ...REQUIRED,
+      SMTP_URL: 'smtp://h',
+      HTTPS_PROXY: 'proxy',
+      ...META,
+      DATABASE_URL: 'x',
+    };
+    expect(faultsOf(() => READERS['worker']!(environment))).toHaveLength(3);
+    expect(faultsOf(() => READERS['console']!({ ...REQUIRED, OIDC_ISSUER: 'x', PORT: 'x' }))).toHaveLength(4);
+  });
+
+  it('is none in https_proxy, which comes before HTTPS_PROXY', () => {
+    const proxies = { https_proxy: 'http://a', HTTPS_PROXY: 'b', no_proxy: 'c', NO_PROXY: 'd' };
+    expect(READERS['worker']!({ ...REQUIRED, ...META, ...proxies })).toMatchObject({
+      HTTPS_PROXY: 'http://a',
+      NO_PROXY: 'c',
+    });
+  });
+});
+
 describe('.env.example', () => {
   const example = parseEnv(fileOf('.env.example')) as Record<string, string>;
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request, type IncomingMessage } from 'node:http';
+import { connect, createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -153,6 +154,65 @@ describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
       `${name}: METRICS_HOST must be an IP address or a host name`,
     ];
     expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
+  });
+});
+
+describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
+  it('names each variable with a password that is not percent-encoded, and says what to do', async () => {
+    const process = start(name, {
+      ...filesOf(SECRETS[name].slice(2)),
+      DATABASE_URL: 'postgres://u:lea#ked@h/d',
+      REDIS_URL: 'redis://:50%leaked@host:6379',
+    });
+    expect((await process.exited).code).toBe(1);
+    const lines = process.stderr().trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    for (const variable of ['DATABASE_URL', 'REDIS_URL'])
+      expect(lines).toContainEqual(
+        expect.stringMatching(`^${name}: ${variable} must have user and password percent-encoded .*% as %25`),
+      );
+    expect(process.output()).not.toMatch(/lea#?ked/);
+  });
+});
+
+describe('PostgreSQL behind a socket in a folder', () => {
+  let server: Server;
+  /** In the two forms that libpq and Google's documentation give. */
+  let urls: string[];
+  beforeAll(async () => {
+    const { hostname, port, username, password, pathname } = new URL(values['DATABASE_URL']!);
+    server = createServer((client) => {
+      const upstream = connect(Number(port), hostname);
+      client.on('error', () => upstream.destroy()).pipe(upstream);
+      upstream.on('error', () => client.destroy()).pipe(client);
+    });
+    // The characters that Google's folders have.
+    const sockets = join(folder, 'project:region:db');
+    mkdirSync(sockets);
+    await new Promise<void>((resolve) => server.listen(join(sockets, '.s.PGSQL.5444'), resolve));
+    urls = [
+      `postgresql://${username}:${password}@${pathname}?host=${sockets}&port=5444`,
+      `postgresql://${username}:${password}@${encodeURIComponent(sockets)}:5444${pathname}`,
+    ];
+  });
+  afterAll(() => server.close());
+
+  it.each(['api', 'worker', 'console'] as const)('serves the %s', async (name) => {
+    const others = filesOf(SECRETS[name].slice(1));
+    const process = start(name, { ...others, DATABASE_URL: urls[0]! });
+    const { metrics_port: port } = await untilReady(process);
+    expect((await fetch(`http://127.0.0.1:${String(port)}/readyz`)).status).toBe(200);
+  });
+
+  it.each([0, 1])('serves migrations and the command line, in form %i', async (form) => {
+    const env = { DATABASE_URL: urls[form]! };
+    const migration = startProcess('packages/store/dist/migrate.js', env);
+    expect([(await migration.exited).code, migration.output()]).toEqual([0, 'The database is up to date.\n']);
+    const command = startProcess('apps/cli/dist/main.js', env, ['settings', 'get', '--json']);
+    expect([(await command.exited).code, command.stderr()]).toEqual([0, '']);
+    const doctor = startProcess('apps/cli/dist/main.js', env, ['doctor']);
+    await doctor.exited;
+    expect(doctor.output()).toMatch(/^database +yes +PostgreSQL/m);
   });
 });
 

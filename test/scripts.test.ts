@@ -4,8 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from '@onecode/testing';
+import { closedPort, testRedisUrl, until } from '@onecode/testing';
 import { isSupportedNode } from '../scripts/node-version.mjs';
+import type { Processes } from '../scripts/processes/processes.mjs';
+import { startServices } from '../scripts/services/services.mjs';
+import { readEnvFile } from '../scripts/start/settings.mjs';
 import { slowestFiles, summarise } from '../scripts/test/test.mjs';
 
 let folder: string;
@@ -26,6 +29,52 @@ it.each([
   ['24.4.1', true],
 ])('Node %s is supported: %s', (version, supported) => {
   expect(isSupportedNode(version)).toBe(supported);
+});
+
+it('npm start reads an .env file with a byte order mark and CRLF', () => {
+  const file = join(folder, '.env');
+  writeFileSync(file, '\ufeffONECODE_TEST_ONE=a b \r\n# comment\r\nONECODE_TEST_TWO="c"\r\nPATH=leaked\r\n');
+  const before = process.env['PATH'];
+  readEnvFile(file);
+  const { ONECODE_TEST_ONE, ONECODE_TEST_TWO, PATH } = process.env;
+  delete process.env['ONECODE_TEST_ONE'];
+  delete process.env['ONECODE_TEST_TWO'];
+  expect([ONECODE_TEST_ONE, ONECODE_TEST_TWO, PATH]).toEqual(['a b', 'c', before]);
+});
+
+it('npm start reports all that is wrong with the services that it is given', async () => {
+  const { DATABASE_URL, REDIS_URL } = process.env;
+  const faultOf = async (given: Record<string, string>): Promise<string> => {
+    Object.assign(process.env, given);
+    const ended = startServices({ processes: { folder } as Processes, throwaway: true, log: () => {} });
+    return ended.then(
+      () => 'none',
+      (error: unknown) => `${(error as Error).name}: ${(error as Error).message}`,
+    );
+  };
+  try {
+    const unreadable = { DATABASE_URL: 'postgres://u:lea#ked@h/d', REDIS_URL: 'redis://:50%leaked@h' };
+    expect(await faultOf(unreadable)).toMatch(
+      /^UserError: DATABASE_URL must have user and .*\nREDIS_URL must have user and [^\n]*$/,
+    );
+    const port = await closedPort();
+    const away = {
+      DATABASE_URL: `postgres://u:leaked@127.0.0.1:${port},127.0.0.1:${port}/d`,
+      REDIS_URL: `redis://:leaked@127.0.0.1:${port}`,
+    };
+    const fault = await faultOf(away);
+    expect(fault).toMatch(
+      /^UserError: DATABASE_URL: the database cannot be reached\.\nREDIS_URL: Redis at 127/,
+    );
+    expect(fault).not.toContain('leaked');
+    expect(
+      await faultOf({ DATABASE_URL: process.env['TEST_DATABASE_URL']!, REDIS_URL: testRedisUrl() }),
+    ).toBe('none');
+  } finally {
+    for (const [name, value] of Object.entries({ DATABASE_URL, REDIS_URL }))
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+  }
 });
 
 describe('the summary of a test run', () => {

@@ -13,9 +13,8 @@ export const dataFolder = join(root, '.data');
 /** Where the command line finds the running Onecode, see apps/cli/src/environment.ts. */
 const environmentFile = join(dataFolder, 'environment.json');
 
-/** Reads an .env file where there is one. A variable that is set already stays, and an empty one counts as not set. */
-export function readEnvFile() {
-  const file = join(root, '.env');
+/** Reads an .env file where there is one. A variable that is set already stays. */
+export function readEnvFile(file = join(root, '.env')) {
   if (!existsSync(file)) return;
   // An editor may have put a byte order mark before the first name.
   const variables = parseEnv(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''));

@@ -95,7 +95,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv) {
     displayPhoneNumbers: readNumbers(text('DISPLAY_PHONE_NUMBERS'), faults),
   };
   if (environment.webhookUrl !== '' && !isHttpUrl(environment.webhookUrl))
-    faults.push('WEBHOOK_URL must be an http:// or https:// address with a valid host, and a port up to 65535');
+    faults.push(
+      'WEBHOOK_URL must be an http:// or https:// address without a user, with a valid host and a port up to 65535',
+    );
   if (faults.length > 0) throw new InvalidInput(faults);
   return environment;
 }
@@ -109,5 +111,6 @@ function readNumbers(value: string | null, faults: string[]): Record<string, str
 }
 
 function isHttpUrl(value: string): boolean {
-  return URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol);
+  const url = URL.canParse(value) ? new URL(value) : null;
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }

@@ -73,7 +73,7 @@ describe('the process', () => {
       'simulator: METRICS_PORT must be an integer from 0 to 65535',
       'simulator: PORT must be an integer from 0 to 65535',
       'simulator: SENT_DELAY_MS must be an integer from 0 to 3600000',
-      'simulator: WEBHOOK_URL must be an http or https address',
+      'simulator: WEBHOOK_URL must be an http:// or https:// address without a user, with a valid host and a port up to 65535',
       'simulator: WHATSAPP_APP_SECRET is missing',
     ]);
   });

@@ -133,10 +133,10 @@ async function examineRedis(
   config: { QUEUE_PREFIX: string; REDIS_URL: string; REDIS_CA_FILE?: string },
   runtime: typeof import('@onecode/runtime') | null,
 ): Promise<{ check: DeploymentCheck; health: RedisHealth | null }> {
-  const { QUEUE_PREFIX, REDIS_URL, REDIS_CA_FILE = '' } = config;
   if (runtime === null) return { check: skipped('redis', 'REDIS_URL'), health: null };
+  const { QUEUE_PREFIX, REDIS_URL, REDIS_CA_FILE } = config;
   const { openQueues, readRedisHealth, RefusedByRedis, tryRedis } = runtime;
-  const source = { redisUrl: REDIS_URL, redisCa: REDIS_CA_FILE };
+  const source = { redisUrl: REDIS_URL, redisCa: REDIS_CA_FILE ?? '' };
   const fault = await tryRedis(source, QUEUE_PREFIX);
   if (fault !== null) {
     const refusal = fault instanceof RefusedByRedis ? fault.reason : null;
