@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { root } from './checkout.mjs';
-import './closed-output.mjs';
 import { reportError, UserError } from './user-error.mjs';
 
 const CHANGELOG = 'CHANGELOG.md';

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../checkout.mjs';
-import '../closed-output.mjs';
 import { reportError, UserError } from '../user-error.mjs';
 import { applyMigrations, changedFunctions, withEmptyDatabase } from './schema.mjs';
 

@@ -37,8 +37,6 @@ function explain(error: unknown): readonly string[] {
   return [code === 'EADDRINUSE' ? `port ${port} is in use` : message];
 }
 
-// The reader of the output may end before the simulator.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 try {
   await run();
 } catch (error) {
