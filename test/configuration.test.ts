@@ -234,6 +234,7 @@ describe('a fault of the environment', () => {
       'NAME must have whole numbers from 1 to 255 as the versions of its keys',
     ],
     ['api', 'WHATSAPP_VERIFY_TOKEN', 'lea\nked', 'NAME must be one line without control characters'],
+    ['api', 'WHATSAPP_APP_SECRET', 'lea\nked', /^NAME must be one secret or several .* on one line$/],
     ['console', 'OIDC_ISSUER', 'https://h/?leaked', PLAIN, OIDC],
     ['console', 'OIDC_ISSUER', 'http://leaked', /^NAME must begin with https:/, OIDC],
     [

@@ -137,7 +137,8 @@ describe('deploy/systemd/onecode', () => {
     );
     mkdirSync(join(folder, 'secrets'));
     writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgresql://nobody@127.0.0.1:1/none\n');
-    writeFileSync(join(folder, 'secrets/SECRET_KEY'), `${Buffer.alloc(32, 1).toString('base64')}\n`);
+    for (const name of ['SECRET_KEY', 'NUMBER_PEPPER'])
+      writeFileSync(join(folder, 'secrets', name), `${Buffer.alloc(32, 1).toString('base64')}\n`);
     writeFileSync(join(folder, 'secrets/REDIS_URL'), 'redis://127.0.0.1:1\n');
     const script = textOf('onecode')
       .replaceAll('/etc/onecode', folder)

@@ -50,7 +50,8 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
 /** The provider's app secret, or several while it is rotated, separated by commas. */
 function parseAppSecrets(value: string): string[] {
   const secrets = value.split(',').map((secret) => secret.trim());
-  if (secrets.includes('')) throw new Error('must be one secret or several separated by commas');
+  if (secrets.some((secret) => secret === '' || /\p{Cc}/u.test(secret)))
+    throw new Error('must be one secret or several separated by commas, on one line');
   return secrets;
 }
 
