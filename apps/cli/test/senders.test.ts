@@ -167,7 +167,7 @@ describe('senders', () => {
     };
     expect(await json(`sender token ${id} --token another`)).toEqual(set);
     expect(await tokenOf(id)).toBe('another');
-    expect(await jsonWith(`${TOKEN}\n`, `sender token ${id} --token -`)).toEqual(set);
+    expect(await jsonWith(`\ufeff${TOKEN}\r\n`, `sender token ${id} --token -`)).toEqual(set);
     expect(await tokenOf(id)).toBe(TOKEN);
   });
 });

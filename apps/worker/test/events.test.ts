@@ -25,7 +25,14 @@ import {
   tripBreaker,
   type Database,
 } from '@onecode/store';
-import { buildAccount, closedPort, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
+import {
+  buildAccount,
+  closedPort,
+  startConnectProxy,
+  TEST_ACTOR,
+  TEST_SECRET_KEY,
+  until,
+} from '@onecode/testing';
 import { createEventRound } from '../src/webhooks/postEvents.js';
 import { isPublicAddress, openPoster } from '../src/webhooks/poster.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
@@ -379,5 +386,27 @@ describe('a webhook of a private address', () => {
     await post('public');
     expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'waiting', error: 'private_address' }]);
     server.close();
+  });
+
+  it('is called by no proxy, whose own look-ups would take the place of the judged address', async () => {
+    const proxy = await startConnectProxy(() => null);
+    const before = process.env['HTTPS_PROXY'];
+    process.env['HTTPS_PROXY'] = proxy.url;
+    try {
+      for (const [addresses, error] of [
+        ['public', 'private_address'],
+        ['any', 'ECONNREFUSED'],
+      ] as const) {
+        const poster = openPoster(addresses);
+        const url = `https://127.0.0.1:${await closedPort()}/`;
+        expect(await poster.post(url, {}, '{}', new AbortController().signal)).toEqual({ error });
+        await poster.close();
+      }
+    } finally {
+      if (before === undefined) delete process.env['HTTPS_PROXY'];
+      else process.env['HTTPS_PROXY'] = before;
+    }
+    expect(proxy.requests).toEqual([]);
+    await proxy.close();
   });
 });
