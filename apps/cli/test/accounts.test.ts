@@ -329,8 +329,8 @@ describe('the ledger', () => {
     expect(faults).toEqual(
       expect.arrayContaining([
         { account_id: accountId, bucket: 'credit', balance: expect.any(Number), ledger: expect.any(Number) },
-        { account_id: accountId, send_id: sent, reserved: 0, returned: 0, failed: false },
-        { account_id: accountId, send_id: failed, reserved: 1, returned: 0, failed: true },
+        { account_id: accountId, send_id: sent, reserved: 0, returned: 0, reclaimed: 0, failed: false },
+        { account_id: accountId, send_id: failed, reserved: 1, returned: 0, reclaimed: 0, failed: true },
       ]),
     );
     await store.sql('delete from sends where account_id = $1', [accountId]);

@@ -88,6 +88,7 @@ export { LimitReached, type LimitedAction } from './users/outwardLimits.js';
 export * from './users/passkeys.js';
 export * from './users/passwords.js';
 export * from './users/signInLimits.js';
+export { endOvertakenSignIn, findPasswordHash } from './users/waysIn.js';
 export * from './users/signInLog.js';
 export * from './users/signUpLimits.js';
 export * from './users/users.js';

@@ -4,7 +4,9 @@ import type { Locale } from '@onecode/domain';
 import {
   confirmSession,
   endOtherSessions,
+  endOvertakenSignIn,
   endSession,
+  findPasswordHash,
   forgetSignInTries,
   isStaffTwoFactorRequired,
   keepBothFactors,
@@ -131,9 +133,12 @@ export const SIGN_IN_ROUTES: readonly SignInRoute[] = [
       const email = body.email.toLowerCase();
       const onWrong = (isLastTry: boolean): Promise<void> =>
         logFailedSignIn(context.database, { email }, { proof: 'password', clientAddress, isLastTry });
+      const hash = await findPasswordHash(context.database, email);
       const { body: answer, cookies } = await limitTries(context, email, onWrong, () =>
         call.callBetterAuth({ email, password: body.password }),
       );
+      if (await endOvertakenSignIn(context.database, email, hash))
+        throw new ConsoleProblem('wrong_credentials');
       const needsSecondStep = answer['twoFactorRedirect'] === true;
       if (!needsSecondStep) await recordSignIn(call, cookies, 'password');
       await endPreviousSession(context, person);

@@ -73,6 +73,16 @@ describe('a staff role', () => {
     expect((await signIn(who.email, PASSWORD)).status).toBe(200);
   });
 
+  it('ends sign-ins whose old password is being verified meanwhile', async () => {
+    for (let round = 0; round < 4; round++) {
+      const who = await stranger();
+      const signIns = Array.from({ length: 4 }, () => signIn(who.email, PASSWORD));
+      await promote(who.email);
+      await Promise.all(signIns);
+      expect(await server.db.sql('select from user_sessions where user_id = $1', [who.id])).toEqual([]);
+    }
+  });
+
   it('ends every way in of a stranger: sessions, password, second factor, passkeys and links', async () => {
     const { who, uri, backupCodes } = await turnOn(server, await stranger());
     await givePasskey(server, who);
