@@ -64,7 +64,7 @@ describe('an address of PostgreSQL', () => {
       'postgresql://h/d?options=-c%20geqo%3Doff&unknown=',
       'postgresql://h/d?options=-c%20geqo%3Doff&unknown=',
     ],
-    ['postgresql://h/d?schema=s&sslmode=no-verify', 'postgresql://h/d?schema=s&sslmode=no-verify'],
+    ['postgresql://h/d?schema=public&sslmode=no-verify', 'postgresql://h/d?schema=public&sslmode=no-verify'],
   ])('%s is read as %s', (url, address) => {
     expect(read(url)).toBe(address);
     expect(read(address)).toBe(address);

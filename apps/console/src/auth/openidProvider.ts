@@ -97,7 +97,7 @@ async function discover(issuer: string, log: Logger): Promise<Discovery> {
   });
   const { issuer: named, token_endpoint: tokenEndpoint, userinfo_endpoint: userInfoEndpoint } = document;
   // OpenID Connect Discovery, 4.3. `OIDC_ISSUER` has no slash at its end.
-  if (typeof named !== 'string' || named.replace(/\/+$/, '') !== issuer)
+  if (typeof named !== 'string' || named.replace(/(?<!\/)\/+$/, '') !== issuer)
     throw unusable('it names another issuer than OIDC_ISSUER');
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'])
     if (typeof document[name] !== 'string') throw unusable(`it has no ${name}`);

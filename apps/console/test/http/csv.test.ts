@@ -82,6 +82,7 @@ describe('a download', () => {
       expect.stringMatching(/^granted \d+ \d+$/),
       expect.stringMatching(new RegExp(`^reserved -?0 -${SENDS}$`)),
       expect.stringMatching(/^returned 0 \d+$/),
+      'reclaimed 0 0',
       'lapsed 0 0',
       expect.stringMatching(/^closing \d+ \d+$/),
     ]);

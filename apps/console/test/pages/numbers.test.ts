@@ -393,40 +393,41 @@ const NUMBER_PAGES: Record<string, NumberPage> = {
   },
 };
 
+/** `npm run test:all` opens each of the pages, `npm test` one of them. */
+const PAGES = Object.entries(NUMBER_PAGES).slice(0, process.env['ALL_TESTS'] === '1' ? undefined : 1);
+
 describeInBrowser('the number fields', () => {
-  it.each(Object.entries(NUMBER_PAGES))(
-    'of %s say what is wrong with a number, and send what they show',
-    (_, on) =>
-      inLanguage('en', async (page) => {
-        await page.goto(on.path.replace('ACCOUNT', account).replace('APPLICATION', application));
-        await on.open(page);
-        const scope =
-          (await page.getByRole('dialog').count()) > 0 ? page.getByRole('dialog') : page.getByRole('main');
-        const fieldOf = (label: string): Locator => scope.getByRole('textbox', { name: label });
-        const save = scope.getByRole('button', { name: on.save, exact: true });
-        const labels = Object.keys(on.fields);
-        for (const [pasted, reason] of [
-          ['1.000', 'in English, 1.000 means 1.'],
-          ['1.5', 'without decimals'],
-          ['1,00', 'Use digits only'],
-          ['99,999,999,999', 'Enter a whole number from'],
-        ] as const) {
-          for (const label of labels) await paste(fieldOf(label), pasted);
-          await save.click();
-          for (const label of labels) await fieldOf(label).and(page.locator('[aria-invalid=true]')).waitFor();
-          expect(await scope.getByText(reason).count()).toBe(labels.length);
-          for (const label of labels) expect(await fieldOf(label).inputValue()).toBe(pasted);
-        }
-        for (const [label, [pasted]] of Object.entries(on.fields)) await paste(fieldOf(label), pasted);
-        const body = nextChange(page);
+  it.each(PAGES)('of %s say what is wrong with a number, and send what they show', (_, on) =>
+    inLanguage('en', async (page) => {
+      await page.goto(on.path.replace('ACCOUNT', account).replace('APPLICATION', application));
+      await on.open(page);
+      const scope =
+        (await page.getByRole('dialog').count()) > 0 ? page.getByRole('dialog') : page.getByRole('main');
+      const fieldOf = (label: string): Locator => scope.getByRole('textbox', { name: label });
+      const save = scope.getByRole('button', { name: on.save, exact: true });
+      const labels = Object.keys(on.fields);
+      for (const [pasted, reason] of [
+        ['1.000', 'in English, 1.000 means 1.'],
+        ['1.5', 'without decimals'],
+        ['1,00', 'Use digits only'],
+        ['99,999,999,999', 'Enter a whole number from'],
+      ] as const) {
+        for (const label of labels) await paste(fieldOf(label), pasted);
         await save.click();
-        const sent = Object.values(await body).flatMap((value: unknown) =>
-          typeof value === 'object' && value !== null ? Object.values(value) : [value],
-        );
-        expect(new Set(sent.filter((value) => typeof value === 'number'))).toEqual(
-          new Set(Object.values(on.fields).map(([, number]) => number)),
-        );
-      }),
+        for (const label of labels) await fieldOf(label).and(page.locator('[aria-invalid=true]')).waitFor();
+        expect(await scope.getByText(reason).count()).toBe(labels.length);
+        for (const label of labels) expect(await fieldOf(label).inputValue()).toBe(pasted);
+      }
+      for (const [label, [pasted]] of Object.entries(on.fields)) await paste(fieldOf(label), pasted);
+      const body = nextChange(page);
+      await save.click();
+      const sent = Object.values(await body).flatMap((value: unknown) =>
+        typeof value === 'object' && value !== null ? Object.values(value) : [value],
+      );
+      expect(new Set(sent.filter((value) => typeof value === 'number'))).toEqual(
+        new Set(Object.values(on.fields).map(([, number]) => number)),
+      );
+    }),
   );
 
   it.each([

@@ -132,6 +132,14 @@ const buildDecoy = (schema: string) =>
      grant all on all tables in schema ${schema} to public`,
   );
 
+const isLong = process.env['ALL_TESTS'] === '1';
+/** The defaults that made sessions fail before each session had settings of its own. */
+const HARMFUL_DEFAULTS = HOSTILE_DEFAULTS.filter(([name]) =>
+  ['default_transaction_isolation', 'standard_conforming_strings', 'array_nulls', 'search_path'].includes(
+    name,
+  ),
+);
+
 describe('the defaults', () => {
   it('of a role change nothing, from the first migration on', async () => {
     await buildDecoy('decoy');
@@ -143,7 +151,7 @@ describe('the defaults', () => {
   it('of a database change nothing, each by itself', async () => {
     await migrate(store.url);
     await buildDecoy('decoy');
-    for (const [name, value] of HOSTILE_DEFAULTS) {
+    for (const [name, value] of isLong ? HOSTILE_DEFAULTS : HARMFUL_DEFAULTS) {
       await store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
       try {
         await withDatabase(store.url, useDatabase, 6);

@@ -40,6 +40,12 @@ export const overviewRows = (overview: Overview): OverviewRow[] => [
   ...overview.applications.map((of) => ({ ...of, by: 'application', value: of.applicationId })),
   ...overview.countries.map((of) => ({ ...of, by: 'country', value: of.country })),
   ...overview.locales.map((of) => ({ ...of, by: 'locale', value: of.locale })),
+  {
+    by: 'failed_but_verified',
+    sends: overview.failedVerified,
+    verified: overview.failedVerified,
+    failed: overview.failedVerified,
+  },
   ...overview.failures.map(({ reason, sends }) => ({
     by: 'failure_reason',
     value: reason,
@@ -47,10 +53,4 @@ export const overviewRows = (overview: Overview): OverviewRow[] => [
     delivered: 0,
     failed: sends,
   })),
-  {
-    by: 'failed_but_verified',
-    sends: overview.failedVerified,
-    verified: overview.failedVerified,
-    failed: overview.failedVerified,
-  },
 ];
