@@ -103,8 +103,8 @@ export function applyReceipt(
   const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: lost.errorCode };
   // A right code proves that the message arrived.
   if (!mayFail(send) || !isBelieved) {
-    const { outcome } = attempt;
-    if (outcome === null) return { result: 'ignored' };
+    // A call without an answer yet was accepted: the provider reports on its message.
+    const outcome = attempt.outcome ?? 'accepted';
     return {
       result: 'ignored',
       attempts: [endedBy(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],

@@ -49,7 +49,7 @@ const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
   ...fields,
 });
 
-const apply = (send: Send, receipt: Receipt, which = attempt()) =>
+const apply = (send: Send, receipt: Receipt, which: Parameters<typeof applyReceipt>[3] = attempt()) =>
   applyReceipt(send, NOW, receipt, which, POLICY, 0);
 const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
   written(send, apply(send, receipt, which));
@@ -166,11 +166,20 @@ describe('a report of failure', () => {
     ['failed', { status: 'failed' }],
     ['verified', { verification: 'verified', sealedCode: null }],
   ] as const)('is recorded and changes nothing once a send is %s', (_, fields) => {
-    const decision = apply(sentSend(fields), report('failed'));
-    expect(decision).toMatchObject({
-      result: 'ignored',
-      attempts: [{ number: 1, outcome: 'accepted', report: { at: at(30), errorCode: 131026 } }],
-    });
+    // Of a call that was accepted, and of one whose answer is still awaited.
+    for (const outcome of ['accepted', null] as const) {
+      const decision = apply(sentSend(fields), report('failed'), attempt({ outcome }));
+      expect(decision).toMatchObject({
+        result: 'ignored',
+        attempts: [{ number: 1, outcome: 'accepted', report: { at: at(30), errorCode: 131026 } }],
+      });
+      expect(decision.change).toBeUndefined();
+    }
+  });
+
+  it('is recorded and changes nothing if the own app that reports it is not believed', () => {
+    const decision = apply(sentSend(), report('failed'), { ...attempt(), isBelieved: false });
+    expect(decision).toMatchObject({ result: 'ignored', attempts: [{ report: { errorCode: 131026 } }] });
     expect(decision.change).toBeUndefined();
   });
 
