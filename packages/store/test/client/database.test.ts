@@ -185,6 +185,16 @@ describe('connections', () => {
       expect(await backend()).not.toBe(silent);
     });
 
+    it('is answered within a moment when all connections are silent and the pool is full', async () => {
+      const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
+      expect(new Set(pids).size).toBe(2);
+      proxy.abandon();
+      for (const { answer, ms } of await Promise.all(Array.from({ length: 4 }, () => timed(backend)))) {
+        expect(pids).not.toContain(answer);
+        expect(ms).toBeLessThan(HEDGED_MS_MAX);
+      }
+    });
+
     it('takes the first answer, however late it arrives', async () => {
       await backend();
       proxy.slow(400);
