@@ -29,7 +29,7 @@ const SHORT: Omit<RunOptions, 'seed' | 'log'> = {
   accounts: 40,
   sendsPerSecond: 12,
   goals: GOALS,
-  schedule: (random) => oneOfEachFamily(random, 2_500),
+  schedule: (random) => oneOfEachFamily(random, 1_500),
   seconds: 600,
 };
 

@@ -29,11 +29,11 @@ export function* allFaults(random: Random): Generator<Fault, never> {
     }
 }
 
-/** A random fault of each family, none for longer than `holdMsMax`. The kills are those at a third of the crash points. */
+/** A random fault of each family, none for longer than `holdMsMax`. The kills are those at a sixth of the crash points. */
 export function oneOfEachFamily(random: Random, holdMsMax: number): Fault[] {
   return FAMILIES.map((family) => {
     const fault =
-      family === 'kills' ? crashPointKills(1 / 3) : random.of(FAULTS.filter((one) => one.family === family));
+      family === 'kills' ? crashPointKills(1 / 6) : random.of(FAULTS.filter((one) => one.family === family));
     return { ...fault, holdMs: Math.min(fault.holdMs, holdMsMax) };
   });
 }
