@@ -24,6 +24,7 @@ export default {
     '^@onecode/(whatsapp)/client$': '<rootDir>/packages/$1/src/client.ts',
     '^@onecode/(client)/testing$': '<rootDir>/packages/$1/src/testing/index.ts',
     '^@onecode/(testing)/breaking-service$': '<rootDir>/packages/$1/src/breakingService.ts',
+    '^@onecode/(testing)/claim-model$': '<rootDir>/packages/$1/src/claimModel.ts',
     '^@onecode/(testing)/contract$': '<rootDir>/packages/$1/src/contract.ts',
     '^@onecode/(testing)/contract-tests$': '<rootDir>/packages/$1/src/contractTests/index.ts',
     '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],

@@ -1,4 +1,5 @@
-import { applyReceipt, claim, settle, simulate, unseal, type Outcome, type Receipt } from '@onecode/domain';
+import { applyReceipt, settle, simulate, unseal, type Outcome, type Receipt } from '@onecode/domain';
+import { claim } from '@onecode/testing/claim-model';
 import {
   changeReportedSend,
   changeSend,

@@ -1,12 +1,12 @@
 import {
   applyReceipt,
-  claim,
   hashesOf,
   settle,
   type AttemptName,
   type Outcome,
   type Receipt,
 } from '@onecode/domain';
+import { claim } from '@onecode/testing/claim-model';
 import { changeReportedSend, changeSend, verifySend, type Database, type Sender } from '@onecode/store';
 import { TEST_PEPPER } from '@onecode/testing';
 

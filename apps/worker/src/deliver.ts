@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   afterSameRefusals,
-  claim,
   isAbout,
   isNotOfThisSend,
+  postponeOrFail,
   releaseClaim,
   settle,
   tryUnseal,
-  type Claim,
   type Outcome,
+  type Postponement,
   type Send,
   type Settlement,
 } from '@onecode/domain';
@@ -29,10 +29,7 @@ import type { OpenSender } from './senderPool.js';
 
 /** The end of a round. `released`: no call was made, as the worker stops or was frozen; `gone`: there is no such send. */
 type DeliveryEnd =
-  | Exclude<Claim, { kind: 'claimed' }>
-  | Exclude<Settlement, { kind: 'reassign' }>
-  | { kind: 'released' }
-  | { kind: 'gone' };
+  Postponement | Exclude<Settlement, { kind: 'reassign' }> | { kind: 'released' } | { kind: 'gone' };
 
 /** A round of delivery: how it ended, and the last fault that it met. */
 export interface DeliveryRound {
@@ -132,16 +129,15 @@ async function attempt(
 
 /** Fails a send whose deadline has come or whose code is settled. Of one that failed before, it says why, for its job. */
 async function endDelivery(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
-  const { database, policy, leaseMs, log } = context;
+  const { database, policy, log } = context;
   const beganAt = performance.now();
   // crash point: worker before giving up
   const ended = await changeSend(database, { id: sendId }, (send, now) => {
-    const decision = claim(send, now, { leaseMs, policy, slot: null });
+    const decision = postponeOrFail(send, now, policy);
     return { ...decision, result: { end: decision.result, send } };
   });
   if (ended === null) return withoutCall({ kind: 'gone' });
   const { end, send } = ended;
-  if (end.kind === 'claimed') throw new Error('a send was claimed without a slot');
   if (end.kind === 'settled' && send.status === 'failed' && send.failureReason !== null)
     return { end: { kind: 'failed', reason: send.failureReason }, fault: await lastFault(context, send) };
   if (end.kind === 'failed') {

@@ -1,4 +1,4 @@
-import { claim } from '@onecode/domain';
+import { claim } from '@onecode/testing/claim-model';
 import { changeSend, listSenderDetails, type SenderDetails } from '@onecode/store';
 import {
   buildSend,

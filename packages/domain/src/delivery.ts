@@ -10,7 +10,6 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
-import type { SendSlot } from './senders.js';
 
 /** A message is worth sending while more is left of its code's life than so many seconds or that share of it, whichever is less. */
 export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
@@ -52,8 +51,8 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 }
 
 /**
- * Stops the delivery of a live send whose code was just verified or locked. A send that waits becomes due now, so that `claim` fails
- * it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way goes on. The code of
+ * Stops the delivery of a live send whose code was just verified or locked. A send that waits becomes due now, so that `postponeOrFail`
+ * fails it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way goes on. The code of
  * a message that the provider has is erased.
  */
 export function stopDelivery(send: Send, now: Date): SendChange {
@@ -80,8 +79,8 @@ export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
   };
 }
 
-export type Claim =
-  | { kind: 'claimed'; attempt: number }
+/** What became of a send that no worker may send now. */
+export type Postponement =
   /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
   | { kind: 'settled' }
   /** Another worker's lease or the back-off has not ended. */
@@ -89,15 +88,7 @@ export type Claim =
   | { kind: 'no_sender' }
   | { kind: 'failed'; reason: FailureReason };
 
-/** What a claim needs besides the send: a send slot, or null without one. */
-export interface ClaimOffer {
-  /** From the time of the slot. */
-  leaseMs: number;
-  policy: RetryPolicy;
-  slot: SendSlot | null;
-}
-
-/** Whether a send may go out now, or the first reason why not. */
+/** Whether a send may be sent now, or the first reason why not. */
 type Eligibility = 'eligible' | 'settled' | 'not_due' | 'expired' | 'exhausted' | 'code_settled' | 'too_late';
 
 function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
@@ -110,52 +101,30 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
 }
 
 /**
- * Claims a live send for one call to the provider, or says why not. The claim lasts until its lease ends. A later claim then ends the
- * earlier attempt as `unknown` and begins its own.
+ * Postpones or fails a live send that has no sender now. An attempt whose lease has ended ends as `unknown`.
  *
- * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails here; if a message may have
- * gone out, only when the time for its receipt is over. A send with too little life left, now or at the time of its slot, waits for
- * its deadline without another call.
+ * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails; if a message may have been
+ * sent, only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other
+ * send waits for a sender.
  */
-export function claim(send: Send, now: Date, offer: ClaimOffer): Decision<Claim> {
-  const state = eligibility(send, now, offer.policy);
+export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
+  const state = eligibility(send, now, policy);
   if (state === 'settled') return { result: { kind: 'settled' } };
   if (state === 'not_due') return { result: { kind: send.awaitingSender ? 'no_sender' : 'not_due' } };
 
   const lapsed = send.claimedUntil === null ? [] : [ended(send, { outcome: 'unknown' })];
-  const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(offer.policy)) : send.receiptUntil;
-
-  if (state === 'expired' || state === 'code_settled') return giveUp('expired_before_delivery');
-  if (state === 'exhausted') return giveUp('attempts_exhausted');
-  if (state === 'too_late') return postpone({ dueAt: send.expiresAt }, 'settled');
-  const { slot } = offer;
-  if (slot === null) return postpone({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
-  const slotAt = after(now, slot.waitMs);
-  if (!isWorthSending(send, slotAt)) return postpone({ dueAt: send.expiresAt }, 'settled');
-  return {
-    result: { kind: 'claimed', attempt: send.attempts + 1 },
-    change: {
-      status: send.lostAt === null ? 'sending' : send.status,
-      channel: 'whatsapp',
-      from: slot.sender.number,
-      senderId: slot.sender.id,
-      attempts: send.attempts + 1,
-      attemptNumber: send.attemptNumber + 1,
-      claimedAt: now,
-      claimedUntil: after(slotAt, offer.leaseMs),
-      receiptUntil,
-      awaitingSender: false,
-    },
+  const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const postpone = (change: SendChange, kind: 'settled' | 'no_sender'): Decision<Postponement> => ({
+    result: { kind },
+    change: { ...change, receiptUntil, ...UNCLAIMED },
     attempts: lapsed,
-  };
+  });
 
-  function giveUp(reason: FailureReason): Decision<Claim> {
-    if (mayStillArrive(receiptUntil, now)) return postpone({ dueAt: receiptUntil }, 'settled');
-    return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
-  }
-  function postpone(change: SendChange, kind: 'settled' | 'no_sender'): Decision<Claim> {
-    return { result: { kind }, change: { ...change, receiptUntil, ...UNCLAIMED }, attempts: lapsed };
-  }
+  if (state === 'too_late') return postpone({ dueAt: send.expiresAt }, 'settled');
+  if (state === 'eligible') return postpone({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
+  if (mayStillArrive(receiptUntil, now)) return postpone({ dueAt: receiptUntil }, 'settled');
+  const reason = state === 'exhausted' ? 'attempts_exhausted' : 'expired_before_delivery';
+  return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
 }
 
 /** The attempt under way, as it ended. */

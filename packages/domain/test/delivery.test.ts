@@ -1,6 +1,5 @@
 import {
   afterSameRefusals,
-  claim,
   isWorthSending,
   releaseClaim,
   settle,
@@ -9,6 +8,7 @@ import {
   type Outcome,
   type Send,
 } from '@onecode/domain';
+import { claim } from '@onecode/testing/claim-model';
 import {
   ACCEPTED,
   at,
@@ -50,7 +50,7 @@ describe('whether a send is still worth sending', () => {
   });
 });
 
-describe('a claim', () => {
+describe('a claim (the model and postponeOrFail)', () => {
   it('routes a queued send: channel, sender, attempt and lease', () => {
     const decision = claim(liveSend(), NOW, offer({ slot: slot({ id: 's', number: '+15550001' }) }));
     expect(decision).toEqual({

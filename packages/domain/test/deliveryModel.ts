@@ -1,5 +1,4 @@
 import {
-  claim,
   releaseClaim,
   isUndelivered,
   isUnderWay,
@@ -13,6 +12,7 @@ import {
   type Outcome,
   type Send,
 } from '@onecode/domain';
+import { claim } from '@onecode/testing/claim-model';
 import { LEASE_MS, liveSend, POLICY, slot } from './sendFixtures.js';
 
 /** What must have happened by the rules, computed without the code under test. */

@@ -1,12 +1,12 @@
 import {
   UNCLAIMED,
-  type ClaimOffer,
   type Decision,
   type Outcome,
   type RetryPolicy,
   type Send,
   type SendSlot,
 } from '@onecode/domain';
+import type { ClaimOffer } from '@onecode/testing/claim-model';
 
 /** The moment at which every send of these tests is created. */
 export const CREATED_AT = new Date('2026-03-01T12:00:00.000Z');

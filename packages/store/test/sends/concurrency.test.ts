@@ -1,4 +1,5 @@
-import { claim, failure, settle, type FailureReason, type RetryPolicy } from '@onecode/domain';
+import { failure, settle, type FailureReason, type RetryPolicy } from '@onecode/domain';
+import { claim } from '@onecode/testing/claim-model';
 import {
   changeSend,
   closeDatabase,

@@ -1,17 +1,16 @@
 import {
-  claim,
   failure,
   hashesOf,
   settle,
   type AttemptName,
   type AttemptOutcome,
-  type ClaimOffer,
   type Decision,
   type Judgement,
   type Locale,
   type Outcome,
   type Send,
 } from '@onecode/domain';
+import { claim, type ClaimOffer } from '@onecode/testing/claim-model';
 import { changeSend, findSend, openDeliveries, verifySend, type Sender } from '@onecode/store';
 import {
   buildSend,

@@ -1,4 +1,5 @@
-import { claim, type Send } from '@onecode/domain';
+import { type Send } from '@onecode/domain';
+import { claim } from '@onecode/testing/claim-model';
 import {
   closeDatabase,
   createSend,
