@@ -12,16 +12,15 @@ import { sendOf } from './sendRow.js';
 import type { Change } from './changeBatcher.js';
 import { writeDelivery } from './writeDelivery.js';
 
-/** More rounds than this mean that something changes one row without end. */
+/** More rounds than this mean that something changes one row again and again. */
 const ROUNDS_MAX = 1000;
 
 /**
- * Every change of a delivery goes through this function; a code changes by `verifySend`. It reads the row with the database's clock, asks
- * the pure `decide` what to do, and writes that guarded by the row's version; when another change was faster, it reads and decides again.
- * A failure's refund and the attempts' outcomes are in the same statement as the change. Changes of many sends at a time share their
- * round trips.
+ * Changes a send by a rule: reads the row with the database's clock, asks the pure `decide` what to do, and writes the answer guarded by the
+ * row's version. When another change was faster, it reads and decides again. A failure's refund and the outcomes of attempts are in the same
+ * statement as the change. Simultaneous changes of many sends share round trips.
  *
- * @returns the decision's result once it is committed, or null when there is no such send
+ * @returns the decision's result after the commit, or null when there is no such send
  */
 export async function changeSend<R>(
   database: Database,

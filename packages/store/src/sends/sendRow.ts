@@ -96,7 +96,7 @@ export const RECORD_COLUMNS = Prisma.raw(
   WRITABLE.map((field) => `${COLUMNS[field].name} ${COLUMNS[field].type}`).join(', '),
 );
 
-/** The part of `update sends set` that takes all that a decision may write from the record `source`. */
+/** Returns the assignments of an update that takes every column that a decision may write from the record `source`. */
 export function assignments(source: string): Prisma.Sql {
   return Prisma.raw(
     WRITABLE.map((field) => `${COLUMNS[field].name} = ${source}.${COLUMNS[field].name}`).join(', '),

@@ -5,7 +5,7 @@ import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
 
 const store = useTestDatabase();
 
-describe('one door for changes', () => {
+describe('changeSend', () => {
   let sender: Sender;
   beforeAll(async () => {
     sender = await buildSender(store.database);
