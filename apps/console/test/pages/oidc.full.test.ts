@@ -83,14 +83,13 @@ describe('the configuration of the provider', () => {
       );
   });
 
-  it.each(['http://id.example.test', 'id.example.test', 'https://id.example.test/?tenant=1'])(
-    'refuses %s',
-    (OIDC_ISSUER) => {
-      expect(() => readConsoleConfig({ ...OTHERS, ...WHOLE, OIDC_ISSUER })).toThrow(
-        'OIDC_ISSUER must be an address',
-      );
-    },
-  );
+  it.each([
+    ['http://id.example.test', 'must begin with https://'],
+    ['id.example.test', 'must be an address'],
+    ['https://id.example.test/?tenant=1', 'must be an address'],
+  ])('refuses the issuer %s: it %s', (OIDC_ISSUER, fault) => {
+    expect(() => readConsoleConfig({ ...OTHERS, ...WHOLE, OIDC_ISSUER })).toThrow(`OIDC_ISSUER ${fault}`);
+  });
 });
 
 describeInBrowser('the OpenID provider of the staff', () => {
