@@ -1,6 +1,6 @@
 import { canonicalNumber } from './canonicalNumber.js';
-import { FINDINGS, runbookOf } from './findings.js';
-import type { Finding } from './healthFindings.js';
+import { runbookOf } from './findings.js';
+import { describeFinding, type Finding } from './healthFindings.js';
 import type { Keyring } from './keyring.js';
 import { recipientKeys } from './numberKeys.js';
 import { isMasked } from './recipient.js';
@@ -192,7 +192,7 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   if (findings.length === 0) return [ok('health', 'The health page finds nothing.')];
   return findings.map((finding) => {
     const { name, severity, owner } = finding;
-    const { sentence, remedy } = FINDINGS[name];
+    const { sentence, remedy } = describeFinding(finding);
     const whose = finding.account === undefined ? [] : [`account ${finding.account.name}`];
     const about = [severity, owner, ...whose, ...aboutOf(finding)].join(', ');
     return {

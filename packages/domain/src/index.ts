@@ -9,7 +9,6 @@ export * from './deploymentChecks.js';
 export * from './events.js';
 export * from './exampleNumber.js';
 export * from './findings.js';
-export * from './findingsPtBr.js';
 export * from './healthFindings.js';
 export * from './healthStatistics.js';
 export * from './holds.js';

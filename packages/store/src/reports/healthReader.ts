@@ -6,20 +6,18 @@ import {
   standingStop,
   stands,
   templateLanguages,
-  type Locale,
+  type BlockedTemplate,
   type OwnBacklog,
   type RecentTraffic,
   type RedisHealth,
-  type SenderAccount,
-  type SenderState,
+  type SenderStatistics,
   type SenderStop,
   type Stop,
-  type StoppedTemplate,
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
 import { readMailStatistics, type MailStatistics } from '../mails/outbox.js';
-import { listSenderKnowledge } from '../senders/readings.js';
-import { listSenders, type ListedSender, type Sender } from '../senders/senders.js';
+import { listSenderKnowledge, type SenderKnowledge } from '../senders/readings.js';
+import { listSenders, type ListedSender } from '../senders/senders.js';
 import {
   readConnectionStatistics,
   readProviderAnswers,
@@ -34,18 +32,7 @@ import { listHeartbeats, type Heartbeat } from './heartbeats.js';
 import { countWorkers } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
-export interface SenderStatistics {
-  id: string;
-  account: SenderAccount | null;
-  /** Masked: the calling code and the last digits. */
-  number: string;
-  state: SenderState;
-  /** What stops it wholly is first. */
-  stops: SenderStop[];
-  isFlagged: boolean;
-}
-
-/** What PostgreSQL tells of the whole service. Null means that it did not answer in time. */
+/** What PostgreSQL knows about the whole service. Null means that the statement did not finish in time. */
 export interface StoreHealth {
   connections: { used: number; most: number } | null;
   waiting: WaitingSends | null;
@@ -57,22 +44,21 @@ export interface StoreHealth {
   loops: Heartbeat[] | null;
   workers: number | null;
   senders: SenderStatistics[] | null;
-  stoppedTemplates: StoppedTemplate[] | null;
   mails: MailStatistics | null;
 }
 
-/** One reading of the whole service: `healthFindings` judges it. */
+/** One reading of the whole service, for `healthFindings`. */
 export interface ServiceHealth extends StoreHealth, RedisHealth {
   postgresqlMs: number | null;
 }
 
-/** How long a source may take to answer. */
+/** How long a source may take to respond. */
 const SOURCE_MS_MAX = 2_000;
-/** How long an answer is shared with later readers of the same process. */
+/** How long a reading is shared with later readers of the same process. */
 const SHARED_MS = 1_000;
 const PROVIDER_MINUTES = 5;
 
-/** Returns a function that reads the whole service, all sources concurrently. Who reads at the same time shares the answers. */
+/** Returns a function that reads the whole service, all sources concurrently. Concurrent calls share a reading. */
 export function createHealthReader(
   database: Database,
   readRedis: () => Promise<RedisHealth>,
@@ -103,7 +89,6 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
     loops: source(() => listHeartbeats(database)),
     workers: source(() => countWorkers(database)),
     senders: source(() => readSenders(database)),
-    stoppedTemplates: source(() => readStoppedTemplates(database)),
     mails: source(() => readMailStatistics(database)),
   };
   return async () => {
@@ -112,7 +97,7 @@ function createStoreReader(database: Database): () => Promise<StoreHealth> {
   };
 }
 
-/** Returns a function that asks one source, or answers null when that takes too long. It never asks twice at a time. */
+/** Returns a function that reads one source, or returns null when that takes too long. It never reads twice at a time. */
 export function source<T>(read: () => Promise<T>): () => Promise<T | null> {
   let last: { value: Promise<T | null>; isFresh: () => boolean } | undefined;
   const ask = (): NonNullable<typeof last> => {
@@ -130,102 +115,75 @@ export function source<T>(read: () => Promise<T>): () => Promise<T | null> {
   };
 }
 
+/** Returns the senders that were activated. */
 async function readSenders(database: Database): Promise<SenderStatistics[]> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   const now = new Date();
-  // One that was never activated is not missed.
   return senders
     .filter(({ stops }) => !isNew(stops))
-    .map(({ id, number, stops, ...sender }) => ({
-      id,
-      account: accountOf(sender),
-      number: maskRecipient(number),
-      state: senderState(stops, now),
-      stops: senderStops(stops, now),
-      isFlagged: isOfLowQuality(knowledge.find(({ senderId }) => senderId === id)?.number ?? {}),
-    }));
+    .map((sender) => {
+      const { id, accountId, accountName, number, stops } = sender;
+      const known = knowledge.find(({ senderId }) => senderId === id);
+      return {
+        id,
+        account: accountId === null ? null : { id: accountId, name: accountName ?? '' },
+        number: maskRecipient(number),
+        state: senderState(stops, now),
+        stops: currentStops(stops, now).map((stop) => stopStatistics(stop, sender, known)),
+        isFlagged: isOfLowQuality(known?.number ?? {}),
+      };
+    });
 }
 
-const accountOf = ({
-  accountId: id,
-  accountName,
-}: Pick<ListedSender, 'accountId' | 'accountName'>): SenderAccount | null =>
-  id === null ? null : { id, name: accountName ?? '' };
-
-/** What keeps a sender from sending. A fault of its business account, which stops the sender too, is there once. */
-function senderStops(stops: readonly Stop[], now: Date): SenderStop[] {
+/** Returns what keeps a sender from sending, a complete stop first. A fault of its business account, which also stops the sender, is listed once. */
+function currentStops(stops: readonly Stop[], now: Date): Stop[] {
   const main = standingStop(stops, now);
-  const standing = stops.filter(
+  const current = stops.filter(
     (stop) => stop.cause !== 'limit' && (stands(stop, now) || stop.isConfiguration),
   );
-  const known = new Map<string, SenderStop>();
-  for (const { cause, onlyFor, errorCode, reason, isConfiguration, since, until } of [
-    ...(main === null ? [] : [main]),
-    ...standing,
-  ]) {
-    const name = `${cause} ${onlyFor} ${reason}`;
-    if (known.has(name)) continue;
-    known.set(name, {
-      cause,
-      onlyFor,
-      errorCode,
-      reason,
-      isConfiguration,
-      since: since.toISOString(),
-      until: until?.toISOString() ?? null,
-    });
+  const byName = new Map<string, Stop>();
+  for (const stop of main === null ? current : [main, ...current]) {
+    const name = `${stop.cause} ${stop.onlyFor} ${stop.reason}`;
+    if (!byName.has(name)) byName.set(name, stop);
   }
-  return [...known.values()];
+  return [...byName.values()];
 }
 
-/** The templates that stopped senders for their languages, each once, with the senders that serve the language all the same. */
-async function readStoppedTemplates(database: Database): Promise<StoppedTemplate[]> {
-  const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
-  const now = new Date();
-  const stopOf = ({ stops }: Sender, locale: Locale): Stop | undefined => {
-    const standing = stops.filter((stop) => stop.onlyFor === locale && stands(stop, now));
-    // The provider's word before what calls met of it.
-    return standing.find(({ cause }) => cause === 'provider') ?? standing[0];
+function stopStatistics(
+  { cause, onlyFor, errorCode, reason, isConfiguration, since, until }: Stop,
+  sender: ListedSender,
+  known: SenderKnowledge | undefined,
+): SenderStop {
+  return {
+    cause,
+    onlyFor,
+    errorCode,
+    reason,
+    isConfiguration,
+    since: since.toISOString(),
+    until: until?.toISOString() ?? null,
+    template: cause === 'provider' ? blockedTemplate(onlyFor, since, sender, known) : null,
   };
-  const serving = (locale: Locale, owner: string | null): number =>
-    senders.filter(
-      (sender) =>
-        sender.accountId === owner &&
-        senderState(sender.stops, now) === 'active' &&
-        stopOf(sender, locale) === undefined,
-    ).length;
-  const templates = senders.flatMap((sender) =>
-    Object.entries(templateLanguages(sender.englishTemplateLanguage)).flatMap(
-      ([locale, language]): StoppedTemplate[] => {
-        const stop = stopOf(sender, locale as Locale);
-        if (stop === undefined) return [];
-        const facts = knowledge
-          .find(({ senderId }) => senderId === sender.id)
-          ?.templates.find((template) => template.language === language)?.facts;
-        const isTold = stop.cause === 'provider';
-        const status =
-          isTold && facts?.status !== undefined && facts.status.value !== 'APPROVED'
-            ? facts.status
-            : undefined;
-        return [
-          {
-            template: sender.template,
-            language,
-            status: status?.value ?? (isTold ? 'RECATEGORIZED' : 'REFUSED'),
-            at: status?.at ?? stop.since.toISOString(),
-            account: accountOf(sender),
-            serving: serving(locale as Locale, sender.accountId),
-          },
-        ];
-      },
-    ),
-  );
-  const keyOf = ({ template, language, account }: StoppedTemplate): string =>
-    `${template} ${language} ${account?.id ?? ''}`;
-  return [...new Map(templates.map((one) => [keyOf(one), one])).values()];
 }
 
-/** Returns the answer, or null when it takes too long. */
+/** Returns the template that a block of the provider is about; null if it is not about one language. */
+function blockedTemplate(
+  onlyFor: string,
+  since: Date,
+  { template, englishTemplateLanguage }: ListedSender,
+  known: SenderKnowledge | undefined,
+): BlockedTemplate | null {
+  const languages: Readonly<Record<string, string>> = templateLanguages(englishTemplateLanguage);
+  const language = languages[onlyFor];
+  if (language === undefined) return null;
+  const status = known?.templates.find((one) => one.language === language)?.facts.status;
+  // A template in another category cannot be used either, whatever its status.
+  return status === undefined || status.value === 'APPROVED'
+    ? { template, language, status: 'RECATEGORIZED', at: since.toISOString() }
+    : { template, language, status: status.value, at: status.at };
+}
+
+/** Returns the value, or null when it takes too long. */
 async function inTime<T>(answer: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
