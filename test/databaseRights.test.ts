@@ -129,7 +129,7 @@ describe('the roles of docs/deploy.md', () => {
     const isFound = async (): Promise<boolean> =>
       (await (await fetch(`${api}/metrics`)).text())
         .split('\n')
-        .some((line) => /"postgresql_away".* 1$/.test(line));
+        .some((line) => /"postgresql_unavailable".* 1$/.test(line));
     const reason = 'the database refused the user or the password in DATABASE_URL';
     const lines = (): number => stack.output().split(`"reason":"${reason}"`).length - 1;
     const ask = () =>

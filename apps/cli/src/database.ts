@@ -61,7 +61,7 @@ function userErrorOf(error: unknown): UserError | null {
     return new UserError('the role in DATABASE_URL lacks a right: onecode doctor says which');
   if (originalCode === '57014')
     return new UserError(
-      `the database took too long, as behind a lock or a backup: ${runbookOf('postgresql_slow')} says what to do`,
+      `the database took too long, for example because of a lock or a backup: see ${runbookOf('postgresql_overloaded')}`,
     );
   const reason = connectionFault(error) ?? SCHEMA_FAULTS[kind];
   if (reason !== undefined) return new UserError(reason);

@@ -38,7 +38,7 @@ describe('the command line of a deployment', () => {
   /** But for a slow PostgreSQL, which is true of a busy machine. */
   const faultsOf = (checks: readonly DeploymentCheck[]): string[] =>
     checks
-      .filter(({ check, ok }) => !ok && check !== 'health_postgresql_slow')
+      .filter(({ check, ok }) => !ok && check !== 'health_postgresql_overloaded')
       .map(({ check, detail }) => `${check}: ${detail}`);
 
   it('doctor finds a whole deployment well, once the provider has been read, and tells no secret', async () => {
@@ -97,20 +97,24 @@ describe('the command line of a deployment', () => {
     expect(faultsOf(checks)).toEqual([
       NOT_DURABLE,
       expect.stringMatching(/^secret_key: .* version 1, which SECRET_KEY lacks/),
-      expect.stringMatching(/^health_redis_away: failing, redis: Redis does not respond\. .*#redis_away$/),
       expect.stringMatching(
-        /^redis: It does not answer \(connect ECONNREFUSED .*\): docs\/runbooks\.md#redis_away says what to do\.$/,
+        /^health_redis_unhealthy: degraded, redis: Redis is unavailable\. .*#redis_unhealthy$/,
+      ),
+      expect.stringMatching(
+        /^redis: Redis is unavailable \(connect ECONNREFUSED .*\): see docs\/runbooks\.md#redis_unhealthy\.$/,
       ),
       'webhook: BASE_URL cannot be reached (ECONNREFUSED): look at DNS, certificate, firewall and ingress.',
     ]);
   });
 
-  it('doctor names a Redis that can be reached and not be used as that, not as away', async () => {
+  it('doctor distinguishes a Redis that Onecode cannot use from one that is unavailable', async () => {
     const { host, username, password } = new URL(env['REDIS_URL']!);
     const { checks } = await doctor({ REDIS_URL: `redis+cluster://${username}:${password}@${host}` });
     expect(faultsOf(checks)).toEqual([
       NOT_DURABLE,
-      expect.stringMatching(/^health_redis_unfit: failing, redis: .*#redis_unfit$/),
+      expect.stringMatching(
+        /^health_redis_unhealthy: degraded, redis: Redis is configured .*#redis_unhealthy$/,
+      ),
       expect.stringMatching(
         /^redis: REDIS_URL leads to a Redis that answers ERR This instance has cluster support/,
       ),
@@ -123,7 +127,7 @@ describe('the command line of a deployment', () => {
     const { checks } = await doctor();
     await connection.end();
     expect(faultsOf(checks)).toEqual([
-      expect.stringMatching(/^database: .*#postgresql_slow says what to do/),
+      expect.stringMatching(/^database: .*: see docs\/runbooks\.md#postgresql_overloaded/),
     ]);
   });
 
@@ -131,7 +135,7 @@ describe('the command line of a deployment', () => {
     const away = await doctor({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await closedPort()}/none` });
     expect(away.code).toBe(1);
     expect(faultsOf(away.checks)).toEqual([
-      'database: the database cannot be reached: docs/runbooks.md#postgresql_away says what to do.',
+      'database: the database cannot be reached: see docs/runbooks.md#postgresql_unavailable.',
     ]);
     expect(away.checks.map(({ check }) => check)).toEqual(['database', 'redis', 'webhook']);
 
@@ -287,9 +291,9 @@ describe('the command line of a deployment', () => {
       await stack.simulator.changeToken('revoked-token', { valid: false });
       await json('sender', 'token', sender, '--token', 'revoked-token');
       const send = await stack.create(key, { to: '+5511987650103' });
-      await until('the fault', async () => (await healthOf()).includes('health_configuration_fault'));
+      await until('the fault', async () => (await healthOf()).includes('health_sender_misconfigured'));
       expect(await json('sender', 'token', sender, '--token', 'test-token')).toMatchObject({ code: 0 });
-      expect(await healthOf()).not.toContain('health_configuration_fault');
+      expect(await healthOf()).not.toContain('health_sender_misconfigured');
       await stack.untilStatus(key, send.id, 'delivered');
     });
 

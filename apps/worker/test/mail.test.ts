@@ -573,8 +573,8 @@ it('a breaker that trips tells the admins who want it, once', async () => {
 it('staff are told of a failing finding that lasts five minutes, and of one that comes and goes once', async () => {
   const { email } = await user({ staff: 'on_call' });
   const findings = [
-    { name: 'no_worker', owner: 'us', severity: 'failing' },
-    { name: 'sends_held', owner: 'held', severity: 'degraded' },
+    { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },
+    { name: 'paused_by_operator', cause: 'hold', owner: 'held', severity: 'degraded' },
   ] as const;
   const tell = async (): Promise<string[]> => {
     await recordIncidents(database, findings);
@@ -592,10 +592,10 @@ it('staff are told of a failing finding that lasts five minutes, and of one that
     failing_at = failing_at - interval '4 minutes 50 seconds'`);
   expect(await tell()).toEqual([]);
   await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
-  expect(await tell()).toEqual(['No worker is running']);
+  expect(await tell()).toEqual(['Onecode is failing: no_workers']);
   // It ends, and comes back for long.
   await age('2 minutes');
   await tell();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
-  expect(await tell()).toEqual(['No worker is running']);
+  expect(await tell()).toEqual(['Onecode is failing: no_workers']);
 });

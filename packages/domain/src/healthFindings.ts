@@ -101,7 +101,7 @@ const MAIL_SECONDS = 300;
 
 /** Findings that follow from another one, and are not shown next to it. deploy/prometheus/alerts.yml also waits until workers have caught up. */
 const CONSEQUENCES: Partial<Record<FindingName, readonly FindingName[]>> = {
-  postgresql_unavailable: ['workers_behind'],
+  postgresql_unavailable: ['workers_behind', 'insufficient_senders'],
   no_workers: ['workers_behind', 'insufficient_senders'],
   webhooks_rejected: ['receipts_missing'],
 };

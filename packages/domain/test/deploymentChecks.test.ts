@@ -128,25 +128,26 @@ describe('databaseChecks', () => {
 });
 
 describe('healthChecks', () => {
-  it('say what each finding is about, what to do and where the steps are; what operators wanted is no fault', () => {
+  it('name the subject, the remedy and the runbook of each finding, and fail for none that operators wanted', () => {
     const reason = 'rejected_by_provider';
     const failures = { country: 'BR', reason, failed: 12, ended: 30, accounts: 1 } as const;
-    const template = { template: 'code', language: 'pt_BR', status: '', at: '', account: null, serving: 1 };
+    const template = { template: 'code', language: 'pt_BR', status: '', at: '', serving: 1 };
+    const account = { id: 'a', name: 'Loja Azul' };
     expect(healthChecks([])).toMatchObject([{ check: 'health', ok: true }]);
     const checks = healthChecks([
-      { name: 'no_senders', owner: 'us', severity: 'failing' },
-      { name: 'country_failing', owner: 'meta', severity: 'degraded', failures },
-      { name: 'template_stopped', owner: 'meta', severity: 'degraded', template },
-      { name: 'sends_held', owner: 'held', severity: 'degraded' },
-      { name: 'no_senders', owner: 'us', severity: 'degraded', account: { id: 'a', name: 'Loja Azul' } },
+      { name: 'insufficient_senders', cause: 'none', owner: 'us', severity: 'failing' },
+      { name: 'sends_failing', cause: 'country', owner: 'meta', severity: 'degraded', failures },
+      { name: 'senders_blocked', cause: 'template', owner: 'meta', severity: 'degraded', template },
+      { name: 'paused_by_operator', cause: 'hold', owner: 'held', severity: 'degraded' },
+      { name: 'no_workers', cause: 'none', owner: 'us', severity: 'degraded', account },
     ]);
     expect(checks.map(({ check, ok, detail }) => `${check} ${ok}, ${detail}`)).toEqual(
       [
-        /^health_no_senders false, failing, us: .* Steps: docs\/runbooks\.md#no_senders$/,
-        /^health_country_failing false, degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by/,
-        /^health_template_stopped false, degraded, meta, template code pt_BR: /,
-        /^health_sends_held true, degraded, held: .*#sends_held$/,
-        /^health_no_senders false, degraded, us, account Loja Azul: /,
+        /^health_insufficient_senders false, failing, us: .* there is no sender\. .* Steps: docs\/runbooks\.md#insufficient_senders$/,
+        /^health_sends_failing false, degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by/,
+        /^health_senders_blocked false, degraded, meta, template code pt_BR: /,
+        /^health_paused_by_operator true, degraded, held: Sends are on hold\. .*#paused_by_operator$/,
+        /^health_no_workers false, degraded, us, account Loja Azul: /,
       ].map((line) => expect.stringMatching(line) as string),
     );
   });

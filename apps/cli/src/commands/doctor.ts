@@ -106,7 +106,7 @@ async function examineDatabase(
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     // A message with a colon says by itself what to do.
-    const todo = error.message.includes(':') ? '' : `: ${runbookOf('postgresql_away')} says what to do`;
+    const todo = error.message.includes(':') ? '' : `: see ${runbookOf('postgresql_unavailable')}`;
     return [{ check: 'database', ok: false, detail: `${error.message}${todo}.` }];
   }
 }
@@ -140,11 +140,8 @@ async function examineRedis(
   const fault = await tryRedis(source, QUEUE_PREFIX);
   if (fault !== null) {
     const refusal = fault instanceof RefusedByRedis ? fault.reason : null;
-    const finding = refusal === 'unfit' ? 'redis_unfit' : 'redis_refuses_writes';
-    const detail =
-      refusal === null
-        ? `It does not answer (${fault.message}): ${runbookOf('redis_away')} says what to do.`
-        : `${fault.message}: ${runbookOf(finding)} says what to do.`;
+    const reason = refusal === null ? `Redis is unavailable (${fault.message})` : fault.message;
+    const detail = `${reason}: see ${runbookOf('redis_unhealthy')}.`;
     const health = { redisMs: null, redisRefusal: refusal, queues: null };
     return { check: { check: 'redis', ok: false, detail }, health };
   }

@@ -62,7 +62,7 @@ describe('the health page’s statistics', () => {
         senders?.length === 1,
     );
     expect(view.states.held).toBe('degraded');
-    expect(view.findings.map(({ name }) => name)).toContain('sends_held');
+    expect(view.findings.map(({ name }) => name)).toContain('paused_by_operator');
     expect(view.queues?.[0]).toMatchObject({ name: 'deliver', isPaused: false, waiting: 1, failed: 1 });
     expect(view.senders).toEqual([expect.objectContaining({ state: 'active', stops: [] })]);
     expect(view.attempts).toHaveLength(30);
@@ -83,15 +83,15 @@ describe('the health page’s statistics', () => {
     await stopSender(database, sender, { onlyFor: 'en', errorCode: 132_015, isConfiguration: true });
     const view = await untilSeen(
       'the template and its sender',
-      ({ stoppedTemplates, senders, findings }) =>
-        stoppedTemplates?.length === 1 &&
-        senders?.some(({ stops }) => stops.length > 0) === true &&
-        findings.some(({ name }) => name === 'senders_flagged'),
+      ({ senders, findings }) =>
+        senders?.some(({ stops }) => stops.length > 1) === true &&
+        findings.some(({ name }) => name === 'sender_quality_low'),
     );
-    expect(view.findings.find(({ name }) => name === 'senders_flagged')).toMatchObject({
+    expect(view.findings.find(({ name }) => name === 'sender_quality_low')).toMatchObject({
       flagged: [{ number: '+1 ••••• 3899' }],
     });
-    expect(view.findings.find(({ name }) => name === 'template_stopped')).toMatchObject({
+    expect(view.findings.find(({ name }) => name === 'senders_blocked')).toMatchObject({
+      cause: 'template',
       check: 'senders',
       holdsUp: 'forSender',
       explanation: null,
@@ -101,7 +101,7 @@ describe('the health page’s statistics', () => {
       senders: serving + 1,
     });
     await applyProviderReport(database, '88', report('APPROVED'), new Date());
-    await untilSeen('its return', ({ stoppedTemplates }) => stoppedTemplates?.length === 0);
+    await untilSeen('its return', ({ findings }) => findings.every(({ name }) => name !== 'senders_blocked'));
   });
 
   it('name one incident for one cause, with whom it hits and since when, and keep it as history for a day', async () => {
@@ -121,13 +121,13 @@ describe('the health page’s statistics', () => {
       ({ at, findings, waiting }) =>
         // What lasts for less than a second is no history.
         findings.some(
-          ({ name, since }) => name === 'configuration_fault' && Date.parse(at) - Date.parse(since) > 3_000,
+          ({ name, since }) => name === 'sender_misconfigured' && Date.parse(at) - Date.parse(since) > 3_000,
         ) && waiting?.forSender.count === 1,
     );
     const incidents = view.findings.filter(({ holdsUp }) => holdsUp === 'forSender');
     expect(incidents).toMatchObject([
       {
-        name: 'configuration_fault',
+        name: 'sender_misconfigured',
         owner: 'us',
         since: expect.any(String),
         senders: 1,
@@ -143,12 +143,12 @@ describe('the health page’s statistics', () => {
     // Nothing that waits is fine while no sender may send.
     expect([view.states.senders, view.states.forSender]).toEqual(['failing', 'failing']);
     const past = ({ history }: HealthView) =>
-      history.filter(({ finding }) => finding.name === 'configuration_fault');
+      history.filter(({ finding }) => finding.name === 'sender_misconfigured');
     expect(past(view)).toEqual([]);
 
     await resumeSender(database, TEST_ACTOR, sender.id);
     const after = await untilSeen('its end', ({ findings }) =>
-      findings.every(({ name }) => name !== 'configuration_fault'),
+      findings.every(({ name }) => name !== 'sender_misconfigured'),
     );
     expect(past(after)).toMatchObject([{ beganAt: expect.any(String), endedAt: expect.any(String) }]);
   });
@@ -162,8 +162,12 @@ describe('the health page’s statistics', () => {
       });
     redis.cut();
     const away = await untilSeen('the loss of Redis', ({ redisMs }) => redisMs === null);
-    expect(away.findings[0]).toMatchObject({ owner: 'redis', severity: 'failing', name: 'redis_away' });
-    expect([away.queues, away.states.redis]).toEqual([null, 'failing']);
+    expect(away.findings.find(({ name }) => name === 'redis_unhealthy')).toMatchObject({
+      owner: 'redis',
+      severity: 'degraded',
+      cause: 'unavailable',
+    });
+    expect([away.queues, away.states.redis]).toEqual([null, 'degraded']);
     expect([away.postgresqlMs, away.waiting, away.provider]).not.toContain(null);
     await until('the loss on the board', async () => (await board('/api/queues')).status === 503);
     expect(await (await board('/api/queues')).text()).toContain('Redis does not respond');

@@ -141,7 +141,7 @@ const PAGES: readonly Visit[] = [
   { name: 'empty-recipients', path: '/accounts/EMPTY/recipients', as: 'member' },
   { name: 'empty-applications', path: '/accounts/EMPTY/applications', as: 'member' },
   { name: 'health', path: '/staff/health', as: 'operator' },
-  { name: 'runbooks', path: '/staff/runbooks#no_worker', as: 'operator' },
+  { name: 'runbooks', path: '/staff/runbooks#no_workers', as: 'operator' },
   { name: 'accounts', path: '/staff/accounts', as: 'operator' },
   { name: 'account', path: '/staff/accounts/ACCOUNT', as: 'operator' },
   { name: 'account-on-trial', path: '/staff/accounts/EMPTY', as: 'operator' },

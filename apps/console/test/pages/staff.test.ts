@@ -157,7 +157,7 @@ describeInBrowser('the pages of staff', () => {
         async () =>
           (
             await server.db.sql(
-              `select from incidents where name = 'configuration_fault' and seen_at >= began_at + interval '1 second'`,
+              `select from incidents where name = 'sender_misconfigured' and seen_at >= began_at + interval '1 second'`,
             )
           ).length > 0,
       );

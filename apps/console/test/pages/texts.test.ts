@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FINDINGS, FINDINGS_PT_BR, PREFLIGHT_TEXTS } from '@onecode/domain';
+import { FINDINGS, PREFLIGHT_TEXTS } from '@onecode/domain';
 import { explainError, KNOWN_CODES, REMEDIES } from '@onecode/whatsapp';
 
 const WEB = fileURLToPath(new URL('../../web/src', import.meta.url));
@@ -20,7 +20,13 @@ const meaning = (...of: Parameters<typeof explainError>): [string, string] => {
 /** What the server says in English, and the pages translate by its name. */
 const OF_SERVER: Texts = {
   'findings.json': Object.fromEntries(
-    Object.entries(FINDINGS).map(([name, { sentence, remedy }]) => [name, { sentence, remedy }]),
+    Object.entries(FINDINGS).map(([name, { causes, remedy }]) => [
+      name,
+      {
+        ...Object.fromEntries(Object.entries(causes).map(([cause, { sentence }]) => [cause, sentence])),
+        remedy,
+      },
+    ]),
   ),
   'preflight.json': PREFLIGHT_TEXTS,
   'providerErrors.json': {
@@ -35,8 +41,6 @@ const OF_SERVER: Texts = {
 
 const read = (language: string, area: string): Texts =>
   (language === 'en' ? (OF_SERVER[area] as Texts | undefined) : undefined) ??
-  // Mails have them too.
-  (area === 'findings.json' ? FINDINGS_PT_BR : undefined) ??
   (JSON.parse(readFileSync(join(WEB, 'locales', language, area), 'utf8')) as Texts);
 
 /** Every text with the path of its key. */
@@ -73,7 +77,7 @@ function sources(folder = WEB): string {
 
 describe('the texts of the pages', () => {
   it('exist in both languages for the same features', () => {
-    expect([...filesOf('pt-BR'), 'findings.json'].toSorted()).toEqual(FEATURES);
+    expect(filesOf('pt-BR').toSorted()).toEqual(FEATURES);
     expect(OF_PAGES.length).toBeGreaterThan(5);
   });
 

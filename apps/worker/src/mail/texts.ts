@@ -1,4 +1,4 @@
-import { FINDINGS, FINDINGS_PT_BR, type Locale, type MailFacts, type MailKind } from '@onecode/domain';
+import type { Locale, MailFacts, MailKind } from '@onecode/domain';
 
 /** What a text may use besides the facts of its kind. */
 export interface Around {
@@ -162,10 +162,10 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['See the senders', 'senders'],
     }),
     finding: ({ name, subject }) => ({
-      subject: FINDINGS[name].sentence.replace(/\.$/, ''),
+      subject: `Onecode is failing: ${name}`,
       paragraphs: [
-        `It has lasted for five minutes, and still does. Finding: ${[name, subject].join(' ').trim()}.`,
-        FINDINGS[name].remedy,
+        `The finding “${[name, subject].join(' ').trim()}” has been failing for five minutes.`,
+        'The Health page shows what is affected and what to do first.',
       ],
       button: ['Open Health', 'health'],
     }),
@@ -305,10 +305,10 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Ver os remetentes', 'senders'],
     }),
     finding: ({ name, subject }) => ({
-      subject: FINDINGS_PT_BR[name].sentence.replace(/\.$/, ''),
+      subject: `O Onecode está com falha: ${name}`,
       paragraphs: [
-        `Já dura cinco minutos e continua. Achado: ${[name, subject].join(' ').trim()}.`,
-        FINDINGS_PT_BR[name].remedy,
+        `O achado “${[name, subject].join(' ').trim()}” está com falha há cinco minutos.`,
+        'A página Saúde mostra o que foi afetado e o que fazer primeiro.',
       ],
       button: ['Abrir Saúde', 'health'],
     }),

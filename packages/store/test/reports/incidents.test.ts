@@ -5,9 +5,10 @@ import { useTestDatabase } from '@onecode/testing';
 const store = useTestDatabase();
 afterEach(() => store.sql('delete from incidents'));
 
-const WORKER: Finding = { name: 'no_worker', owner: 'us', severity: 'failing' };
+const WORKER: Finding = { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' };
 const paused = (language: string): Finding => ({
-  name: 'template_stopped',
+  name: 'senders_blocked',
+  cause: 'template',
   owner: 'meta',
   severity: 'degraded',
   template: {
@@ -15,7 +16,6 @@ const paused = (language: string): Finding => ({
     language,
     status: 'PAUSED',
     at: '2026-11-23T02:14:00.000Z',
-    account: null,
     serving: 1,
   },
 });
@@ -34,14 +34,14 @@ describe('what was wrong', () => {
     await recordIncidents(store.database, [WORKER]);
     await age('30 seconds');
     await recordIncidents(store.database, [{ ...WORKER, severity: 'degraded' }]);
-    expect(await list()).toEqual([['no_worker', 30]]);
+    expect(await list()).toEqual([['no_workers', 30]]);
     expect((await listIncidents(store.database))[0]!.finding.severity).toBe('degraded');
     await recordIncidents(store.database, []);
     await age('61 seconds');
     await recordIncidents(store.database, [WORKER]);
     expect(await list()).toEqual([
-      ['no_worker', 0],
-      ['no_worker', 30],
+      ['no_workers', 0],
+      ['no_workers', 30],
     ]);
   });
 
@@ -50,8 +50,8 @@ describe('what was wrong', () => {
       Array.from({ length: 8 }, () => recordIncidents(store.database, [paused('en'), paused('pt_BR')])),
     );
     expect(await list()).toEqual([
-      ['template_stopped', 0],
-      ['template_stopped', 0],
+      ['senders_blocked', 0],
+      ['senders_blocked', 0],
     ]);
   });
 

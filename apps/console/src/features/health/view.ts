@@ -1,11 +1,10 @@
 import {
-  FINDINGS,
+  describeFinding,
   HEALTH_CHECKS,
   subjectOf,
   sumOf,
   WEBHOOK_RESULTS,
   type Finding,
-  type FindingName,
   type HealthCheck,
   type RecentTraffic,
   type Severity,
@@ -18,13 +17,10 @@ import { explainStop } from '../senders/view.js';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
 /**
- * A finding with its check and, in English, its sentence and remedy; the pages translate them by its name. Where an error of Meta's began
- * it, `explanation` says exactly what is wrong.
+ * A finding with its check and, in English, its sentence and remedy; the pages translate them by name and cause. `explanation` is about the
+ * error of Meta's that caused it.
  */
-export type FindingView = Finding &
-  Pick<(typeof FINDINGS)[FindingName], 'check' | 'sentence' | 'remedy' | 'holdsUp'> & {
-    explanation: Explanation | null;
-  };
+export type FindingView = Finding & ReturnType<typeof describeFinding> & { explanation: Explanation | null };
 
 /** What is wrong, and the statistics behind it; null where one could not be read in time. */
 export type HealthView = Json<ReturnType<typeof healthView>>;
@@ -85,10 +81,9 @@ const isSame = (one: Finding, other: Finding): boolean =>
   one.name === other.name && subjectOf(one) === subjectOf(other);
 
 function findingView(finding: Finding): FindingView {
-  const { check, sentence, remedy, holdsUp } = FINDINGS[finding.name];
   const fault = finding.stops?.find(({ errorCode }) => errorCode !== null);
   const explanation = fault === undefined ? null : explainStop(fault);
-  return { ...finding, check, sentence, remedy, ...(holdsUp && { holdsUp }), explanation };
+  return { ...finding, ...describeFinding(finding), explanation };
 }
 
 /** The checks that show a finding: its own, the backlog that it holds up, and calls that it has refused. */
@@ -99,7 +94,7 @@ function checksOf(
   const own = ownWaiting?.find((one) => one.account.id === account?.id)?.waiting.count;
   const count = holdsUp === undefined ? 0 : account === undefined ? waiting?.[holdsUp].count : own;
   const isHeldUp = holdsUp !== undefined && holdsUp !== 'underWay' && (count ?? 0) > 0;
-  const isRefused = name === 'configuration_fault' && (provider?.config ?? 0) + (provider?.sender ?? 0) > 0;
+  const isRefused = name === 'sender_misconfigured' && (provider?.config ?? 0) + (provider?.sender ?? 0) > 0;
   return [check, ...(isHeldUp ? [holdsUp] : []), ...(isRefused ? (['attempts'] as const) : [])];
 }
 

@@ -25,16 +25,15 @@ export function useSentence(senders: HealthView['senders']): (finding: FindingVi
   const templateStopped = useTemplateStopped();
   const errorText = useErrorText();
   const stopReason = useStopReason();
-  return ({ name, sentence, template, failures, refusal, stops, explanation }) => {
+  return ({ name, cause, sentence, template, failures, stops, explanation }) => {
     if (failures !== undefined) return failed(failures);
-    if (refusal !== undefined && refusal !== 'unfit') return t(`refusals.${refusal}`);
     if (template !== undefined) return templateStopped(template);
     if (explanation !== null) return errorText('meanings', explanation.meaning);
-    const general = t(`findings:${name}.sentence`, { defaultValue: sentence });
+    const general = t(`findings:${name}.${cause}` as 'findings:no_workers.none', { defaultValue: sentence });
     const stop = stops?.[0];
     if (stop === undefined) return general;
     const reason = stopReason({ ...stop, explanation });
-    return name === 'senders_stopped' ? reason : `${general.replace(/\.$/, '')}: ${reason}`;
+    return cause === 'provider' ? reason : `${general.replace(/\.$/, '')}: ${reason}`;
   };
 }
 

@@ -9,7 +9,11 @@ import { CheckButton } from '../senders/checkButton.js';
 import { StopButton } from '../senders/stopButton.js';
 
 /** Where nothing can be sent and codes would only expire. */
-const HOLD_ALL: ReadonlySet<string> = new Set(['provider_failing', 'sends_failing', 'senders_stopped']);
+const HOLD_ALL: ReadonlySet<string> = new Set([
+  'provider_unhealthy errors',
+  'sends_failing all',
+  'senders_blocked provider',
+]);
 
 interface Sender {
   id: string;
@@ -20,7 +24,7 @@ interface Sender {
 export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { t } = useTranslation(['health', 'holds']);
   const nameOf = useCountryName();
-  const { name, stops = [], flagged = [], failures } = incident;
+  const { name, cause, stops = [], flagged = [], failures } = incident;
   // Nobody here can end what Meta says of a template.
   const ours = stops.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
   const stopped = new Map(ours.map(({ senderId, number }) => [senderId, number]));
@@ -45,7 +49,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
       {[...told].map(([id, number]) => (
         <CheckButton key={id} id={id} {...(told.size > 1 && { number })} />
       ))}
-      {name === 'country_failing' && failures?.country !== undefined && (
+      {failures?.country !== undefined && (
         <HoldButton
           hold={{ kind: 'country', target: failures.country }}
           title={t('actions.holdCountry', { country: nameOf(failures.country) })}
@@ -53,7 +57,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
           button={hold}
         />
       )}
-      {HOLD_ALL.has(name) && incident.severity === 'failing' && (
+      {HOLD_ALL.has(`${name} ${cause}`) && incident.severity === 'failing' && (
         <HoldButton
           hold={{ kind: 'live', target: '' }}
           title={t('holds:live.confirm')}
@@ -61,7 +65,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
           button={hold}
         />
       )}
-      {name === 'sends_held' && (
+      {cause === 'hold' && (
         <Button component={Link} to="/staff/holds" size="xs" variant="default">
           {t('holds:banner.open')}
         </Button>

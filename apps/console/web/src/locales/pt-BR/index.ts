@@ -1,8 +1,8 @@
-import { FINDINGS_PT_BR as findings } from '@onecode/domain/findings-pt-br';
 import accounts from './accounts.json';
 import applications from './applications.json';
 import audit from './audit.json';
 import costs from './costs.json';
+import findings from './findings.json';
 import health from './health.json';
 import holds from './holds.json';
 import ledger from './ledger.json';
