@@ -138,8 +138,8 @@ function severityOf(value: number, { degraded, failing }: Thresholds): Severity 
 
 const postgresql: Rule = ({ postgresqlMs, connections, ...statistics }) => {
   if (postgresqlMs === null) return found('postgresql_unavailable', 'unavailable', 'failing');
-  const { waiting, attempts, provider, receipts, traffic } = statistics;
-  const isLate = [connections, waiting, attempts, provider, receipts, traffic].includes(null);
+  const { waiting, provider, receipts, traffic } = statistics;
+  const isLate = [connections, waiting, provider, receipts, traffic].includes(null);
   const slow = severityOf(postgresqlMs, RESPONSE_MS) ?? (isLate ? 'degraded' : null);
   const full = connections && severityOf(connections.used / connections.most, CONNECTIONS);
   return full === null
@@ -148,7 +148,7 @@ const postgresql: Rule = ({ postgresqlMs, connections, ...statistics }) => {
 };
 
 const redis: Rule = ({ redisMs, redisRefusal, queues }) => {
-  if (redisRefusal != null) return found('redis_unhealthy', redisRefusal, 'degraded');
+  if (redisRefusal !== null) return found('redis_unhealthy', redisRefusal, 'degraded');
   if (redisMs === null || queues === null) return found('redis_unhealthy', 'unavailable', 'degraded');
   return found('redis_unhealthy', 'slow', redisMs >= RESPONSE_MS.degraded ? 'degraded' : null);
 };
@@ -425,7 +425,7 @@ const accountsOf = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]
 
 /** The SMTP server accepts no emails, or some were given up after a day. */
 const mail: Rule = ({ mails }) => {
-  const isFailing = mails != null && ((mails.oldestSeconds ?? 0) >= MAIL_SECONDS || mails.givenUp > 0);
+  const isFailing = mails !== null && ((mails.oldestSeconds ?? 0) >= MAIL_SECONDS || mails.givenUp > 0);
   return found('mail_failing', 'mail', isFailing ? 'degraded' : null);
 };
 

@@ -96,15 +96,13 @@ export interface HealthStatistics {
   /** Milliseconds until a response. */
   postgresqlMs: number | null;
   redisMs: number | null;
-  redisRefusal?: RedisRefusal | null;
+  redisRefusal: RedisRefusal | null;
   connections: { used: number; most: number } | null;
   queues: readonly { isPaused: boolean }[] | null;
   /** Sends that are due, that wait for a shared sender, that are held, and that are under way. */
   waiting: Record<BacklogName, Backlog> | null;
   /** Sends that wait for their accounts' own senders. */
-  ownWaiting?: readonly OwnBacklog[] | null;
-  /** Calls to the provider by minute; the rules only read whether they are null. */
-  attempts?: readonly unknown[] | null;
+  ownWaiting: readonly OwnBacklog[] | null;
   /** Calls to the provider in the last minutes, by outcome. */
   provider: {
     calls: number;
@@ -114,13 +112,13 @@ export interface HealthStatistics {
   } | null;
   receipts: { oldestDueSeconds: number | null } | null;
   /** How long ago the oldest send should have been deleted; negative before that, null without one. */
-  retention?: { seconds: number | null } | null;
-  traffic?: RecentTraffic | null;
+  retention: { seconds: number | null } | null;
+  traffic: RecentTraffic | null;
   /** The last run of each loop of each worker. */
   loops: readonly { loop: string; secondsAgo: number }[] | null;
   /** How many workers run. */
   workers: number | null;
   senders: readonly SenderStatistics[] | null;
   /** The emails that wait, and the number that was given up within a day. */
-  mails?: { oldestSeconds: number | null; givenUp: number } | null;
+  mails: { oldestSeconds: number | null; givenUp: number } | null;
 }

@@ -39,7 +39,7 @@ export function createStatisticsReader({
   });
   return async () => {
     const [health, attempts] = await Promise.all([readHealth(), readAttempts()]);
-    findings = healthFindings({ ...health, attempts });
+    findings = healthFindings(health);
     return { ...health, attempts, findings, incidents: await readIncidents() };
   };
 }
