@@ -127,7 +127,7 @@ function found<Name extends FindingName>(
   details: Partial<Finding> = {},
 ): Finding[] {
   if (severity === null) return [];
-  return [{ name, cause: cause as Finding['cause'], owner: FINDINGS[name].owners[0], severity, ...details }];
+  return [{ name, cause, owner: FINDINGS[name].owners[0], severity, ...details }];
 }
 
 /** Returns the severity of a value that should be low. */
