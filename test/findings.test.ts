@@ -34,14 +34,6 @@ describe('health findings', () => {
     service = await FaultyService.start('findings', { PROVIDER_TIMEOUT_MS: '1000' });
   }, STACK_START_MS_MAX);
   afterAll(() => service.close());
-  beforeEach(async () => {
-    await service.stack.simulator.clearRules();
-    // Again until nothing comes: processes write what they have counted within a second.
-    await until('no finding', async () => {
-      await service.stack.db.sql('delete from traffic_counts');
-      return (await findingsOf()).length === 0;
-    });
-  });
 
   it('are none while traffic is healthy, and each API process serves the same metrics without phone numbers', async () => {
     await service.untilSettled(await service.send(12));
@@ -74,25 +66,24 @@ describe('health findings', () => {
     expect(all).not.toMatch(/5511987\d|525512/);
   });
 
-  it('find that every message fails in its receipt', async () => {
-    await service.stack.simulator.addRule({ fault: { lateFailure: 131026 } });
-    await service.untilSettled(await service.send(12));
-    await untilFound('meta sends_failing failing');
-    await untilFound('meta sends_failing failing', 1);
-    expect(await metricsOf(0)).toContainEqual(
-      expect.stringMatching(/^onecode_failures_total\{reason="rejected_by_provider",country="BR"\} 1[2-9]$/),
-    );
-  });
-
-  it('find that all webhooks are rejected while receipts are missing', async () => {
-    await service.stack.simulator.addRule({ fault: { acceptThenDrop: true } });
-    await service.send(25);
-    await untilFound('meta receipts_missing failing');
+  it('find that messages fail in their receipts, and that webhooks are rejected while receipts are missing', async () => {
+    const { simulator } = service.stack;
+    await simulator.addRule({ fault: { lateFailure: 131026 } });
+    await service.untilSettled(await service.send(20));
+    await simulator.clearRules();
+    await simulator.addRule({ fault: { acceptThenDrop: true } });
+    await service.send(60);
+    await untilFound('meta receipts_missing degraded');
     await service.rejectWebhooks(async () => (await findingsOf()).includes('us webhooks_rejected failing'));
-    expect(await findingsOf()).not.toContain('meta receipts_missing failing');
+    for (const api of [0, 1]) await untilFound('meta sends_failing failing', api);
+    expect((await findingsOf()).join()).not.toContain('receipts_missing');
+    expect(await metricsOf(0)).toContainEqual(
+      expect.stringMatching(/^onecode_failures_total\{reason="rejected_by_provider",country="BR"\} 20$/),
+    );
     expect(await metricsOf(1)).toContainEqual(
       expect.stringMatching(/^onecode_webhook_requests_total\{result="invalid_signature"\} 6$/),
     );
+    await simulator.clearRules();
   });
 
   it('find a Redis without memory, with one log line per process for its failure and one for its recovery', async () => {
