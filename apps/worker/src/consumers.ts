@@ -5,14 +5,14 @@ import {
   Consumer,
   keyPrefix,
   type JobData,
+  type JobResult,
   type QueueName,
   type RedisConnection,
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
 import { applyDueDenials } from './denials.js';
-import { deliver } from './deliver.js';
-import { jobEnd } from './jobEnd.js';
+import { deliver, outcomeOf } from './deliver.js';
 import { applyDueProviderChanges } from './providerChanges.js';
 import { applyDueReceipts } from './receipts.js';
 import { simulate } from './simulate.js';
@@ -29,6 +29,7 @@ function withoutText(error: unknown): Error {
 }
 
 export interface Consumers {
+  isConnected(): boolean;
   isReady(): Promise<void>;
   /** Takes no more jobs and waits for those under way. */
   close(): Promise<void>;
@@ -72,7 +73,9 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
 
   const workers = [
     consume('deliver', config.DELIVERY_CONCURRENCY, (job) => deliverJob(context, sendIdOf(job))),
-    consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => simulate(context, sendIdOf(job))),
+    consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
+      outcome: await simulate(context, sendIdOf(job)),
+    })),
     consume('receipts', 1, async () => {
       await Promise.all([
         applyDueReceipts(context, false),
@@ -82,6 +85,7 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     }),
   ];
   return {
+    isConnected: () => connection.status === 'ready',
     isReady: () => checkRedis(connection, prefix),
     async close() {
       // While Redis is down, BullMQ's own stop would wait for it; then only the jobs under way have to end.
@@ -102,14 +106,13 @@ function lost(connection: RedisConnection): Promise<void> {
   });
 }
 
-/** A round of delivery for BullMQ, which keeps its end for the queue board. What somebody should look at is a failed job. */
-async function deliverJob(context: WorkerContext, sendId: string): Promise<string> {
-  const round = await deliver(context, sendId);
-  const { end } = round;
-  context.metrics.deliveries.inc({ end: end.kind === 'failed' ? end.reason : end.kind });
-  const { isFailure, text } = jobEnd(round);
-  if (isFailure) throw new UnrecoverableError(text);
-  return text;
+/** Delivers a send. @throws UnrecoverableError so that the job fails, if the send failed in it by a fault that an operator can fix */
+async function deliverJob(context: WorkerContext, sendId: string): Promise<JobResult> {
+  const end = await deliver(context, sendId);
+  const outcome = outcomeOf(end);
+  if (outcome === 'attempts_exhausted' || (end.kind === 'failed' && end.isRequestFault === true))
+    throw new UnrecoverableError(outcome);
+  return { outcome };
 }
 
 function sendIdOf(job: Job<JobData>): string {

@@ -1,5 +1,5 @@
 import type { Keyring, RetryPolicy } from '@onecode/domain';
-import type { DeliveryQueue, Logger } from '@onecode/runtime';
+import type { Logger } from '@onecode/runtime';
 import type { Database, Deliveries, TrafficCounter } from '@onecode/store';
 import type { CloudApi } from '@onecode/whatsapp/client';
 import type { Identities } from './identities.js';
@@ -12,7 +12,6 @@ export const LEASE_MARGIN_MS = 5_000;
 export interface WorkerContext {
   database: Database;
   deliveries: Deliveries;
-  deliveryQueue: DeliveryQueue;
   cloudApi: CloudApi;
   senders: SenderPool;
   identities: Identities;

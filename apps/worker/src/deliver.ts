@@ -7,17 +7,19 @@ import {
   releaseClaim,
   settle,
   tryUnseal,
+  UNREADABLE_CODE,
+  UNREADABLE_TOKEN,
+  type FailureReason,
   type Outcome,
   type Postponement,
   type Send,
   type Settlement,
 } from '@onecode/domain';
-import { inSpan, markFailed, OWN_FAULTS, recordSpan, type OwnFault } from '@onecode/runtime';
+import { inSpan, markFailed, recordSpan, type JobOutcome } from '@onecode/runtime';
 import {
   changeSend,
   changeSendSnapshot,
   countAttemptsWith,
-  findSendDetails,
   type ClaimedSend,
   type TakenSend,
 } from '@onecode/store';
@@ -27,21 +29,15 @@ import { untilStopped } from './readings.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senderFaults.js';
 import type { OpenSender } from './senderPool.js';
 
-/** The end of a round. `released`: no call was made, as the worker stops or was frozen; `gone`: there is no such send. */
-type DeliveryEnd =
-  Postponement | Exclude<Settlement, { kind: 'reassign' }> | { kind: 'released' } | { kind: 'gone' };
-
-/** A round of delivery: how it ended, and the last fault that it met. */
-export interface DeliveryRound {
-  end: DeliveryEnd;
-  fault: Fault | null;
-}
-
-/** What kept a message from being accepted. `own`: the call was not made, because one of our keys does not open what it needs. */
-interface Fault {
-  outcome: Pick<Exclude<Outcome, { kind: 'accepted' }>, 'kind' | 'errorCode'>;
-  own: OwnFault | null;
-}
+/** How a delivery ended. */
+export type DeliveryEnd =
+  | Exclude<Postponement | Settlement, { kind: 'reassign' | 'failed' }>
+  /** `isRequestFault`: Meta refused the request itself, and would refuse it for any recipient. */
+  | { kind: 'failed'; reason: FailureReason; isRequestFault?: boolean }
+  /** No call was made, because the worker stops or was frozen. */
+  | { kind: 'released' }
+  /** The send does not exist. */
+  | { kind: 'gone' };
 
 /** A round ends after so many senders in turn, so that it does not go on for ever; the next round comes soon. */
 const REASSIGNMENTS_MAX = 20;
@@ -55,15 +51,14 @@ const UNANSWERED: Outcome = {
   reason: 'the worker stopped before the answer came',
 };
 
-/** One round of delivery of the send that a job names. @throws Error only for failures of our own, such as a database that does not answer */
-export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryRound> {
+/** Claims and delivers a live send. @throws Error only for our own failures, such as an unavailable database */
+export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   return deliverTaken(context, sendId, await take(context, sendId));
 }
 
 /**
- * One round of delivery of a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and
- * writes the outcome. After a fault of the sender, the send goes to another one at once. A send that may not go out comes to its end, if
- * its time has come.
+ * Delivers a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and writes the outcome.
+ * After a fault of the sender, another sender takes over at once. A send that was taken without a claim fails if it is too late for it.
  *
  * @throws as `deliver`
  */
@@ -71,17 +66,23 @@ export async function deliverTaken(
   context: WorkerContext,
   sendId: string,
   first: Taken | undefined,
-): Promise<DeliveryRound> {
-  let fault: Fault | null = null;
+): Promise<DeliveryEnd> {
   let taken = first;
   for (let reassignments = 0; reassignments < REASSIGNMENTS_MAX; reassignments++) {
-    const { end, fault: next } = await attempt(context, sendId, taken);
-    fault = next ?? fault;
-    if (end.kind !== 'reassign') return { end, fault };
+    const end = await attempt(context, sendId, taken);
+    if (end.kind !== 'reassign') return count(context, end);
     taken = await take(context, sendId);
   }
-  return { end: { kind: 'not_due' }, fault };
+  return count(context, { kind: 'not_due' });
 }
+
+function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
+  metrics.deliveries.inc({ end: outcomeOf(end) });
+  return end;
+}
+
+/** Returns the name of an end in metrics and job results. */
+export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
 
 /** A send that was taken, and when that began, by `performance.now()`. */
 export interface Taken {
@@ -96,12 +97,7 @@ async function take({ deliveries }: WorkerContext, sendId: string): Promise<Take
   return taken && { taken, beganAt };
 }
 
-interface AttemptEnd {
-  end: DeliveryEnd | { kind: 'reassign' };
-  fault: Fault | null;
-}
-
-const withoutCall = (end: AttemptEnd['end']): AttemptEnd => ({ end, fault: null });
+type AttemptEnd = DeliveryEnd | { kind: 'reassign' };
 
 async function attempt(
   context: WorkerContext,
@@ -110,7 +106,7 @@ async function attempt(
 ): Promise<AttemptEnd> {
   if (found === undefined) return endDelivery(context, sendId);
   const { taken, beganAt } = found;
-  if (taken.outcome === 'waits') return withoutCall({ kind: 'no_sender' });
+  if (taken.outcome === 'waits') return { kind: 'no_sender' };
   if (taken.outcome !== 'claimed') return endDelivery(context, sendId);
   const slotAt = performance.now() + taken.waitMs;
   const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
@@ -122,13 +118,13 @@ async function attempt(
   return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
     recordSpan('claim', { beganAt });
     const end = await afterClaim(context, taken, slotAt);
-    span.setAttribute('onecode.end', end.end.kind);
+    span.setAttribute('onecode.end', end.kind);
     return end;
   });
 }
 
-/** Fails a send whose deadline has come or whose code is settled. Of one that failed before, it says why, for its job. */
-async function endDelivery(context: WorkerContext, sendId: string): Promise<AttemptEnd> {
+/** Fails a send whose deadline has passed or whose code is finished. */
+async function endDelivery(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   const { database, policy, log } = context;
   const beganAt = performance.now();
   // crash point: worker before giving up
@@ -136,22 +132,14 @@ async function endDelivery(context: WorkerContext, sendId: string): Promise<Atte
     const decision = postponeOrFail(send, now, policy);
     return { ...decision, result: { end: decision.result, send } };
   });
-  if (ended === null) return withoutCall({ kind: 'gone' });
+  if (ended === null) return { kind: 'gone' };
   const { end, send } = ended;
-  if (end.kind === 'settled' && send.status === 'failed' && send.failureReason !== null)
-    return { end: { kind: 'failed', reason: send.failureReason }, fault: await lastFault(context, send) };
   if (end.kind === 'failed') {
     const attributes = { 'onecode.send_id': sendId, 'onecode.end': end.reason };
     log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'a send failed');
     recordSpan('give up', { parent: send.traceparent, beganAt, attributes });
   }
-  return withoutCall(end);
-}
-
-async function lastFault({ database }: WorkerContext, { accountId, id }: Send): Promise<Fault | null> {
-  const last = (await findSendDetails(database, accountId, id))?.attempts.at(-1);
-  if (!last?.outcome || last.outcome === 'accepted') return null;
-  return { outcome: { kind: last.outcome, errorCode: last.errorCode }, own: null };
+  return end;
 }
 
 async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: number): Promise<AttemptEnd> {
@@ -170,15 +158,15 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
     changeSendSnapshot(database, taken, (current, now) => releaseClaim(current, now, number));
   // The last check before the call: a process that was frozen may have lost its claim, or the code may have expired.
   if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt))
-    return withoutCall({ kind: (await release()) === 'released' ? 'released' : 'stale' });
+    return { kind: (await release()) === 'released' ? 'released' : 'stale' };
   // Stopped between the claim and the call, by another message's answer or an operator.
   if (sender.stops.some((stop) => isAbout(stop, send) && stop.since > claimedAt)) {
     await release();
-    return withoutCall({ kind: 'reassign' });
+    return { kind: 'reassign' };
   }
 
   const endTimer = metrics.attempts.startTimer();
-  const { outcome: answer, own } = await call(context, send, sender, {
+  const answer = await call(context, send, sender, {
     attempt: { sendId: send.id, number },
     identityHash,
   });
@@ -200,7 +188,7 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
     ),
   );
   // crash point: worker after settle
-  if (settlement === null) return withoutCall({ kind: 'gone' });
+  if (settlement === null) return { kind: 'gone' };
   const facts = {
     send_id: send.id,
     request_id: send.requestId,
@@ -209,7 +197,9 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
   };
   logAttempt(context, facts, outcome, settlement, seconds);
   if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
-  return { end: settlement, fault: outcome.kind === 'accepted' ? null : { outcome, own } };
+  return settlement.kind === 'failed'
+    ? { ...settlement, isRequestFault: outcome.kind === 'config' }
+    : settlement;
 }
 
 function logAttempt(
@@ -232,30 +222,11 @@ async function call(
   send: Send,
   sender: OpenSender,
   { attempt, identityHash }: Pick<AuthenticationMessage, 'attempt' | 'identityHash'>,
-): Promise<{ outcome: Outcome; own: OwnFault | null }> {
+): Promise<Outcome> {
   const code = tryUnseal(context.secretKey, send.id, send.sealedCode as Uint8Array);
-  if (code === null)
-    return {
-      own: 'unreadable_code',
-      outcome: {
-        kind: 'retry',
-        errorCode: null,
-        reason: OWN_FAULTS.unreadable_code,
-        throttled: 'none',
-        retryAfterSeconds: null,
-      },
-    };
+  if (code === null) return UNREADABLE_CODE;
   const { token } = sender;
-  if (token === null)
-    return {
-      own: 'unreadable_token',
-      outcome: {
-        kind: 'config',
-        errorCode: null,
-        reason: OWN_FAULTS.unreadable_token,
-        scope: 'token',
-      },
-    };
+  if (token === null) return UNREADABLE_TOKEN;
 
   const attributes = {
     'http.request.method': 'POST',
@@ -263,7 +234,7 @@ async function call(
     'onecode.attempt': attempt.number,
     'onecode.sender_id': sender.id,
   };
-  const outcome = await inSpan('POST messages', { kind: 'client', attributes }, async (span) => {
+  return inSpan('POST messages', { kind: 'client', attributes }, async (span) => {
     const answer = context.cloudApi.sendCode(
       { phoneNumberId: sender.phoneNumberId, token },
       {
@@ -281,7 +252,6 @@ async function call(
     if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
     return outcome;
   });
-  return { own: null, outcome };
 }
 
 /** Waits until a time of `performance.now()`. @returns false when claims are released before */

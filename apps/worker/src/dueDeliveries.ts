@@ -1,7 +1,6 @@
 import type { TakenSend } from '@onecode/store';
 import type { WorkerContext } from './context.js';
-import { deliverTaken, type DeliveryRound } from './deliver.js';
-import { jobEnd } from './jobEnd.js';
+import { deliverTaken } from './deliver.js';
 import { simulate } from './simulate.js';
 
 /** How long a new send is left to its job. */
@@ -15,25 +14,24 @@ export interface DueDeliveries {
   ended(): Promise<void>;
 }
 
-/** @param concurrencyMax how many may be under way */
-export function createDueDeliveries(context: WorkerContext, concurrencyMax: number): DueDeliveries {
-  const { deliveries, deliveryQueue, metrics, log } = context;
-  const underWay = new Set<Promise<void>>();
+/**
+ * @param hasJobs whether Redis is connected, so that jobs wake workers for new sends
+ * @param concurrencyMax how many may be under way
+ */
+export function createDueDeliveries(
+  context: WorkerContext,
+  hasJobs: () => boolean,
+  concurrencyMax: number,
+): DueDeliveries {
+  const { deliveries, metrics, log } = context;
+  const underWay = new Set<Promise<unknown>>();
 
   const start = (taken: TakenSend): void => {
     const { id } = taken.send;
     const delivery = deliverTaken(context, id, { taken, beganAt: performance.now() })
-      .then((round) => tell(id, round))
       .catch((error: unknown) => log.error({ err: error, send_id: id }, 'a delivery failed'))
       .finally(() => underWay.delete(delivery));
     underWay.add(delivery);
-  };
-  const tell = async (sendId: string, round: DeliveryRound): Promise<void> => {
-    const { end } = round;
-    metrics.deliveries.inc({ end: end.kind === 'failed' ? end.reason : end.kind });
-    // Its job, which names the end, is on the queue board for whoever should look.
-    if (end.kind === 'failed' && jobEnd(round).isFailure)
-      await deliveryQueue.enqueue('deliver', [{ sendId }]);
   };
 
   return {
@@ -44,7 +42,7 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
           await Promise.race(underWay);
           continue;
         }
-        const taken = await deliveries.takeDue(room, deliveryQueue.isReady() ? JOB_WAIT_MS : 0);
+        const taken = await deliveries.takeDue(room, hasJobs() ? JOB_WAIT_MS : 0);
         // crash point: worker after taking
         const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
         for (const one of claimed) start(one);
@@ -53,7 +51,7 @@ export function createDueDeliveries(context: WorkerContext, concurrencyMax: numb
         for (const { send, outcome } of taken) {
           if (outcome !== 'over') continue;
           if (send.mode === 'test') await simulate(context, send.id);
-          else await tell(send.id, await deliverTaken(context, send.id, undefined));
+          else await deliverTaken(context, send.id, undefined);
         }
         if (taken.length === 0) return;
       }

@@ -5,7 +5,6 @@ import {
   createLog,
   createRegistry,
   gaugeConnections,
-  openDeliveryQueue,
   type ReadinessChecks,
   RefusedByRedis,
   refuseUnfitDatabase,
@@ -83,11 +82,6 @@ await runProcess('worker', async () => {
   const context: WorkerContext = {
     database,
     deliveries: openDeliveries(database, { policy, leaseMs }),
-    deliveryQueue: openDeliveryQueue({
-      ...redis,
-      prefix: config.QUEUE_PREFIX,
-      onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
-    }),
     cloudApi: createCloudApi(provider),
     senders: createSenderPool(database, config.SECRET_KEY),
     identities: createIdentities(database),
@@ -102,7 +96,7 @@ await runProcess('worker', async () => {
   const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
   const graph = createGraphReader(provider);
-  const dueDeliveries = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
+  const dueDeliveries = createDueDeliveries(context, consumers.isConnected, config.DELIVERY_CONCURRENCY);
   const checks: ReadinessChecks = {
     database: () => checkDatabase(database),
     redis: () => consumers.isReady(),
@@ -135,7 +129,6 @@ await runProcess('worker', async () => {
       await Promise.all([consumers.close(), loops.stop()]);
       clearTimeout(timer);
       await trafficLoop.stop();
-      await context.deliveryQueue.close();
       await presenceLoop.stop();
       await closeDatabase(database);
       await tracing.stop();

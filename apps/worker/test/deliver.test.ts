@@ -1,7 +1,9 @@
 import { getEventListeners } from 'node:events';
+import { UNREADABLE_TOKEN } from '@onecode/domain';
+import type { JobResult } from '@onecode/runtime';
 import type { Fault } from '@onecode/simulator';
-import { buildSender, until } from '@onecode/testing';
-import { explainError, messageIdOf } from '@onecode/whatsapp';
+import { buildSend, buildSender, until } from '@onecode/testing';
+import { messageIdOf } from '@onecode/whatsapp';
 import { Queue, type Job } from 'bullmq';
 import { useWorker } from './testWorker.js';
 
@@ -83,7 +85,6 @@ describe('a test send', () => {
   });
 });
 
-/** What the queue board shows of a delivery: red only where somebody should look. */
 describe('the job of a send', () => {
   let queue: Queue;
   beforeAll(() => {
@@ -102,25 +103,37 @@ describe('the job of a send', () => {
   };
 
   it.each([
-    ['completed', 'rejected_by_provider', 131026, 'recipient'],
-    ['failed', 'rejected_by_provider', 131009, 'config'],
-    ['failed', 'no_sender', 190, 'config'],
-    // A sender that cools down by itself needs nobody.
-    ['completed', 'no_sender', 131057, 'sender'],
-    ['failed', 'attempts_exhausted', 131000, 'retry'],
-  ] as const)('is %s with %s after Meta’s %i, and says what that means', async (end, reason, code, kind) => {
-    const job = await jobOf(await sendWith({ error: code }), end);
-    expect(end === 'completed' ? job.returnvalue : job.failedReason).toBe(
-      `${reason}: Meta ${code} (${kind}): ${explainError(code, kind).meaning.english}`,
-    );
+    ['accepted', 'it', {}],
+    ['rejected_by_provider', 'Meta rejects the recipient (131026)', { error: 131026 }],
+    ['no_sender', 'Meta rejects the token (190)', { error: 190 }],
+    ['no_sender', 'the sender cools down (131057)', { error: 131057 }],
+    ['retry', 'Meta has an internal error (131000)', { error: 131000 }],
+  ] as const)('completes with %s when %s', async (outcome, _, fault) => {
+    const job = await jobOf(await sendWith(fault), 'completed');
+    expect(job.returnvalue).toEqual({ outcome });
   });
 
-  it('fails when the sender’s token cannot be opened', async () => {
+  it('fails with rejected_by_provider when Meta rejects the request itself', async () => {
+    const job = await jobOf(await sendWith({ error: 131009 }), 'failed');
+    expect([job.failedReason, job.returnvalue]).toEqual(['rejected_by_provider', null]);
+  });
+
+  it('fails with attempts_exhausted when its call used the last attempt', async () => {
+    t.simulator.rules.add({ fault: { error: 131000 } });
+    const id = await buildSend(t.database, t.caller);
+    await t.sql('update sends set attempts = 4, attempt_number = 4, version = version + 1 where id = $1', [id]);
+    await t.enqueue('live', id);
+    expect((await jobOf(id, 'failed')).failedReason).toBe('attempts_exhausted');
+  });
+
+  it('completes with no_sender when the token cannot be decrypted, and its sender is blocked for that reason', async () => {
+    const sender = await buildSender(t.database);
     await t.sql(
       "update senders set sealed_token = '\\x00' where id::text not in (select subject from stops)",
     );
-    const job = await jobOf(await t.send(t.caller), 'failed');
-    expect(job.failedReason).toBe('no_sender: the sender’s token cannot be opened');
+    const job = await jobOf(await t.send(t.caller), 'completed');
+    expect(job.returnvalue).toEqual({ outcome: 'no_sender' });
+    expect(await t.stops(sender.id)).toMatchObject([{ reason: UNREADABLE_TOKEN.reason }]);
   });
 
   it('completes when the code expired before the send could go out', async () => {
@@ -134,7 +147,7 @@ describe('the job of a send', () => {
       ((await queue.getJobs('completed')) as Job[]).find(
         ({ data, returnvalue }) =>
           (data as { sendId: string }).sendId === id &&
-          ['expired_before_delivery', 'settled'].includes(returnvalue as string),
+          ['expired_before_delivery', 'settled'].includes((returnvalue as JobResult).outcome),
       ),
     );
     expect(job.failedReason).toBeUndefined();

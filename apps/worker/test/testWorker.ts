@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createLog, createRegistry, openDeliveryQueue, startLoop, type Registry } from '@onecode/runtime';
+import { createLog, createRegistry, startLoop, type Registry } from '@onecode/runtime';
 import { createTrafficCounter, openDeliveries, type Database } from '@onecode/store';
 import {
   buildSender,
@@ -81,11 +81,6 @@ export async function startWorker(
   const context: WorkerContext = {
     database,
     deliveries: openDeliveries(database, { policy, leaseMs }),
-    deliveryQueue: openDeliveryQueue({
-      redisUrl: config.REDIS_URL,
-      prefix: config.QUEUE_PREFIX,
-      onError: () => {},
-    }),
     cloudApi: createCloudApi({ baseUrl: config.WHATSAPP_API_URL, timeoutMs: config.PROVIDER_TIMEOUT_MS }),
     senders: createSenderPool(database, TEST_SECRET_KEY),
     identities: createIdentities(database),
@@ -104,13 +99,13 @@ export async function startWorker(
     if (process.env['SHOW']) console.error(error);
     failures.push(error);
   };
-  const due = createDueDeliveries(context, config.DELIVERY_CONCURRENCY);
+  const due = createDueDeliveries(context, consumers.isConnected, config.DELIVERY_CONCURRENCY);
   const loops =
     pauseMs === null
       ? []
       : [() => sweep(context), () => due.round()].map((round) => startLoop(round, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
-    await until('a ready delivery queue', () => context.deliveryQueue.isReady());
+    await until('a connection to Redis', () => consumers.isConnected());
 
   return {
     context,
@@ -128,7 +123,6 @@ export async function startWorker(
       release.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       await due.ended();
-      await context.deliveryQueue.close();
       if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
     },
   };

@@ -140,8 +140,6 @@ async function jobsUnderWay({ redis, prefix }: UsedWorker): Promise<number> {
   const counts = await Promise.all([
     redis.llen(`${queue}:wait`),
     redis.llen(`${queue}:active`),
-    redis.zcard(`${queue}:delayed`),
-    redis.zcard(`${queue}:prioritized`),
   ]);
   return counts.reduce((sum, count) => sum + count);
 }

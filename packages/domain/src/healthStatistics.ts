@@ -9,7 +9,6 @@ export interface QueueStatistics {
   isPaused: boolean;
   waiting: number;
   active: number;
-  delayed: number;
   /** Kept for a week. */
   failed: number;
 }

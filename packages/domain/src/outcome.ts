@@ -36,6 +36,23 @@ export type Outcome =
   | { kind: 'recipient'; errorCode: number | null; reason: string }
   | { kind: 'config'; errorCode: number | null; reason: string; scope: FaultScope };
 
+/** No call was made, because the code cannot be decrypted. */
+export const UNREADABLE_CODE = {
+  kind: 'retry',
+  errorCode: null,
+  reason: 'the code cannot be decrypted: is a key missing from SECRET_KEY?',
+  throttled: 'none',
+  retryAfterSeconds: null,
+} as const satisfies Outcome;
+
+/** No call was made, because the sender's token cannot be decrypted. */
+export const UNREADABLE_TOKEN = {
+  kind: 'config',
+  errorCode: null,
+  reason: 'the sender’s token cannot be decrypted',
+  scope: 'token',
+} as const satisfies Outcome;
+
 /** An unknown code may pass, until so many attempts of a send have met it. */
 const SAME_REFUSALS_MAX = 3;
 

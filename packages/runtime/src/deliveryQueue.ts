@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { JobsOptions, KeepJobs } from 'bullmq';
-import { createJobPriorities, type JobPriorities } from './jobPriorities.js';
+import type { JobsOptions, KeepJobs, Queue } from 'bullmq';
 import { openQueues, within, type JobData, type QueueName, type QueuesOptions } from './queues.js';
 import { ANSWER_MS_MAX } from './redis/connect.js';
 import { readRedisHealth } from './redis/health.js';
@@ -14,60 +13,51 @@ const ENQUEUE_MS_MAX = ANSWER_MS_MAX;
 /** The most jobs on their way to Redis, so that a frozen Redis does not fill our memory. */
 const ENQUEUES_MAX = 2_000;
 
-export interface SendToEnqueue {
-  sendId: string;
-  /** Whose send it is, for one that may stand behind other accounts' (`JobPriorities`). */
-  accountId?: string;
-}
-
 /** Jobs that wake workers for sends and receipts. Redis may be down: a lost job costs a few seconds, never a send. */
 export interface DeliveryQueue {
   isReady(): boolean;
   /**
-   * Enqueues a job for each of these sends, or one for the stored receipts. A send whose job still waits or is active gets no second
-   * one. What is enqueued in one turn of the event loop goes to Redis in one round trip.
+   * Enqueues a job for each of these sends, or one for the stored receipts. A send whose job is waiting or active gets no second one. Jobs
+   * that are enqueued in one turn of the event loop reach Redis in one round trip.
    *
    * @returns whether Redis accepted the jobs; false is no error
    */
-  enqueue(queue: 'deliver' | 'simulate', sends: readonly SendToEnqueue[]): Promise<boolean>;
+  enqueue(queue: 'deliver' | 'simulate', sends: readonly { sendId: string }[]): Promise<boolean>;
   enqueue(queue: 'receipts'): Promise<boolean>;
   ping(): Promise<void>;
   readHealth(): ReturnType<typeof readRedisHealth>;
   close(): Promise<void>;
 }
 
+interface NewJob {
+  name: QueueName;
+  data: JobData;
+  opts: JobsOptions;
+}
+
+/** The jobs of one turn of the event loop, by what they are for, and whether Redis accepts them. */
 interface Batch {
-  sends: SendToEnqueue[];
+  jobs: Map<string, NewJob>;
   accepted: Promise<boolean>;
 }
 
 /** Opens the delivery queue. It connects in the background, and so succeeds while Redis is down. */
 export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   const queues = openQueues(options);
-  let jobsUnderWay = 0;
-  /** The sends of this turn of the event loop, and whether Redis accepts their jobs. */
   const batches = new Map<QueueName, Batch>();
-  const priorityOf = createJobPriorities();
+  let jobsUnderWay = 0;
 
   const openBatch = (name: QueueName): Batch => {
-    const sends: SendToEnqueue[] = [];
+    const jobs = new Map<string, NewJob>();
     const accepted = nextTurn().then(() => {
       batches.delete(name);
-      return add(name, sends);
+      return add(name, [...jobs.values()]);
     });
-    return { sends, accepted };
+    return { jobs, accepted };
   };
-  const add = (name: QueueName, sends: readonly SendToEnqueue[]): Promise<boolean> => {
-    const jobs = jobsOf(name, sends, priorityOf);
+  const add = (name: QueueName, jobs: readonly NewJob[]): Promise<boolean> => {
     jobsUnderWay += jobs.length;
-    const queue = queues.of(name);
-    const [first, ...others] = jobs;
-    // A single job goes without the pipeline and the transaction, which cost as much as the job.
-    const added: Promise<unknown> =
-      first !== undefined && others.length === 0
-        ? queue.add(first.name, first.data, first.opts)
-        : queue.addBulk(jobs);
-    const accepted = added.then(
+    const accepted = addToQueue(queues.of(name), jobs).then(
       () => true,
       () => false,
     );
@@ -79,11 +69,11 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
 
   return {
     isReady: () => queues.isReady(),
-    async enqueue(name: QueueName, sends: readonly SendToEnqueue[] = []) {
+    async enqueue(name: QueueName, sends: readonly JobData[] = [{}]) {
       if (!queues.isReady() || jobsUnderWay >= ENQUEUES_MAX) return false;
       const batch = batches.get(name) ?? openBatch(name);
       batches.set(name, batch);
-      batch.sends.push(...sends);
+      for (const data of sends) batch.jobs.set(data.sendId ?? name, newJob(name, data));
       return batch.accepted;
     },
     ping: () => queues.ping(),
@@ -92,22 +82,21 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   };
 }
 
-function jobsOf(
-  name: QueueName,
-  sends: readonly SendToEnqueue[],
-  priorityOf: JobPriorities,
-): { name: string; data: JobData; opts: JobsOptions }[] {
-  const common: JobsOptions = {
-    removeOnComplete: KEPT_COMPLETED,
-    removeOnFail: KEPT_FAILED,
+function newJob(name: QueueName, data: JobData): NewJob {
+  const { sendId } = data;
+  // A job for receipts that is enqueued while another one is active runs after it: the active one may have read too early.
+  const deduplication = sendId === undefined ? { id: name, keepLastIfActive: true } : { id: sendId };
+  return {
+    name,
+    data,
+    opts: { removeOnComplete: KEPT_COMPLETED, removeOnFail: KEPT_FAILED, deduplication },
   };
-  if (name === 'receipts')
-    // A job that comes while receipts are applied must not be lost: it asks for another round.
-    return [{ name, data: {}, opts: { ...common, deduplication: { id: name, keepLastIfActive: true } } }];
-  return sends.map(({ sendId, accountId }) => {
-    const deduplication = { id: sendId };
-    // Jobs without a priority stand before all that have one.
-    const priority = accountId === undefined ? {} : { priority: priorityOf(accountId, performance.now()) };
-    return { name, data: { sendId }, opts: { ...common, deduplication, ...priority } };
-  });
+}
+
+function addToQueue(queue: Queue<JobData>, jobs: readonly NewJob[]): Promise<unknown> {
+  const [first, ...others] = jobs;
+  // A single job is added without the pipeline and the transaction, which cost as much as the job.
+  return first !== undefined && others.length === 0
+    ? queue.add(first.name, first.data, first.opts)
+    : queue.addBulk([...jobs]);
 }

@@ -4,15 +4,7 @@ export * from './http.js';
 export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
-export { openDeliveryQueue, type DeliveryQueue, type SendToEnqueue } from './deliveryQueue.js';
-export {
-  OWN_FAULTS,
-  readJobText,
-  writeJobText,
-  type JobFault,
-  type JobText,
-  type OwnFault,
-} from './jobTexts.js';
+export { openDeliveryQueue, type DeliveryQueue } from './deliveryQueue.js';
 export { keyPrefix, parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
 export { checkRedis, RefusedByRedis, tryRedis } from './redis/check.js';
 export { connectRedis, type RedisConnection, type RedisSource } from './redis/connect.js';
@@ -20,7 +12,16 @@ export { readRedisHealth } from './redis/health.js';
 export * from './readiness.js';
 export { repeatedFaults } from './repeatedFaults.js';
 export { refuseUnfitDatabase, startPresence } from './presence.js';
-export { openQueues, QUEUE_NAMES, type QueueName, type Queues, type JobData } from './queues.js';
+export {
+  JOB_OUTCOMES,
+  openQueues,
+  QUEUE_NAMES,
+  type JobData,
+  type JobOutcome,
+  type JobResult,
+  type QueueName,
+  type Queues,
+} from './queues.js';
 export { COMMIT, RELEASE, VERSION } from './version.js';
 export { parseTraceparent } from './traceparent.js';
 export * from './tracing.js';

@@ -7,9 +7,32 @@ import { ANSWER_MS_MAX, connectRedis, type RedisSource } from './redis/connect.j
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
-/** The data of a job: an id only, because whoever reads Redis or the queue board may see it. */
+/** The data of a job: an id only, because operators see it in Redis and on the queue board. */
 export interface JobData {
   sendId?: string;
+}
+
+/** The outcomes of a job of a send: how its delivery or simulation ended. */
+export const JOB_OUTCOMES = [
+  'accepted',
+  'attempts_exhausted',
+  'awaiting_receipt',
+  'expired_before_delivery',
+  'gone',
+  'no_sender',
+  'not_due',
+  'read',
+  'rejected_by_provider',
+  'released',
+  'retry',
+  'settled',
+  'stale',
+] as const;
+export type JobOutcome = (typeof JOB_OUTCOMES)[number];
+
+/** What a job of a send returns, for the queue board. */
+export interface JobResult {
+  outcome: JobOutcome;
 }
 
 export interface QueuesOptions extends RedisSource {

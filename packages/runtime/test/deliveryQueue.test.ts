@@ -1,7 +1,6 @@
 import type { DeliveryQueue, JobData } from '@onecode/runtime';
 import { closedPort, startTcpProxy, startTcpServer, until, type TcpProxy } from '@onecode/testing';
 import type { Job } from 'bullmq';
-import { createJobPriorities } from '../src/jobPriorities.js';
 import { openTestQueues } from './testQueues.js';
 
 describe('a delivery queue', () => {
@@ -52,21 +51,6 @@ describe('a delivery queue', () => {
         ['deliver', { sendId: TWO.sendId }],
         ['simulate', { sendId: TWO.sendId }],
       ]);
-    });
-
-    it('stands before another account’s flood when its account was quiet, and one of no account before both', async () => {
-      const flood = Array.from({ length: 200 }, (_, n) => ({
-        sendId: `flood-${n}`,
-        accountId: 'flooding',
-      }));
-      await deliveryQueue.enqueue('deliver', flood);
-      await deliveryQueue.enqueue('deliver', [{ ...TWO, accountId: 'quiet' }]);
-      await deliveryQueue.enqueue('deliver', [ONE]);
-      const seen: (string | undefined)[] = [];
-      queues.consume('deliver', async (job) => void seen.push(job.data.sendId));
-      await until('all jobs', () => seen.length === 202);
-      // Of the flood, one came first and had its account's first priority.
-      expect([seen.indexOf(ONE.sendId), seen.indexOf(TWO.sendId)]).toEqual([0, 2]);
     });
 
     it('holds only the id of the send; for receipts it holds nothing', async () => {
@@ -318,39 +302,5 @@ describe('an outage of Redis', () => {
       await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf('after')));
       await until('the job “after”', () => seen.includes('after'));
     });
-  });
-});
-
-/** The priorities of so many jobs of one account at these times. */
-function prioritiesAt(times: readonly number[]): number[] {
-  const priorityOf = createJobPriorities();
-  return times.map((now) => priorityOf('a', now));
-}
-const repeated = (count: number, value: number): number[] => Array.from({ length: count }, () => value);
-
-describe('the priority of a job', () => {
-  it('falls by one with each of an account, and is the first for one that had none, whatever another one has', () => {
-    const priorityOf = createJobPriorities();
-    for (let n = 0; n < 20_000; n++) priorityOf('flooding', n / 100);
-    expect(priorityOf('flooding', 200)).toBeGreaterThan(19_000);
-    expect(priorityOf('quiet', 200)).toBe(1);
-  });
-
-  it('rises again when the account is quiet', () => {
-    expect(prioritiesAt([...repeated(80, 0), 10_000]).at(-1)).toBe(41);
-    expect(prioritiesAt([...repeated(80, 0), 80_000]).at(-1)).toBe(1);
-  });
-
-  it('stays among the first for an account that sends a little all the time', () => {
-    const times = Array.from({ length: 1_000 }, (_, n) => n * 5_000);
-    expect(Math.max(...prioritiesAt(times))).toBeLessThan(5);
-  });
-
-  it('forgets those that had none for longest when there are too many accounts', () => {
-    const priorityOf = createJobPriorities();
-    for (let n = 0; n < 30; n++) priorityOf('a', 0);
-    for (let n = 0; n < 10_000; n++) priorityOf(`other ${n}`, 0);
-    expect(priorityOf('a', 0)).toBe(1);
-    expect(priorityOf('other 9999', 0)).toBe(2);
   });
 });

@@ -109,11 +109,11 @@ export function createSendRoute({
 
 async function enqueue(
   deliveryQueue: DeliveryQueue,
-  { id, accountId, mode, traceparent }: Send,
+  { id, mode, traceparent }: Send,
 ): Promise<void> {
   const queue = mode === 'test' ? 'simulate' : 'deliver';
   await inSpan(`publish ${queue}`, { kind: 'producer', parent: traceparent }, async (span) => {
-    const isAccepted = await deliveryQueue.enqueue(queue, [{ sendId: id, accountId }]);
+    const isAccepted = await deliveryQueue.enqueue(queue, [{ sendId: id }]);
     span.setAttributes({ 'onecode.send_id': id, 'onecode.accepted': isAccepted });
   });
 }

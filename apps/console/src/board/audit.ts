@@ -6,14 +6,10 @@ const QUEUE = `(?<queue>${QUEUE_NAMES.join('|')})`;
 const JOB = '(?<job>[0-9]{1,15})';
 
 /**
- * The changes that operators may make on the board. A job only wakes a worker, which reads the send's row; the sweeper enqueues a lost
- * job again. Any other change would stop deliveries without a hold, or write people's texts into Redis.
+ * The changes that operators may make on the board. No job has to be run again: it only wakes a worker, and workers take every due send
+ * without one. Other changes would stop deliveries without a hold, or write people's texts into Redis.
  */
 const ACTIONS: readonly [name: string, path: RegExp][] = [
-  ['retry', new RegExp(`^/queues/${QUEUE}/retry/(?<state>failed)$`)],
-  ['retry', new RegExp(`^/queues/${QUEUE}/${JOB}/retry$`)],
-  ['promote', new RegExp(`^/queues/${QUEUE}/promote$`)],
-  ['promote', new RegExp(`^/queues/${QUEUE}/${JOB}/promote$`)],
   ['clean', new RegExp(`^/queues/${QUEUE}/clean/(?<state>completed|failed)$`)],
   ['clean', new RegExp(`^/queues/${QUEUE}/${JOB}/clean$`)],
   // A queue may have been paused by other means than the board.

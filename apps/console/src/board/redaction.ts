@@ -1,51 +1,19 @@
-import { type AttemptOutcome, type Locale } from '@onecode/domain';
-import { QUEUE_NAMES, readJobText, type JobText } from '@onecode/runtime';
+import type { Locale } from '@onecode/domain';
+import { JOB_OUTCOMES, QUEUE_NAMES } from '@onecode/runtime';
 import { isId } from '@onecode/store';
-import { explainError } from '@onecode/whatsapp';
-import { BOARD_TEXTS, meaningIn } from './texts.js';
+import { BOARD_TEXTS } from './texts.js';
 
 type Json = Record<string, unknown>;
 
 /** Replaces a text that none of our processes writes. */
 const REMOVED = '[removed]';
 
-/** The reasons of failures that our workers and BullMQ write besides how a round ended. */
-const REASONS = new Set(['the job names no send', 'job stalled more than allowable limit']);
+const OUTCOMES: ReadonlySet<string> = new Set(JOB_OUTCOMES);
+/** The reasons of failures that our workers and BullMQ write, except those that match `ERROR_KIND`. */
+const REASONS = new Set([...OUTCOMES, 'the job names no send', 'job stalled more than allowable limit']);
 /** An error's class, and a code of the system, the database driver or Prisma. */
 const ERROR_KIND = /^(?:[A-Z][a-z]+){0,6}Error(?: (?:E[A-Z]{2,20}|P[0-9]{4}|SQLSTATE_[0-9A-Z]{5}))?$/;
-/** How a round of delivery or a simulation may end. */
-const ENDS = new Set([
-  'accepted',
-  'attempts_exhausted',
-  'awaiting_receipt',
-  'expired_before_delivery',
-  'gone',
-  'no_sender',
-  'read',
-  'rejected_by_provider',
-  'retry',
-  'settled',
-  'stale',
-]);
-type FaultKind = Exclude<AttemptOutcome, 'accepted'>;
-const FAULT_KINDS: ReadonlySet<string> = new Set<FaultKind>([
-  'config',
-  'recipient',
-  'retry',
-  'sender',
-  'unknown',
-]);
-const STATES = new Set([
-  'active',
-  'completed',
-  'delayed',
-  'failed',
-  'paused',
-  'prioritized',
-  'waiting',
-  'waiting-children',
-  'unknown',
-]);
+const STATES = new Set(['active', 'completed', 'failed', 'paused', 'waiting', 'unknown']);
 const NAMES: ReadonlySet<unknown> = new Set(QUEUE_NAMES);
 
 /**
@@ -101,7 +69,7 @@ function jobView(job: Json, language: Locale): Json {
   const { sendId: named } = (job['data'] ?? {}) as { sendId?: unknown };
   const sendId = typeof named === 'string' && isId(named) ? named : null;
   const { failedReason, returnValue } = job;
-  const options = (job['opts'] ?? {}) as Json;
+  const outcome = oneOf(OUTCOMES, (returnValue as { outcome?: unknown } | null)?.outcome);
   return {
     ...numbersOf(job, [
       'timestamp',
@@ -109,7 +77,6 @@ function jobView(job: Json, language: Locale): Json {
       'finishedOn',
       'attempts',
       'attemptsStarted',
-      'delay',
       'stalledCounter',
     ]),
     id: typeof job['id'] === 'string' && /^[0-9]{1,15}$/.test(job['id']) ? job['id'] : REMOVED,
@@ -119,36 +86,19 @@ function jobView(job: Json, language: Locale): Json {
       // The board opens it in a tab of its own.
       externalUrl: { href: `/staff/sends/${sendId}`, displayText: BOARD_TEXTS[language].openSend },
     }),
-    opts: numbersOf(options, ['attempts', 'delay', 'priority']),
+    opts: {},
     progress: 0,
-    returnValue: typeof returnValue === 'string' ? endView(returnValue, language) : null,
+    returnValue: outcome === undefined ? null : { outcome },
     isFailed: job['isFailed'] === true,
     // The worker's log has the error and its stack beside the send's id.
     stacktrace: [],
     ...(typeof failedReason === 'string' &&
-      failedReason !== '' && { failedReason: reasonView(failedReason, language) }),
+      failedReason !== '' && { failedReason: reasonView(failedReason) }),
   };
 }
 
-const reasonView = (reason: string, language: Locale): string =>
-  REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : (endView(reason, language) ?? REMOVED);
-
-/** How a round ended, with the fault's meaning written again in the reader's language; null for any text that says something else. */
-function endView(text: string, language: Locale): string | null {
-  if (ENDS.has(text)) return text;
-  const round = readJobText(text);
-  if (round === null || round.fault === null || !ENDS.has(round.end)) return null;
-  const meaning = faultView(round.fault, language);
-  return meaning === null ? null : `${round.end}: ${meaning}`;
-}
-
-function faultView(fault: NonNullable<JobText['fault']>, language: Locale): string | null {
-  const texts = BOARD_TEXTS[language];
-  if (typeof fault === 'string') return texts[fault];
-  if (!FAULT_KINDS.has(fault.kind)) return null;
-  const meaning = meaningIn(language, explainError(fault.code, fault.kind as FaultKind));
-  return `Meta ${fault.code ?? texts.withoutCode} (${fault.kind}): ${meaning}`;
-}
+const reasonView = (reason: string): string =>
+  REASONS.has(reason) || ERROR_KIND.test(reason) ? reason : REMOVED;
 
 /** A worker's connection, without its name, which may be any text. */
 const workerView = ({ id, addr, age }: Json): Json => ({ id, name: null, addr, age });

@@ -36,8 +36,8 @@ function refuse(response: Response, status: number, why: 'away' | 'readOnly' | '
 }
 
 /**
- * Serves the queue board at `/board` to staff: pages, files, and bull-board's API. On-call staff read, operators may change. bull-board
- * has neither a login nor CSRF protection: no request reaches it without the checks here.
+ * Serves the queue board at `/board` to staff: pages, files, and bull-board's API. On-call staff read; operators may also remove finished
+ * jobs and resume queues. bull-board has neither a login nor CSRF protection: no request reaches it without the checks here.
  */
 export function boardRouter(context: ConsoleContext): Router {
   const boards = { on_call: board(context, 'read'), operator: board(context, 'act') };
@@ -116,7 +116,11 @@ function actionsOf({ database }: ConsoleContext): RequestHandler {
 function board({ queues, database }: ConsoleContext, may: 'read' | 'act'): Express {
   const serverAdapter = new ExpressAdapter();
   createBullBoard({
-    queues: QUEUE_NAMES.map((name) => new BullMQAdapter(queues.of(name), { readOnlyMode: may === 'read' })),
+    queues: QUEUE_NAMES.map(
+      (name) =>
+        // Only hides buttons; `actionsOf` refuses the requests.
+        new BullMQAdapter(queues.of(name), { readOnlyMode: may === 'read', allowRetries: false }),
+    ),
     serverAdapter,
     options: {
       handlerHooks: {

@@ -1,6 +1,5 @@
 import { listAuditEntries, newId } from '@onecode/store';
 import { buildCaller, buildSend, findSecrets, until, type Secret } from '@onecode/testing';
-import { explainError } from '@onecode/whatsapp';
 import { useConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';
 import { person, type TestPerson } from '../people.js';
@@ -62,17 +61,18 @@ const READS = [
   '/api/redis/stats',
 ];
 const CHANGES: [method: string, path: string][] = [
-  ['PUT', '/api/queues/deliver/1/retry'],
   ['PUT', '/api/queues/deliver/1/clean'],
-  ['PUT', '/api/queues/deliver/1/promote'],
-  ['PUT', '/api/queues/deliver/retry/failed'],
   ['PUT', '/api/queues/deliver/clean/failed'],
-  ['PUT', '/api/queues/deliver/promote'],
   ['PUT', '/api/queues/deliver/resume'],
   ['PUT', '/api/queues/resume'],
 ];
-/** What would stop deliveries past the holds, or write people's texts into Redis. */
+/** Changes that would run jobs again, stop deliveries past the holds, or write people's texts into Redis. */
 const REFUSED: [method: string, path: string][] = [
+  ['PUT', '/api/queues/deliver/1/retry'],
+  ['PUT', '/api/queues/deliver/retry/failed'],
+  ['PUT', '/api/queues/deliver/retry/completed'],
+  ['PUT', '/api/queues/deliver/1/promote'],
+  ['PUT', '/api/queues/deliver/promote'],
   ['PUT', '/api/queues/pause'],
   ['PUT', '/api/queues/deliver/pause'],
   ['PUT', '/api/queues/deliver/empty'],
@@ -119,37 +119,50 @@ describe('the queue board', () => {
     expect(shown.map((one: { readOnlyMode: boolean }) => one.readOnlyMode)).toEqual([true, true, true]);
   });
 
-  it('lets an operator enqueue again, and says so in the audit log', async () => {
-    const id = await jobs.failedJob();
-    expect((await ask(operator, 'PUT', `/api/queues/deliver/${id}/retry`)).status).toBe(204);
-    expect(await jobs.stateOf(id)).toBe('waiting');
-    expect(
-      await server.db.sql(
-        "select actor_name, subject, details from audit_entries where action = 'board.retry'",
-      ),
-    ).toEqual([{ actor_name: operator.email, subject: 'deliver', details: { job: id } }]);
-  });
+  const auditEntries = (action: string) =>
+    server.db.sql('select actor_name, subject, details from audit_entries where action = $1 order by id', [
+      action,
+    ]);
 
-  it('lets an operator clear away what has failed', async () => {
-    const id = await jobs.failedJob();
+  it('lets an operator remove finished jobs, and records it in the audit log', async () => {
+    const [one, other] = [await jobs.failedJob(), await jobs.failedJob()];
+    expect((await ask(operator, 'PUT', `/api/queues/deliver/${one}/clean`)).status).toBe(204);
+    expect(await jobs.queues.of('deliver').getJob(one)).toBeUndefined();
     expect((await ask(operator, 'PUT', '/api/queues/deliver/clean/failed')).status).toBe(200);
-    expect(await jobs.queues.of('deliver').getJob(id)).toBeUndefined();
+    expect(await jobs.queues.of('deliver').getJob(other)).toBeUndefined();
+    expect(await auditEntries('board.clean')).toEqual([
+      { actor_name: operator.email, subject: 'deliver', details: { job: one } },
+      { actor_name: operator.email, subject: 'deliver', details: { state: 'failed' } },
+    ]);
   });
 
-  it('lets nobody stop a queue, empty it, or write into it', async () => {
+  it('lets an operator resume a paused queue, and records it in the audit log', async () => {
+    await jobs.queues.of('simulate').pause();
+    expect((await ask(operator, 'PUT', '/api/queues/simulate/resume')).status).toBe(200);
+    expect(await jobs.queues.of('simulate').isPaused()).toBe(false);
+    expect(await auditEntries('board.resume')).toEqual([
+      { actor_name: operator.email, subject: 'simulate', details: {} },
+    ]);
+  });
+
+  it('refuses to run jobs again, and to stop a queue, empty it or write into it', async () => {
     const { id } = await jobs.queues.of('deliver').add('deliver', { sendId: newId() });
+    const failed = await jobs.failedJob();
     for (const [method, path] of REFUSED)
-      expect([path, (await ask(operator, method, path.replace('/1/', `/${id}/`))).status]).toEqual([
-        path,
-        405,
-      ]);
+      for (const job of [id, failed]) {
+        const { status } = await ask(operator, method, path.replace('/1/', `/${job}/`));
+        expect([path, status]).toEqual([path, 405]);
+      }
     expect(await jobs.queues.of('deliver').isPaused()).toBe(false);
     expect(await jobs.stateOf(id as string)).toBe('waiting');
+    expect(await jobs.stateOf(failed)).toBe('failed');
+    const { queues: shown } = JSON.parse((await ask(operator, 'GET', READS[0] as string)).text);
+    expect(shown.map((one: { allowRetries: boolean }) => one.allowRetries)).toEqual([false, false, false]);
   });
 
   it('refuses an operator’s change from elsewhere, or without the token of its page', async () => {
     const id = await jobs.failedJob();
-    const path = `/api/queues/deliver/${id}/retry`;
+    const path = `/api/queues/deliver/${id}/clean`;
     for (const headers of [
       { origin: 'https://evil.example' },
       { 'x-xsrf-token': '' },
@@ -209,7 +222,7 @@ describe('what a job holds that it should not', () => {
       data: JSON.stringify({ sendId, code: 90_817_263, to: leak, [leak]: leak }),
       opts: JSON.stringify({ attempts: 5, note: leak, parent: { id: leak, queue: leak } }),
       progress: JSON.stringify({ leak }),
-      returnvalue: JSON.stringify(leak),
+      returnvalue: JSON.stringify({ outcome: leak, [leak]: leak }),
       stacktrace: JSON.stringify([`Error: ${leak}\n    at ${leak} (file.js:1:1)`]),
       deid: leak,
       pb: leak,
@@ -223,9 +236,9 @@ describe('what a job holds that it should not', () => {
     for (const who of [onCall, operator])
       for (const path of [...PAGES, ...READS, `/api/queues/deliver/${second}`, `/api/queues/deliver/${leak}`])
         answers.push((await ask(who, 'GET', path.replace('/1', `/${id}`))).text);
-    // What refuses a retry quotes the job.
+    // The error about a missing job quotes its id.
     await jobs.redis.del(key);
-    answers.push((await ask(operator, 'PUT', `/api/queues/deliver/${id}/retry`)).text);
+    answers.push((await ask(operator, 'PUT', `/api/queues/deliver/${id}/clean`)).text);
 
     expect(answers.join('\n')).toContain(sendId);
     expect(answers.join('\n')).toContain('[removed]');
@@ -234,8 +247,8 @@ describe('what a job holds that it should not', () => {
 
   it.each([
     'attempts_exhausted',
-    'rejected_by_provider: Meta 131009 (config): A parameter of the message had a value that WhatsApp does not accept.',
-    'no_sender: the sender’s token cannot be opened',
+    'rejected_by_provider',
+    'job stalled more than allowable limit',
     'DriverAdapterError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',
@@ -247,39 +260,42 @@ describe('what a job holds that it should not', () => {
   });
 });
 
-describe('how a round of delivery ended', () => {
-  const jobOf = async (who: TestPerson, id: string) =>
-    JSON.parse((await ask(who, 'GET', `/api/queues/deliver/${id}`)).text).job;
+describe('a job of a send', () => {
+  const jobOf = async (id: string, reader = onCall) =>
+    JSON.parse((await ask(reader, 'GET', `/api/queues/deliver/${id}`)).text).job;
+  const finishedJob = async (returnValue: unknown, sendId = newId()): Promise<string> => {
+    const id = await jobs.failedJob(sendId);
+    await jobs.redis.hset(`${server.prefix}:deliver:${id}`, { returnvalue: JSON.stringify(returnValue) });
+    return id;
+  };
 
-  it('is explained in the reader’s language, by the provider’s code', async () => {
+  it('shows its outcome and links to its send', async () => {
+    const sendId = newId();
+    expect(await jobOf(await finishedJob({ outcome: 'no_sender' }, sendId))).toMatchObject({
+      data: { sendId },
+      returnValue: { outcome: 'no_sender' },
+      externalUrl: { href: `/staff/sends/${sendId}`, displayText: 'Open the send' },
+    });
+  });
+
+  it('links to its send in the reader’s language', async () => {
     const brazilian = await person(server, { staff: 'on_call' });
     await server.db.sql("update users set language = 'pt-BR' where id = $1", [brazilian.id]);
-    const id = await jobs.failedJob(newId(), 'attempts_exhausted: Meta 131000 (retry): +5511987660077');
-    expect(await jobOf(brazilian, id)).toMatchObject({
-      failedReason: 'attempts_exhausted: Meta 131000 (retry): O WhatsApp teve um erro interno.',
-      externalUrl: { displayText: 'Abrir o envio' },
-    });
+    const { externalUrl } = await jobOf(await jobs.failedJob(), brazilian);
+    expect(externalUrl.displayText).toBe('Abrir o envio');
   });
 
   it.each([
-    'rejected_by_provider: Meta 4711000000 (config): a code that is none',
-    'rejected_by_provider: Meta 131009 (stolen): words of somebody else',
-    'somebody_elses_end: Meta 131009 (config): words of ours',
-    'no_sender: words of somebody else',
-  ])('is removed where our workers write nothing like it: %s', async (reason) => {
-    expect((await jobOf(onCall, await jobs.failedJob(newId(), reason))).failedReason).toBe('[removed]');
+    ['a text', 'accepted'],
+    ['an unknown outcome', { outcome: 'stolen' }],
+    ['an outcome that is no text', { outcome: ['accepted'] }],
+  ])('hides a result that is %s', async (_, returnValue) => {
+    expect((await jobOf(await finishedJob(returnValue))).returnValue).toBeNull();
   });
 
-  it('is shown of completed jobs too, and every job links to its send', async () => {
-    const sendId = newId();
-    const id = await jobs.failedJob(sendId);
-    await jobs.redis.hset(`${server.prefix}:deliver:${id}`, {
-      returnvalue: JSON.stringify('rejected_by_provider: Meta 131026 (recipient): X'),
-    });
-    expect(await jobOf(onCall, id)).toMatchObject({
-      returnValue: `rejected_by_provider: Meta 131026 (recipient): ${explainError(131026, 'recipient').meaning.english}`,
-      externalUrl: { href: `/staff/sends/${sendId}`, displayText: 'Open the send' },
-    });
+  it('hides the other fields of a result', async () => {
+    const id = await finishedJob({ outcome: 'accepted', to: '+5511987660077' });
+    expect((await jobOf(id)).returnValue).toEqual({ outcome: 'accepted' });
   });
 });
 

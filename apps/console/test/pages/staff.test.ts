@@ -1,5 +1,10 @@
-import { maskRecipient, senderStop, templateStop, type SenderReading } from '@onecode/domain';
-import { OWN_FAULTS } from '@onecode/runtime';
+import {
+  maskRecipient,
+  senderStop,
+  templateStop,
+  UNREADABLE_TOKEN,
+  type SenderReading,
+} from '@onecode/domain';
 import {
   applySenderReading,
   createPresence,
@@ -214,7 +219,7 @@ describeInBrowser('the pages of staff', () => {
       (httpStatus) => classifyError({ httpStatus, code: null, subcode: null, isTransient: false }).reason,
     );
     const expired = explainError(190, 'config').meaning.english;
-    const reasons = [...told, ...met, OWN_FAULTS.unreadable_token, expired];
+    const reasons = [...told, ...met, UNREADABLE_TOKEN.reason, expired];
     for (const reason of reasons)
       await stopSender(database, await buildSender(database), {
         reason,

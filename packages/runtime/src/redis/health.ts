@@ -20,15 +20,14 @@ function readQueues(queues: Queues) {
       const queue = queues.of(name);
       const [isPaused, counts] = await Promise.all([
         queue.isPaused(),
-        queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed', 'failed'),
+        queue.getJobCounts('waiting', 'active', 'failed'),
       ]);
       const count = (state: string): number => counts[state] ?? 0;
       return {
         name,
         isPaused,
-        waiting: count('waiting') + count('prioritized'),
+        waiting: count('waiting'),
         active: count('active'),
-        delayed: count('delayed'),
         failed: count('failed'),
       };
     }),

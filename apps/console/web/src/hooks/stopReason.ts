@@ -9,7 +9,7 @@ const SENTENCES = [
   ['restricted', /^Meta has restricted the business account: (.*?)\.?$/],
   ['blocked', /^Meta says that it cannot send: (.*)$/],
   ['category', /^category (.*)$/],
-  ['unreadableToken', /^the sender’s token cannot be opened$/],
+  ['unreadableToken', /^the sender’s token cannot be decrypted$/],
   ['malformedId', /^The sender's phone number id is malformed\.$/],
   ['denied', /^The provider denied access without an error code\.$/],
   ['redirected', /^The provider answered with a redirect, which is not followed\.$/],

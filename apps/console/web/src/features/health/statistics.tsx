@@ -162,7 +162,7 @@ function useProcesses({ senders, loops, queues }: HealthView): Statistic[] {
   const { seconds } = useDurations();
   const able = senders?.filter(({ state }) => state === 'active').length ?? 0;
   const swept = loops?.find(({ loop }) => loop === 'sweep');
-  const jobs = (state: 'waiting' | 'active' | 'delayed'): string =>
+  const jobs = (state: 'waiting' | 'active'): string =>
     whole((queues ?? []).reduce((sum, queue) => sum + queue[state], 0));
   return [
     {
@@ -181,7 +181,7 @@ function useProcesses({ senders, loops, queues }: HealthView): Statistic[] {
     {
       name: 'queues',
       value: queues && jobs('waiting'),
-      detail: queues && t('jobs', { active: jobs('active'), delayed: jobs('delayed') }),
+      detail: queues && t('jobs', { active: jobs('active') }),
     },
   ];
 }

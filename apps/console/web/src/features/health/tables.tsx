@@ -62,7 +62,7 @@ export function QueueTable({ queues }: Pick<HealthView, 'queues'>) {
             </>
           ),
         },
-        ...(['waiting', 'active', 'delayed', 'failed'] as const).map((state) => ({
+        ...(['waiting', 'active', 'failed'] as const).map((state) => ({
           title: t(`queues.${state}`),
           ta: 'end' as const,
           render: (queue: NonNullable<HealthView['queues']>[number]) => whole(queue[state]),
