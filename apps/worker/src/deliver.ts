@@ -30,7 +30,7 @@ import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './
 import type { OpenSender } from './senderPool.js';
 
 /** How a delivery ended. */
-export type DeliveryEnd =
+type DeliveryEnd =
   | Exclude<Postponement | Settlement, { kind: 'reassign' | 'failed' }>
   /** `isRequestFault`: Meta refused the request itself, and would refuse it for any recipient. */
   | { kind: 'failed'; reason: FailureReason; isRequestFault?: boolean }

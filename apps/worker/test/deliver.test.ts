@@ -121,7 +121,9 @@ describe('the job of a send', () => {
   it('fails with attempts_exhausted when its call used the last attempt', async () => {
     t.simulator.rules.add({ fault: { error: 131000 } });
     const id = await buildSend(t.database, t.caller);
-    await t.sql('update sends set attempts = 4, attempt_number = 4, version = version + 1 where id = $1', [id]);
+    await t.sql('update sends set attempts = 4, attempt_number = 4, version = version + 1 where id = $1', [
+      id,
+    ]);
     await t.enqueue('live', id);
     expect((await jobOf(id, 'failed')).failedReason).toBe('attempts_exhausted');
   });

@@ -137,9 +137,6 @@ describe('while live delivery is held', () => {
 /** The number of unfinished delivery jobs. */
 async function jobsUnderWay({ redis, prefix }: UsedWorker): Promise<number> {
   const queue = `${prefix}:deliver`;
-  const counts = await Promise.all([
-    redis.llen(`${queue}:wait`),
-    redis.llen(`${queue}:active`),
-  ]);
+  const counts = await Promise.all([redis.llen(`${queue}:wait`), redis.llen(`${queue}:active`)]);
   return counts.reduce((sum, count) => sum + count);
 }

@@ -107,10 +107,7 @@ export function createSendRoute({
   };
 }
 
-async function enqueue(
-  deliveryQueue: DeliveryQueue,
-  { id, mode, traceparent }: Send,
-): Promise<void> {
+async function enqueue(deliveryQueue: DeliveryQueue, { id, mode, traceparent }: Send): Promise<void> {
   const queue = mode === 'test' ? 'simulate' : 'deliver';
   await inSpan(`publish ${queue}`, { kind: 'producer', parent: traceparent }, async (span) => {
     const isAccepted = await deliveryQueue.enqueue(queue, [{ sendId: id }]);
