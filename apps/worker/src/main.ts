@@ -96,7 +96,11 @@ await runProcess('worker', async () => {
   const mail = { mailer: await openMailer(config), consoleUrl: config.CONSOLE_URL || null };
   const consumers = startConsumers(context, config);
   const graph = createGraphReader(provider);
-  const dueDeliveries = createDueDeliveries(context, consumers.isConnected, config.DELIVERY_CONCURRENCY);
+  const dueDeliveries = createDueDeliveries(
+    context,
+    () => consumers.isConnected(),
+    config.DELIVERY_CONCURRENCY,
+  );
   const checks: ReadinessChecks = {
     database: () => checkDatabase(database),
     redis: () => consumers.isReady(),

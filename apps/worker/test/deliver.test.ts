@@ -103,7 +103,7 @@ describe('the job of a send', () => {
   };
 
   it.each([
-    ['accepted', 'it', {}],
+    ['accepted', 'Meta accepts the message', { acceptThenDrop: true }],
     ['rejected_by_provider', 'Meta rejects the recipient (131026)', { error: 131026 }],
     ['no_sender', 'Meta rejects the token (190)', { error: 190 }],
     ['no_sender', 'the sender cools down (131057)', { error: 131057 }],
@@ -121,9 +121,7 @@ describe('the job of a send', () => {
   it('fails with attempts_exhausted when its call used the last attempt', async () => {
     t.simulator.rules.add({ fault: { error: 131000 } });
     const id = await buildSend(t.database, t.caller);
-    await t.sql('update sends set attempts = 4, attempt_number = 4, version = version + 1 where id = $1', [
-      id,
-    ]);
+    await t.sql('update sends set attempts = 4, version = version + 1 where id = $1', [id]);
     await t.enqueue('live', id);
     expect((await jobOf(id, 'failed')).failedReason).toBe('attempts_exhausted');
   });

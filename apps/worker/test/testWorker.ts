@@ -99,7 +99,7 @@ export async function startWorker(
     if (process.env['SHOW']) console.error(error);
     failures.push(error);
   };
-  const due = createDueDeliveries(context, consumers.isConnected, config.DELIVERY_CONCURRENCY);
+  const due = createDueDeliveries(context, () => consumers.isConnected(), config.DELIVERY_CONCURRENCY);
   const loops =
     pauseMs === null
       ? []
