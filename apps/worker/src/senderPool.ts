@@ -7,7 +7,7 @@ const CACHED_MS = 1_000;
 
 /** A sender with its access token in clear. */
 export interface OpenSender extends SenderDetails {
-  /** Null when the sealed token cannot be opened. */
+  /** Null when the token cannot be decrypted. */
   token: string | null;
 }
 
