@@ -168,6 +168,7 @@ describe('docs/configuration.md', () => {
       ...model.matchAll(/^ *(\w+) +(?:Int|String)\??(?: +@default\("?(\w+)"?\))? +@map\("(\w+)"\)/gm),
     ];
     const settings = new Map(declared.map(([, , value = 'off', column]) => [column!, `\`${value}\``]));
+    for (const column of ['mail_from', 'trial_sends_of_day']) settings.delete(column);
     expect(byName(tableOf("Operators' settings"))).toEqual(byName(settings));
     const columns = new Map(declared.map(([, field, , column]) => [field!, column!]));
     for (const [field, { min, max }] of Object.entries(SETTING_BOUNDS)) {

@@ -95,7 +95,7 @@ async function openAll(environment, options, flushRedis) {
     console.log(`Filling a database with ${options.rows} sends …`);
     const filled = await openOnecode(environment, WORKING_TREE, 'onecode_filled', options.rows);
     // A worker has counted and masked them long ago.
-    await filled.pool.query(`update erasures set up_to = (select id from sends order by id desc limit 1)`);
+    await filled.pool.query(`update cursors set position = (select id from sends order by id desc limit 1)`);
     targets.push(filled);
   }
   if (before !== null) targets.push(await openOnecode(environment, before, 'onecode_before', 0));

@@ -1,4 +1,4 @@
--- When an account's ceiling of units for a day or a month (UTC) lets sends through again: when the next one begins; null for now.
+-- When a ceiling of units for a day or a month (UTC) lets sends through again: when the next one begins; null for now.
 --
 -- units: of the day or month of `units_on`
 -- new: units of now

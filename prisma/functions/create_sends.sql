@@ -26,6 +26,7 @@ declare
   v_locked uuid[] := lock_applications(p_sends, p_wait_ms);
   -- After the locks, so that times of one account never go back.
   v_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_today date := v_now at time zone 'UTC';
   v_settings settings;
   -- With what this call has created: of the account, of the application, and in all.
   v_account_id uuid;
@@ -159,7 +160,9 @@ begin
     v_trial_share_at := null;
     v_trial_failures_at := null;
     if w.trial_countries is not null then
-      v_trial_at := trial_opens_at(v_trial_new, v_now, v_settings);
+      v_trial_at := ceiling_opens_at(
+        'day', v_settings.trial_sends_per_day, v_settings.trial_sends_on, v_settings.trial_sends_of_day, v_trial_new, v_now
+      );
       v_trial_share_at := ceiling_opens_at('day', v_settings.trial_account_sends_per_day, w.units_on, w.units_of_day, v_units, v_now);
       v_trial_failures_at := trial_failures_open_at(w.account_id, v_units, v_now);
     end if;
@@ -226,7 +229,8 @@ begin
     perform insert_sends(p_sends, v_created, v_now);
   end if;
   if v_trial_new > 0 then
-    update counted_tries set tries = tries + v_trial_new where key_hash = trial_sends_key(v_now);
+    update settings set trial_sends_on = v_today,
+      trial_sends_of_day = v_trial_new + case when trial_sends_on = v_today then trial_sends_of_day else 0 end;
   end if;
 end
 $$;

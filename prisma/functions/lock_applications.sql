@@ -1,5 +1,5 @@
 -- Locks the accounts and applications of these sends that nobody else has locked, in the order of the ids, so that two calls never wait for
--- each other. Trial accounts share the row that counts their sends of the day.
+-- each other. Trial accounts also need the lock of `settings`, which counts their sends of the day.
 --
 -- p_wait_ms: how long to wait for the locks of the others first; null for not at all.
 --
@@ -9,7 +9,6 @@ language plpgsql as $$
 declare
   v_accounts uuid[] := array(select s.account_id from unnest(p_sends) s);
   v_applications uuid[] := array(select s.application_id from unnest(p_sends) s);
-  v_now timestamptz := clock_timestamp();
   v_trial uuid[];
 begin
   if p_wait_ms is not null then
@@ -26,9 +25,7 @@ begin
     where a.id = any (v_accounts) and p.id = any (v_applications) order by a.id, p.id for no key update of a, p skip locked
   ) l;
   if v_trial is not null then
-    insert into counted_tries (key_hash, tries, ends_at) select trial_sends_key(v_now), 0, date_trunc('day', v_now, 'UTC') + interval '1 day'
-      where not exists (select from counted_tries t where t.key_hash = trial_sends_key(v_now)) on conflict do nothing;
-    perform from counted_tries t where t.key_hash = trial_sends_key(v_now) for no key update skip locked;
+    perform from settings for no key update skip locked;
     if not found then
       v_applications := array(select id from unnest(v_applications) id where id <> all (v_trial));
     end if;

@@ -110,9 +110,10 @@ describe('an account', () => {
 
   it('on trial is told where it may send, and what trials sent today of what they share', async () => {
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
+    await store.sql('update settings set trial_sends_of_day = 500');
+    expect(await json('account trials')).toEqual({ day: TODAY, sends: 0, sends_per_day: 500 });
     await store.sql(
-      `insert into counted_tries (key_hash, tries, ends_at)
-       values (trial_sends_key(now()), 37, now()), (trial_sends_key('2026-01-01'), 500, now())`,
+      `update settings set trial_sends_on = (now() at time zone 'UTC')::date, trial_sends_of_day = 37`,
     );
     expect(await json('account trials')).toEqual({ day: TODAY, sends: 37, sends_per_day: 500 });
     const id = await buildAccount(store.database);

@@ -21,7 +21,10 @@ create table settings (
   price_currency text check (price_currency ~ '^[A-Z]{3}$'),
   retain_numbers_days integer default 90 check (retain_numbers_days between 1 and 3650),
   retain_sends_days integer check (retain_sends_days between 30 and 3650),
-  new_account_units_per_day integer default 1000 check (new_account_units_per_day between 0 and 1000000000)
+  new_account_units_per_day integer default 1000 check (new_account_units_per_day between 0 and 1000000000),
+  mail_from text,
+  trial_sends_on date not null default '1970-01-01',
+  trial_sends_of_day integer not null default 0 check (trial_sends_of_day >= 0)
 );
 insert into settings default values;
 
@@ -466,11 +469,11 @@ create table receipts (
   tries smallint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
-create table erasures (
-  step text primary key check (step in ('codes', 'statistics', 'numbers', 'test_sends', 'sends')),
-  up_to uuid not null default '00000000-0000-0000-0000-000000000000'
+create table cursors (
+  name text primary key check (name in ('codes', 'statistics', 'numbers', 'test_sends', 'sends')),
+  position uuid not null default '00000000-0000-0000-0000-000000000000'
 );
-insert into erasures (step) values ('codes'), ('statistics'), ('numbers'), ('test_sends'), ('sends');
+insert into cursors (name) values ('codes'), ('statistics'), ('numbers'), ('test_sends'), ('sends');
 
 create table send_identities (
   send_id uuid primary key,
@@ -1008,17 +1011,6 @@ language sql immutable as $$
   select sum(o.points)::integer from unnest(recipients, points) as o (recipient, points) where o.recipient = points_of.recipient
 $$;
 
-create or replace function trial_sends_key(at timestamptz) returns bytea
-language sql stable as $$
-  select sha256(('trial sends of ' || (at at time zone 'UTC')::date)::bytea)
-$$;
-
-create or replace function trial_opens_at(p_new integer, p_at timestamptz, p_settings settings) returns timestamptz
-language sql stable as $$
-  select t.ends_at from counted_tries t
-  where t.key_hash = trial_sends_key(p_at) and t.tries + p_new >= p_settings.trial_sends_per_day
-$$;
-
 create or replace function insert_sends(p_sends new_send[], p_created created_send[], p_now timestamptz) returns void
 language plpgsql as $$
 declare
@@ -1067,7 +1059,6 @@ language plpgsql as $$
 declare
   v_accounts uuid[] := array(select s.account_id from unnest(p_sends) s);
   v_applications uuid[] := array(select s.application_id from unnest(p_sends) s);
-  v_now timestamptz := clock_timestamp();
   v_trial uuid[];
 begin
   if p_wait_ms is not null then
@@ -1084,9 +1075,7 @@ begin
     where a.id = any (v_accounts) and p.id = any (v_applications) order by a.id, p.id for no key update of a, p skip locked
   ) l;
   if v_trial is not null then
-    insert into counted_tries (key_hash, tries, ends_at) select trial_sends_key(v_now), 0, date_trunc('day', v_now, 'UTC') + interval '1 day'
-      where not exists (select from counted_tries t where t.key_hash = trial_sends_key(v_now)) on conflict do nothing;
-    perform from counted_tries t where t.key_hash = trial_sends_key(v_now) for no key update skip locked;
+    perform from settings for no key update skip locked;
     if not found then
       v_applications := array(select id from unnest(v_applications) id where id <> all (v_trial));
     end if;
@@ -1343,6 +1332,7 @@ declare
   v_locked uuid[] := lock_applications(p_sends, p_wait_ms);
   -- After the locks, so that times of one account never go back.
   v_now timestamptz := date_trunc('milliseconds', clock_timestamp());
+  v_today date := v_now at time zone 'UTC';
   v_settings settings;
   -- With what this call has created: of the account, of the application, and in all.
   v_account_id uuid;
@@ -1476,7 +1466,9 @@ begin
     v_trial_share_at := null;
     v_trial_failures_at := null;
     if w.trial_countries is not null then
-      v_trial_at := trial_opens_at(v_trial_new, v_now, v_settings);
+      v_trial_at := ceiling_opens_at(
+        'day', v_settings.trial_sends_per_day, v_settings.trial_sends_on, v_settings.trial_sends_of_day, v_trial_new, v_now
+      );
       v_trial_share_at := ceiling_opens_at('day', v_settings.trial_account_sends_per_day, w.units_on, w.units_of_day, v_units, v_now);
       v_trial_failures_at := trial_failures_open_at(w.account_id, v_units, v_now);
     end if;
@@ -1543,7 +1535,8 @@ begin
     perform insert_sends(p_sends, v_created, v_now);
   end if;
   if v_trial_new > 0 then
-    update counted_tries set tries = tries + v_trial_new where key_hash = trial_sends_key(v_now);
+    update settings set trial_sends_on = v_today,
+      trial_sends_of_day = v_trial_new + case when trial_sends_on = v_today then trial_sends_of_day else 0 end;
   end if;
 end
 $$;
@@ -1807,12 +1800,6 @@ create table invitations (
 );
 
 -- ── Mail ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-create table mail_sender (
-  id boolean primary key default true check (id),
-  mail_from text
-);
-insert into mail_sender default values;
 
 create table event_webhooks (
   account_id uuid primary key references accounts,

@@ -77,8 +77,9 @@ export interface TrialSends {
 /** What trial accounts sent today, and may send in a day. */
 export async function readTrialSends(database: Connection): Promise<TrialSends> {
   const [row] = await database.sql.query<[TrialSends]>`
-    select (now() at time zone 'UTC')::date::text as day, coalesce(t.tries, 0) as sends, s.trial_sends_per_day as "perDay"
-    from settings s left join counted_tries t on t.key_hash = trial_sends_key(now())`;
+    select today::text as day, case when trial_sends_on = today then trial_sends_of_day else 0 end as sends,
+      trial_sends_per_day as "perDay"
+    from settings, (select (now() at time zone 'UTC')::date as today)`;
   return row;
 }
 

@@ -138,7 +138,7 @@ export interface MailStatistics {
 
 export async function readMailStatistics({ sql }: Connection): Promise<MailStatistics> {
   const [row] = await sql.query<[MailStatistics]>`
-    select (select mail_from is not null from mail_sender) as "isOn", count(*) filter (where due_at is not null)::integer as waiting,
+    select (select mail_from is not null from settings) as "isOn", count(*) filter (where due_at is not null)::integer as waiting,
       extract(epoch from clock_timestamp() - min(created_at) filter (where due_at is not null))::float8 as "oldestSeconds",
       count(*) filter (where outcome = 'given_up' and ended_at > clock_timestamp() - interval '1 day')::integer as "givenUp",
       max(error) filter (where due_at is not null or ended_at > clock_timestamp() - interval '1 day') as error

@@ -33,13 +33,13 @@ export interface Quiet {
 
 /** Whether workers send mail: without, none is written, and no page offers any. */
 export async function sendsMail({ reads }: Pick<Connection, 'reads'>): Promise<boolean> {
-  const [row] = await reads.query<[{ is: boolean }]>`select mail_from is not null as is from mail_sender`;
+  const [row] = await reads.query<[{ is: boolean }]>`select mail_from is not null as is from settings`;
   return row.is;
 }
 
 /** Notes the sender of the mails that this worker sends; null: it sends none. */
 export async function noteMailSender({ sql }: Sql, from: string | null): Promise<void> {
-  await sql.execute`update mail_sender set mail_from = ${from} where mail_from is distinct from ${from}`;
+  await sql.execute`update settings set mail_from = ${from} where mail_from is distinct from ${from}`;
 }
 
 /**
@@ -56,7 +56,7 @@ export async function writeMails<Kind extends MailKind>(
     insert into outbox (id, event, recipient, language, kind, facts, gives_up_at)
     select gen_random_uuid(), ${event}, r.email, r.language, ${kind}, ${JSON.stringify(facts)}::jsonb || r.facts,
       clock_timestamp() + interval '1 day'
-    from mail_sender s cross join (${recipients(to)}) r
+    from settings s cross join (${recipients(to)}) r
     where s.mail_from is not null and not ${kind} = any(coalesce(r.muted_mails, '{}')) and not ${isQuiet(quiet, Prisma.sql`r.email`)}
     on conflict (event, recipient) do nothing`;
   const told = typeof to === 'object' && 'adminsOf' in to ? EVENTS[kind]?.(facts) : undefined;
@@ -131,7 +131,7 @@ export async function writeLinkMail<Kind extends MailKind>(
     select ${id}::uuid, ${`${kind} ${id}`}, ${recipient}, ${language}, ${kind}, ${JSON.stringify(facts)}::jsonb,
       ${new Uint8Array(seal(keyring, id, link))}::bytea,
       clock_timestamp() + least(make_interval(mins => ${minutes}::integer), interval '1 day')
-    from mail_sender where mail_from is not null`;
+    from settings where mail_from is not null`;
 }
 
 /** The kinds of mails that a person does not want. */

@@ -76,9 +76,9 @@ export function countSends(
 
 /** Up to which time all sends are counted in the table, by their ids; the others are counted by `countSends`. */
 export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date> {
-  const [{ up_to: upTo }] = await sql.query<[{ up_to: string }]>`
-    select up_to from erasures where step = 'statistics'`;
-  return timeOf(upTo);
+  const [{ position }] = await sql.query<[{ position: string }]>`
+    select position from cursors where name = 'statistics'`;
+  return timeOf(position);
 }
 
 /**
@@ -96,9 +96,9 @@ async function foldDay(database: Database): Promise<boolean> {
   return database.transaction(
     async ({ sql }) => {
       const [first] = await sql.query<{ id: string; settled: Date }[]>`
-        with position as materialized (select up_to from erasures where step = 'statistics' for update skip locked)
+        with cursor as materialized (select position from cursors where name = 'statistics' for update skip locked)
         select s.id, statement_timestamp() - make_interval(days => ${SETTLED_DAYS}::integer) as settled
-        from position e cross join lateral (select id from sends where id >= e.up_to order by id limit 1) s`;
+        from cursor c cross join lateral (select id from sends where id >= c.position order by id limit 1) s`;
       if (first === undefined) return false;
       const day = new Date(Math.floor(timeOf(first.id).getTime() / DAY_MS) * DAY_MS);
       const end = new Date(day.getTime() + DAY_MS);
@@ -127,7 +127,7 @@ async function foldDay(database: Database): Promise<boolean> {
       await sql.execute`
         insert into daily_statistics
         select * from jsonb_populate_recordset(null::daily_statistics, ${JSON.stringify(records)}::jsonb)`;
-      await sql.execute`update erasures set up_to = ${firstIdAt(end)}::uuid where step = 'statistics'`;
+      await sql.execute`update cursors set position = ${firstIdAt(end)}::uuid where name = 'statistics'`;
       return true;
     },
     { timeout: FOLD_MS_MAX },
@@ -170,7 +170,7 @@ function addTo(rows: Map<string, FoldedCell>, { application, country, locale, ..
 /** Deletes what is counted of an account in the table, after its sends: a day that is under way may still have some of them. */
 export async function deleteDailyStatistics(database: Database, accountId: string): Promise<void> {
   await database.transaction(async ({ sql }) => {
-    await sql.execute`select from erasures where step = 'statistics' for update`;
+    await sql.execute`select from cursors where name = 'statistics' for update`;
     await sql.execute`
       delete from daily_statistics d using applications p where p.id = d.application_id and p.account_id = ${accountId}::uuid`;
   });

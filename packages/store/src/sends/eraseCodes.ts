@@ -19,12 +19,12 @@ const LATE_SECONDS = 60;
 export async function eraseExpiredCodes(database: Database, limit: number): Promise<number> {
   const [row] = await database.sql.query<[{ count: number }]>`
     with begun as materialized (
-      select up_to from erasures where step = 'codes' for update skip locked
+      select position from cursors where name = 'codes' for update skip locked
     ), page as materialized (
       select s.id, s.expires_at > statement_timestamp() or coalesce(s.claimed_until > statement_timestamp(), false) as lives,
         s.sealed_code is not null and s.status = 'sent' and s.lost_at is null as has_code
       from begun cross join lateral (
-        select * from sends where id > begun.up_to and id < ${idOfSecondsAgo(LATE_SECONDS)} order by id limit ${limit}
+        select * from sends where id > begun.position and id < ${idOfSecondsAgo(LATE_SECONDS)} order by id limit ${limit}
       ) s
     ), expired as materialized (
       select id, has_code from page
@@ -37,7 +37,7 @@ export async function eraseExpiredCodes(database: Database, limit: number): Prom
     ), erased as (
       update sends set sealed_code = null, version = version + 1 where id = any(array(select id from locked))
     ), moved as (
-      update erasures set up_to = (select id from expired order by id desc limit 1) where step = 'codes' and exists (select from expired)
+      update cursors set position = (select id from expired order by id desc limit 1) where name = 'codes' and exists (select from expired)
     )
     select count(*)::integer as count from expired`;
   return row.count;

@@ -36,16 +36,16 @@ const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, numbe
  */
 export async function retainOnwards(database: Database, signal: AbortSignal): Promise<Retained> {
   return eachStep(database, signal, (step, days) => async (connection) => {
-    const [position] = await connection.sql.query<{ up_to: string }[]>`
-      select up_to from erasures where step = ${step} for update skip locked`;
-    if (position === undefined) return null;
-    const page = await readPage(connection, step, days, position.up_to);
+    const [cursor] = await connection.sql.query<{ position: string }[]>`
+      select position from cursors where name = ${step} for update skip locked`;
+    if (cursor === undefined) return null;
+    const page = await readPage(connection, step, days, cursor.position);
     const young = page.findIndex(({ is_old }) => !is_old);
     const old = young < 0 ? page : page.slice(0, young);
     const changed = await apply(connection, step, old);
     const last = old.at(-1);
     if (last !== undefined)
-      await connection.sql.execute`update erasures set up_to = ${last.id}::uuid where step = ${step}`;
+      await connection.sql.execute`update cursors set position = ${last.id}::uuid where name = ${step}`;
     return { changed, isLast: old.length < PAGE };
   });
 }
@@ -73,8 +73,8 @@ export async function readRetention(database: Connection): Promise<{ seconds: nu
   const [row] = await database.sql.query<[{ seconds: number | null }]>`
     select max(extract(epoch from statement_timestamp() - s.created_at - make_interval(days => k.days)))::float8 as seconds
     from unnest(${steps.map(([step]) => step)}::text[], ${steps.map(([, days]) => days)}::integer[]) as k (step, days)
-    join erasures e on e.step = k.step
-    cross join lateral (select created_at from sends where id > e.up_to order by id limit 1) s`;
+    join cursors c on c.name = k.step
+    cross join lateral (select created_at from sends where id > c.position order by id limit 1) s`;
   return row;
 }
 
@@ -112,7 +112,7 @@ interface PageRow {
 function readPage({ sql }: Connection, step: Step, days: number, after: string): Promise<PageRow[]> {
   return sql.query<PageRow[]>`
     select id, mode, recipient, created_at < statement_timestamp() - make_interval(days => ${days}::integer)
-      and (${step} = 'numbers' or id < (select up_to from erasures where step = 'statistics')) as is_old
+      and (${step} = 'numbers' or id < (select position from cursors where name = 'statistics')) as is_old
     from sends where id > ${after}::uuid order by id limit ${PAGE}::integer`;
 }
 

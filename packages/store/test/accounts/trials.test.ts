@@ -5,6 +5,7 @@ import {
   createSend,
   grantCredits,
   openDatabase,
+  readTrialSends,
 } from '@onecode/store';
 import { failure, type FailureReason } from '@onecode/domain';
 import {
@@ -45,6 +46,27 @@ async function createRejected(caller: TestCaller, count: number): Promise<void> 
 }
 
 describe('a trial account', () => {
+  it('shares the daily pool with all trial accounts, which create exactly so many live sends together', async () => {
+    await changeSetting(store.database, TEST_ACTOR, 'trialSendsPerDay', 25);
+    await store.sql(`update settings set trial_sends_on = '2026-01-01', trial_sends_of_day = 500`);
+    const callers = await Promise.all(Array.from({ length: 4 }, () => trial()));
+    const processes = Array.from({ length: 3 }, () => openDatabase(store.url, { connectionsMax: 4 }));
+
+    const ends = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        create(callers[index % callers.length]!, processes[index % processes.length]),
+      ),
+    );
+
+    await Promise.all(processes.map(closeDatabase));
+    expect(ends.filter((end) => end === 'created')).toHaveLength(25);
+    expect(new Set(ends)).toEqual(new Set(['created', 'trial_ceiling']));
+    expect(await readTrialSends(store.database)).toMatchObject({ sends: 25, perDay: 25 });
+    const ordinary = await buildCaller(store.database, 'live');
+    expect(await create(ordinary)).toBe('created');
+    await changeSetting(store.database, TEST_ACTOR, 'trialSendsPerDay', 500);
+  });
+
   it('creates exactly its daily share of live sends, and leaves the rest of the pool to other accounts', async () => {
     await changeSetting(store.database, TEST_ACTOR, 'trialAccountSendsPerDay', 7);
     const caller = await trial();

@@ -28,7 +28,7 @@ let callers: TestCaller[];
 let live: TestCaller;
 beforeEach(async () => {
   await store.sql('truncate accounts, senders, attempts, receipts cascade');
-  await store.sql('update erasures set up_to = default');
+  await store.sql('update cursors set position = default');
   await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', null);
   await buildSender(store.database);
   live = await buildCaller(store.database, 'live');
@@ -99,7 +99,7 @@ it('counts of any sends are those of every row, before and after they are folded
   await fc.assert(
     fc.asyncProperty(histories(OVER), async (sends) => {
       await store.sql('truncate sends, daily_statistics cascade');
-      await store.sql('update erasures set up_to = default');
+      await store.sql('update cursors set position = default');
       await insertSends(store, sends);
       await store.sql(
         `update sends set pricing = '{"type": "regular", "model": "PMP", "category": "authentication", "billable": true}' where status = 'read' and mode = 'live'`,
@@ -109,7 +109,7 @@ it('counts of any sends are those of every row, before and after they are folded
       const [counted, told] = await countedAndTold(today - 8 * DAY_MS);
       expect(told).toEqual(counted);
       expect([await chart(), await chart(callers[3])]).toEqual(before);
-      await store.sql(`delete from sends where id < (select up_to from erasures where step = 'statistics')`);
+      await store.sql(`delete from sends where id < (select position from cursors where name = 'statistics')`);
       expect([await chart(), await chart(callers[3])]).toEqual(before);
     }),
     { numRuns: 10, endOnFailure: true },
@@ -185,7 +185,7 @@ it('a day waits, and all after it, while one of its sends or receipts does, and 
 
 it.each([
   ['before the counts are written', 'insert on daily_statistics'],
-  ['before the day is marked', 'update on erasures'],
+  ['before the day is marked', 'update on cursors'],
 ])('a fold that ends %s has counted nothing', async (_, event) => {
   await insertSends(store, history(2));
   const before = await chart();

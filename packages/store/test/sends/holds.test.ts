@@ -23,7 +23,7 @@ describe('the codes of sent messages', () => {
   let numbers = 1000;
   beforeEach(async () => {
     await store.sql('truncate senders, accounts cascade');
-    await store.sql(`update erasures set up_to = '00000000-0000-0000-0000-000000000000'`);
+    await store.sql(`update cursors set position = '00000000-0000-0000-0000-000000000000'`);
     senderId = (await buildSender(store.database)).id;
     model = await buildSend(store.database, await buildCaller(store.database, 'live', { credits: 100 }));
   });

@@ -34,7 +34,7 @@ let live: TestCaller;
 let test: TestCaller;
 beforeEach(async () => {
   await store.sql('truncate accounts, senders, denials, attempts, send_identities, guess_budgets cascade');
-  await store.sql(`update erasures set up_to = default`);
+  await store.sql(`update cursors set position = default`);
   await changeSetting(store.database, TEST_ACTOR, 'retainNumbersDays', 90);
   await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', null);
   live = await buildCaller(store.database, 'live', { credits: 1_000 });
@@ -102,7 +102,7 @@ describe('numbers', () => {
     expect(await overdueDays()).toBe(12 - 9);
     await makeOlder(id, 90, FAILED);
     expect(await overdueDays()).toBe(102 - 9);
-    await store.sql(`update erasures set up_to = $1 where step = 'statistics'`, [newId()]);
+    await store.sql(`update cursors set position = $1 where name = 'statistics'`, [newId()]);
     expect(await overdueDays()).toBe(102 - 30);
     await retainOnwards(store.database, always);
     expect(await overdueDays()).toBeNull();
