@@ -214,14 +214,15 @@ describe('a number’s report of another business account', () => {
       applyProviderReport(
         t.database,
         businessAccountId,
-        { about: 'number', displayNumber: sender.number.slice(1), values: { status: 'FLAGGED' } },
+        { about: 'number', displayNumber: sender.number.slice(1), values: { throughputLevel: 'HIGH' } },
         new Date(),
       );
-    const status = async () => (await listSenderKnowledge(t.database, sender.id))[0]!.number.status?.value;
+    const level = async () =>
+      (await listSenderKnowledge(t.database, sender.id))[0]!.number.throughputLevel?.value;
     await tell('999');
-    expect(await status()).toBeUndefined();
+    expect(await level()).toBeUndefined();
     await tell('7');
-    expect(await status()).toBe('FLAGGED');
+    expect(await level()).toBe('HIGH');
   });
 });
 
@@ -399,12 +400,12 @@ describe('a read of what the provider knows', () => {
     await change('en', { otpType: null, ttlSeconds: 900, codeExpirationMinutes: 5 });
     await business.changeAccount(ACCOUNT, { subscribed: false }, { silent: true });
     await business.changePortfolio({ verificationStatus: 'UNVERIFIED' });
-    await business.changeSender(sender.phoneNumberId, { status: 'FLAGGED' }, { silent: true });
+    await business.changeSender(sender.phoneNumberId, { qualityRating: 'RED' }, { silent: true });
     business.changeToken('test-token', { scopes: ['whatsapp_business_management'] });
     await readAgain();
     expect(await badOf()).toEqual([
       ['token_scopes', 'scopes_missing'],
-      ['number_connected', 'number_flagged'],
+      ['number_connected', 'number_quality'],
       ['template_en', 'template_button'],
       ['template_ttl', 'ttl_too_long'],
       ['template_footer', 'footer_differs'],

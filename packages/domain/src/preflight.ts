@@ -49,8 +49,8 @@ export const PREFLIGHT_TEXTS = {
   scopes_missing:
     'The access token lacks {{scopes}}. Give the system user these permissions, and replace the token here.',
   number_status: 'Meta says of the number: {{status}}. Connect or register it in WhatsApp Manager.',
-  number_flagged:
-    'Meta has flagged the number: its quality is low, because people block or report it. Send less from it, and look at who is written to and who requests codes that nobody types.',
+  number_quality:
+    'Meta rates the quality of the number as low, because people block or report it. Send less from it, and check which recipients request codes and never enter them.',
   number_blocked: 'Meta does not let the number send: {{why}}. Do what WhatsApp Manager asks for.',
   template_missing:
     'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
@@ -145,7 +145,7 @@ export function maySend(results: readonly PreflightResult[]): boolean {
   return (
     allows('token_valid', 'token_expires') &&
     allows('token_scopes') &&
-    allows('number_connected', 'number_flagged') &&
+    allows('number_connected', 'number_quality') &&
     (['template_pt_br', 'template_en'] as const).some((check) => allows(check, 'template_category_soon'))
   );
 }
@@ -180,10 +180,10 @@ function tokenScopes(input: PreflightInput): Found {
 function numberConnected(input: PreflightInput): Found {
   const { status } = input.number;
   if (input.failures.number !== undefined || status === undefined) return unknown(input, 'number');
-  if (isOfLowQuality(input.number)) return bad('number_flagged');
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
   const stop = senderStop(input.number, input.businessAccount, input.now);
-  return stop === null ? fine() : bad('number_blocked', { why: stop.word.replace(/\.$/, '') });
+  if (stop !== null) return bad('number_blocked', { why: stop.word.replace(/\.$/, '') });
+  return isOfLowQuality(input.number) ? bad('number_quality') : fine();
 }
 
 function templateUsable(input: PreflightInput, language: string): Found {

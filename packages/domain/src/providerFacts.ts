@@ -121,9 +121,8 @@ function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource)
   return known.source === 'read' ? at >= knownAt : secondOf(at) > secondOf(knownAt);
 }
 
-/** Whether the provider calls a number's quality low: people block or report it, and it may soon be limited. */
-export const isOfLowQuality = ({ status, quality }: Facts<NumberValues>): boolean =>
-  status?.value === 'FLAGGED' || quality?.value === 'RED';
+/** Whether Meta rates a number's quality as low: people block or report it. */
+export const isOfLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
 
 /** Why a template or a sender must not be used, by the provider's word. */
 export interface ProviderStop {

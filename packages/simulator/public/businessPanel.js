@@ -10,7 +10,7 @@ const CONDITIONS = {
   disabled: ['bad', 'Blocked'],
   payment_issue: ['bad', 'Payment problem'],
 };
-const TONES = { CONNECTED: 'good', APPROVED: 'good', FLAGGED: 'warn', PAUSED: 'warn', PENDING: 'warn' };
+const TONES = { CONNECTED: 'good', APPROVED: 'good', PAUSED: 'warn', PENDING: 'warn' };
 
 let drawn = '';
 let latest = { business: null, throttles: [] };
@@ -72,18 +72,17 @@ function accountItem({ id, condition }, lasting) {
 }
 
 function senderItem({ phoneNumberId, displayPhoneNumber, status, qualityRating }, lasting) {
-  const isFlagged = status === 'FLAGGED' || qualityRating === 'RED';
+  const isLow = qualityRating === 'RED';
   const throttle = lasting.find(
     ({ scope, sender = phoneNumberId }) => scope === 'sender' && sender === phoneNumberId,
   );
-  const good = { status: 'CONNECTED', qualityRating: 'GREEN' };
   return item(readable(`+${displayPhoneNumber}`), {
-    tone: isFlagged ? 'warn' : TONES[status],
-    text: isFlagged ? 'Flagged for low quality' : worded(status),
+    tone: isLow ? 'warn' : TONES[status],
+    text: isLow ? 'Low quality' : worded(status),
     throttle,
     throttled: { scope: 'sender', sender: phoneNumberId },
-    change: [`senders/${phoneNumberId}`, isFlagged ? good : { status: 'FLAGGED', qualityRating: 'RED' }],
-    label: isFlagged ? 'Unflag' : 'Flag',
+    change: [`senders/${phoneNumberId}`, { qualityRating: isLow ? 'GREEN' : 'RED' }],
+    label: isLow ? 'Restore quality' : 'Lower quality',
   });
 }
 

@@ -164,7 +164,7 @@ export class Business {
     const before = this.sender(phoneNumberId);
     const after = { ...before, ...read(values, SENDER) };
     this.#senders.set(phoneNumberId, after);
-    await this.#tell(after.wabaId, senderChanges(before, after, this.#portfolio.messagingLimit), options);
+    await this.#tell(after.wabaId, senderChanges(before, after), options);
     return after;
   }
 

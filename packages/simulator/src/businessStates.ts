@@ -8,7 +8,6 @@ export const SENDER = {
   wabaId: id,
   status: oneOf(
     'CONNECTED',
-    'FLAGGED',
     'RESTRICTED',
     'RATE_LIMITED',
     'BANNED',

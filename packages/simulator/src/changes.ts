@@ -74,26 +74,17 @@ function pauseInfo(before: TemplateProfile, after: TemplateProfile) {
 }
 
 /**
- * What Meta tells of a number's change: that it is flagged, or no longer, and a higher throughput. Of other states and colours it tells
- * nothing: they are read.
+ * What Meta sends when a number changes: only a higher throughput. Status and quality can only be read.
  * Source: https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/phone_number_quality_update
  */
-export function senderChanges(before: SenderProfile, after: SenderProfile, limit: string): Change[] {
-  const changes: Change[] = [];
-  if (isFlagged(before) !== isFlagged(after))
-    changes.push(qualityUpdate(after, isFlagged(after) ? 'FLAGGED' : 'UNFLAGGED', limit));
-  if (before.throughputLevel !== 'HIGH' && after.throughputLevel === 'HIGH')
-    changes.push(qualityUpdate(after, 'THROUGHPUT_UPGRADE', 'TIER_UNLIMITED'));
-  return changes;
-}
-
-function isFlagged({ status, qualityRating }: SenderProfile): boolean {
-  return status === 'FLAGGED' || qualityRating === 'RED';
-}
-
-function qualityUpdate({ displayPhoneNumber }: SenderProfile, event: string, limit: string): Change {
-  const value = { display_phone_number: displayPhoneNumber, event, current_limit: limit };
-  return { field: 'phone_number_quality_update', value };
+export function senderChanges(before: SenderProfile, after: SenderProfile): Change[] {
+  if (before.throughputLevel === 'HIGH' || after.throughputLevel !== 'HIGH') return [];
+  const value = {
+    display_phone_number: after.displayPhoneNumber,
+    event: 'THROUGHPUT_UPGRADE',
+    current_limit: 'TIER_UNLIMITED',
+  };
+  return [{ field: 'phone_number_quality_update', value }];
 }
 
 /**

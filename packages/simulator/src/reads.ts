@@ -85,7 +85,6 @@ function senderFields(business: Business, sender: SenderProfile) {
     quality_rating: sender.qualityRating,
     throughput: { level: sender.throughputLevel },
     status: sender.status,
-    messaging_limit_tier: portfolio.messagingLimit,
     whatsapp_business_manager_messaging_limit: portfolio.messagingLimit,
     health_status: {
       entities: [
@@ -138,7 +137,7 @@ function entity(type: 'PHONE_NUMBER' | 'WABA' | 'BUSINESS', id: string, ...[can,
 
 function senderHealth({ status }: SenderProfile): Health {
   if (status === 'CONNECTED') return ['AVAILABLE'];
-  const can = status === 'FLAGGED' || status === 'RATE_LIMITED' ? 'LIMITED' : 'BLOCKED';
+  const can = status === 'RATE_LIMITED' ? 'LIMITED' : 'BLOCKED';
   return [can, `The phone number's status is ${status}.`];
 }
 

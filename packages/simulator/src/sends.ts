@@ -67,7 +67,7 @@ const ACCOUNT_ERROR: Readonly<Partial<Record<BusinessAccountState['condition'], 
   payment_issue: 131042,
 };
 
-/** What a number with this status answers to every send; a flagged one still sends. */
+/** What a number with this status answers to every send. */
 const SENDER_ERROR: Readonly<Partial<Record<SenderState['status'], number>>> = {
   RESTRICTED: 131048,
   RATE_LIMITED: 131048,

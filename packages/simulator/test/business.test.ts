@@ -11,19 +11,18 @@ const put = (simulator: Simulator, path: string, values: object) => control(simu
 describe('a number', () => {
   it('is read with what is said of it, its account and its portfolio', async () => {
     const simulator = await start();
-    await put(simulator, `senders/${SENDER}`, { qualityRating: 'RED', status: 'FLAGGED', wabaId: '77' });
+    await put(simulator, `senders/${SENDER}`, { status: 'RATE_LIMITED', wabaId: '77' });
     await put(simulator, 'portfolio', { messagingLimit: 'TIER_2K', verificationStatus: 'UNVERIFIED' });
     const why = (text: string) => [{ error_description: text }];
-    expect(
-      (await read(simulator, `${SENDER}?fields=health_status,status,messaging_limit_tier`)).json,
-    ).toEqual({
+    const fields = 'health_status,status,whatsapp_business_manager_messaging_limit';
+    expect((await read(simulator, `${SENDER}?fields=${fields}`)).json).toEqual({
       health_status: {
         entities: [
           {
             entity_type: 'PHONE_NUMBER',
             id: SENDER,
             can_send_message: 'LIMITED',
-            errors: why("The phone number's status is FLAGGED."),
+            errors: why("The phone number's status is RATE_LIMITED."),
           },
           { entity_type: 'WABA', id: '77', can_send_message: 'AVAILABLE' },
           {
@@ -34,8 +33,8 @@ describe('a number', () => {
           },
         ],
       },
-      status: 'FLAGGED',
-      messaging_limit_tier: 'TIER_2K',
+      status: 'RATE_LIMITED',
+      whatsapp_business_manager_messaging_limit: 'TIER_2K',
       id: SENDER,
     });
   });
@@ -53,25 +52,17 @@ describe('a number', () => {
     expect(await errorOf(SENDER)).toMatchObject({ code: 190 });
   });
 
-  it('is told by webhook once when it is flagged, when that ends, and when it may send faster', async () => {
+  it('posts one webhook when it may send faster, and none for its quality or status', async () => {
     const { simulator, receiver } = await startBoth();
-    const told = (event: string) => ({
-      id: ACCOUNT,
-      field: 'phone_number_quality_update',
-      value: { display_phone_number: '15552242922', event, current_limit: 'TIER_UNLIMITED' },
-    });
-    const changes = [
-      { qualityRating: 'YELLOW' },
-      { status: 'FLAGGED', qualityRating: 'RED' },
-      { status: 'CONNECTED', qualityRating: 'GREEN' },
-      { throughputLevel: 'HIGH' },
-    ];
+    const changes = [{ qualityRating: 'RED' }, { status: 'RATE_LIMITED' }, { throughputLevel: 'HIGH' }];
     for (const change of changes) await put(simulator, `senders/${SENDER}`, change);
-    expect(receiver.changes).toEqual([told('FLAGGED'), told('UNFLAGGED'), told('THROUGHPUT_UPGRADE')]);
+    const event = 'THROUGHPUT_UPGRADE';
+    const value = { display_phone_number: '15552242922', event, current_limit: 'TIER_UNLIMITED' };
+    expect(receiver.changes).toEqual([{ id: ACCOUNT, field: 'phone_number_quality_update', value }]);
   });
 
   it.each([
-    ['FLAGGED', null],
+    ['CONNECTED', null],
     ['RESTRICTED', 131048],
     ['DISCONNECTED', 133010],
   ])('that is %s sends or not', async (status, code) => {

@@ -227,7 +227,7 @@ describeInBrowser('the phone page in a real browser', () => {
     expect(simulator.rules.list()).toEqual([]);
   });
 
-  it('pauses a template, flags and throttles a number, blocks the account, and takes it all back', async () => {
+  it('pauses a template, lowers the quality of a number and throttles it, blocks the account, and undoes it all', async () => {
     const { simulator, receiver } = await startBoth({ verifyToken: 'v' });
     await open(simulator.url);
     await page.locator('#handshake[data-state=passed]').waitFor();
@@ -237,8 +237,8 @@ describeInBrowser('the phone page in a real browser', () => {
     const steps: [label: string, of: string, item: string, state: string | RegExp, code: number | null][] = [
       ['Pause', 'verification_code in pt_BR', 'pt_BR', 'Paused', 132015],
       ['Resume', 'verification_code in pt_BR', 'pt_BR', 'Approved', null],
-      ['Flag', NUMBER, NUMBER, 'Flagged for low quality', null],
-      ['Unflag', NUMBER, NUMBER, 'Connected', null],
+      ['Lower quality', NUMBER, NUMBER, 'Low quality', null],
+      ['Restore quality', NUMBER, NUMBER, 'Connected', null],
       ['Throttle 1 min', NUMBER, NUMBER, /^Throttled, \d\d s left · 0 calls refused$/, 130429],
       ['End throttle', NUMBER, NUMBER, 'Connected', null],
       ['Block', 'account 102290129340398', 'Account', 'Blocked', 131031],
@@ -252,7 +252,7 @@ describeInBrowser('the phone page in a real browser', () => {
       // The opposite action has taken the place of this one, and the focus with it.
       expect(await focused()).not.toBe(label);
     }
-    expect(receiver.changes).toHaveLength(6);
+    expect(receiver.changes).toHaveLength(4);
     receiver.answer = () => 503;
     await send(simulator);
     await page.locator('#webhook-trouble', { hasText: 'answered 503' }).waitFor();

@@ -147,17 +147,8 @@ function numberReport(value: Record<string, unknown>): ProviderReport | null {
 function numberValues(
   value: Record<string, unknown>,
 ): Extract<ProviderReport, { about: 'number' }>['values'] {
-  switch (value['event']) {
-    case 'FLAGGED':
-      return { status: 'FLAGGED', ...limitValues(value) };
-    case 'UNFLAGGED':
-      return { status: 'CONNECTED', ...limitValues(value) };
-    case 'THROUGHPUT_UPGRADE':
-      // Its `current_limit` is always unlimited, and does not speak of people.
-      return { throughputLevel: 'HIGH' };
-    default:
-      return limitValues(value);
-  }
+  // The `current_limit` of this event is always unlimited: it is not the messaging limit.
+  return value['event'] === 'THROUGHPUT_UPGRADE' ? { throughputLevel: 'HIGH' } : limitValues(value);
 }
 
 /** The messaging limit, which Meta tells as its name or as a number. */

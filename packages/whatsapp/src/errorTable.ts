@@ -57,8 +57,9 @@ const known = (failureOf: (reason: string) => FailureOf, rows: readonly Row[]): 
   ]);
 
 /**
- * What each error code of the Cloud API means for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business
- * Platform. 104, 131030 and 137000 are not in that table but occur in practice. The sentences are ours.
+ * What each error code of the Cloud API means for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without
+ * the codes of flows, media and the Marketing Messages API, which Onecode never calls. 104, 131030 and 137000 are not in that table but occur
+ * in practice. The sentences are ours.
  */
 const TABLE: ReadonlyMap<number, KnownError> = new Map([
   // The token and its permissions. 3 comes with HTTP 500 but does not pass by itself.
@@ -188,13 +189,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131009, 'A parameter of the message had a value that WhatsApp does not accept.', 'our_request'],
     [131047, 'WhatsApp treated the message as one without a template.', 'our_request'],
     [131051, 'WhatsApp does not know this type of message.', 'our_request'],
-    [131052, 'WhatsApp could not fetch a file.', 'our_request'],
-    [131053, 'WhatsApp could not process a file.', 'our_request'],
-    [131055, 'WhatsApp treated the message as marketing, which has an API of its own.', 'marketing'],
     [131062, 'WhatsApp sends codes to phone numbers only.', 'our_request'],
-    [134100, 'WhatsApp’s marketing API received the message and refused it.', 'marketing'],
-    [134101, 'WhatsApp’s marketing API does not know the template yet.', 'marketing'],
-    [134102, 'WhatsApp’s marketing API cannot use the template.', 'marketing'],
   ]),
   // The template.
   ...known(fault('template'), [
@@ -220,8 +215,6 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     ],
     [132016, 'WhatsApp has disabled the sender’s template permanently.', 'new_template'],
     [132018, 'The parameters of the sender’s template are not valid.', 'template_form'],
-    [132068, 'The flow in the sender’s template is blocked.', 'template_form'],
-    [132069, 'The flow in the sender’s template is throttled.', 'template_form'],
     [2388019, 'The sender’s business account has too many templates.', 'delete_templates'],
     [2388039, 'The status of the sender’s template cannot be changed now.', 'template_manager'],
     [2388040, 'A field of the sender’s template is too long.', 'template_manager'],

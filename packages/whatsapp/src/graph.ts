@@ -20,9 +20,8 @@ export interface GraphReader {
   readSender(sender: ReadSender): Promise<SenderReading>;
 }
 
-/** Fields of newer versions of the API come last: an older one refuses a request that names them. */
-const NUMBER_FIELDS = 'health_status,quality_rating,throughput,status,messaging_limit_tier';
-const NEWER_NUMBER_FIELDS = `${NUMBER_FIELDS},whatsapp_business_manager_messaging_limit`;
+const NUMBER_FIELDS =
+  'health_status,quality_rating,throughput,status,whatsapp_business_manager_messaging_limit';
 const ACCOUNT_FIELDS = 'account_review_status,business_verification_status';
 const TEMPLATE_FIELDS =
   'name,language,status,category,quality_score,rejected_reason,message_send_ttl_seconds,components';
@@ -65,7 +64,10 @@ function resultOf(end: ExchangeEnd): ReadResult {
 async function readSender(read: Read, sender: ReadSender): Promise<SenderReading> {
   if (!/^[\w-]+$/.test(sender.phoneNumberId))
     return failedReading("The sender's phone number id is malformed.");
-  const [node, token] = await Promise.all([readNumber(read, sender), readToken(read, sender.token)]);
+  const [node, token] = await Promise.all([
+    read(sender.token, sender.phoneNumberId, { fields: NUMBER_FIELDS }),
+    readToken(read, sender.token),
+  ]);
   const entities =
     'value' in node ? elements(members(node.value['health_status'])['entities']).map(members) : [];
   const told = entities.find((entity) => entity['entity_type'] === 'WABA')?.['id'];
@@ -107,16 +109,8 @@ function mapped<Value>(result: ReadResult, map: (value: Record<string, unknown>)
   return 'value' in result ? { value: map(result.value) } : { failure: result.failure };
 }
 
-/** "Invalid parameter": a field that this version of the API does not have, among others. */
-const INVALID_PARAMETER = 100;
 /** "Access token has expired", or was revoked, or is none. */
 const INVALID_TOKEN = 190;
-
-async function readNumber(read: Read, { token, phoneNumberId }: ReadSender): Promise<ReadResult> {
-  const newer = await read(token, phoneNumberId, { fields: NEWER_NUMBER_FIELDS });
-  if ('value' in newer || newer.code !== INVALID_PARAMETER) return newer;
-  return read(token, phoneNumberId, { fields: NUMBER_FIELDS });
-}
 
 /** The last that a JavaScript time can be. */
 const SECONDS_MAX = 8_640_000_000_000;
@@ -207,14 +201,13 @@ function numberValues(
   entities: readonly Record<string, unknown>[],
 ): Partial<NumberValues> {
   const { quality_rating: quality, status, throughput } = node;
-  const limit = node['whatsapp_business_manager_messaging_limit'] ?? node['messaging_limit_tier'];
   const portfolioId = entities.find((entity) => entity['entity_type'] === 'BUSINESS')?.['id'];
   const canSend = canSendOf(entities, 'PHONE_NUMBER');
   return {
     ...words({
       quality,
       status,
-      messagingLimit: limit,
+      messagingLimit: node['whatsapp_business_manager_messaging_limit'],
       throughputLevel: members(throughput)['level'],
       portfolioId,
     }),

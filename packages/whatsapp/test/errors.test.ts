@@ -15,15 +15,12 @@ const CODES: Array<[Expected, number[]]> = [
   [{ kind: 'config', scope: 'business' }, [368, 131031, 131042, 131044, 131064, 134011]],
   [{ kind: 'config', scope: 'country' }, [130497]],
   [{ kind: 'config', scope: 'app' }, [131030]],
-  [
-    { kind: 'config', scope: 'request' },
-    [100, 131008, 131009, 131047, 131051, 131052, 131053, 131055, 131062, 134100, 134101, 134102],
-  ],
+  [{ kind: 'config', scope: 'request' }, [100, 131008, 131009, 131047, 131051, 131062]],
   [
     { kind: 'config', scope: 'template' },
     [
-      131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 132068, 132069, 2388019,
-      2388039, 2388040, 2388047, 2388072, 2388073, 2388293, 2388299,
+      131063, 132000, 132001, 132005, 132007, 132008, 132012, 132015, 132016, 132018, 2388019, 2388039,
+      2388040, 2388047, 2388072, 2388073, 2388293, 2388299,
     ],
   ],
   [
@@ -114,13 +111,16 @@ describe('without a known code, an answer is judged by the HTTP status', () => {
   });
 });
 
+/** Codes of flows, media and the Marketing Messages API: Onecode calls none of them. */
+const NEVER_CALLED = new Set([131052, 131053, 131055, 132068, 132069, 134100, 134101, 134102]);
+
 describeWithReference('the reference table of error codes', () => {
-  it('is covered in full by the table of this file', () => {
+  it('is covered by the table of this file, except for the codes of features that Onecode never calls', () => {
     const rows = JSON.parse(reference('error-codes.json') || '[]') as { code: number | string }[];
     expect(rows).toHaveLength(76);
     const ours = new Set(CODES.flatMap(([, codes]) => codes));
     const theirs = rows.map(({ code }) => (code === '200-299' ? 299 : Number(code)));
-    expect(theirs.filter((code) => !ours.has(code))).toEqual([]);
+    expect(new Set(theirs.filter((code) => !ours.has(code)))).toEqual(NEVER_CALLED);
   });
 });
 
@@ -128,7 +128,7 @@ const kindOf = (code: number) => classifyCode(code).kind;
 
 describe('an error in plain words', () => {
   it('has a meaning of its own for every known code, by whose name translations go', () => {
-    expect(KNOWN_CODES.length).toBeGreaterThan(70);
+    expect(KNOWN_CODES.length).toBeGreaterThan(65);
     const meanings = KNOWN_CODES.map((code) => {
       const { meaning } = explainError(code, kindOf(code));
       expect(meaning.name).toBe(String(code));

@@ -33,7 +33,6 @@ describe('a reading of a sender', () => {
     status: 'CONNECTED',
     throughput: { level: 'HIGH' },
     whatsapp_business_manager_messaging_limit: 'TIER_2K',
-    messaging_limit_tier: 'TIER_250',
     health_status: {
       entities: [
         entity('PHONE_NUMBER', '1', { can_send_message: 'LIMITED', additional_info: ['a name is missing'] }),
@@ -86,14 +85,11 @@ describe('a reading of a sender', () => {
     for (const { headers } of requests) expect(headers.authorization).toBe('Bearer leaked-token');
   });
 
-  it('asks an older version of the API without the newer fields', async () => {
-    const { reading } = await readFrom((path, query) => {
-      if (path !== SENDER.phoneNumberId) return { data: [] };
-      return query.get('fields')!.includes('whatsapp_business_manager')
-        ? refusal(100)
-        : { status: 'FLAGGED' };
-    });
-    expect(reading.number).toEqual({ value: { status: 'FLAGGED' } });
+  it('has the number without its business account where Meta names none', async () => {
+    const { reading } = await readFrom((path) =>
+      path === SENDER.phoneNumberId ? { status: 'CONNECTED' } : { data: [] },
+    );
+    expect(reading.number).toEqual({ value: { status: 'CONNECTED' } });
     expect(reading.businessAccountId).toEqual({
       failure: 'The business account of the number is not known.',
     });

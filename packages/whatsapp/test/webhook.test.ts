@@ -492,8 +492,6 @@ describe('changes', () => {
     });
 
     it.each<[event: string, value: object, values: object]>([
-      ['FLAGGED', { current_limit: 'TIER_10K' }, { status: 'FLAGGED', messagingLimit: 'TIER_10K' }],
-      ['UNFLAGGED', {}, { status: 'CONNECTED' }],
       ['THROUGHPUT_UPGRADE', { current_limit: 'TIER_UNLIMITED' }, { throughputLevel: 'HIGH' }],
       ['DOWNGRADE', { max_daily_conversations_per_business: 'TIER_2K' }, { messagingLimit: 'TIER_2K' }],
       ['UPGRADE', { current_limit: 'TIER_100K' }, { messagingLimit: 'TIER_100K' }],
@@ -558,7 +556,7 @@ describe('changes', () => {
 
     it('is nothing without a name, and for a field that we do not know', () => {
       expect(reportOf('message_template_status_update', { event: 'PAUSED' })).toBeNull();
-      expect(reportOf('phone_number_quality_update', { event: 'FLAGGED' })).toBeNull();
+      expect(reportOf('phone_number_quality_update', { event: 'UPGRADE' })).toBeNull();
       expect(reportOf('flows', {})).toBeNull();
       for (const name of ['a'.repeat(513), 'Code é']) {
         const value = { ...template, message_template_name: name, event: 'PAUSED' };

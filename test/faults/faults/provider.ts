@@ -138,12 +138,6 @@ export const PROVIDER_FAULTS: readonly Fault[] = [
       { status: isBack ? 'APPROVED' : 'PAUSED' },
     ),
   ),
-  changeFault('one number flagged', ({ simulator, senders }, random, isBack) =>
-    simulator.changeSender(
-      random.of(senders).phoneNumberId,
-      isBack ? { status: 'CONNECTED', qualityRating: 'GREEN' } : { status: 'FLAGGED', qualityRating: 'RED' },
-    ),
-  ),
   {
     name: 'provider: no answers, and receipts after every deadline',
     family: 'provider',

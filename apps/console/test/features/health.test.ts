@@ -69,7 +69,7 @@ describe('the health page’s statistics', () => {
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
   });
 
-  it('tell which template Meta paused, when, how many senders still serve its language, and which number it flagged', async () => {
+  it('tell which template Meta paused, when, how many senders still serve its language, and which number has a low quality', async () => {
     const { database } = server.db;
     const sender = await buildSender(database, { number: '+15550783899', businessAccountId: '88' });
     const serving = (await server.db.sql('select from senders where business_account_id is null')).length;
@@ -77,8 +77,8 @@ describe('the health page’s statistics', () => {
     const template = { name: 'verification_code', language: 'en' };
     const report = (status: string) => ({ ...template, about: 'template', values: { status } }) as const;
     await applyProviderReport(database, '88', report('PAUSED'), at);
-    const flag = { about: 'number', displayNumber: '15550783899', values: { status: 'FLAGGED' } } as const;
-    await applyProviderReport(database, '88', flag, at);
+    const low = { about: 'number', displayNumber: '15550783899', values: { quality: 'RED' } } as const;
+    await applyProviderReport(database, '88', low, at);
     // A call that meets it as well does not hide it.
     await stopSender(database, sender, { onlyFor: 'en', errorCode: 132_015, isConfiguration: true });
     const view = await untilSeen(
