@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -94,4 +94,28 @@ describe('the boundaries between packages', () => {
       expect(refused).toContain(fileOf(path, index));
     },
   );
+});
+
+describe('the pages of the console', () => {
+  // `import/no-cycle` does not follow an import of `./a.js` to `a.tsx`.
+  it('import each other without a circle', () => {
+    const folder = 'apps/console/web/src';
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const imports = new Map(
+      files
+        .filter((file) => /\.tsx?$/.test(file))
+        .map((file) => {
+          const specifiers = readFileSync(join(folder, file), 'utf8').matchAll(/ from '(\..+)\.js';$/gm);
+          const imported = [...specifiers].map(([, specifier]) => join(dirname(file), specifier!));
+          return [file.replace(/\.tsx?$/, ''), new Set(imported)];
+        }),
+    );
+    let left = [...imports.keys()];
+    let before: number;
+    do {
+      before = left.length;
+      left = left.filter((file) => left.some((other) => imports.get(file)!.has(other)));
+    } while (left.length < before);
+    expect(left).toEqual([]);
+  });
 });

@@ -9,7 +9,7 @@ import { useCountryName } from '../../hooks/countries.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { useRemedy, useSentence, useStoppedSenders } from './findingText.js';
 import { IncidentActions } from './incidentActions.js';
-import { SEVERITIES } from './verdict.js';
+import { SEVERITIES } from './severities.js';
 
 interface Props {
   view: HealthView;

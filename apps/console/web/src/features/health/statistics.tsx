@@ -4,7 +4,7 @@ import type { HealthView } from '../../../../src/features/health/view.js';
 import { Small } from '../../components/facts.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
 import { useRemedy } from './findingText.js';
-import { SEVERITIES } from './verdict.js';
+import { SEVERITIES } from './severities.js';
 
 interface Statistic {
   name: keyof HealthView['states'];

@@ -1,5 +1,5 @@
 import { Group, Paper, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
-import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconPlugConnectedX } from '@tabler/icons-react';
+import { IconPlugConnectedX } from '@tabler/icons-react';
 import type { ComponentType, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HealthView } from '../../../../src/features/health/view.js';
@@ -9,6 +9,7 @@ import { Small } from '../../components/facts.js';
 import { useDurations } from '../../hooks/formats.js';
 import { useSentence } from './findingText.js';
 import { IncidentCard } from './incidentCard.js';
+import { SEVERITIES } from './severities.js';
 
 /** What is wrong, the worst first, or that nothing is. */
 export function Verdict({ view }: { view: HealthView }) {
@@ -128,10 +129,3 @@ function Banner({
     </Paper>
   );
 }
-
-/** Colour and icon of each severity, always shown beside its text. */
-export const SEVERITIES = {
-  ok: { color: 'teal', icon: IconCircleCheck },
-  degraded: { color: 'orange', icon: IconAlertTriangle },
-  failing: { color: 'red', icon: IconCircleX },
-} as const;

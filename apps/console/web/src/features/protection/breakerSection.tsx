@@ -1,6 +1,7 @@
 import { Alert, Stack, Switch, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
+import type { ProtectionView } from '../../../../src/features/protection/view.js';
 import { ChangeButton } from '../../components/changeDialog.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogForm, useClose } from '../../components/dialog.js';
@@ -11,9 +12,16 @@ import { useCountryName } from '../../hooks/countries.js';
 import { useNumberRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { EditableSection } from './editableSection.js';
-import type { ProtectionProps } from './protectionSections.js';
 
-type Trip = ProtectionProps['protection']['trips'][number];
+/** The props of each section that shows a protection of the account. */
+export interface ProtectionProps {
+  /** The path of the account, below `/api`. */
+  path: string;
+  protection: ProtectionView;
+  mayChange: boolean;
+}
+
+type Trip = ProtectionView['trips'][number];
 
 /** The values of the fields when the breaker is switched on. */
 const INITIAL = { unverifiedPercent: 90, minSends: 50 };

@@ -12,15 +12,8 @@ import { put, useAccountChange } from '../../hooks/change.js';
 import { useCountryChoices, useCountryName } from '../../hooks/countries.js';
 import { useNumberRule } from '../../hooks/forms.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { BreakerSection } from './breakerSection.js';
+import { BreakerSection, type ProtectionProps } from './breakerSection.js';
 import { EditableSection } from './editableSection.js';
-
-export interface ProtectionProps {
-  /** The path of the account, below `/api`. */
-  path: string;
-  protection: ProtectionView;
-  mayChange: boolean;
-}
 
 /** What protects an account, to see and to change: for its people and for staff. @param path of the account, below `/api` */
 export function ProtectionSections({ path, mayChange }: Omit<ProtectionProps, 'protection'>) {

@@ -1,19 +1,17 @@
 import { Accordion, Anchor, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'react-router';
 import type {
   RefusalReasonView,
   RefusedRequestsView,
 } from '../../../../src/features/refusedRequests/view.js';
 import { usePages } from '../../api/queries.js';
-import { useAccount } from '../../app/session.js';
 import { Loaded, LoadMore } from '../../components/states.js';
 import { Ago } from '../../components/times.js';
 import { useDocs } from '../../hooks/docs.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { reasonQuery, serverQuery, type RefusedRequestQuery } from './refusedRequestQuery.js';
-import { RefusedRequestTable } from './refusedRequestTable.js';
+import { DefenceLink, RefusedRequestTable } from './refusedRequestTable.js';
 
 /** Whether the URL names this reason, or a part of it, such as its code alone. */
 const isNamed = (reason: RefusalReasonView, { code, detail, fields }: RefusedRequestQuery): boolean =>
@@ -113,16 +111,5 @@ function OpenGroup({
       </Loaded>
       <LoadMore list={found} />
     </Stack>
-  );
-}
-
-/** Names what of the account's protection refused a request, and links to where it is set. */
-export function DefenceLink({ defence }: { defence: NonNullable<RefusalReasonView['defence']> }) {
-  const { t } = useTranslation('refusedRequests');
-  const { path, isForStaff } = useAccount();
-  return (
-    <Anchor component={Link} to={`${isForStaff ? path : `${path}/protection`}#${defence}`} fw={600}>
-      {t(`defences.${defence}`)}
-    </Anchor>
   );
 }

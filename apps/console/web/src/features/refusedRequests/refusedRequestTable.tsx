@@ -1,13 +1,14 @@
 import { Anchor, Code, Group, Stack, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'react-router';
 import type { RefusedRequestView } from '../../../../src/features/refusedRequests/view.js';
+import { useAccount } from '../../app/session.js';
 import { Id } from '../../components/copy.js';
 import { Small } from '../../components/facts.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Time } from '../../components/times.js';
 import { useDocs } from '../../hooks/docs.js';
 import { useNumbers } from '../../hooks/formats.js';
-import { DefenceLink } from './refusalGroups.js';
 
 /**
  * Refused requests, newest first. On a phone, everything about one stands in a column.
@@ -85,5 +86,16 @@ function Reason({ request: { status, code, detail, fields, defence } }: { reques
       {defence !== null && <DefenceLink defence={defence} />}
       {fields.length > 0 && <Text>{t('fields', { count: fields.length, fields: fields.join(', ') })}</Text>}
     </>
+  );
+}
+
+/** Names the protection of the account that refused a request, and links to its setting. */
+export function DefenceLink({ defence }: { defence: NonNullable<RefusedRequestView['defence']> }) {
+  const { t } = useTranslation('refusedRequests');
+  const { path, isForStaff } = useAccount();
+  return (
+    <Anchor component={Link} to={`${isForStaff ? path : `${path}/protection`}#${defence}`} fw={600}>
+      {t(`defences.${defence}`)}
+    </Anchor>
   );
 }
