@@ -25,3 +25,19 @@ export interface WorkerContext {
   log: Logger;
   metrics: WorkerMetrics;
 }
+
+/**
+ * Returns the answer, or null after the abort: another worker does the work when the lease ends. (`Promise.race` with a signal that lives as
+ * long as the process would keep every answer in memory.)
+ */
+export function waitUnlessAborted<Answer>(
+  answer: Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer | null> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => resolve(null);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort);
+    answer.finally(() => signal.removeEventListener('abort', onAbort)).then(resolve, reject);
+  });
+}

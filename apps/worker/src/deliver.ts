@@ -24,8 +24,7 @@ import {
   type TakenSend,
 } from '@onecode/store';
 import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
-import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import { untilStopped } from './readings.js';
+import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from './context.js';
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from './senderFaults.js';
 import type { OpenSender } from './senderPool.js';
 
@@ -247,7 +246,7 @@ async function call(
       },
     );
     // crash point: worker during call
-    const outcome = (await untilStopped(answer, context.releaseClaims)) ?? UNANSWERED;
+    const outcome = (await waitUnlessAborted(answer, context.releaseClaims)) ?? UNANSWERED;
     span.setAttribute('onecode.outcome', outcome.kind);
     if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
     return outcome;

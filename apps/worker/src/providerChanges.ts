@@ -3,11 +3,11 @@ import {
   finishProviderChange,
   postponeProviderChange,
   takeDueProviderChanges,
-  type BegunStop,
   type StoredProviderChange,
 } from '@onecode/store';
 import { reportOf } from '@onecode/whatsapp';
 import type { WorkerContext } from './context.js';
+import { alertAboutStops } from './senderFaults.js';
 
 const BATCH = 100;
 /** About five minutes with the waits of `postponeProviderChange`, as for receipts. */
@@ -51,22 +51,7 @@ async function applyOne(
   const report = reportOf(field, value);
   // crash point: worker before provider change
   if (report !== null)
-    alertOf(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
+    alertAboutStops(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
   // crash point: worker after provider change
   await finishProviderChange(database, id, report === null ? 'ignored' : 'applied');
-}
-
-/** Raises an alert for each stop that the provider's word began. */
-export function alertOf(
-  { log, metrics }: Pick<WorkerContext, 'log' | 'metrics'>,
-  stops: readonly BegunStop[],
-): void {
-  for (const { senderId, locale, reason, source } of stops) {
-    const scope = locale === null ? 'business' : 'template';
-    metrics.configurationFaults.inc({ scope, error_code: 'none' });
-    log.error(
-      { sender_id: senderId, locale, reason, source, scope },
-      'an operator has to act: a sender is stopped',
-    );
-  }
 }

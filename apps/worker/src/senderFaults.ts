@@ -12,7 +12,7 @@ import {
   type Stop,
   type StopSubject,
 } from '@onecode/domain';
-import { changeStop, closeRecipientWindow, fullRate, isRefuted } from '@onecode/store';
+import { changeStop, closeRecipientWindow, fullRate, isRefuted, type BegunStop } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 
 type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
@@ -147,3 +147,18 @@ const factsOf = ({ senderId, source }: SenderAttempt, send: Send): object => ({
   sender_id: senderId,
   source,
 });
+
+/** Raises an alert for each stop that a report or a read from Meta began. */
+export function alertAboutStops(
+  { log, metrics }: Pick<Context, 'log' | 'metrics'>,
+  stops: readonly BegunStop[],
+): void {
+  for (const { senderId, locale, reason, source } of stops) {
+    const scope = locale === null ? 'business' : 'template';
+    metrics.configurationFaults.inc({ scope, error_code: 'none' });
+    log.error(
+      { sender_id: senderId, locale, reason, source, scope },
+      'an operator has to act: a sender is stopped',
+    );
+  }
+}

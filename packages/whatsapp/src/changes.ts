@@ -87,13 +87,13 @@ export function reportOf(field: string, value: Record<string, unknown>): Provide
     case 'account_review_update':
       return ofAccount({ values: optional('review', value['decision']) });
     case 'account_alerts':
-      return ofAccount({ alerts: alertOf(members(value['alert_info'])) });
+      return ofAccount({ alerts: accountAlert(members(value['alert_info'])) });
     case 'security': {
       const { event: type, ...others } = value;
       return ofAccount({ alerts: told(type, null, others) });
     }
     case 'messages':
-      return ofAccount({ alerts: elements(value['errors']).map(members).flatMap(alertOfError) });
+      return ofAccount({ alerts: elements(value['errors']).map(members).flatMap(errorAlert) });
     default:
       return null;
   }
@@ -211,7 +211,7 @@ function textsOf(value: unknown, name = ''): string {
   return name === '' ? String(value) : `${name}: ${value}`;
 }
 
-function alertOf(info: Record<string, unknown>): BusinessAccountAlert[] {
+function accountAlert(info: Record<string, unknown>): BusinessAccountAlert[] {
   const {
     alert_type: type,
     alert_severity: severity,
@@ -222,7 +222,7 @@ function alertOf(info: Record<string, unknown>): BusinessAccountAlert[] {
 }
 
 /** An error of the whole account, which is about no message. Its type is the provider's code. */
-function alertOfError({
+function errorAlert({
   code,
   title,
   message,

@@ -10,8 +10,7 @@ import {
   tellLowBalances,
   type DueMail,
 } from '@onecode/store';
-import type { WorkerContext } from '../context.js';
-import { untilStopped } from '../readings.js';
+import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { CONNECTIONS, type Mailer } from './mailer.js';
 import { mailText } from './mailText.js';
 
@@ -57,7 +56,7 @@ async function sendOne(
     const link = sealedLink && unseal(secretKey, id, sealedLink);
     const sending = mailer.send(id, recipient, mailText({ ...mail, link }, consoleUrl));
     if (
-      (await untilStopped(
+      (await waitUnlessAborted(
         sending.then(() => 'sent'),
         releaseClaims,
       )) === null
