@@ -188,6 +188,13 @@ create table credit_lots (
 CREATE INDEX credit_lots_expires_at_idx ON public.credit_lots USING btree (expires_at);
 CREATE UNIQUE INDEX credit_lots_of_account ON public.credit_lots USING btree (account_id, expires_at) NULLS NOT DISTINCT;
 
+create table cursors (
+  name text not null,
+  position uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
+  constraint cursors_pkey PRIMARY KEY (name),
+  constraint cursors_name_check CHECK (name = ANY (ARRAY['codes'::text, 'statistics'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
+);
+
 create table daily_statistics (
   application_id uuid not null,
   day date not null,
@@ -230,13 +237,6 @@ CREATE INDEX denials_account_id ON public.denials USING btree (account_id, recei
 CREATE INDEX denials_due_at ON public.denials USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX denials_send_id ON public.denials USING btree (send_id) WHERE (send_id IS NOT NULL);
 CREATE INDEX denials_unmatched ON public.denials USING btree (received_at) WHERE (send_id IS NULL);
-
-create table erasures (
-  step text not null,
-  up_to uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
-  constraint erasures_pkey PRIMARY KEY (step),
-  constraint erasures_step_check CHECK (step = ANY (ARRAY['codes'::text, 'statistics'::text, 'numbers'::text, 'test_sends'::text, 'sends'::text]))
-);
 
 create table event_webhooks (
   account_id uuid not null,
@@ -328,13 +328,6 @@ create table ledger_entries (
 CREATE INDEX ledger_entries_account_id_idx ON public.ledger_entries USING btree (account_id, id);
 CREATE UNIQUE INDEX ledger_entries_grant ON public.ledger_entries USING btree (grant_id) WHERE (grant_id IS NOT NULL);
 CREATE UNIQUE INDEX ledger_entries_once ON public.ledger_entries USING btree (send_id, kind) WHERE (send_id IS NOT NULL);
-
-create table mail_sender (
-  id boolean default true not null,
-  mail_from text,
-  constraint mail_sender_pkey PRIMARY KEY (id),
-  constraint mail_sender_id_check CHECK (id)
-);
 
 create table members (
   account_id uuid not null,
@@ -624,6 +617,9 @@ create table settings (
   retain_numbers_days integer default 90,
   retain_sends_days integer,
   new_account_units_per_day integer default 1000,
+  mail_from text,
+  trial_sends_on date default '1970-01-01'::date not null,
+  trial_sends_of_day integer default 0 not null,
   constraint settings_pkey PRIMARY KEY (id),
   constraint settings_account_rate_per_minute_check CHECK (account_rate_per_minute >= 1 AND account_rate_per_minute <= 1000000),
   constraint settings_code_validity_seconds_check CHECK (code_validity_seconds >= 1 AND code_validity_seconds <= 5400),
@@ -638,6 +634,7 @@ create table settings (
   constraint settings_sign_ups_per_network_day_check CHECK (sign_ups_per_network_day >= 1 AND sign_ups_per_network_day <= 1000000),
   constraint settings_staff_two_factor_check CHECK (staff_two_factor = ANY (ARRAY['optional'::text, 'required'::text])),
   constraint settings_trial_account_sends_per_day_check CHECK (trial_account_sends_per_day >= 0 AND trial_account_sends_per_day <= 1000000),
+  constraint settings_trial_sends_of_day_check CHECK (trial_sends_of_day >= 0),
   constraint settings_trial_sends_per_day_check CHECK (trial_sends_per_day >= 0 AND trial_sends_per_day <= 1000000)
 );
 
