@@ -109,7 +109,9 @@ it('counts of any sends are those of every row, before and after they are folded
       const [counted, told] = await countedAndTold(today - 8 * DAY_MS);
       expect(told).toEqual(counted);
       expect([await chart(), await chart(callers[3])]).toEqual(before);
-      await store.sql(`delete from sends where id < (select position from cursors where name = 'statistics')`);
+      await store.sql(
+        `delete from sends where id < (select position from cursors where name = 'statistics')`,
+      );
       expect([await chart(), await chart(callers[3])]).toEqual(before);
     }),
     { numRuns: 10, endOnFailure: true },
