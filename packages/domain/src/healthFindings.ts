@@ -25,7 +25,7 @@ export interface Finding {
   stops?: readonly (SenderStop & { senderId: string; number: string })[];
   senders?: number;
   /** Numbers whose quality is low. */
-  flagged?: readonly { senderId: string; number: string }[];
+  lowQuality?: readonly { senderId: string; number: string }[];
 }
 
 /** The sends that failed in five minutes: all, or those to a country, from a sender, or for a reason. */
@@ -273,10 +273,10 @@ const countServing = ({ senders: all }: Pool, locale: string): number =>
     .length;
 
 function quality({ senders: all }: Pool): Finding[] {
-  const flagged = all
-    .filter(({ isFlagged }) => isFlagged)
+  const lowQuality = all
+    .filter(({ hasLowQuality }) => hasLowQuality)
     .map(({ id, number }) => ({ senderId: id, number }));
-  return found('sender_quality_low', 'quality', flagged.length > 0 ? 'degraded' : null, { flagged });
+  return found('sender_quality_low', 'quality', lowQuality.length > 0 ? 'degraded' : null, { lowQuality });
 }
 
 /**

@@ -87,7 +87,7 @@ export interface SenderStatistics {
   /** The one that blocks it wholly is first. A configuration fault stays until it is cleared, or an operator resumes the sender. */
   stops: readonly SenderStop[];
   /** Whether the provider rates the number's quality as low. */
-  isFlagged: boolean;
+  hasLowQuality: boolean;
 }
 
 /** The statistics that the rules read. Null means that a source did not respond in time. */

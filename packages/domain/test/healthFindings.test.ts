@@ -29,7 +29,7 @@ const ACTIVE: SenderStatistics = {
   number: '+1 ••••• 3881',
   state: 'active',
   stops: [],
-  isFlagged: false,
+  hasLowQuality: false,
 };
 const PAUSED: SenderStatistics = { ...ACTIVE, id: 'paused', state: 'paused', stops: [stop('operator')] };
 const COOLING: SenderStatistics = {
@@ -209,7 +209,7 @@ const CASES: Case[] = [
   ],
   [
     'Meta calls the quality of a number low',
-    { senders: [ACTIVE, { ...ACTIVE, isFlagged: true }] },
+    { senders: [ACTIVE, { ...ACTIVE, hasLowQuality: true }] },
     ['us sender_quality_low quality degraded'],
   ],
   ['too few calls fail to judge', provider({ calls: 4, failing: 4 }), []],

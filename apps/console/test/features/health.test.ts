@@ -88,7 +88,7 @@ describe('the health page’s statistics', () => {
         findings.some(({ name }) => name === 'sender_quality_low'),
     );
     expect(view.findings.find(({ name }) => name === 'sender_quality_low')).toMatchObject({
-      flagged: [{ number: '+1 ••••• 3899' }],
+      lowQuality: [{ number: '+1 ••••• 3899' }],
     });
     expect(view.findings.find(({ name }) => name === 'senders_blocked')).toMatchObject({
       cause: 'template',

@@ -130,7 +130,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
         number: maskRecipient(number),
         state: senderState(stops, now),
         stops: currentStops(stops, now).map((stop) => stopStatistics(stop, sender, known)),
-        isFlagged: isOfLowQuality(known?.number ?? {}),
+        hasLowQuality: isOfLowQuality(known?.number ?? {}),
       };
     });
 }

@@ -24,14 +24,14 @@ interface Sender {
 export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { t } = useTranslation(['health', 'holds']);
   const nameOf = useCountryName();
-  const { name, cause, stops = [], flagged = [], failures } = incident;
+  const { name, cause, stops = [], lowQuality = [], failures } = incident;
   // Nobody here can end what Meta says of a template.
   const ours = stops.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
   const stopped = new Map(ours.map(({ senderId, number }) => [senderId, number]));
-  const suspect = flagged.map(({ senderId, number }): Sender => ({ id: senderId, number }));
+  const suspect = lowQuality.map(({ senderId, number }): Sender => ({ id: senderId, number }));
   // What Meta says may have changed since it was asked.
   const told = new Map(
-    [...stops.filter(({ cause }) => cause !== 'operator'), ...flagged].map(({ senderId, number }) => [
+    [...stops.filter(({ cause }) => cause !== 'operator'), ...lowQuality].map(({ senderId, number }) => [
       senderId,
       number,
     ]),

@@ -51,7 +51,7 @@ export function IncidentCard({ view, incident }: Props) {
             </Text>
           )}
           <Stops incident={incident} />
-          <Flagged incident={incident} />
+          <LowQuality incident={incident} />
           <Hit view={view} incident={incident} />
           <Text maw={720}>{remedyOf(incident)}</Text>
           <Group gap="xs">
@@ -104,8 +104,8 @@ function Stops({ incident }: Pick<Props, 'incident'>) {
   );
 }
 
-function Flagged({ incident }: Pick<Props, 'incident'>) {
-  return incident.flagged?.map(({ senderId, number }) => (
+function LowQuality({ incident }: Pick<Props, 'incident'>) {
+  return incident.lowQuality?.map(({ senderId, number }) => (
     <Anchor key={senderId} component={Link} to={`/staff/senders#${senderId}`} underline="always">
       {number}
     </Anchor>
