@@ -8,7 +8,6 @@ const LONGEST = [
   'test/faults/faults.test.ts',
   'apps/console/test/pages/everyPage.test.ts',
   'test/console/journeys.test.ts',
-  'test/attacks/attacks.full.test.ts',
   'test/journey.test.ts',
   'test/telemetry.test.ts',
   'test/examples/examples.full.test.ts',

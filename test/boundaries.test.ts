@@ -54,7 +54,7 @@ const REFUSED: readonly [path: string, specifier: string, why: string][] = [
     '../../store/test/sends.js',
     'no test imports the tests of another package',
   ],
-  ['apps/console/test/a.test.ts', '../../../test/attacks/rawPost.js', 'nor the tests of the whole'],
+  ['apps/console/test/a.test.ts', '../../../test/fuzz/request.js', 'nor the tests of the whole'],
   ['apps/worker/test/a.test.ts', '../../api/src/app.js', 'a test knows the sources of its own workspace'],
   ['apps/worker/test/a.test.ts', 'pg', 'only store and testing know SQL'],
   ['test/fuzz/a.test.ts', '../../apps/api/test/testApi.js', 'what tests share is in testing'],

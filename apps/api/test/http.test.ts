@@ -1,7 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { generateApiKey, type ProblemCode } from '@onecode/domain';
 import { buildCaller, RawConnection, requestBytes, type TestCaller } from '@onecode/testing';
-import { checkResponse } from '@onecode/testing/contract';
-import { PHONE, startApi, type TestApi } from './testApi.js';
+import { checkResponse, rawRequest } from '@onecode/testing/contract';
+import { APP_SECRET, PHONE, startApi, type TestApi } from './testApi.js';
 
 let api: TestApi;
 let caller: TestCaller;
@@ -319,6 +320,35 @@ describe('the answer does not wait for the body, and the connection is closed', 
     };
     await Promise.all(REQUESTS.map(endless));
     expect((highest - before) / MEGABYTE).toBeLessThan(150);
+  });
+});
+
+describe('a flood of 150 webhooks of 3 MB with a wrong signature takes little memory, and a signed one is answered 200', () => {
+  const LARGE = Buffer.alloc(3 * MEGABYTE, ' ');
+
+  it.each([
+    ['of which every byte arrives', LARGE.length],
+    ['of which the last byte never arrives', LARGE.length - 1],
+  ])('%s', async (_name, bytes) => {
+    const before = process.memoryUsage().arrayBuffers;
+    let highest = before;
+    const sampling = setInterval(() => {
+      highest = Math.max(highest, process.memoryUsage().arrayBuffers);
+    }, 10);
+    const length = ['Content-Length', String(LARGE.length)] as const;
+    const head = requestBytes('POST', '/webhooks/whatsapp', [['Host', 'codes.test'], FORGED, length]);
+    const flood = await Promise.all(Array.from({ length: 150 }, () => RawConnection.open(api.port)));
+    // All connections share the bytes, so that they count once.
+    for (const connection of flood) connection.write(head, LARGE.subarray(0, bytes));
+
+    const signed = Buffer.concat([Buffer.from('{"entry":[]}'), LARGE.subarray(0, MEGABYTE)]);
+    const signature = `sha256=${createHmac('sha256', APP_SECRET).update(signed).digest('hex')}`;
+    const headers = [['X-Hub-Signature-256', signature] as const];
+    const answer = await rawRequest(api.port, 'POST', '/webhooks/whatsapp', headers, signed);
+    clearInterval(sampling);
+    for (const connection of flood) connection.destroy();
+    expect(answer.status).toBe(200);
+    expect((highest - before) / MEGABYTE).toBeLessThan(120);
   });
 });
 
