@@ -1,12 +1,11 @@
 import { IndeterminateVerificationError, Onecode } from '@onecode/client';
-import { setBreaker, verifyLedger } from '@onecode/store';
+import { verifyLedger } from '@onecode/store';
 import {
   buildCaller,
   concurrently,
   ProcessStack,
   STACK_START_MS_MAX,
   startTcpProxy,
-  TEST_ACTOR,
   until,
 } from '@onecode/testing';
 
@@ -183,33 +182,4 @@ describe('two APIs and two workers', () => {
     expect(sums).toEqual({ free_quota: 0, credits: 400 + 10 - 150, spent: 150, given: 400 + 10 });
     expect((await verifyLedger(stack.db.database, 10)).faults).toEqual([]);
   }, 120_000);
-
-  it('a worker stops an account in the country that its unverified sends pump', async () => {
-    const { accountId: id, key } = await buildCaller(stack.db.database, 'live', { credits: 100 });
-    const send = (n: number) =>
-      stack.request('POST', '/v1/send', { key, body: { to: `+234803${1_000_000 + n}` } });
-    await Promise.all(Array.from({ length: 20 }, (_, n) => send(n)));
-    await until('the delivery of all', async () => {
-      const done = `select from sends where account_id = $1 and status = 'delivered'`;
-      return (await stack.db.sql(done, [id])).length === 20;
-    });
-    // Five minutes later they count as unverified.
-    await stack.db.sql(
-      `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min',
-         sent_at = sent_at - interval '5 min', delivered_at = delivered_at - interval '5 min' where account_id = $1`,
-      [id],
-    );
-    await setBreaker(stack.db.database, TEST_ACTOR, id, { unverifiedPercent: 90, minSends: 10 });
-    const said = 'the fraud breaker stopped an account in a country';
-    const alert = await until('the alert', () =>
-      stack
-        .output()
-        .split('\n')
-        .find((line) => line.includes(said)),
-    );
-    expect(JSON.parse(alert)).toMatchObject({ account_id: id, country: 'NG', sends: 20, unverified: 20 });
-    const refused = await send(20);
-    expect([refused.status, refused.body['code']]).toEqual([429, 'rate_limited']);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3_400);
-  });
 });

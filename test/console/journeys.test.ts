@@ -4,13 +4,8 @@ import {
   ConsoleEnvironment,
   describeInBrowser,
   findSecrets,
-  linkOf,
-  Mailbox,
-  startProcess,
   STACK_START_MS_MAX,
   tableContents,
-  until,
-  untilReady,
   type Credentials,
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
@@ -210,55 +205,6 @@ describeInBrowser('the console with the processes behind it', () => {
         'key.create',
         'application.try_send',
       ]);
-    },
-    JOURNEY_MS_MAX,
-  );
-
-  // Last: from then on, sign-ups confirm their addresses.
-  it(
-    'a forgotten password is replaced by a mailed link, which works once',
-    async () => {
-      const { stack, url } = environment;
-      const mailbox = await Mailbox.start();
-      const worker = startProcess('apps/worker/dist/main.js', {
-        ...stack.variables,
-        SECRET_KEY: stack.secrets.secretKey,
-        WHATSAPP_API_URL: `${stack.simulator.url}/v25.0`,
-        METRICS_PORT: '0',
-        SMTP_URL: mailbox.url,
-        MAIL_FROM: 'Onecode <codes@onecode.example>',
-      });
-      await untilReady(worker);
-      const page = await environment.window();
-      await until('a console that offers mail', async () => {
-        await page.goto('/sign-in');
-        await page.getByRole('button', { name: 'Sign in' }).waitFor();
-        return page.getByRole('link', { name: 'Forgot your password?' }).isVisible();
-      });
-      await page.getByRole('link', { name: 'Forgot your password?' }).click();
-      // The page before has a field of this name too.
-      await page.getByRole('button', { name: 'Send the link' }).waitFor();
-      await page.getByLabel('Email').fill(developer.email);
-      await page.getByRole('button', { name: 'Send the link' }).click();
-      await page.getByRole('status').waitFor();
-      const mail = await until('the mail', () => mailbox.to(developer.email)[0]);
-      const link = linkOf(mail);
-      expect(link.startsWith(`${url}/reset-password#`)).toBe(true);
-      const setPassword = async (password: string): Promise<void> => {
-        await page.goto('about:blank');
-        await page.goto(link);
-        await page.getByLabel('New password').fill(password);
-        await page.getByRole('button', { name: 'Set the password' }).click();
-      };
-      await setPassword('another horse battery');
-      await page.getByText('The new password is set.').waitFor();
-      const password = 'another horse battery';
-      await environment.windowOf({ ...developer, password });
-      await setPassword('a third horse battery');
-      await page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor();
-      await environment.windowOf({ ...developer, password });
-      expect((await worker.stop()).code).toBe(0);
-      await mailbox.close();
     },
     JOURNEY_MS_MAX,
   );

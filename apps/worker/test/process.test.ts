@@ -57,32 +57,6 @@ describe('a worker process', () => {
   );
 
   it(
-    'that loses the database after the provider’s answer sends nothing twice: the receipt settles the attempt',
-    async () => {
-      await buildSender(environment.db.database);
-      const proxy = await startTcpProxy(environment.db.url);
-      const worker = await start({ DATABASE_URL: proxy.url });
-      environment.simulator.rules.add({ fault: { latencyMs: 500 } });
-      const caller = await environment.newCaller();
-      const id = await environment.send(caller);
-      await until('a call', () => environment.calls(id).length === 1);
-      proxy.cut();
-      await until('a job that could not write', () =>
-        worker.log().find(({ msg, queue }) => msg === 'a job failed' && queue === 'deliver'),
-      );
-      expect(await environment.row(id)).toMatchObject({ status: 'sending' });
-      await proxy.open();
-      expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 1, sealed_code: null });
-      expect(await environment.attempts(id)).toMatchObject([{ outcome: 'accepted' }]);
-      expect(environment.calls(id)).toHaveLength(1);
-      expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
-      expect(await worker.stop()).toEqual({ code: 0, signal: null });
-      await proxy.close();
-    },
-    PROCESSES_MS_MAX,
-  );
-
-  it(
     'logs one alert for many sends with the same fault',
     async () => {
       const { phoneNumberId, id: broken } = await buildSender(environment.db.database);
@@ -95,25 +69,6 @@ describe('a worker process', () => {
         expect(await environment.until(id, 'delivered')).toMatchObject({ sender_id: able.id });
       const alerts = worker.log().filter(({ msg }) => msg?.startsWith('an operator has to act'));
       expect(alerts).toMatchObject([{ level: 'error', sender_id: broken, error_code: 190, scope: 'token' }]);
-    },
-    PROCESSES_MS_MAX,
-  );
-
-  it(
-    'counts the days that are over',
-    async () => {
-      const { db } = environment;
-      const id = await buildSend(db.database, await environment.newCaller('test'));
-      await changeSend(db.database, { id }, simulate);
-      await db.sql(
-        `update sends set id = overlay(first_id_at(created_at - interval '20 days')::text placing right(id::text, 17) from 20)::uuid,
-           created_at = created_at - interval '20 days', expires_at = expires_at - interval '20 days' where id = $1`,
-        [id],
-      );
-      await start();
-      const days = () => db.sql<{ created: number }>('select created from daily_statistics');
-      await until('the day', async () => (await days()).length > 0);
-      expect(await days()).toEqual([{ created: 1 }]);
     },
     PROCESSES_MS_MAX,
   );
@@ -183,40 +138,6 @@ describe('a worker that stops', () => {
   );
 });
 
-const CRASH_POINTS = new URL('../../../test/faults/cluster/crashPoints.mjs', import.meta.url).pathname;
-const FROZEN_AT = 'worker after claim';
-
-describe('a frozen worker', () => {
-  it(
-    'that stood still between its claim and its call sends nothing once another worker has taken over',
-    async () => {
-      await buildSender(environment.db.database);
-      const env = { PROVIDER_TIMEOUT_MS: '300' };
-      const frozen = await start({
-        ...env,
-        NODE_OPTIONS: `--import ${CRASH_POINTS}`,
-        CRASH_POINTS: `${FROZEN_AT}=#1:freeze`,
-      });
-      await untilServing(frozen);
-      const id = await environment.send(await environment.newCaller());
-      await until('a worker that is frozen', () => frozen.stderr().includes(`${FROZEN_AT}: freeze`));
-
-      const other = await start(env);
-      await environment.until(id, 'delivered');
-      frozen.signal('SIGCONT');
-      await until('the end of its round', async () =>
-        (await frozen.ask('/metrics')).text.includes('onecode_deliveries_total{end="stale"'),
-      );
-      expect(environment.calls(id)).toHaveLength(1);
-      expect(await environment.row(id)).toMatchObject({ status: 'delivered', attempts: 2 });
-
-      expect(await frozen.stop()).toEqual({ code: 0, signal: null });
-      expect(await other.stop()).toEqual({ code: 0, signal: null });
-    },
-    PROCESSES_MS_MAX,
-  );
-});
-
 describe('the heartbeats of a worker’s loops', () => {
   it('record successful rounds only, at most one in two seconds', async () => {
     const store = environment.db;
@@ -236,16 +157,27 @@ describe('the heartbeats of a worker’s loops', () => {
   });
 
   it(
-    'come from every loop of a running worker, again and again',
+    'come from every loop of a running worker, again and again, and one of them counts the days that are over',
     async () => {
-      await environment.db.sql('truncate processes');
+      const { db } = environment;
+      await db.sql('truncate processes');
+      const id = await buildSend(db.database, await environment.newCaller('test'));
+      await changeSend(db.database, { id }, simulate);
+      await db.sql(
+        `update sends set id = overlay(first_id_at(created_at - interval '20 days')::text placing right(id::text, 17) from 20)::uuid,
+           created_at = created_at - interval '20 days', expires_at = expires_at - interval '20 days' where id = $1`,
+        [id],
+      );
       await start();
-      const runs = () => listHeartbeats(environment.db.database);
+      const runs = () => listHeartbeats(db.database);
       await until('every loop', async () => (await runs()).length === 4);
-      await environment.db.sql("update processes set sweep_at = now() - interval '1 minute'");
+      await db.sql("update processes set sweep_at = now() - interval '1 minute'");
       await until('another sweep', async () =>
         (await runs()).some(({ loop, secondsAgo }) => loop === 'sweep' && secondsAgo < 30),
       );
+      const days = () => db.sql<{ created: number }>('select created from daily_statistics');
+      await until('the day', async () => (await days()).length > 0);
+      expect(await days()).toEqual([{ created: 1 }]);
     },
     PROCESSES_MS_MAX,
   );

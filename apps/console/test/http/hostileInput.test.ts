@@ -144,7 +144,7 @@ describe('whatever is sent, no route fails', () => {
   it.each(named(ROUTES.filter(({ path }) => path.includes(':'))))('$name: in its path', async ({ route }) => {
     const body = route.method === 'get' ? undefined : (BODIES[keyOf(route)] ?? {});
     for (const name of parametersOf(route))
-      for (const id of IDS) {
+      for (const id of someFor(route, IDS)) {
         const address = addressOf(route, { ...ids, [name]: id });
         expectHandled(address, await attacker.call(route.method.toUpperCase(), address, body));
       }
