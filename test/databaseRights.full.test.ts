@@ -1,0 +1,80 @@
+import {
+  buildCaller,
+  ProcessStack,
+  STACK_START_MS_MAX,
+  startProcess,
+  until,
+  type TestDatabase,
+} from '@onecode/testing';
+import { makeDocumentedDatabase } from './documentedDatabase.js';
+
+let stack: ProcessStack;
+let db: TestDatabase;
+describe('the roles of docs/deploy.md', () => {
+  beforeAll(async () => {
+    db = await makeDocumentedDatabase();
+    stack = await ProcessStack.start({ db });
+  }, STACK_START_MS_MAX);
+  afterAll(() => stack.stop());
+
+  it('show in readiness, in doctor and in one line of each process when a right is taken away, and at a start', async () => {
+    const role = new URL(db.url).username;
+    const ready = async (n: number): Promise<string> => (await fetch(`${stack.metrics[n]}/readyz`)).text();
+    const said = `lacks rights on senders (select, insert, update, delete): docs/deploy.md#the-database`;
+    await db.sql(`revoke all on senders from ${role}`);
+    for (const n of [0, 1])
+      expect(await ready(n)).toContain(`not ready: database\ndatabase: the role ${role} ${said}`);
+    const lines = (text: string): number => stack.output().split(text).length - 1;
+    await until('a line of each process', () => lines('"PostgreSQL cannot be used"') === 2);
+    // More rounds than lines: a fault that repeats is counted.
+    await until('a fault of a loop', () => lines('"a round failed"') >= 1);
+    await expect(stack.onecode('sender list')).rejects.toThrow('lacks a right: onecode doctor says which');
+    await expect(stack.onecode('doctor')).rejects.toThrow('onecode doctor ended with 1');
+    const late = startProcess('apps/worker/dist/main.js', {
+      ...stack.variables,
+      DATABASE_URL: db.url,
+      SECRET_KEY: stack.secrets.secretKey,
+      WHATSAPP_API_URL: 'http://127.0.0.1:1',
+      LOG_LEVEL: 'error',
+    });
+    expect((await late.exited).code).toBe(1);
+    expect(late.output()).toMatch(/^worker: the role \w+ lacks rights on senders \([a-z, ]+\): [^\n]+\n$/);
+    await db.sql(`grant select, insert, update, delete on senders to ${role}`);
+    await until('processes that are ready', async () => {
+      const answers = await Promise.all([ready(0), ready(1)]);
+      return answers.every((answer) => answer === 'ok\n');
+    });
+    await until('a line of each process', () => lines('"PostgreSQL can be used again"') === 2);
+    expect(lines('"a round failed"')).toBeLessThan(10);
+  });
+
+  it('show in readiness, in the health finding and in one line each that new connections are refused for their password', async () => {
+    const { username, password } = new URL(db.url);
+    const { key } = await buildCaller(db.database, 'live', { freeQuota: 100 });
+    const [api] = stack.metrics;
+    const ready = async (): Promise<string> => (await fetch(`${api}/readyz`)).text();
+    const isFound = async (): Promise<boolean> =>
+      (await (await fetch(`${api}/metrics`)).text())
+        .split('\n')
+        .some((line) => /"postgresql_unavailable".* 1$/.test(line));
+    const reason = 'the database refused the user or the password in DATABASE_URL';
+    const lines = (): number => stack.output().split(`"reason":"${reason}"`).length - 1;
+    const ask = () =>
+      Promise.all(
+        Array.from({ length: 20 }, async () =>
+          stack.request('POST', '/v1/send', { key, body: { to: '+5511987654321' } }),
+        ),
+      );
+    await db.sql(`alter role ${username} password 'another'`);
+    // Open connections go on: what needs more of them finds out.
+    await until('an API that is not ready', async () => {
+      await ask();
+      return (await ready()).includes(`not ready: database\ndatabase: ${reason}`);
+    });
+    await until('the finding', isFound);
+    await until('a line of the API', () => lines() >= 1);
+    await db.sql(`alter role ${username} password '${password}'`);
+    await until('an API that is ready', async () => (await ready()) === 'ok\n');
+    await until('the end of the finding', async () => !(await isFound()));
+  });
+});
