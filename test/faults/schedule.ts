@@ -1,5 +1,5 @@
 import { CLOCK_FAULTS } from './faults/clocks.js';
-import { FAMILIES, type Fault } from './faults/fault.js';
+import type { Fault } from './faults/fault.js';
 import { crashPointKills, KILL_FAULTS } from './faults/kills.js';
 import { NETWORK_FAULTS } from './faults/network.js';
 import { POSTGRES_FAULTS } from './faults/postgres.js';
@@ -29,16 +29,18 @@ export function* allFaults(random: Random): Generator<Fault, never> {
     }
 }
 
-/** A random fault of each family, none for longer than `holdMsMax`. The kills are those at a sixth of the crash points. */
-export function oneOfEachFamily(random: Random, holdMsMax: number): Fault[] {
-  return FAMILIES.map((family) => {
-    const fault =
-      family === 'kills' ? crashPointKills(1 / 6) : random.of(FAULTS.filter((one) => one.family === family));
-    return { ...fault, holdMs: Math.min(fault.holdMs, holdMsMax) };
-  });
-}
-
 /** The faults whose name contains a text. */
 export function faultsNamed(text: string): Fault[] {
   return FAULTS.filter(({ name }) => name.includes(text));
+}
+
+/** Kills at a sixth of the crash points, and one short outage of each service and of a network. */
+export function shortFaults(): Fault[] {
+  const names = [
+    'Redis flushed under load',
+    'PostgreSQL cuts its connections',
+    'provider: resets after accepting',
+    'between API and PostgreSQL: answers lost on the way',
+  ];
+  return [crashPointKills(1 / 6), ...names.flatMap(faultsNamed)];
 }

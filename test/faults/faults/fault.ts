@@ -1,8 +1,7 @@
 import type { FaultCluster } from '../cluster/faultCluster.js';
 import type { Random } from '../load/plan.js';
 
-export const FAMILIES = ['kills', 'redis', 'postgres', 'provider', 'network', 'clocks'] as const;
-type Family = (typeof FAMILIES)[number];
+type Family = 'kills' | 'redis' | 'postgres' | 'provider' | 'network' | 'clocks';
 
 /** One fault that the suite can inject into a cluster. */
 export interface Fault {
