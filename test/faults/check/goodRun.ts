@@ -11,42 +11,90 @@ const iso = (second: number): string => new Date(at(second)).toISOString();
 
 function sendRow(id: string, recipient: string, change: Partial<SendRow>): SendRow {
   return {
-    ...{ id, recipient, accountId: 'account', applicationId: 'application', mode: 'live' },
-    ...{ chargedFrom: 'credit', idempotencyKey: null, hasSealedCode: false, lostAt: null, dueAt: null },
-    ...{ status: 'delivered', verification: 'pending', wrongGuesses: 0, attempts: 1, attemptNumber: 1 },
-    ...{ isClaimed: false, awaitingSender: false, createdAt: at(1), expiresAt: at(601) },
-    ...{ sentAt: null, deliveredAt: null, readAt: null, verifiedAt: null, lockedAt: null },
-    ...{ failedAt: null, failureReason: null },
+    id,
+    recipient,
+    accountId: 'account',
+    applicationId: 'application',
+    mode: 'live',
+    chargedFrom: 'credit',
+    idempotencyKey: null,
+    hasSealedCode: false,
+    lostAt: null,
+    dueAt: null,
+    status: 'delivered',
+    verification: 'pending',
+    wrongGuesses: 0,
+    attempts: 1,
+    attemptNumber: 1,
+    isClaimed: false,
+    awaitingSender: false,
+    createdAt: at(1),
+    expiresAt: at(601),
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    verifiedAt: null,
+    lockedAt: null,
+    failedAt: null,
+    failureReason: null,
     ...change,
   };
 }
 
 /** The claimed call of a send to the provider; `sender` is also the call's number. */
 export const attempt = (send: SendRow, sender: string, outcome: string, second: number): AttemptRow => ({
-  ...{ id: `${send.id}.${sender}`, sendId: send.id, senderId: sender, outcome, errorCode: null },
-  ...{ messageId: outcome === 'accepted' ? `wamid-${send.id}.${sender}` : null, reportedAt: null },
-  ...{ startedAt: at(second), finishedAt: at(second + 0.5) },
+  id: `${send.id}.${sender}`,
+  sendId: send.id,
+  senderId: sender,
+  outcome,
+  errorCode: null,
+  messageId: outcome === 'accepted' ? `wamid-${send.id}.${sender}` : null,
+  reportedAt: null,
+  startedAt: at(second),
+  finishedAt: at(second + 0.5),
 });
 
 const requestOf = (number: number, { id, startedAt }: AttemptRow, to: string): RequestRecord => ({
-  ...{ number, to, at: new Date(startedAt).toISOString(), sender: id.slice(-1), opaque: id, language: 'en' },
-  ...{ outcome: 'accepted', http: 200, code: null, messageId: `wamid-${id}`, rule: null },
+  number,
+  to,
+  at: new Date(startedAt).toISOString(),
+  sender: id.slice(-1),
+  opaque: id,
+  language: 'en',
+  outcome: 'accepted',
+  http: 200,
+  code: null,
+  messageId: `wamid-${id}`,
+  rule: null,
 });
 
 /** The message that a request made. The checker reads no field of its text. */
 const messageOf = ({ at: acceptedAt, ...request }: RequestRecord, change: Partial<Message>): Message =>
   ({
-    ...{ id: request.messageId, sender: request.sender, to: request.to, opaque: request.opaque },
-    ...{ language: 'en', acceptedAt, failureCode: null },
-    ...{ sentAt: null, deliveredAt: null, readAt: null, failedAt: null },
+    id: request.messageId,
+    sender: request.sender,
+    to: request.to,
+    opaque: request.opaque,
+    language: 'en',
+    acceptedAt,
+    failureCode: null,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
     ...change,
   }) as Message;
 
 const exchange = (second: number) => ({
-  ...{ startedAt: second * 1000 - 1, endedAt: second * 1000 + 1, accountId: 'account' },
+  startedAt: second * 1000 - 1,
+  endedAt: second * 1000 + 1,
+  accountId: 'account',
 });
 const problem = (status: number, code: string) => ({
-  ...{ kind: 'problem' as const, status, code, retryAfter: null },
+  kind: 'problem' as const,
+  status,
+  code,
+  retryAfter: null,
 });
 
 function creation(send: SendRow, body: object, change: Partial<Creation> = {}): Creation {
@@ -62,14 +110,22 @@ function creation(send: SendRow, body: object, change: Partial<Creation> = {}): 
   };
   const view = viewOf({ ...created, status: 'queued', failureReason: null }, 'pending');
   return {
-    ...{ ...exchange(1), kind: 'create', applicationId, mode, idempotencyKey, recipient },
-    ...{ body: JSON.stringify(body), reply: { kind: 'answer', status: 202, body: view } },
+    ...exchange(1),
+    kind: 'create',
+    applicationId,
+    mode,
+    idempotencyKey,
+    recipient,
+    body: JSON.stringify(body),
+    reply: { kind: 'answer', status: 202, body: view },
     ...change,
   };
 }
 
 const reading = (second: number, send: SendRow, change: Partial<SendView>): StatusRequest => ({
-  ...{ ...exchange(second), kind: 'status', sendId: send.id },
+  ...exchange(second),
+  kind: 'status',
+  sendId: send.id,
   reply: { kind: 'answer', status: 200, body: { ...viewOf(send, 'pending'), verified_at: null, ...change } },
 });
 
@@ -83,7 +139,10 @@ function guess(
 ): Guess {
   const body = { valid, verification, attempts_left: left };
   return {
-    ...{ ...exchange(second), kind: 'verify', sendId: send.id, code },
+    ...exchange(second),
+    kind: 'verify',
+    sendId: send.id,
+    code,
     reply: { kind: 'answer', status: 200, body },
   };
 }
@@ -94,22 +153,45 @@ function guess(
  */
 export function goodRun() {
   const verified = sendRow('verified', '+5511900000001', {
-    ...{ idempotencyKey: Buffer.from('key-1').toString('hex'), attempts: 2, attemptNumber: 2 },
-    ...{ sentAt: at(3), deliveredAt: at(5), verification: 'verified', verifiedAt: at(7), wrongGuesses: 1 },
+    idempotencyKey: Buffer.from('key-1').toString('hex'),
+    attempts: 2,
+    attemptNumber: 2,
+    sentAt: at(3),
+    deliveredAt: at(5),
+    verification: 'verified',
+    verifiedAt: at(7),
+    wrongGuesses: 1,
   });
   const locked = sendRow('locked', '+5511900000002', {
-    ...{ sentAt: at(3), deliveredAt: at(5), verification: 'locked', lockedAt: at(10), wrongGuesses: 5 },
+    sentAt: at(3),
+    deliveredAt: at(5),
+    verification: 'locked',
+    lockedAt: at(10),
+    wrongGuesses: 5,
   });
   const failed = sendRow('failed', '+5511900000003', {
-    ...{ status: 'failed', failedAt: at(4), failureReason: 'rejected_by_provider' },
+    status: 'failed',
+    failedAt: at(4),
+    failureReason: 'rejected_by_provider',
   });
   const waiting = sendRow('waiting', '+5511900000004', {
-    ...{ status: 'queued', awaitingSender: true, hasSealedCode: true, dueAt: at(20) },
-    ...{ attempts: 0, attemptNumber: 0 },
+    status: 'queued',
+    awaitingSender: true,
+    hasSealedCode: true,
+    dueAt: at(20),
+    attempts: 0,
+    attemptNumber: 0,
   });
   const test = sendRow('test', '+5511900000005', {
-    ...{ mode: 'test', applicationId: 'test application', chargedFrom: null, status: 'read', readAt: at(2) },
-    ...{ verification: 'verified', verifiedAt: at(5), attempts: 0, attemptNumber: 0 },
+    mode: 'test',
+    applicationId: 'test application',
+    chargedFrom: null,
+    status: 'read',
+    readAt: at(2),
+    verification: 'verified',
+    verifiedAt: at(5),
+    attempts: 0,
+    attemptNumber: 0,
   });
 
   const attempts = [
@@ -155,14 +237,22 @@ export function goodRun() {
     test: guess(5, test, '000000', 'verified', 0, true),
   };
   const history: ClientEvent[] = [
-    ...[created, reused, refused],
+    created,
+    reused,
+    refused,
     ...[locked, failed, waiting, test].map((send) => creation(send, send === locked ? { code: '4711' } : {})),
     ...Object.values(readings),
-    ...[...guesses.verified, ...guesses.locked, guesses.test],
+    ...guesses.verified,
+    ...guesses.locked,
+    guesses.test,
   ];
 
   const entry = (send: SendRow | null, kind: LedgerRow['kind'], units = 1): LedgerRow => ({
-    ...{ accountId: 'account', sendId: send && send.id, kind, bucket: 'credit', units },
+    accountId: 'account',
+    sendId: send && send.id,
+    kind,
+    bucket: 'credit',
+    units,
   });
   const ledger = [
     entry(null, 'granted', 10),
@@ -175,10 +265,22 @@ export function goodRun() {
   ];
   const sends = [verified, locked, failed, waiting, test];
   return {
-    ...{ verified, locked, failed, waiting, test, created, reused, refused, readings, guesses, history },
+    verified,
+    locked,
+    failed,
+    waiting,
+    test,
+    created,
+    reused,
+    refused,
+    readings,
+    guesses,
+    history,
     rows: { now: at(20), accounts, sends, attempts, ledger, receiptsLeft: 0 },
     provider: { requests, messages, webhooksUnanswered: 0 },
-    ...{ attemptsMax: 5, clockStart: CLOCK_START, settled: true },
+    attemptsMax: 5,
+    clockStart: CLOCK_START,
+    settled: true,
     entry,
   };
 }
