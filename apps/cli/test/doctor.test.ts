@@ -151,34 +151,6 @@ describe('the command line of a deployment', () => {
     await empty.drop();
   });
 
-  it('doctor names a process whose clock is off', async () => {
-    const id = '019ab000-0000-7000-8000-000000000001';
-    await stack.db.sql(
-      `insert into processes (id, kind, release, last_migration, clock_ahead_ms)
-       select $1::uuid, kind, release, last_migration, -300000 from processes where kind = 'api' limit 1`,
-      [id],
-    );
-    const { checks } = await doctor();
-    await stack.db.sql('delete from processes where id = $1::uuid', [id]);
-    expect(faultsOf(checks)).toEqual([
-      NOT_DURABLE,
-      `clocks: Clocks disagree: that of api ${id} is 300.0 s behind the database's. Run NTP on all machines.`,
-    ]);
-  });
-
-  it('doctor finds that no worker runs', async () => {
-    await stack.stopWorker(0);
-    const { code, checks } = await doctor();
-    expect(code).toBe(1);
-    expect(faultsOf(checks)).toContainEqual(expect.stringMatching(/^processes: No worker runs/));
-    await stack.restartWorker(0);
-    await until(
-      'a worker again',
-      async () => faultsOf((await doctor()).checks).length === 1,
-      STACK_START_MS_MAX,
-    );
-  });
-
   describe('sender', () => {
     const json = async (...args: string[]): Promise<{ code: number | null; json: unknown }> => {
       const { code, stdout } = await onecode([...args, '--json'], env);
