@@ -10,8 +10,11 @@ const { services } = parse(compose, { merge: true }) as {
 
 /** The image says these of every process. */
 const OF_IMAGE = new Set(['METRICS_PORT', 'METRICS_HOST']);
-/** The Redis of this file speaks no TLS, nothing distributes requests among several processes, and a container is reached by one address. */
-const UNUSED = new Set(['REDIS_CA_FILE', 'SHUTDOWN_DELAY_MS', 'HOST']);
+/**
+ * The Redis of this file speaks no TLS, its PostgreSQL has no pooler, nothing distributes requests among several processes, and a container
+ * is reached by one address.
+ */
+const UNUSED = new Set(['REDIS_CA_FILE', 'DATABASE_POOLER', 'SHUTDOWN_DELAY_MS', 'HOST']);
 
 const READS: Record<string, string[]> = {
   ...Object.fromEntries(

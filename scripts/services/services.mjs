@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError, databaseAddress, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
+import { ConfigError, databaseAddress, DATABASE_POOLER, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
 import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store';
 import { UserError } from '../user-error.mjs';
 import { redisFault } from './answer.mjs';
@@ -33,9 +33,9 @@ import { startRedis } from './redis.mjs';
  * @throws {UserError} naming the one that is missing
  */
 export async function startServices(options) {
-  const { databaseUrl, redisUrl } = readAddresses();
+  const { databaseUrl, pooler, redisUrl } = readAddresses();
   const faults = [
-    databaseUrl && about('DATABASE_URL', await databaseFault(databaseUrl)),
+    databaseUrl && about('DATABASE_URL', await databaseFault(databaseUrl, pooler)),
     redisUrl && about('REDIS_URL', await redisFault(redisUrl)),
   ].filter(Boolean);
   if (faults.length > 0) throw new UserError(faults.join('\n'));
@@ -58,15 +58,23 @@ export async function startServices(options) {
 }
 
 /**
- * @returns {{ databaseUrl: string, redisUrl: string }} empty for a service that is not named
+ * @returns {{ databaseUrl: string, pooler: 'none' | 'transaction', redisUrl: string }} empty for a service that is not named
  * @throws {UserError} with a line for each fault
  */
 function readAddresses() {
-  const { DATABASE_URL, REDIS_URL, REDIS_CA_FILE } = process.env;
-  const specs = { DATABASE_URL: databaseAddress(''), ...(REDIS_URL?.trim() && REDIS_ADDRESS) };
+  const { DATABASE_URL, DATABASE_POOLER: pooler, REDIS_URL, REDIS_CA_FILE } = process.env;
+  const specs = {
+    DATABASE_URL: databaseAddress(''),
+    DATABASE_POOLER,
+    ...(REDIS_URL?.trim() && REDIS_ADDRESS),
+  };
   try {
-    const config = readConfig({ DATABASE_URL, REDIS_URL, REDIS_CA_FILE }, specs);
-    return { databaseUrl: config.DATABASE_URL, redisUrl: REDIS_URL?.trim() ?? '' };
+    const config = readConfig({ DATABASE_URL, DATABASE_POOLER: pooler, REDIS_URL, REDIS_CA_FILE }, specs);
+    return {
+      databaseUrl: config.DATABASE_URL,
+      pooler: config.DATABASE_POOLER,
+      redisUrl: REDIS_URL?.trim() ?? '',
+    };
   } catch (error) {
     throw error instanceof ConfigError ? new UserError(error.message) : error;
   }
@@ -75,10 +83,11 @@ function readAddresses() {
 /**
  * Asks PostgreSQL whether it answers, as our processes will.
  * @param {string} url
+ * @param {'none' | 'transaction'} pooler
  * @returns {Promise<string | null>} null, or what is wrong, without a password
  */
-async function databaseFault(url) {
-  const database = openDatabase(url, { connectionsMax: 1 });
+async function databaseFault(url, pooler) {
+  const database = openDatabase(url, { connectionsMax: 1, pooler });
   try {
     await pingDatabase(database);
     return null;

@@ -168,11 +168,15 @@ export function commonEnvironment(ports, { databaseUrl, redisUrl }, smtpUrl) {
  * Records what the command line needs to work beside the running processes.
  * @param {NodeJS.ProcessEnv} env
  */
-export function recordEnvironment({ DATABASE_URL, NUMBER_PEPPER, SECRET_KEY }) {
+export function recordEnvironment({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY }) {
   removeEnvironment(); // an older file keeps its mode
-  writeFileSync(environmentFile, JSON.stringify({ DATABASE_URL, NUMBER_PEPPER, SECRET_KEY }, null, 2), {
-    mode: 0o600,
-  });
+  writeFileSync(
+    environmentFile,
+    JSON.stringify({ DATABASE_URL, DATABASE_POOLER, NUMBER_PEPPER, SECRET_KEY }, null, 2),
+    {
+      mode: 0o600,
+    },
+  );
 }
 
 /** Nothing runs any more that the command line could reach. */

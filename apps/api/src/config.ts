@@ -2,6 +2,7 @@ import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain'
 import {
   address,
   databaseAddress,
+  DATABASE_POOLER,
   host,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -21,7 +22,8 @@ import {
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: databaseAddress(),
-    DATABASE_CONNECTIONS: wholeNumber(3, 500, 20),
+    DATABASE_POOLER,
+    DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
     ...REDIS_ADDRESS,
     PORT: port(3000),
     HOST: host(''),

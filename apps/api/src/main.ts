@@ -29,7 +29,6 @@ import {
   createTrafficCounter,
   openDatabase,
   recordIncidents,
-  refuseUnusableDatabase,
 } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
@@ -39,8 +38,8 @@ import { apiMetrics } from './metrics.js';
 import { createRefusedRequestRecorder } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
 
-/** Of its connections, how many are for look-ups alone. */
-const READ_SHARE = 0.4;
+/** A request on a silent connection fails, or reads again on a new one, within three seconds. */
+const DATABASE_TIMEOUTS = { connectionMs: 3_000, statementMs: 2_000 };
 const FLUSH_MS = 1_000;
 const KEY_USAGE_FLUSH_MS = 5_000;
 /** Somebody looks whether something is wrong, also where nothing watches the metrics. */
@@ -52,15 +51,13 @@ await runProcess('api', async () => {
   log.info({ version: VERSION, commit: COMMIT }, 'starting');
   const tracing = await startTracing('onecode-api', config, log);
   const registry = createRegistry('api');
-  const readConnectionsMax = Math.max(2, Math.round(READ_SHARE * config.DATABASE_CONNECTIONS));
   const database = openDatabase(config.DATABASE_URL, {
-    connectionsMax: config.DATABASE_CONNECTIONS - readConnectionsMax,
-    readConnectionsMax,
+    connectionsMax: config.DATABASE_CONNECTIONS,
+    pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
+    timeouts: DATABASE_TIMEOUTS,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
-    onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
-  await refuseUnusableDatabase(database);
   const presence = createPresence(database, { kind: 'api', release: RELEASE });
   await refuseUnfitDatabase(presence);
   const deliveryQueue = openDeliveryQueue({

@@ -134,8 +134,8 @@ describe('while answers come late', () => {
   function withHeldAnswers(): { database: Database; held: (() => void)[]; hold: (isHeld: boolean) => void } {
     const held: (() => void)[] = [];
     let isHeld = false;
-    const query: Database['reads']['query'] = async <Rows>(
-      statement: Parameters<Database['reads']['query']>[0],
+    const read: Database['sql']['read'] = async <Rows>(
+      statement: Parameters<Database['sql']['read']>[0],
       ...values: unknown[]
     ) => {
       const answer = await store.database.sql.query<Rows>(statement, ...values);
@@ -143,7 +143,7 @@ describe('while answers come late', () => {
         await new Promise<void>((resolve) => held.push(resolve));
       return answer;
     };
-    const database: Database = { ...store.database, reads: { query } };
+    const database: Database = { ...store.database, sql: { ...store.database.sql, read } };
     return { database, held, hold: (is) => (isHeld = is) };
   }
 

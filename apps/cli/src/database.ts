@@ -1,9 +1,11 @@
 import { runbookOf } from '@onecode/domain';
-import { databaseAddress, readConfig } from '@onecode/runtime/config';
+import { databaseAddress, DATABASE_POOLER, readConfig } from '@onecode/runtime/config';
 import {
   closeDatabase,
   connectionFault,
+  findSettingsFault,
   openDatabase,
+  pingDatabase,
   refusedBy,
   UnusableDatabase,
   type Actor,
@@ -28,9 +30,13 @@ export async function withDatabase<R>(
   use: (database: Database) => Promise<R>,
   options: Pick<DatabaseOptions, 'timeouts'> = {},
 ): Promise<R> {
-  const config = readConfig(environment(), { DATABASE_URL });
-  const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1, ...options });
+  const config = readConfig(environment(), { DATABASE_URL, DATABASE_POOLER });
+  const pooler = config.DATABASE_POOLER;
+  const database = openDatabase(config.DATABASE_URL, { connectionsMax: 1, pooler, ...options });
   try {
+    await pingDatabase(database);
+    const fault = await findSettingsFault(database.pool);
+    if (fault !== null) throw new UnusableDatabase(fault);
     return await use(database);
   } catch (error) {
     throw userErrorOf(error) ?? error;

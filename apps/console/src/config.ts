@@ -2,6 +2,7 @@ import { deriveNumberPepper, parseKeyring, type Keyring } from '@onecode/domain'
 import {
   address,
   databaseAddress,
+  DATABASE_POOLER,
   EVENT_ADDRESSES,
   host,
   LOG_LEVELS,
@@ -26,6 +27,7 @@ export function readConsoleConfig(environment: NodeJS.ProcessEnv) {
     environment,
     {
       DATABASE_URL: databaseAddress(),
+      DATABASE_POOLER,
       DATABASE_CONNECTIONS: wholeNumber(1, 500, 10),
       ...REDIS_ADDRESS,
       PORT: port(3001),

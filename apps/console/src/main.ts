@@ -15,14 +15,7 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import {
-  checkDatabase,
-  closeDatabase,
-  countConnections,
-  createPresence,
-  openDatabase,
-  refuseUnusableDatabase,
-} from '@onecode/store';
+import { checkDatabase, closeDatabase, countConnections, createPresence, openDatabase } from '@onecode/store';
 import { createApp, readinessChecks } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';
@@ -37,10 +30,9 @@ await runProcess('console', async () => {
   const registry = createRegistry('console');
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
+    pooler: config.DATABASE_POOLER,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
-    onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
   });
-  await refuseUnusableDatabase(database);
   const presence = createPresence(database, { kind: 'console', release: RELEASE });
   await refuseUnfitDatabase(presence);
   const queues = openQueues({

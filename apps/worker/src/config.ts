@@ -2,6 +2,7 @@ import { parseKeyring } from '@onecode/domain';
 import {
   address,
   databaseAddress,
+  DATABASE_POOLER,
   EVENT_ADDRESSES,
   LOG_LEVELS,
   METRICS_ADDRESS,
@@ -24,6 +25,7 @@ export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
     environment,
     {
       DATABASE_URL: databaseAddress(),
+      DATABASE_POOLER,
       DATABASE_CONNECTIONS: wholeNumber(2, 500, 20),
       ...REDIS_ADDRESS,
       ...METRICS_ADDRESS,

@@ -26,7 +26,6 @@ import {
   createTrafficCounter,
   openDatabase,
   openDeliveries,
-  refuseUnusableDatabase,
 } from '@onecode/store';
 import { createCloudApi } from '@onecode/whatsapp/client';
 import { createGraphReader } from '@onecode/whatsapp/graph';
@@ -60,12 +59,11 @@ await runProcess('worker', async () => {
   const traffic = createTrafficCounter();
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
+    pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
-    onMissingSettings: (settings) => log.warn({ settings }, 'the pooler’s sessions lack settings'),
     onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   });
-  await refuseUnusableDatabase(database);
   gaugeConnections(registry, () => countConnections(database));
   const presence = createPresence(database, { kind: 'worker', release: RELEASE });
   await refuseUnfitDatabase(presence);

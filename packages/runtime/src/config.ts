@@ -124,6 +124,9 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
   return secret(variable(parse, fallback));
 }
 
+/** Whether `DATABASE_URL` leads to a pooler in transaction mode. */
+export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
+
 const ADDRESS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /** The driver opens these files for each connection, and its error does not say which one it could not read. */

@@ -1,16 +1,19 @@
 import { ignoreClosedOutput } from '@onecode/runtime/closedOutput';
-import { ConfigError, databaseAddress, readConfig } from '@onecode/runtime/config';
+import { ConfigError, databaseAddress, DATABASE_POOLER, readConfig } from '@onecode/runtime/config';
 import { migrate } from './migrations/migrations.js';
 
 /** The address of the database to migrate. @throws ConfigError */
 function databaseUrl(): string {
   const config = readConfig(process.env, {
     DATABASE_URL: databaseAddress(''),
+    DATABASE_POOLER,
     MIGRATE_DATABASE_URL: databaseAddress(''),
   });
-  const url = config.MIGRATE_DATABASE_URL || config.DATABASE_URL;
-  if (url === '') throw new ConfigError(['DATABASE_URL is missing']);
-  return url;
+  if (config.MIGRATE_DATABASE_URL !== '') return config.MIGRATE_DATABASE_URL;
+  if (config.DATABASE_POOLER !== 'none')
+    throw new ConfigError(['MIGRATE_DATABASE_URL is missing: a migration needs PostgreSQL itself']);
+  if (config.DATABASE_URL === '') throw new ConfigError(['DATABASE_URL is missing']);
+  return config.DATABASE_URL;
 }
 
 ignoreClosedOutput('migrate');

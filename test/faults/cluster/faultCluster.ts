@@ -287,7 +287,7 @@ const keyOf = (keyring: Keyring): string => (keyring.keys.get(keyring.current) a
 
 /** A process without fault settings loads nothing of the suite. */
 function environmentOf({ crashPoints, clockOffsetMs, poolerUrl }: FaultSettings): Record<string, string> {
-  if (poolerUrl !== undefined) return { DATABASE_URL: poolerUrl };
+  if (poolerUrl !== undefined) return { DATABASE_URL: poolerUrl, DATABASE_POOLER: 'transaction' };
   if (crashPoints === undefined && clockOffsetMs === undefined) return {};
   return {
     NODE_OPTIONS: PRELOADS.map((path) => `--import ${path}`).join(' '),

@@ -46,7 +46,7 @@ export async function findCaller(database: Database, hash: Uint8Array): Promise<
 }
 
 const lookUpCaller = createLookUp<Uint8Array, Caller & { refusal: RefusedKey['refusal'] | null }>(
-  (database, hashes) => database.reads.query`
+  (database, hashes) => database.sql.read`
     select w.ordinal, c.*
     from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
     cross join lateral (
@@ -63,7 +63,7 @@ const lookUpCaller = createLookUp<Uint8Array, Caller & { refusal: RefusedKey['re
  * commits and when the server restarts or another takes over, and no version ever returns.
  */
 export async function readCallersVersion(database: Database): Promise<string> {
-  const [row] = await database.reads.query<[{ version: string }]>`
+  const [row] = await database.sql.read<[{ version: string }]>`
     select token || ' ' || pg_postmaster_start_time() as version from callers_version where id`;
   return row.version;
 }

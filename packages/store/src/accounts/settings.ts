@@ -48,7 +48,7 @@ export const SETTING_BOUNDS: Readonly<Record<NumericSetting, { min: number; max:
 
 /** The settings in force. */
 export async function readSettings(database: Connection): Promise<Settings> {
-  const [settings] = await database.reads.query<[Settings]>`
+  const [settings] = await database.sql.read<[Settings]>`
     select free_sends as "freeSends", code_validity_seconds as "codeValiditySeconds",
       account_rate_per_minute as "accountRatePerMinute", guess_budget as "guessBudget", trial_sends_per_day as "trialSendsPerDay",
       trial_account_sends_per_day as "trialAccountSendsPerDay",

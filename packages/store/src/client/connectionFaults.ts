@@ -23,7 +23,12 @@ const refusalOf = (error: unknown): string | undefined => REFUSALS[(error as { c
 /** Whether the driver was refused a connection for its user or password, which no waiting mends. */
 export const isRefusal = (error: unknown): boolean => refusalOf(error) !== undefined;
 
-/** Why there was no connection to the database, in words without a secret; null for any other error. */
+/** A prepared statement is missing, or there already: the session was another client's. */
+const LOST_STATEMENT = /^(?:26000|42P05)$/;
+
+/** Why there was no usable connection to the database, in words without a secret; null for any other error. */
 export function connectionFault(error: unknown): string | null {
+  if (LOST_STATEMENT.test(refusedBy(error)?.code ?? ''))
+    return 'the pooler keeps no prepared statements: PgBouncer does from 1.21 on, with max_prepared_statements above 0';
   return FAULTS[refusedBy(error)?.kind ?? refusalOf(error) ?? ''] ?? null;
 }

@@ -1,4 +1,5 @@
 import { pingDatabase, type Database } from './database.js';
+import { UnusableDatabase } from './servers.js';
 import { findSettingsFault } from './settings.js';
 import type { Sql } from './sql.js';
 
@@ -19,14 +20,17 @@ interface Lacking {
 }
 
 /**
- * Returns what keeps the role of a process from its work, in a sentence: a setting of its sessions, or the rights that it lacks. Returns
- * null without a fault, and without tables.
+ * Returns what keeps the role of a process from its work, in a sentence: the way to the database, a setting of its sessions, or the rights
+ * that it lacks. Returns null without a fault, and without tables.
  */
-export async function findRightsFault({
-  sql,
-  pools: [pool],
-}: Pick<Database, 'sql' | 'pools'>): Promise<string | null> {
-  return (await findSettingsFault(pool, { default_transaction_read_only: 'off' })) ?? (await findLack(sql));
+export async function findRightsFault({ sql, pool }: Pick<Database, 'sql' | 'pool'>): Promise<string | null> {
+  try {
+    const fault = await findSettingsFault(pool, { default_transaction_read_only: 'off' });
+    return fault ?? (await findLack(sql));
+  } catch (error) {
+    if (error instanceof UnusableDatabase) return error.message;
+    throw error;
+  }
 }
 
 async function findLack(sql: Sql): Promise<string | null> {

@@ -1,51 +1,55 @@
+import type { Socket } from 'node:net';
+import { constants } from 'node:os';
 import { callbackify } from 'node:util';
 import pg from 'pg';
-import { closeClient, openClient, SettingsClient } from './connection.js';
 import { isRefusal } from './connectionFaults.js';
-import { findPooler, UnusableDatabase, type Pooler } from './poolers.js';
-import {
-  applySettings,
-  findMissing,
-  findSettingsFault,
-  FIXED_SETTINGS,
-  knownSettings,
-  POOLED_SETTINGS,
-  type Settings,
-} from './settings.js';
+import type { Settings } from './settings.js';
 import { readingTimes } from './times.js';
 
-/** The server that connections lead to, and what it takes at their start. */
-interface Server {
-  host: string;
-  port: number;
-  settings: Settings;
+/** The database must not be used as it is configured. The message is one line for operators, and holds no secret. */
+export class UnusableDatabase extends Error {}
+
+/** A statement got no answer in time, as when a firewall forgets a connection. The driver adapter takes it for a socket's time-out. */
+class SilentConnection extends Error {
+  readonly code = 'ETIMEDOUT';
+  readonly errno = constants.errno.ETIMEDOUT;
+  readonly syscall = 'read';
+  override readonly message = 'the database does not answer';
 }
+
+/** Milliseconds to connect to each server of an address, and for its answer, when looking for the one that takes writes. */
+const SEARCH_MS_MAX = 3_000;
 
 const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
 
+/** The driver's client, with members that its types leave out. */
+interface DriverClient extends pg.Client {
+  /** The parameters of the start-up packet. */
+  getStartupConf(): Record<string, string>;
+  /** False while a statement waits for its answer. */
+  readonly readyForQuery: boolean;
+}
+const DriverClient = pg.Client as unknown as new (config?: pg.ClientConfig) => DriverClient;
+
+type Server = Pick<pg.Client, 'host' | 'port'>;
+
 /**
- * The servers that an address names: `postgres://user@one:5432,two:5432/database`. The one that takes writes gets all connections; it is
- * looked for before the first one, and among several again whenever a connection fails.
+ * The servers that an address names: `postgres://user@one:5432,two:5432/database`. The one that takes writes gets all connections. Among
+ * several, it is searched for before the first connection and again whenever a connection fails.
  */
 export class Servers {
   readonly #urls: readonly [string, ...string[]];
-  /** Whether only a server will do that takes writes: `target_session_attrs`, which several servers have without being told. */
+  /** Whether only a server that takes writes is used: `target_session_attrs`, which is `read-write` by default for several servers. */
   readonly #isWriter: boolean;
   #found: Promise<Server> | null = null;
   #isSearching = false;
   /** Whether the last new connection was refused for its user or password. */
   #isRefused = false;
-  #pooler: Pooler | null = null;
-  readonly #all: Settings;
 
-  /**
-   * @param settings that every session has in addition to the fixed ones
-   * @param onMissingSettings is called with those that sessions behind a pooler lack: only its operator can set them
-   */
+  /** @param settings that each connection asks for in its start-up packet, which costs no round trip */
   constructor(
     url: string,
     private readonly settings: Settings,
-    private readonly onMissingSettings: (names: string[]) => void = () => {},
   ) {
     const [, before = '', hosts = '', after = ''] = ADDRESS.exec(url) ?? [];
     const urls = hosts.split(',').map((host) => new URL(before + host + after));
@@ -53,13 +57,6 @@ export class Servers {
     this.#isWriter = (attributes ?? (urls.length > 1 ? 'read-write' : 'any')) !== 'any';
     for (const { searchParams } of urls) searchParams.delete('target_session_attrs');
     this.#urls = urls.map(({ href }) => href) as [string, ...string[]];
-    this.#all = { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...settings };
-  }
-
-  /** @throws UnusableDatabase when statements would not mean what they say there, or the driver's error when no server can be used now */
-  async findPooler(): Promise<Pooler> {
-    await this.#find();
-    return this.#pooler as Pooler;
   }
 
   /** Tries a new connection if the last one was refused, which open ones hide. @throws the driver's error when it is refused again */
@@ -73,7 +70,9 @@ export class Servers {
     }
   }
 
-  #find(): Promise<Server> {
+  /** Returns the server for a new connection; null where the address names only one. */
+  #find(): Promise<Server> | null {
+    if (this.#urls.length === 1) return null;
     const found = (this.#found ??= this.#search());
     found.catch(() => {
       if (this.#found === found) this.#found = null;
@@ -81,7 +80,7 @@ export class Servers {
     return found;
   }
 
-  /** Until another server is found, new connections go where they went: none waits for a search. */
+  /** Until another server is found, new connections use the present one and do not wait for the search. */
   async #searchAgain(): Promise<void> {
     if (this.#urls.length === 1 || this.#isSearching) return;
     this.#isSearching = true;
@@ -90,47 +89,29 @@ export class Servers {
     this.#isSearching = false;
   }
 
-  async #search(): Promise<Server> {
-    try {
-      return await Promise.any(this.#urls.map((url) => this.#probe(url)));
-    } catch (error) {
-      const { errors } = error as AggregateError;
-      throw errors.find((one) => one instanceof UnusableDatabase) ?? errors[0];
-    }
+  #search(): Promise<Server> {
+    return Promise.any(this.#urls.map((url) => this.#probe(url))).catch((error: AggregateError) => {
+      throw error.errors[0];
+    });
   }
 
   async #probe(url: string): Promise<Server> {
-    const client = await openClient(url, knownSettings(this.#all, 0)).catch((error: Error) => {
-      if (!/unsupported startup parameter/.test(error.message)) throw error;
-      return openClient(url, POOLED_SETTINGS);
+    const client = new (clientWith(this.settings))({
+      connectionString: url,
+      connectionTimeoutMillis: SEARCH_MS_MAX,
+      query_timeout: SEARCH_MS_MAX,
     });
+    client.on('error', () => {});
     try {
+      await client.connect();
       await this.#refuseReader(client);
-      if (this.#pooler === null) await this.#examine(url, client);
-      const { host, port, settings, serverVersion } = client;
-      const isPooled = settings === POOLED_SETTINGS;
-      return { host, port, settings: isPooled ? settings : knownSettings(this.#all, serverVersion) };
+      return { host: client.host, port: client.port };
     } finally {
       closeClient(client);
     }
   }
 
-  async #examine(url: string, client: SettingsClient): Promise<void> {
-    const pooler = await findPooler(client, () => openClient(url, POOLED_SETTINGS));
-    if (pooler === 'session') await this.#apply(client);
-    const fault = await findSettingsFault(client);
-    if (fault !== null) throw new UnusableDatabase(fault);
-    // Nothing may be set on a session that others share.
-    const missing = pooler === 'transaction' ? await findMissing(client, this.settings) : [];
-    if (missing.length > 0) this.onMissingSettings(missing);
-    this.#pooler = pooler;
-  }
-
-  async #apply(client: SettingsClient): Promise<void> {
-    await applySettings(client, knownSettings(this.#all, client.serverVersion));
-  }
-
-  /** A standby takes connections too: the server may have become one since it was found. */
+  /** A standby accepts connections too, and a server may become one at any time. */
   async #refuseReader(client: pg.Client): Promise<void> {
     if (!this.#isWriter) return;
     const { rows } = await client.query<{ isReader: boolean }>(
@@ -139,42 +120,45 @@ export class Servers {
     if (rows[0]?.isReader !== false) throw new Error('no server of the address takes writes');
   }
 
+  async #open(client: DriverClient, connect: () => Promise<unknown>, silentMs: number): Promise<void> {
+    Object.assign(client, await this.#find());
+    try {
+      await connect();
+      breakWhenSilent(client, silentMs);
+      await this.#refuseReader(client);
+      this.#isRefused = false;
+    } catch (error) {
+      if (isRefusal(error)) this.#isRefused = true;
+      void this.#searchAgain();
+      closeClient(client);
+      throw explained(error as Error);
+    }
+  }
+
+  /** Returns a class of clients for the driver's pool. Their `query_timeout` also closes the connection. */
   clientClass(): typeof pg.Client {
     const [connectionString] = this.#urls;
-    const find = () => this.#find();
-    const searchAgain = () => this.#searchAgain();
-    const noteRefusal = (isRefused: boolean) => (this.#isRefused = isRefused);
-    const prepare = async (client: SettingsClient) => {
-      await this.#refuseReader(client);
-      if (this.#pooler === 'session') await this.#apply(client);
-    };
-    class Client extends SettingsClient {
-      constructor(config: pg.ClientConfig = {}) {
+    const open = this.#open.bind(this);
+    const searchAgain = this.#searchAgain.bind(this);
+    class Client extends clientWith(this.settings) {
+      readonly #silentMs: number;
+
+      constructor({ query_timeout: silentMs = 0, ...config }: pg.ClientConfig = {}) {
         super({ ...config, connectionString });
-        // Between the connection and the pool's own listener nobody else would hear of a lost connection.
+        this.#silentMs = silentMs;
+        // The pool listens only later: without a listener, a lost connection would end the process.
         this.on('error', () => void searchAgain());
       }
 
       override connect(): Promise<this>;
       override connect(callback: (error: Error) => void): void;
       override connect(callback?: (error: Error) => void): Promise<this> | void {
-        if (callback === undefined) return this.#open();
-        callbackify(() => this.#open())(callback);
-      }
-
-      async #open(): Promise<this> {
-        Object.assign(this, await find());
-        try {
-          await super.connect();
-          await prepare(this);
-          noteRefusal(false);
+        const opened = async (): Promise<this> => {
+          await open(this, () => super.connect(), this.#silentMs);
           return this;
-        } catch (error) {
-          if (isRefusal(error)) noteRefusal(true);
-          void searchAgain();
-          closeClient(this);
-          throw error;
-        }
+        };
+        if (callback === undefined) return opened();
+        callbackify(opened)(callback);
       }
 
       override query(query: never, ...rest: never[]): never {
@@ -183,6 +167,37 @@ export class Servers {
     }
     return Client as unknown as typeof pg.Client;
   }
+}
+
+function clientWith(settings: Settings): typeof DriverClient {
+  return class extends DriverClient {
+    override getStartupConf(): Record<string, string> {
+      return { ...super.getStartupConf(), ...settings };
+    }
+  };
+}
+
+/** The driver's own time-out of a statement would leave the connection, which still waits for the answer, to the next transaction. */
+function breakWhenSilent(client: DriverClient, silentMs: number): void {
+  const socket = client.connection.stream as Socket;
+  socket.setTimeout(silentMs, () => {
+    if (!client.readyForQuery) socket.destroy(new SilentConnection());
+  });
+}
+
+/** Closes a connection without waiting for it. */
+function closeClient(client: pg.Client): void {
+  client.end().catch(() => {});
+}
+
+/** PgBouncer refuses start-up settings by this message, which names the first of them. */
+function explained(error: Error): Error {
+  const refusal = /unsupported startup parameter\b.*/.exec(error.message)?.[0];
+  return refusal === undefined
+    ? error
+    : new UnusableDatabase(
+        `the pooler refuses the settings of a session (${refusal}): set DATABASE_POOLER=transaction as docs/operations.md#poolers says; npm run migrate needs PostgreSQL itself, in MIGRATE_DATABASE_URL`,
+      );
 }
 
 /** Prisma's adapter gives each query types of its own, which read times otherwise. */

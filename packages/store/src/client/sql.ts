@@ -10,10 +10,12 @@ import { Prisma } from '../generated/prisma/client.js';
 /** A statement: a template whose values become its parameters, or one made with `Prisma.sql`. */
 type Statement = TemplateStringsArray | Prisma.Sql;
 
-/** Raw SQL. Both answer rejections that `refusedBy` reads. */
+/** Raw SQL. `refusedBy` reads the rejections. */
 export interface Sql {
   /** The rows of the answer, with their columns' names. The caller vouches for the type: `query<[Row]>` is exactly one row. */
   query<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
+  /** Like `query`, for statements that change nothing: repeated once, on a new connection, if the connection is silent or breaks. */
+  read<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
   /** The number of rows that the statement changed, or locked where it is a `select`. */
   execute(statement: Statement, ...values: unknown[]): Promise<number>;
 }
@@ -49,19 +51,28 @@ const PARSERS: Partial<Record<ColumnType, (value: never) => unknown>> = {
 export function adapterSql(factory: PrismaPg): Sql {
   let connected: Promise<SqlDriverAdapter> | undefined;
   const adapter = (): Promise<SqlDriverAdapter> => (connected ??= factory.connect());
+  const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> => {
+    const { columnNames, columnTypes, rows } = await (
+      await adapter()
+    )
+      .queryRaw(queryOf(statement, values))
+      .catch(throwWithCode);
+    const parsers = columnTypes.map((type, index) => parserOf(type, columnNames[index] as string));
+    return rows.map((row) => {
+      const result: Record<string, unknown> = {};
+      for (const [index, value] of row.entries()) {
+        result[columnNames[index] as string] = value === null ? null : parsers[index]?.(value);
+      }
+      return result;
+    }) as Rows;
+  };
   return {
-    async query<Rows>(statement: Statement, ...values: unknown[]) {
-      const query = queryOf(statement, values);
-      const { columnNames, columnTypes, rows } = await (await adapter()).queryRaw(query).catch(throwWithCode);
-      const parsers = columnTypes.map((type, index) => parserOf(type, columnNames[index] as string));
-      return rows.map((row) => {
-        const result: Record<string, unknown> = {};
-        for (const [index, value] of row.entries()) {
-          result[columnNames[index] as string] = value === null ? null : parsers[index]?.(value);
-        }
-        return result;
-      }) as Rows;
-    },
+    query,
+    read: <Rows>(statement: Statement, ...values: unknown[]) =>
+      query<Rows>(statement, ...values).catch((error: Error) => {
+        if (!lostConnection(error)) throw error;
+        return query<Rows>(statement, ...values);
+      }),
     async execute(statement, ...values) {
       return (await adapter()).executeRaw(queryOf(statement, values)).catch(throwWithCode);
     },
@@ -70,9 +81,11 @@ export function adapterSql(factory: PrismaPg): Sql {
 
 /** Raw SQL within a transaction of Prisma's. */
 export function transactionSql(client: Prisma.TransactionClient): Sql {
+  const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> =>
+    client.$queryRaw<Rows>(statement, ...values);
   return {
-    query: async <Rows>(statement: Statement, ...values: unknown[]) =>
-      client.$queryRaw<Rows>(statement, ...values),
+    query,
+    read: query,
     execute: async (statement, ...values) => client.$executeRaw(statement, ...values),
   };
 }
@@ -127,6 +140,16 @@ export function refusedBy(error: unknown): Refused | null {
  * Whether PostgreSQL refused what was to be written, and will again, by the classes of SQLSTATE: data (22), integrity (23), raised (P0).
  */
 export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
+
+/** Whether a statement got no answer because its connection broke or was silent. The last pattern is the driver's own error. */
+function lostConnection(error: Error): boolean {
+  const { kind = '', code = '' } = refusedBy(error) ?? {};
+  return (
+    /^(?:SocketTimeout|ConnectionClosed)$/.test(kind) ||
+    /^(?:08|57P)/.test(code) ||
+    /^Connection terminated unexpectedly/.test(error.message)
+  );
+}
 
 interface AdapterError {
   kind?: unknown;

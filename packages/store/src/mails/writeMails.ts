@@ -32,8 +32,8 @@ export interface Quiet {
 }
 
 /** Whether workers send mail: without, none is written, and no page offers any. */
-export async function sendsMail({ reads }: Pick<Connection, 'reads'>): Promise<boolean> {
-  const [row] = await reads.query<[{ is: boolean }]>`select mail_from is not null as is from settings`;
+export async function sendsMail({ sql }: Sql): Promise<boolean> {
+  const [row] = await sql.read<[{ is: boolean }]>`select mail_from is not null as is from settings`;
   return row.is;
 }
 

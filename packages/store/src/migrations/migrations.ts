@@ -4,9 +4,14 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { contractOf } from '@onecode/domain';
 import pg from 'pg';
-import { UnusableDatabase } from '../client/poolers.js';
-import { Servers } from '../client/servers.js';
-import { UNBOUNDED_SETTINGS } from '../client/settings.js';
+import { Servers, UnusableDatabase } from '../client/servers.js';
+import {
+  findSettingsFault,
+  FIXED_SETTINGS,
+  POOLED_SETTINGS,
+  UNBOUNDED_SETTINGS,
+  type Settings,
+} from '../client/settings.js';
 import { ContractRefused, findContractFaults } from './contracts.js';
 
 const FOLDER = fileURLToPath(new URL('../../../../prisma/migrations/', import.meta.url));
@@ -77,8 +82,10 @@ interface MigrateOptions {
   force?: boolean;
 }
 
-/** A role's or a pooler's own bounds are those of a service, and a migration may take longer. */
-const UNBOUNDED = {
+/** Without time-outs: those of a role are for a service, and a migration may take longer. */
+const SETTINGS: Settings = {
+  ...POOLED_SETTINGS,
+  ...FIXED_SETTINGS,
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   ...UNBOUNDED_SETTINGS,
@@ -98,26 +105,26 @@ export class MigrationMismatch extends Error {}
  * a table within 400 ms, as during a backup, steps back rather than hold up the service; after ten tries it is given up, and can be run
  * again later. One that builds an index concurrently waits for backups and holds up nobody.
  *
- * @param url leads to PostgreSQL itself, or through a pooler that gives each connection a session of its own
+ * @param url leads to PostgreSQL itself, not to a pooler
  * @returns the names of the migrations applied by this call
  * @throws MigrationMismatch when an applied migration differs from the one in the folder, or the database is older than the first one;
  *   ContractRefused when a contracting migration would break a process that runs, or goes past a release that never ran;
- *   UnusableDatabase when the address leads through a pooler that shares sessions; MigrationBlocked after the longest wait for another
+ *   UnusableDatabase when the address leads to a pooler, or the database has other settings; MigrationBlocked after the longest wait for
+ *   another
  */
 export async function migrate(
   url: string,
   folder: string = FOLDER,
   { log = () => {}, waitMsMax = LOCK_MS_MAX, force = false }: MigrateOptions = {},
 ): Promise<string[]> {
-  const servers = new Servers(url, UNBOUNDED);
-  if ((await servers.findPooler()) === 'transaction')
-    throw new UnusableDatabase(
-      'the address leads through a pooler in transaction mode: MIGRATE_DATABASE_URL must lead to PostgreSQL itself',
-    );
-  const Client = servers.clientClass();
+  const Client = new Servers(url, SETTINGS).clientClass();
   const connect = async (): Promise<pg.Client> => {
     const client = new Client({ connectionTimeoutMillis: CONNECT_MS_MAX, keepAlive: true });
     await client.connect();
+    // PostgreSQL before 17 does not know it, and would refuse a connection that asks for it.
+    await client.query(
+      `select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'`,
+    );
     return client;
   };
   const lock = await connect();
@@ -125,6 +132,8 @@ export async function migrate(
   lock.on('error', (error) => (lost = error));
   const client = await connect();
   try {
+    const fault = await findSettingsFault(client);
+    if (fault !== null) throw new UnusableDatabase(fault);
     await takeLock(lock, log, waitMsMax);
     await refuseClosedSchema(client);
     await client.query(JOURNAL);

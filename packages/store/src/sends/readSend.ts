@@ -52,7 +52,7 @@ const REPORTED_COLUMNS = Prisma.sql`
 
 /** The send's row, or undefined when there is no such send. Reads that arrive during another share the next round trip. */
 export const readSend = createLookUp<WhichSend, ReadRow>(
-  (database, requests) => database.reads.query`
+  (database, requests) => database.sql.read`
     select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now
     from unnest(
       ${requests.map(({ id }) => id)}::uuid[], ${requests.map(({ accountId }) => accountId ?? null)}::uuid[]
@@ -65,7 +65,7 @@ export const readSend = createLookUp<WhichSend, ReadRow>(
 
 /** The row of the send whose attempt a receipt names, or undefined when no attempt of ours matches. */
 export const readReportedSend = createLookUp<WhichReport, ReportedRow>(
-  (database, requests) => database.reads.query`
+  (database, requests) => database.sql.read`
     select r.ordinal, ${sendColumns('s')}, clock_timestamp() as now, ${REPORTED_COLUMNS}
     from unnest(
       ${requests.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],

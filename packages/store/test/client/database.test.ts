@@ -24,9 +24,6 @@ import { withDatabase } from './withDatabase.js';
 const store = useTestDatabase();
 
 describe('connections', () => {
-  /** With reserve for a busy machine. A statement that nobody answers fails after a second more. */
-  const HEDGED_MS_MAX = 14_000;
-
   describe('a connection', () => {
     afterEach(() => store.sql(`alter database ${new URL(store.url).pathname.slice(1)} reset all`));
 
@@ -138,19 +135,14 @@ describe('connections', () => {
     });
   });
 
-  describe('a point read', () => {
+  describe('a silent connection', () => {
+    const TIMEOUTS = { connectionMs: 10_000, statementMs: 1_500 };
     let proxy: TcpProxy;
     let database: Database;
     beforeEach(async () => {
       proxy = await startTcpProxy(store.url);
-      database = open(HEDGED_MS_MAX);
+      database = openDatabase(proxy.url, { connectionsMax: 3, timeouts: TIMEOUTS });
     });
-    const open = (ms: number): Database =>
-      openDatabase(proxy.url, {
-        connectionsMax: 2,
-        readConnectionsMax: 4,
-        timeouts: { connectionMs: ms, statementMs: ms },
-      });
     afterEach(async () => {
       await proxy.open();
       proxy.hangUp();
@@ -158,71 +150,81 @@ describe('connections', () => {
       await proxy.close();
     });
 
-    const backend = async (seconds = 0): Promise<number> => {
-      const [row] = await database.reads.query<[{ pid: number }]>`
+    type Statement = 'query' | 'read';
+    const backend = async (
+      statement: Statement,
+      seconds = 0,
+      { sql }: Pick<Connection, 'sql'> = database,
+    ): Promise<number> => {
+      const [row] = await sql[statement]<[{ pid: number }]>`
         select pg_backend_pid() as pid, pg_sleep(${seconds}) is null as slept`;
       return row.pid;
     };
-    const timed = async <T>(ask: () => Promise<T>): Promise<{ answer: T; ms: number }> => {
-      const begun = performance.now();
-      const answer = await ask();
-      return { answer, ms: performance.now() - begun };
-    };
+    /** Runs a statement on each connection of a full pool. @returns the processes of PostgreSQL that serve them */
+    const useAll = (statement: Statement) => Promise.all([1, 2, 3].map(() => backend(statement, 0.2)));
 
-    it('has connections of its own', async () => {
-      const [row] = await database.sql.query<[{ pid: number }]>`select pg_backend_pid() as pid`;
-      expect(await backend()).not.toBe(row.pid);
-    });
-
-    it('is answered by another connection when one is silent, which is closed', async () => {
-      const silent = await backend();
-      const removed = new Promise((resolve) => database.pools[1]?.once('remove', resolve));
-      proxy.abandon('latest');
-      const { answer, ms } = await timed(backend);
-      expect(answer).not.toBe(silent);
-      expect(ms).toBeLessThan(HEDGED_MS_MAX);
-      await removed;
-      expect(await backend()).not.toBe(silent);
-    });
-
-    it('is answered within a moment when all connections are silent and the pool is full', async () => {
-      const pids = await Promise.all(Array.from({ length: 4 }, () => backend(0.1)));
-      expect(new Set(pids).size).toBe(2);
+    it('is replaced with all idle ones, and the read on it is answered by a new connection', async () => {
+      const before = await useAll('query');
+      expect(new Set(before).size).toBe(3);
       proxy.abandon();
-      for (const { answer, ms } of await Promise.all(Array.from({ length: 4 }, () => timed(backend)))) {
-        expect(pids).not.toContain(answer);
-        expect(ms).toBeLessThan(HEDGED_MS_MAX);
-      }
+      expect(before).not.toContain(await backend('read'));
+      for (const pid of await useAll('query')) expect(before).not.toContain(pid);
     });
 
-    it('takes the first answer, however late it arrives', async () => {
-      await backend();
-      proxy.slow(400);
-      expect((await timed(backend)).ms).toBeGreaterThan(750);
+    it('does not delay reads on a full pool beyond their own second try', async () => {
+      const before = await useAll('read');
+      proxy.abandon();
+      for (const pid of await useAll('read')) expect(before).not.toContain(pid);
     });
 
-    it('is repeated when its connection breaks, and fails when PostgreSQL refuses it or is away', async () => {
-      await backend();
-      const asked = timed(() => backend(0.2));
+    it('delays no request on another connection', async () => {
+      await useAll('query');
+      await backend('query');
+      proxy.abandon('latest');
+      let isAnswered = false;
+      const delayed = backend('read').finally(() => (isAnswered = true));
+      await backend('query');
+      expect(isAnswered).toBe(false);
+      await delayed;
+    });
+
+    it('fails a statement that may write, and a transaction, and is not used again', async () => {
+      const silent = await backend('query');
+      proxy.abandon('latest');
+      const refusal = await backend('query').catch((error: unknown) => error);
+      expect(refusedBy(refusal)).toMatchObject({ kind: 'SocketTimeout' });
+      expect(await backend('query')).not.toBe(silent);
+
+      const asked = database.transaction(async (connection) => {
+        proxy.abandon('latest');
+        await backend('query', 0, connection);
+      });
+      await expect(asked).rejects.toThrow();
+      expect(database.pool.totalCount).toBe(0);
+    });
+
+    it('that breaks has its read repeated, but not one that PostgreSQL refuses', async () => {
+      await backend('read');
+      const asked = backend('read', 0.3);
+      await until('the statement', async () => {
+        const [row] = await store.sql<{ active: boolean }>(
+          `select count(*) > 0 as active from pg_stat_activity where query like '%pg_sleep%' and wait_event = 'PgSleep'`,
+        );
+        return row!.active;
+      });
       proxy.hangUp();
-      expect((await asked).answer).toEqual(expect.any(Number));
-      await expect(database.reads.query`select 1 / ${0}::integer`).rejects.toMatchObject({
+      expect(await asked).toEqual(expect.any(Number));
+      await expect(database.sql.read`select 1 / ${0}::integer`).rejects.toMatchObject({
         code: 'SQLSTATE_22012',
       });
-      await proxy.refuse();
-      await expect(backend()).rejects.toThrow();
     });
 
-    it('fails in the end when nobody answers, and leaves nothing behind', async () => {
-      await closeDatabase(database);
-      database = open(2_000);
-      await backend();
+    it('is an error when new ones are silent too, until PostgreSQL answers again', async () => {
+      await backend('read');
       proxy.freeze('replies');
-      const { answer, ms } = await timed(() => backend().catch(() => 'failed'));
-      expect(answer).toBe('failed');
-      expect(ms).toBeLessThan(8_000);
+      await expect(backend('read')).rejects.toThrow();
       await proxy.open();
-      expect(await backend()).toEqual(expect.any(Number));
+      expect(await backend('read')).toEqual(expect.any(Number));
     });
   });
 });

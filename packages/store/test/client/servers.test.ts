@@ -3,10 +3,10 @@ import {
   checkDatabase,
   closeDatabase,
   createSend,
+  findRightsFault,
   findSend,
   openDatabase,
   pingDatabase,
-  refuseUnusableDatabase,
   UnusableDatabase,
   type Database,
 } from '@onecode/store';
@@ -27,6 +27,8 @@ import {
 } from '@onecode/testing';
 import { Processes } from '../../../../scripts/processes/processes.mjs';
 import { findPgBouncer, startPgBouncer } from '../../../../scripts/services/pgbouncer.mjs';
+import { sessionSettings } from '../../src/client/database.js';
+import { FIXED_SETTINGS } from '../../src/client/settings.js';
 import { withDatabase } from './withDatabase.js';
 
 const store = useTestDatabase();
@@ -106,30 +108,28 @@ describe('an address with several hosts', () => {
     });
   });
 
-  it('is an error when nobody is there, which keeps no process from starting', async () => {
+  it('is an error when no server answers', async () => {
     await withDatabase(addressOf([NOBODY, NOBODY]), async (database) => {
-      await expect(refuseUnusableDatabase(database)).resolves.toBeUndefined();
       await expect(pingDatabase(database)).rejects.toMatchObject({ cause: { kind: 'DatabaseNotReachable' } });
     });
   });
 });
 
-describe('poolers', () => {
+const PGBOUNCER = findPgBouncer();
+const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
+
+describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
   const TRANSACTION = { pool_mode: 'transaction', default_pool_size: 3, max_prepared_statements: 100 };
-  const SESSION = { pool_mode: 'session' };
-  const IGNORING = {
-    ignore_startup_parameters: 'options,statement_timeout,idle_in_transaction_session_timeout',
-  };
-  const PGBOUNCER = findPgBouncer();
 
   let processes: Processes;
   const open: Database[] = [];
-  beforeAll(async () => {
+  beforeAll(() => {
     processes = Processes.throwaway();
-    await store.sql(`alter database ${databaseName()} set timezone = 'America/Sao_Paulo'`);
   });
   afterEach(async () => {
     await Promise.all(open.splice(0).map(closeDatabase));
+    await store.sql(`alter database ${databaseName()} reset all`);
+    await store.sql(`alter role current_user in database ${databaseName()} reset all`);
   });
   afterAll(async () => {
     await processes.stop();
@@ -137,6 +137,8 @@ describe('poolers', () => {
   });
 
   const databaseName = (): string => new URL(store.url).pathname.slice(1);
+  const setDefault = (name: string, value: string) =>
+    store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
 
   /** The address of a PgBouncer with these settings. */
   async function poolerUrl(
@@ -148,21 +150,19 @@ describe('poolers', () => {
     return (await startPgBouncer(PGBOUNCER!, { processes, url, settings, ...deployed })).url;
   }
 
-  /** Opens a database as API and worker do, or as the console does. @returns it with the names of the settings that its sessions lack */
-  function openAt(url: string, { connectionsMax = 4, byIndexOnly = true } = {}) {
-    const missing: string[] = [];
-    const database = openDatabase(url, {
-      connectionsMax,
-      byIndexOnly,
-      onMissingSettings: (names) => missing.push(...names),
-    });
+  /** Opens a database as API and worker do, or as the console does. */
+  function openAt(
+    url: string,
+    { connectionsMax = 4, byIndexOnly = true, pooler = 'transaction' as 'transaction' | 'none' } = {},
+  ): Database {
+    const database = openDatabase(url, { connectionsMax, byIndexOnly, pooler });
     open.push(database);
-    return { database, missing };
+    return database;
   }
 
   /** The ways in which processes use a database, from many connections at once. */
   async function expectUse(database: Database): Promise<void> {
-    await refuseUnusableDatabase(database);
+    await checkDatabase(database);
     const [time] = await database.sql.query<[{ now: Date; difference: number }]>`
       select clock_timestamp() as now, extract(epoch from clock_timestamp() - ${new Date()}::timestamptz)::float8 as difference`;
     expect(Math.abs(time.now.getTime() - Date.now())).toBeLessThan(60_000);
@@ -185,138 +185,103 @@ describe('poolers', () => {
     });
   }
 
-  async function settingsOf(database: Database): Promise<object> {
-    const [row] = await database.sql.query<[object]>`
-      select current_setting('TimeZone') as zone, current_setting('enable_seqscan') as scan,
-        current_setting('statement_timeout') as bound`;
-    return row;
-  }
-  const SETTINGS = { zone: 'UTC', scan: 'off', bound: '5s' };
-
-  const NONE = PGBOUNCER === null ? ' (skipped: its package cannot be had on this machine)' : '';
-  describeIf(PGBOUNCER !== null)(`PgBouncer in transaction mode${NONE}`, () => {
-    it('works with fewer sessions than connections, on a server outside UTC, and says which settings it lacks', async () => {
-      const { database, missing } = openAt(await poolerUrl(TRANSACTION), { connectionsMax: 12 });
-      await expectUse(database);
-      expect(await settingsOf(database)).toMatchObject({ zone: 'UTC' });
-      expect(missing).toEqual(expect.arrayContaining(['statement_timeout', 'enable_seqscan', 'jit']));
-    });
-
-    it('is refused where it keeps no prepared statements', async () => {
-      const { database } = openAt(await poolerUrl({ ...TRANSACTION, max_prepared_statements: 0 }));
-      const refusal = refuseUnusableDatabase(database);
-      await expect(refusal).rejects.toThrow(UnusableDatabase);
-      await expect(refusal).rejects.toThrow(
-        /^[^\n]*PgBouncer does from 1\.21 on, with max_prepared_statements/,
-      );
-      await expect(pingDatabase(database)).rejects.toThrow(UnusableDatabase);
-    });
-
-    describe('on a database with other defaults', () => {
-      afterEach(async () => {
-        await store.sql(`alter database ${databaseName()} reset all`);
-        await store.sql(`alter role current_user in database ${databaseName()} reset all`);
-      });
-      const setDefault = (name: string, value: string) =>
-        store.sql(`alter database ${databaseName()} set ${name} = '${value}'`);
-
-      it.each([
-        ['default_transaction_isolation', 'serializable', 'read committed'],
-        ['search_path', 'pg_catalog', 'public'],
-        ['array_nulls', 'off', 'on'],
-        ['extra_float_digits', '0', '1'],
-        ['exit_on_error', 'on', 'off'],
-        ['session_replication_role', 'replica', 'origin'],
-      ])('is refused where %s is %s, with the remedy', async (name, value, wanted) => {
-        await setDefault(name, value);
-        const refusal = await refuseUnusableDatabase(openAt(await poolerUrl(TRANSACTION)).database).catch(
-          (error: unknown) => error as Error,
-        );
-        expect(refusal).toBeInstanceOf(UnusableDatabase);
-        const { message } = refusal as Error;
-        expect(message).toMatch(
-          new RegExp(`^[^\\n]* ${name} is '${value}' instead of '${wanted}': alter role [^\\n]+$`),
-        );
-        const [remedy] = /alter role [^;]+/.exec(message)!;
-        await store.sql(remedy);
-        await refuseUnusableDatabase(openAt(await poolerUrl(TRANSACTION)).database);
-      });
-
-      it('is no longer ready when a default changes, until it changes back', async () => {
-        const { database } = openAt(await poolerUrl({ ...TRANSACTION, server_lifetime: 1 }));
-        await checkDatabase(database);
-        await setDefault('default_transaction_isolation', 'serializable');
-        const check = () =>
-          checkDatabase(database).then(
-            () => 'ready',
-            (error: Error) => error.message,
-          );
-        await until('a fault', async () => (await check()).includes("is 'serializable'"));
-        await store.sql(`alter database ${databaseName()} reset all`);
-        await until('a ready database', async () => (await check()) === 'ready');
-      });
-
-      it('works where the pooler keeps the setting for each client', async () => {
-        await setDefault('standard_conforming_strings', 'off');
-        await expectUse(openAt(await poolerUrl(TRANSACTION)).database);
-      });
-
-      it.each([
-        ['onecode', true],
-        ['onecode_console', false],
-      ])('works with what deploy/pgbouncer sets for %s', async (entry, byIndexOnly) => {
-        const url = await buildHostileRole(store, '1s');
-        const { database, missing } = openAt(await poolerUrl(TRANSACTION, entry, url), { byIndexOnly });
-        await expectUse(database);
-        expect(missing).toEqual([]);
-      });
-    });
-
-    it('is no way to migrate', async () => {
-      await expect(migrate(await poolerUrl(TRANSACTION))).rejects.toThrow(
-        /MIGRATE_DATABASE_URL must lead to PostgreSQL itself/,
-      );
-    });
+  it('in transaction mode works with fewer sessions than connections, on a server outside UTC', async () => {
+    await setDefault('timezone', 'America/Sao_Paulo');
+    await expectUse(openAt(await poolerUrl(TRANSACTION), { connectionsMax: 12 }));
   });
 
-  describeIf(PGBOUNCER !== null && process.env['ALL_TESTS'] === '1')('PgBouncer', () => {
-    it.each([
-      ['API and worker', 'onecode', true],
-      ['console and command line', 'onecode_console', false],
-    ])('in transaction mode has what %s need by deploy/pgbouncer', async (_, entry, byIndexOnly) => {
-      for (const more of [{}, IGNORING]) {
-        const { database, missing } = openAt(await poolerUrl({ ...TRANSACTION, ...more }, entry), {
-          byIndexOnly,
-        });
-        await expectUse(database);
-        expect(missing).toEqual([]);
-      }
-    });
+  it.each([
+    ['onecode', true],
+    ['onecode_console', false],
+  ])('works with what deploy/pgbouncer sets for %s', async (entry, byIndexOnly) => {
+    const url = await buildHostileRole(store, '1s');
+    await expectUse(openAt(await poolerUrl(TRANSACTION, entry, url), { byIndexOnly }));
+  });
 
-    it.each([{}, IGNORING])(
-      'in session mode works with all settings, and is a way to migrate: %j',
-      async (more) => {
-        const url = await poolerUrl({ ...SESSION, ...more }, undefined, await buildHostileRole(store, '1s'));
-        const { database, missing } = openAt(url);
-        await expectUse(database);
-        expect([await settingsOf(database), missing]).toEqual([SETTINGS, []]);
-        expect(await migrate(url)).toEqual([]);
-      },
+  it.each([
+    ['default_transaction_isolation', 'serializable', 'read committed'],
+    ['search_path', 'pg_catalog', 'public'],
+    ['array_nulls', 'off', 'on'],
+    ['extra_float_digits', '0', '1'],
+    ['exit_on_error', 'on', 'off'],
+    ['session_replication_role', 'replica', 'origin'],
+  ])('is refused where %s is %s, with the remedy', async (name, value, wanted) => {
+    await setDefault(name, value);
+    const fault = await findRightsFault(openAt(await poolerUrl(TRANSACTION)));
+    expect(fault).toMatch(
+      new RegExp(`^[^\\n]* ${name} is '${value}' instead of '${wanted}': alter role [^\\n]+$`),
     );
+    const [remedy] = /alter role [^;]+/.exec(fault!)!;
+    await store.sql(remedy);
+    expect(await findRightsFault(openAt(await poolerUrl(TRANSACTION)))).toBeNull();
+  });
 
-    it('with TLS serves whom its certificate is for and who trusts its authority', async () => {
-      const { certificate, key, caFile } = makeCertificates(processes.folder);
-      const tls = {
-        client_tls_sslmode: 'require',
-        client_tls_key_file: key,
-        client_tls_cert_file: certificate,
-      };
-      const url = await poolerUrl({ ...SESSION, ...tls });
-      const connect = (parameters: string) => pingDatabase(openAt(`${url}?${parameters}`).database);
-      await connect(`sslmode=verify-full&sslrootcert=${caFile}`);
-      await connect('sslmode=require&uselibpqcompat=true');
-      await expect(connect('sslmode=verify-full')).rejects.toThrow('agree on no TLS, or on no certificate');
-      await expect(connect('sslmode=verify-full&sslrootcert=/nowhere')).rejects.toThrow('ENOENT');
-    });
+  it('is no longer ready when a default changes, until it changes back', async () => {
+    const database = openAt(await poolerUrl({ ...TRANSACTION, server_lifetime: 1 }));
+    await checkDatabase(database);
+    await setDefault('default_transaction_isolation', 'serializable');
+    const check = () =>
+      checkDatabase(database).then(
+        () => 'ready',
+        (error: Error) => error.message,
+      );
+    await until('a fault', async () => (await check()).includes("is 'serializable'"));
+    await store.sql(`alter database ${databaseName()} reset all`);
+    await until('a ready database', async () => (await check()) === 'ready');
+  });
+
+  it('works where the pooler keeps the setting for each client', async () => {
+    await setDefault('standard_conforming_strings', 'off');
+    await setDefault('datestyle', 'SQL, DMY');
+    await expectUse(openAt(await poolerUrl(TRANSACTION)));
+  });
+
+  it('that keeps no prepared statements is named as the fault', async () => {
+    const url = await poolerUrl({ ...TRANSACTION, default_pool_size: 1, max_prepared_statements: 0 });
+    await pingDatabase(openAt(url));
+    await expect(pingDatabase(openAt(url))).rejects.toThrow(/PgBouncer .* max_prepared_statements above 0$/);
+  });
+
+  it.each(['session', 'transaction'])(
+    'in %s mode is refused without DATABASE_POOLER, and is no way to migrate',
+    async (mode) => {
+      const url = await poolerUrl({ ...TRANSACTION, pool_mode: mode });
+      const reason =
+        /^the pooler refuses [^\n]*: set DATABASE_POOLER=transaction [^\n]* MIGRATE_DATABASE_URL$/;
+      const database = openAt(url, { pooler: 'none' });
+      expect(await findRightsFault(database)).toMatch(reason);
+      await expect(pingDatabase(database)).rejects.toThrow(reason);
+      await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
+    },
+  );
+
+  it('that drops start-up settings is refused while its sessions lack them', async () => {
+    await setDefault('default_transaction_isolation', 'serializable');
+    const names = Object.keys({ ...FIXED_SETTINGS, ...sessionSettings({ byIndexOnly: true }) });
+    const ignoring = { ignore_startup_parameters: names.join(',') };
+    const fault = await findRightsFault(
+      openAt(await poolerUrl({ ...TRANSACTION, ...ignoring }), { pooler: 'none' }),
+    );
+    expect(fault).toContain("default_transaction_isolation is 'serializable'");
+  });
+
+  it('in session mode works with what deploy/pgbouncer sets', async () => {
+    const session = { pool_mode: 'session', default_pool_size: 8 };
+    await expectUse(openAt(await poolerUrl(session, 'onecode', await buildHostileRole(store, '1s'))));
+  });
+
+  it('with TLS serves whom its certificate is for and who trusts its authority', async () => {
+    const { certificate, key, caFile } = makeCertificates(processes.folder);
+    const tls = {
+      client_tls_sslmode: 'require',
+      client_tls_key_file: key,
+      client_tls_cert_file: certificate,
+    };
+    const url = await poolerUrl({ ...TRANSACTION, ...tls });
+    const connect = (parameters: string) => pingDatabase(openAt(`${url}?${parameters}`));
+    await connect(`sslmode=verify-full&sslrootcert=${caFile}`);
+    await connect('sslmode=require&uselibpqcompat=true');
+    await expect(connect('sslmode=verify-full')).rejects.toThrow('agree on no TLS, or on no certificate');
+    await expect(connect('sslmode=verify-full&sslrootcert=/nowhere')).rejects.toThrow('ENOENT');
   });
 });

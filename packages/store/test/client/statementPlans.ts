@@ -35,16 +35,18 @@ export async function statementsOf(
       statements.push({ text: statement.text, values: statement.values });
       return statement;
     };
+    const query: Sql['query'] = (parts, ...values) =>
+      transaction.sql.query(recorded(parts as TemplateStringsArray, values));
     const sql: Sql = {
-      query: (parts, ...values) => transaction.sql.query(recorded(parts as TemplateStringsArray, values)),
+      query,
+      read: query,
       execute: (parts, ...values) => transaction.sql.execute(recorded(parts as TemplateStringsArray, values)),
     };
-    const connection = { prisma: transaction.prisma, sql, reads: sql };
+    const connection = { prisma: transaction.prisma, sql };
     await use({
       ...database,
       prisma: transaction.prisma as Database['prisma'],
       sql,
-      reads: sql,
       transaction: (work) => work(connection),
     });
     throw takenBack;
