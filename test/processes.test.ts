@@ -252,6 +252,12 @@ describe('the migrations', () => {
     expect(process.output()).toBe('The database is up to date.\n');
   });
 
+  it('need the address of PostgreSQL itself when DATABASE_URL leads to a pooler', async () => {
+    const process = migrate({ DATABASE_URL: values['DATABASE_URL']!, DATABASE_POOLER: 'transaction' });
+    expect((await process.exited).code).toBe(1);
+    expect(process.output()).toMatch(/^MIGRATE_DATABASE_URL is missing: [^\n]*\n$/);
+  });
+
   it('end with one line for a file that cannot be read', async () => {
     const process = migrate({ DATABASE_URL_FILE: join(folder, 'planted') });
     expect((await process.exited).code).toBe(1);

@@ -141,13 +141,13 @@ export function refusedBy(error: unknown): Refused | null {
  */
 export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
 
-/** Whether a statement got no answer because its connection broke or was silent. The last pattern is the driver's own error. */
+/** Whether a statement got no answer because its connection broke or was silent. The message is the driver's own. */
 function lostConnection(error: Error): boolean {
   const { kind = '', code = '' } = refusedBy(error) ?? {};
   return (
     /^(?:SocketTimeout|ConnectionClosed)$/.test(kind) ||
     /^(?:08|57P)/.test(code) ||
-    /^Connection terminated unexpectedly/.test(error.message)
+    error.message.startsWith('Connection terminated unexpectedly')
   );
 }
 
