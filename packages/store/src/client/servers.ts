@@ -180,7 +180,9 @@ function clientWith(settings: Settings): typeof DriverClient {
 /** The driver's own time-out of a statement would leave the connection, which still waits for the answer, to the next transaction. */
 function breakWhenSilent(client: DriverClient, silentMs: number): void {
   const socket = client.connection.stream as Socket;
-  socket.setTimeout(silentMs, () => {
+  socket.setTimeout(silentMs);
+  // Emitted for idle connections too. The next write starts the time again.
+  socket.on('timeout', () => {
     if (!client.readyForQuery) socket.destroy(new SilentConnection());
   });
 }

@@ -166,6 +166,8 @@ describe('connections', () => {
     it('is replaced with all idle ones, and the read on it is answered by a new connection', async () => {
       const before = await useAll('query');
       expect(new Set(before).size).toBe(3);
+      // Idle for longer than a statement may take.
+      await store.sql('select pg_sleep(2.5)');
       proxy.abandon();
       expect(before).not.toContain(await backend('read'));
       for (const pid of await useAll('query')) expect(before).not.toContain(pid);
