@@ -173,7 +173,7 @@ describe('connections', () => {
       for (const pid of await useAll('query')) expect(before).not.toContain(pid);
     });
 
-    it('does not delay reads on a full pool beyond their own second try', async () => {
+    it('among others in a full pool: all reads are answered by new ones', async () => {
       const before = await useAll('read');
       proxy.abandon();
       for (const pid of await useAll('read')) expect(before).not.toContain(pid);
