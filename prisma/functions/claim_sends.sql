@@ -1,12 +1,10 @@
--- Claims these sends, which the caller has locked, as far as there are senders with a slot within the horizon: see `take_deliveries`.
---
--- p_own_only: as in `take_send_slots`.
-create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms, p_own_only boolean)
+-- Claims these sends, which the caller has locked, as far as senders have permits for them within the horizon: see `take_deliveries`.
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   return query
-    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon, p_own_only))
+    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon))
     update sends s set
       status = case when s.lost_at is null then 'sending' else s.status end, channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,

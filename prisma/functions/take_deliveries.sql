@@ -1,12 +1,12 @@
--- Takes sends for delivery. It is the one door by which live sends leave. The outcomes, with the sends as they are then:
--- claimed: for one call, by a sender whose send slot begins after `wait_ms`
--- waits: there is no slot soon; the send waits for a sender now
--- over (only where p_ids is null): it is due and cannot go out
+-- Takes sends for delivery. Live sends leave only through this function. The outcomes, each with the send as it is then:
+-- claimed: for one call, by a sender whose permit is valid after `wait_ms`
+-- waits: no permit soon; the send waits for a sender now
+-- over (only where p_ids is null): it is due and cannot be sent
 --
--- p_ids: the sends that jobs name. Null takes whatever is due, and then, as far as there are slots within the horizon, sends that wait
--- for a sender, in the turns of their accounts. What is due takes a slot only if one is near, so that it overtakes no turn.
+-- p_ids: the sends that jobs name. Null takes all due sends, and then, up to the limit and the permits within the horizon, sends that wait
+-- for a sender, in the turns of their accounts. A due send gets a permit only if one is near, so that it overtakes no turn.
 --
--- The lock makes slots and turns exact for any number of callers. A send that somebody else is changing is left for later.
+-- The lock makes permits and turns exact for any number of callers. A send that another transaction is changing is left for later.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -15,13 +15,13 @@ declare
   v_direct interval := make_interval(secs => direct_slot_wait_ms() / 1000.0);
   v_horizon interval := make_interval(secs => p_terms.slot_wait_ms / 1000.0);
   v_ids uuid[];
-  v_open uuid[];
+  v_eligible uuid[];
   v_lapsed uuid[];
   v_claimed integer;
-  v_turns next_turn[];
+  v_turns uuid[];
 begin
-  perform pg_advisory_xact_lock(7165203);
-  -- After the lock, in statements that see what its last holder has changed. Times have milliseconds.
+  perform lock_permits();
+  -- After the lock, so that the statements below see what its last holder has changed. Times have milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
     select s.id from sends s
@@ -30,8 +30,8 @@ begin
       and (s.attempt_number > 0 or s.created_at <= v_now - make_interval(secs => p_terms.job_wait_ms / 1000.0))
     order by s.due_at limit p_limit
   ));
-  select coalesce(array_agg(o.id order by o.ordinal), '{}'), array_agg(o.id) filter (where o.claimed_until is not null)
-    into v_open, v_lapsed
+  select coalesce(array_agg(e.id order by e.ordinal), '{}'), array_agg(e.id) filter (where e.claimed_until is not null)
+    into v_eligible, v_lapsed
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
@@ -41,10 +41,10 @@ begin
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
         and is_worth_sending(created_at, expires_at, v_now + v_direct)
       ) is true
-      -- Whoever holds the lock above waits for nobody.
+      -- The holder of the lock above waits for no other lock.
       for no key update skip locked
     ) s
-  ) o;
+  ) e;
 
   if v_lapsed is not null then
     -- Their workers died, or come too late.
@@ -52,38 +52,30 @@ begin
       select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_lapsed)
       on conflict do nothing;
   end if;
-  if cardinality(v_open) > 0 then
-    return query select * from claim_sends(v_open, v_now, v_direct, p_terms, false);
+  if cardinality(v_eligible) > 0 then
+    return query select * from claim_sends(v_eligible, v_now, v_direct, p_terms);
     get diagnostics v_claimed = row_count;
   end if;
-  if v_claimed < cardinality(v_open) then
+  if v_claimed < cardinality(v_eligible) then
     return query
       update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
-      where s.id = any (v_open) and coalesce(s.claimed_until <= v_now, true)
+      where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;
   end if;
   if p_ids is not null then
     return;
   end if;
-  return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_open);
+  return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_eligible);
 
   if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
-    v_turns := array(select t from next_turns(p_limit - cardinality(v_ids), v_now, v_horizon) t);
-    return query select * from claim_sends(
-      array(select t.id from unnest(v_turns) t where not t.is_own), v_now, v_horizon, p_terms, false
-    );
-    if exists (select from unnest(v_turns) t where t.is_own) then
-      return query select * from claim_sends(
-        array(select t.id from unnest(v_turns) t where t.is_own), v_now, v_horizon, p_terms, true
-      );
-    end if;
-    insert into account_turns as t (account_id, starts_at, ends_at)
-      select n.account_id, max(n.starts_at), max(n.ends_at) from unnest(v_turns) n join sends s on s.id = n.id and s.claimed_at = v_now
-      where not n.is_own group by n.account_id
-      on conflict (account_id) do update set starts_at = excluded.starts_at, ends_at = excluded.ends_at;
-    update sends s set awaiting_sender = false, due_at = n.opens_at, version = s.version + 1
-      from unnest(v_turns) n where s.id = n.id and n.opens_at is not null and s.awaiting_sender;
+    v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
+    return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
+    -- The place in this batch makes the times of accounts that were served together differ.
+    insert into account_turns as t (account_id, served_at)
+      select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
+      from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1
+      on conflict (account_id) do update set served_at = excluded.served_at;
   end if;
 end
 $$;

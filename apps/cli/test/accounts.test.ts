@@ -67,9 +67,7 @@ describe('an account', () => {
   });
 
   it.each([
-    ['turns', 'weight ID --weight 3', { weight: 3 }],
     ['its own senders', 'senders ID own', { senders: 'own' }],
-    ['its own senders first', 'senders ID own-first', { senders: 'own-first' }],
     ['a rate of its own', 'rate ID 1200', { rate_per_minute: 1200 }],
   ])('is given %s', async (_, words, changed) => {
     const id = await buildAccount(store.database);
@@ -79,7 +77,7 @@ describe('an account', () => {
 
   it('has the shared senders and the rate of all again', async () => {
     const usual = await json(`account show ${await buildAccount(store.database)}`);
-    expect(usual).toMatchObject({ weight: 1, senders: 'shared' });
+    expect(usual).toMatchObject({ senders: 'shared' });
     const id = await buildAccount(store.database, { ratePerMinute: 5 });
     for (const senders of ['own', 'shared']) await json(`account senders ${id} ${senders}`);
     await json(`account rate ${id} default`);
@@ -359,7 +357,6 @@ describe('a hold', () => {
 it.each([
   'account show ID',
   'account credit ID --amount 1 --reason r',
-  'account weight ID --weight 2',
   'account rate ID 1200',
   'account senders ID own',
   'account suspend ID --reason r',

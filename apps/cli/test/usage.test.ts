@@ -175,7 +175,6 @@ describe('a command that was not written right ends with 2 and one line, before 
     [CEILING, 'at least one of --day and --month is required'],
     [['account', 'costly', UNKNOWN_ID, 'yes'], 'the value must be on or off'],
     [['account', 'forgive', UNKNOWN_ID, '--to', '5511987654321'], '--to must be a phone number with +'],
-    [['account', 'weight', UNKNOWN_ID, '--weight', '0'], '--weight must be a whole number'],
     [['application', 'set', UNKNOWN_ID, 'identity_check', 'on'], /off or observe or enforce/],
     [['cost', 'list', '--days', '0'], '--days must be a whole number'],
     [['cost', 'price', 'Brazil', '1', '--currency', 'USD'], 'the country must be a country code'],

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   afterSameRefusals,
   isAbout,
-  isNotOfThisSend,
+  isSenderFailure,
   postponeOrFail,
   releaseClaim,
   settle,
@@ -175,7 +175,7 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
   const outcome = afterSameRefusals(answer, before);
   const seconds = endTimer({ outcome: outcome.kind });
   const at: SenderAttempt = { senderId, startedAt: claimedAt, source: 'answer' };
-  if (isNotOfThisSend(outcome)) {
+  if (isSenderFailure(outcome)) {
     await recordSenderFailure(context, at, send, outcome);
     // crash point: worker after pause
   }

@@ -2,7 +2,7 @@ import {
   agreesWith,
   applyReceipt,
   isLost,
-  isNotOfThisSend,
+  isSenderFailure,
   mayFail,
   type Receipt,
   type Send,
@@ -189,7 +189,7 @@ async function recordReportedFailure(context: WorkerContext, receipt: Receipt): 
   const { attempt, send } = reported;
   const { senderId, startedAt } = attempt;
   if (senderId === null) return true;
-  if (isNotOfThisSend(failure) && agreesWith(failure, attempt))
+  if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);
   if (!mayFail(send) || (await countOwnFailure(database, senderId))) return true;
   log.warn(

@@ -5,18 +5,17 @@ import {
   isAbout,
   stopsOf,
   stopSubject,
-  windowWaitsMs,
   type Evidence,
-  type Outcome,
   type Send,
+  type SenderFailure,
   type Stop,
   type StopSubject,
 } from '@onecode/domain';
-import { changeStop, closeRecipientWindow, fullRate, isRefuted, type BegunStop } from '@onecode/store';
+import { changeStop, fullRate, isRefuted, type BegunStop } from '@onecode/store';
 import type { WorkerContext } from './context.js';
 
-type Fault = Extract<Outcome, { kind: 'sender' | 'config' }>;
-type Limit = Extract<Outcome, { kind: 'retry' }>;
+type Fault = Extract<SenderFailure, { kind: 'sender' | 'config' }>;
+type Limit = Extract<SenderFailure, { kind: 'retry' }>;
 type Context = Pick<WorkerContext, 'database' | 'senders' | 'metrics' | 'log'>;
 
 /** The attempt that met a failure or succeeded, and how we know. */
@@ -29,7 +28,7 @@ export function recordSenderFailure(
   context: Context,
   at: SenderAttempt,
   send: Send,
-  failure: Fault | Limit,
+  failure: SenderFailure,
 ): Promise<void> {
   return failure.kind === 'retry' ? slowDown(context, at, send, failure) : stop(context, at, send, failure);
 }
@@ -115,23 +114,12 @@ async function slowDown(
   send: Send,
   { throttled, errorCode, reason, retryAfterSeconds }: Limit,
 ): Promise<void> {
-  if (throttled === 'none') return;
-  const random = Math.random();
   const sender = await senders.open(at.senderId);
   // An account's own sender may be of an app of its own, whose limit slows nobody else.
   const widest = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
-  const scope = widest !== 'recipient_window' && isWordOfAccount(sender.accountId, at) ? 'sender' : widest;
-  if (scope === 'recipient_window') {
-    const about = { scope: 'sender', subject: sender.id, onlyFor: '', isOfRecipient: true } as const;
-    if (at.source === 'receipt' && (await isRefuted(database, about, { ...at, sendId: send.id }))) return;
-    await closeRecipientWindow(database, send.id, {
-      ...at,
-      waitsMs: windowWaitsMs(retryAfterSeconds, random),
-    });
-    return;
-  }
+  const scope = isWordOfAccount(sender.accountId, at) ? 'sender' : widest;
   const subject: StopSubject = { cause: 'limit', scope, subject: stopSubject(scope, sender), onlyFor: '' };
-  const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random };
+  const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random: Math.random() };
   const begun = await changeStop(database, subject, (last, now) =>
     afterLimit(subject, last, now, { startedAt: at.startedAt, source: at.source, errorCode, reason }, limit),
   );

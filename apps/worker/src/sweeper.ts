@@ -7,9 +7,7 @@ import {
   deleteOldProcesses,
   deleteOldReports,
   deleteOldRefusedRequests,
-  deleteOldSenderRecipientWindows,
   deleteOldStops,
-  deletePastTurns,
   eraseExpiredCodes,
   lapseCredits,
   mergeOldTraffic,
@@ -46,13 +44,11 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'denials', DENIAL_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldReports(database, 'provider_changes', PROVIDER_CHANGE_DAYS, BATCH));
-  await untilFewer(BATCH, () => deleteOldSenderRecipientWindows(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await lapseCredits(database);
   await deleteEndedKeys(database);
   await deleteEndedTries(database);
   await deleteExpiredVerifications(database);
-  await deletePastTurns(database);
   await deleteOldStops(database);
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);

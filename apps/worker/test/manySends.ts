@@ -6,9 +6,7 @@ import type { WorkerEnvironment } from './workerEnvironment.js';
 const CODE = '042913';
 
 interface ManySends {
-  /** The recipient of all; each has another one unless given. */
-  recipient?: string;
-  /** Else the first of them is +5511970000001. */
+  /** The first recipient is +5511970000001 unless given. */
   recipientsFrom?: number;
   /** A new one with so many credits; unless given, any. */
   caller?: TestCaller;
@@ -20,7 +18,7 @@ interface ManySends {
 export async function makeSends(
   environment: WorkerEnvironment,
   count: number,
-  { recipient, recipientsFrom = 70_000_000, awaitingSender = false, ...rest }: ManySends = {},
+  { recipientsFrom = 70_000_000, awaitingSender = false, ...rest }: ManySends = {},
 ): Promise<string[]> {
   const caller = rest.caller ?? (await environment.newCaller('live', { freeQuota: 0, credits: count }));
   const ids = Array.from({ length: count }, () => newId());
@@ -28,11 +26,11 @@ export async function makeSends(
     `with made as (
        insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
          locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
-       select id, gen_random_uuid(), $1, $2, 'live', n, number, '1:' || lpad(ltrim(number, '+'), 22, '0'), 'BR', 'pt-BR', 'credit', hash, box, $4,
+       select id, gen_random_uuid(), $1, $2, 'live', n, number, '1:' || lpad(ltrim(number, '+'), 22, '0'), 'BR', 'pt-BR', 'credit', hash, box, $3,
          due, now(), now() + interval '10 minutes'
-       from unnest($5::uuid[], $6::bytea[], $7::bytea[]) with ordinality as t (id, hash, box, n),
-         lateral (select case when $4 then now() + interval '10 minutes' else now() end as due,
-           coalesce($3, '+55119' || (${recipientsFrom} + n)) as number) as d
+       from unnest($4::uuid[], $5::bytea[], $6::bytea[]) with ordinality as t (id, hash, box, n),
+         lateral (select case when $3 then now() + interval '10 minutes' else now() end as due,
+           '+55119' || (${recipientsFrom} + n) as number) as d
        returning id
      ), entries as (
        insert into ledger_entries (account_id, send_id, kind, bucket, units) select $1, id, 'reserved', 'credit', 1 from made
@@ -43,7 +41,6 @@ export async function makeSends(
     [
       caller.accountId,
       caller.applicationId,
-      recipient ?? null,
       awaitingSender,
       ids,
       ids.map((id) => Buffer.from(hashCode(TEST_PEPPER, id, CODE))),

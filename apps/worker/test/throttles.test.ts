@@ -20,7 +20,6 @@ describe('a limit of the provider', () => {
   const endWaits = async (): Promise<void> => {
     await endStops(t.database);
     await t.sql('update stops set free_at = now()');
-    await t.sql('update sender_recipient_windows set free_at = now()');
   };
   const isWaiting = (id: string) =>
     t.until(id, ({ awaiting_sender, attempts }) => awaiting_sender && attempts === 0);
@@ -48,14 +47,29 @@ describe('a limit of the provider', () => {
     },
   );
 
-  it('of one sender and one recipient leaves the recipient to another sender', async () => {
-    for (const _ of [1, 2]) await buildSender(t.database);
-    t.simulator.rules.add({ fault: { error: 131056 }, times: 1 });
-    const id = await t.send(await t.newCaller());
+  it('of one sender and one recipient delays that send by 4^n seconds, uses no attempt, and blocks no other recipient', async () => {
+    const { id: senderId } = await buildSender(t.database);
+    const caller = await t.newCaller('live', { credits: 5 });
+    t.simulator.rules.add({ fault: { error: 131056 }, recipient: '+5511987650001', times: 2 });
+    const id = await t.send(caller, { recipient: '+5511987650001' });
+    for (const seconds of [4, 16]) {
+      const waiting = await t.until(
+        id,
+        ({ claimed_until, due_at }) => claimed_until === null && due_at !== null && due_at > new Date(),
+      );
+      expect(waiting).toMatchObject({ status: 'sending', attempts: 0, awaiting_sender: false });
+      const limited = (await t.attempts(id)).at(-1)!;
+      expect(limited).toMatchObject({ outcome: 'retry', error_code: 131056 });
+      const delayMs = waiting.due_at!.getTime() - limited.finished_at!.getTime();
+      expect(delayMs).toBeGreaterThanOrEqual(seconds * 1_000);
+      expect(delayMs).toBeLessThanOrEqual(seconds * 1_500);
+      const other = await t.send(caller, { recipient: `+551198765010${seconds % 10}` });
+      await t.until(other, 'delivered');
+      expect((await t.row(id)).due_at).toEqual(waiting.due_at);
+      await t.makeDue(id);
+    }
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    const attempts = await t.attempts(id);
-    expect(attempts).toMatchObject([{ outcome: 'retry', error_code: 131056 }, { outcome: 'accepted' }]);
-    expect(attempts[0]!.sender_id).not.toBe(attempts[1]!.sender_id);
+    expect(await t.stops(senderId)).toEqual([]);
     expect(await throttles()).toEqual([]);
   });
 

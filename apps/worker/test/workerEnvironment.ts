@@ -142,7 +142,6 @@ export class WorkerEnvironment extends TestEnvironment {
        where status in ('queued', 'sending', 'sent') and mode = 'live'`,
     );
     await this.db.sql('delete from stops');
-    await this.db.sql('delete from sender_recipient_windows');
     await this.db.sql(
       "insert into stops (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'of an earlier test' from senders",
     );

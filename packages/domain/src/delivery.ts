@@ -1,5 +1,5 @@
 import type { Outcome } from './outcome.js';
-import { retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
+import { isPairLimit, retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
 import {
   isUndelivered,
   isUnderWay,
@@ -10,6 +10,7 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
+import type { StopScope } from './stops.js';
 
 /** A message is worth sending while more is left of its code's life than so many seconds or that share of it, whichever is less. */
 export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
@@ -160,14 +161,17 @@ function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is D
   return receiptUntil !== null && now < receiptUntil;
 }
 
-/** Whether a fault or a limit of the sender, or of what it belongs to, kept a message back. Such an attempt does not count. */
-export function isNotOfThisSend(
-  outcome: Outcome,
-): outcome is Extract<Outcome, { kind: 'sender' | 'config' | 'retry' }> {
+/** A fault or a limit of a sender, its business account or the app. */
+export type SenderFailure =
+  | Extract<Outcome, { kind: 'sender' | 'config' }>
+  | (Extract<Outcome, { kind: 'retry' }> & { throttled: StopScope });
+
+/** Whether a fault or a limit of the sender, its business account or the app kept a message back. The attempt does not count. */
+export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
   return (
     outcome.kind === 'sender' ||
     (outcome.kind === 'config' && outcome.scope !== 'request') ||
-    (outcome.kind === 'retry' && outcome.throttled !== 'none')
+    (outcome.kind === 'retry' && outcome.throttled !== 'none' && outcome.throttled !== 'pair')
   );
 }
 
@@ -209,16 +213,18 @@ export function settle(
   if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
   if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
-  if (isNotOfThisSend(outcome))
+  if (isSenderFailure(outcome))
     return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
 
+  const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
   const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
-  const isExhausted = send.attempts >= policy.attemptsMax;
+  const isExhausted = attemptsUsed >= policy.attemptsMax;
   if (!isExhausted && send.verification === 'pending') {
     // Not beyond the deadline, at which the send fails.
-    const retryAt = after(now, retryDelayMs(policy, send.attempts, outcome, random));
+    const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
     const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
-    return done({ kind: 'retry', delayMs: dueAt.getTime() - now.getTime() }, { receiptUntil, dueAt });
+    const delayMs = dueAt.getTime() - now.getTime();
+    return done({ kind: 'retry', delayMs }, { attempts: attemptsUsed, receiptUntil, dueAt });
   }
   if (!mayStillArrive(receiptUntil, now))
     return failed(isExhausted ? 'attempts_exhausted' : 'expired_before_delivery');

@@ -1,10 +1,8 @@
 /** What a configuration fault concerns, and so what has to pause. */
 export type FaultScope = 'token' | 'business' | 'template' | 'country' | 'app' | 'request';
 
-/**
- * Whose limit was reached: that of one sender and one recipient, of a sender, of all senders of a business account, or of all senders.
- */
-export type ThrottleScope = 'recipient_window' | 'sender' | 'business' | 'app';
+/** Whose limit was reached: that of one sender and one recipient (a pair), of a sender, of a business account, or of the app. */
+export type ThrottleScope = 'pair' | 'sender' | 'business' | 'app';
 
 /**
  * The outcome of one call to the provider.

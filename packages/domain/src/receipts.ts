@@ -1,6 +1,6 @@
-import { acceptance, failure, isNotOfThisSend, isWorthSending } from './delivery.js';
+import { acceptance, failure, isSenderFailure, isWorthSending } from './delivery.js';
 import type { Outcome } from './outcome.js';
-import { retryDelayMs, type RetryPolicy } from './retry.js';
+import { isPairLimit, retryDelayMs, type RetryPolicy } from './retry.js';
 import {
   isUndelivered,
   isUnderWay,
@@ -203,13 +203,12 @@ function redelivery(
 ): SendChange | null {
   if (send.sealedCode === null || send.verification !== 'pending' || !isWorthSending(send, now)) return null;
   const lostAt = send.status === 'sent' ? now : null;
-  if (lost.kind === 'retry' && lost.throttled === 'none') {
-    if (send.attempts >= policy.attemptsMax) return null;
-    const retryAt = new Date(now.getTime() + retryDelayMs(policy, send.attempts, lost, random));
-    return { lostAt, ...UNCLAIMED, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
-  }
-  if (!isNotOfThisSend(lost)) return null;
-  return { lostAt, ...UNCLAIMED, attempts: Math.max(0, send.attempts - 1), dueAt: now };
+  const isOfSender = isSenderFailure(lost);
+  const attempts = isOfSender || isPairLimit(lost) ? Math.max(0, send.attempts - 1) : send.attempts;
+  if (isOfSender) return { lostAt, ...UNCLAIMED, attempts, dueAt: now };
+  if (lost.kind !== 'retry' || attempts >= policy.attemptsMax) return null;
+  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send, lost, random));
+  return { lostAt, ...UNCLAIMED, attempts, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
 }
 
 /** The provider's time, of another clock in whole seconds, kept between the earlier and later steps and out of the future. */

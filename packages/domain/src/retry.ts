@@ -1,4 +1,5 @@
 import type { Outcome } from './outcome.js';
+import type { Send } from './send.js';
 
 /** How often a delivery is attempted, and the first step of its back-off. */
 export interface RetryPolicy {
@@ -8,17 +9,32 @@ export interface RetryPolicy {
 
 /** No wait is longer, whatever the provider asks for. */
 const WAIT_MS_MAX = 900_000;
+/** The largest n of the 4^n seconds after the limit of a pair. */
+const PAIR_EXPONENT_MAX = 4;
 
 /**
- * Milliseconds to wait after the nth attempt (1 for the first): exponential from `backoffMs`, plus up to half of that as jitter,
- * or what the provider asked for by Retry-After, whichever is longer.
+ * Returns the milliseconds to wait after the latest attempt: exponential, plus up to half of that as jitter, or the provider's
+ * Retry-After, whichever is longer. After the nth limit of a pair, Meta recommends 4^n seconds.
  *
  * @param random a number from 0 up to, not including, 1
  */
-export function retryDelayMs(policy: RetryPolicy, attempt: number, outcome: Outcome, random: number): number {
-  const exponential = policy.backoffMs * 2 ** (attempt - 1) * (1 + random / 2);
+export function retryDelayMs(
+  { backoffMs }: RetryPolicy,
+  { attempts, attemptNumber }: Pick<Send, 'attempts' | 'attemptNumber'>,
+  outcome: Outcome,
+  random: number,
+): number {
+  // A limit uses no attempt, so the earlier ones are the calls that are not among `attempts`.
+  const baseMs = isPairLimit(outcome)
+    ? 1000 * 4 ** Math.min(PAIR_EXPONENT_MAX, attemptNumber - attempts + 1)
+    : backoffMs * 2 ** (attempts - 1);
   const askedMs = outcome.kind === 'retry' ? (outcome.retryAfterSeconds ?? 0) * 1000 : 0;
-  return Math.round(Math.min(WAIT_MS_MAX, Math.max(exponential, askedMs)));
+  return Math.round(Math.min(WAIT_MS_MAX, Math.max(baseMs * (1 + random / 2), askedMs)));
+}
+
+/** Whether a sender has sent this recipient too many messages: the send waits, and the sender's other recipients do not. */
+export function isPairLimit(outcome: Outcome): boolean {
+  return outcome.kind === 'retry' && outcome.throttled === 'pair';
 }
 
 /** Milliseconds to wait for a receipt after an attempt of unknown outcome, so that a time-out alone never returns a unit. */

@@ -11,9 +11,6 @@ export interface SendSlot {
 /** How far ahead a slot may lie. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
 export const SLOT_WAIT_MS_MAX = 500;
 
-/** How many turns an account may have for one of another; the first is what it has unless an operator sets more. */
-export const WEIGHT_BOUNDS = { min: 1, max: 100 } as const;
-
 /** Messages a second that the provider accepts from one number: 80 at first, up to 1,000 on request. */
 export const SENDER_THROUGHPUT = { min: 1, max: 1_000, initial: 80 } as const;
 

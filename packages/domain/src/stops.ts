@@ -178,8 +178,6 @@ export function coolDownSeconds(
 
 /** Milliseconds of the waits after the first, second and further refusals in a row, without jitter. */
 const LIMIT_WAITS_MS = [2_000, 4_000, 8_000, 10_000] as const;
-/** Seconds of the same for one sender and one recipient: Meta's advice for error 131056 is 4^n. */
-const WINDOW_WAITS_SECONDS = [4, 16, 64, 256] as const;
 /** No wait is longer, whatever the provider asks for. */
 const WAIT_MS_MAX = 900_000;
 
@@ -190,15 +188,7 @@ const WAIT_MS_MAX = 900_000;
  * @param random a number from 0 up to, not including, 1
  */
 export function limitWaitMs(nth: number, retryAfterSeconds: number | null, random: number): number {
-  return wait(LIMIT_WAITS_MS[Math.min(nth, LIMIT_WAITS_MS.length) - 1] as number, retryAfterSeconds, random);
-}
-
-/** The waits after the first, second and further refusals of one sender and one recipient, as `limitWaitMs`; the last counts for all that follow. */
-export function windowWaitsMs(retryAfterSeconds: number | null, random: number): number[] {
-  return WINDOW_WAITS_SECONDS.map((seconds) => wait(seconds * 1_000, retryAfterSeconds, random));
-}
-
-function wait(ms: number, retryAfterSeconds: number | null, random: number): number {
+  const ms = LIMIT_WAITS_MS[Math.min(nth, LIMIT_WAITS_MS.length) - 1] as number;
   return Math.round(Math.min(WAIT_MS_MAX, Math.max(ms * (1 + random / 2), (retryAfterSeconds ?? 0) * 1_000)));
 }
 

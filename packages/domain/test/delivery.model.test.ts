@@ -51,7 +51,9 @@ describe('a delivery', () => {
         expect(real.send).toMatchObject({ status: 'failed', failureReason: 'attempts_exhausted' });
         expect(model.calls).toBe(5);
         expect(real.refunds).toBe(1);
-        const waits = some.map(({ chance: random }, n) => retryDelayMs(POLICY, n + 1, UNKNOWN, random));
+        const waits = some.map(({ chance: random }, n) =>
+          retryDelayMs(POLICY, { attempts: n + 1, attemptNumber: n + 1 }, UNKNOWN, random),
+        );
         expect(delays).toEqual([0, ...waits.slice(0, 4)]);
       }),
     );

@@ -258,7 +258,12 @@ describe('the outcome of an attempt', () => {
   it('retry: stays sending with the code, due after the back-off, certain', () => {
     const decision = settled(sendingSend({ attempts: 3 }), retryable(), 0.5);
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
-    expect(decision.change).toEqual({ ...UNCLAIMED, receiptUntil: null, dueAt: ms(NOW, 5000) });
+    expect(decision.change).toEqual({
+      ...UNCLAIMED,
+      attempts: 3,
+      receiptUntil: null,
+      dueAt: ms(NOW, 5000),
+    });
     expect(decision.attempts).toEqual([{ ...FIRST, outcome: 'retry', errorCode: 131000 }]);
   });
 
@@ -272,7 +277,6 @@ describe('the outcome of an attempt', () => {
   it.each([
     ['sender', SENDER_FAULT],
     ['config', CONFIG_FAULT],
-    ['retry', retryable({ throttled: 'recipient_window' })],
     ['retry', retryable({ throttled: 'app' })],
   ])('%s: reassigned at once, without using up the attempt', (kind, outcome) => {
     const send = sendingSend({ attempts: 5 });
@@ -282,6 +286,25 @@ describe('the outcome of an attempt', () => {
     expect(after).toMatchObject({ status: 'sending', attempts: 4, ...UNCLAIMED, dueAt: NOW });
     expect(decision.attempts).toMatchObject([{ outcome: kind }]);
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 5 });
+  });
+
+  it('the limit of a sender and a recipient: tried again after 4^n seconds, without using up the attempt', () => {
+    const limit = retryable({ throttled: 'pair' });
+    const last = sendingSend({ attempts: 5, attemptNumber: 5 });
+    const first = settle(last, NOW, 5, limit, POLICY, 0);
+    expect(first.result).toEqual({ kind: 'retry', delayMs: 4_000 });
+    expect(written(last, first)).toMatchObject({
+      status: 'sending',
+      attempts: 4,
+      awaitingSender: false,
+      dueAt: ms(NOW, 4_000),
+    });
+    const again = sendingSend({ attempts: 5, attemptNumber: 6 });
+    expect(settle(again, NOW, 6, limit, POLICY, 0).result).toEqual({ kind: 'retry', delayMs: 16_000 });
+    const expiring = sendingSend({ attempts: 1, attemptNumber: 5 });
+    expect(settle(expiring, at(LIFE_SECONDS - 60), 5, limit, POLICY, 0).change).toMatchObject({
+      dueAt: at(LIFE_SECONDS),
+    });
   });
 
   it.each([

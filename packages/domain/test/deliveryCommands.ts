@@ -28,7 +28,7 @@ const PROVIDER_SAYS: Outcome[] = [
   ACCEPTED,
   UNKNOWN,
   retryable(),
-  retryable({ throttled: 'recipient_window' }),
+  retryable({ throttled: 'pair' }),
   retryable({ retryAfterSeconds: 300 }),
   SENDER_FAULT,
   CONFIG_FAULT,

@@ -188,7 +188,8 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
   }
   if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
     mustHaveHadItsReceipt(model, Number(real.now));
-  if (decision.result.kind === 'reassign') model.reassignments += 1;
+  // A fault or a limit uses no attempt.
+  if (decision.change?.attempts === real.send.attempts - 1) model.reassignments += 1;
   write(real, decision);
   check(model, real);
 }

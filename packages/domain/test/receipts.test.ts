@@ -246,6 +246,16 @@ describe('a message that is reported as lost', () => {
     expect(written(last, lost(retryable(), last))).toMatchObject({ status: 'failed' });
   });
 
+  it('to the limit of a sender and a recipient goes out again after 4^n seconds, and uses up no attempt', () => {
+    const last = sentSend({ attempts: POLICY.attemptsMax, attemptNumber: POLICY.attemptsMax + 1 });
+    expect(written(last, lost(retryable({ throttled: 'pair' }), last))).toEqual({
+      ...last,
+      lostAt: NOW,
+      attempts: POLICY.attemptsMax - 1,
+      dueAt: at(60 + 16),
+    });
+  });
+
   it('waits no longer than its code lives', () => {
     expect(lost(retryable({ retryAfterSeconds: 900 })).change).toMatchObject({ dueAt: at(LIFE_SECONDS) });
   });

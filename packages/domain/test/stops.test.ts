@@ -9,7 +9,6 @@ import {
   standingStop,
   stopsOf,
   stopSubject,
-  windowWaitsMs,
   type Stop,
 } from '@onecode/domain';
 
@@ -132,13 +131,11 @@ describe('a limit', () => {
 
   it('waits longer with each refusal, up to ten seconds, with up to half as much again by chance', () => {
     expect([1, 4, 9].map((nth) => limitWaitMs(nth, null, 0))).toEqual([2_000, 10_000, 10_000]);
-    expect(windowWaitsMs(null, 0)).toEqual([4_000, 16_000, 64_000, 256_000]);
     expect(limitWaitMs(1, null, 0.5)).toBe(2_500);
   });
 
   it('waits never shorter than the provider asks for, and never longer than fifteen minutes', () => {
     expect([limitWaitMs(1, 10, 0.9), limitWaitMs(4, 10, 0.9)]).toEqual([10_000, 14_500]);
-    expect(windowWaitsMs(86_400, 0)).toEqual([900_000, 900_000, 900_000, 900_000]);
   });
 });
 

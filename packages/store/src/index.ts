@@ -61,7 +61,6 @@ export * from './senders/providerFacts.js';
 export { countRecipients } from './senders/recipientCount.js';
 export * from './senders/readings.js';
 export type { BegunStop } from './senders/providerStops.js';
-export * from './senders/recipientWindows.js';
 export * from './senders/senders.js';
 export * from './senders/senderTokens.js';
 export * from './senders/stops.js';

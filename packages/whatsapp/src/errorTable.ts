@@ -122,7 +122,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ...known(throttle('sender'), [
     [130429, 'The sender had reached its limit of messages per second.', 'lower_throughput', 'us'],
   ]),
-  ...known(throttle('recipient_window'), [
+  ...known(throttle('pair'), [
     [
       131056,
       'The sender had messaged this number too often in a short time.',

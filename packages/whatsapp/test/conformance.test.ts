@@ -91,7 +91,7 @@ describeWithReference("the provider's own schema", () => {
   it.each<[string, number, object]>([
     ['error.100-33.json', 400, { kind: 'sender', errorCode: 100 }],
     ['error.130429.json', 400, { kind: 'retry', throttled: 'sender' }],
-    ['error.131056.json', 400, { kind: 'retry', throttled: 'recipient_window' }],
+    ['error.131056.json', 400, { kind: 'retry', throttled: 'pair' }],
     ['error.132000.json', 400, { kind: 'config', scope: 'template' }],
     ['error.190.json', 401, { kind: 'config', scope: 'token' }],
   ])('%s is read as what it is', async (name, status, expected) => {

@@ -34,7 +34,7 @@ const CODES: Array<[Expected, number[]]> = [
   [{ kind: 'retry', throttled: 'app' }, [4, 341]],
   [{ kind: 'retry', throttled: 'business' }, [17, 32, 613, 80000, 80007, 80008, 80014]],
   [{ kind: 'retry', throttled: 'sender' }, [130429]],
-  [{ kind: 'retry', throttled: 'recipient_window' }, [131056]],
+  [{ kind: 'retry', throttled: 'pair' }, [131056]],
   [{ kind: 'retry', throttled: 'none' }, [1, 2, 131000, 131016, 133004, 135000]],
 ];
 

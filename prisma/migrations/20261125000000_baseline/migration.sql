@@ -52,7 +52,6 @@ create table accounts (
   suspended_at timestamptz(3),
   suspension_reason text,
   trial_countries text[],
-  weight integer not null default 1,
   senders text not null default 'shared',
   delete_at timestamptz(3),
   allows_costly boolean not null default true,
@@ -82,8 +81,7 @@ declare
     when not ((account.breaker_unverified_percent is null) = (account.breaker_min_sends is null)) then 'breaker_is_whole'
     when not (length(account.suspension_reason) between 1 and 200) then 'accounts_suspension_reason_check'
     when not ((account.suspended_at is null) = (account.suspension_reason is null)) then 'accounts_suspension_check'
-    when not (account.weight between 1 and 100) then 'accounts_weight_check'
-    when not (account.senders in ('shared', 'own', 'own-first')) then 'accounts_senders_check'
+    when not (account.senders in ('shared', 'own')) then 'accounts_senders_check'
     when not (account.units_per_day between 0 and 1000000000) then 'accounts_units_per_day_check'
     when not (account.units_per_month between 0 and 1000000000) then 'accounts_units_per_month_check'
     when not (account.units_of_day >= 0) then 'accounts_units_of_day_check'
@@ -288,24 +286,11 @@ create unlogged table send_slots (
   free_at timestamptz(6) not null
 ) with (fillfactor = 50);
 
--- No reference to `senders`: its check would lock, and so write, a logged row for each message.
-create unlogged table sender_recipient_windows (
-  sender_id uuid not null,
-  recipient_hash bigint not null,
-  free_at timestamptz(6) not null,
-  refusals smallint not null default 0,
-  refused_at timestamptz(3),
-  primary key (sender_id, recipient_hash)
-);
-create index sender_recipient_windows_free_at on sender_recipient_windows (free_at);
-
 -- A crash forgets whose turn it was. No reference to `accounts`, whose check would lock their rows.
 create unlogged table account_turns (
   account_id uuid primary key,
-  starts_at double precision not null,
-  ends_at double precision not null check (ends_at > starts_at)
-);
-create index account_turns_starts_at_idx on account_turns (starts_at);
+  served_at timestamptz(6) not null
+) with (fillfactor = 50);
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -846,31 +831,33 @@ end;
 create or replace function direct_slot_wait_ms() returns integer
 language sql immutable as $$ select 250 $$;
 
-create or replace function is_own_sender(sender_account_id uuid, application_ids uuid[], account_id uuid, application_id uuid)
-returns boolean
+create or replace function may_serve(
+  sender_account_id uuid, application_ids uuid[], senders text, account_id uuid, application_id uuid
+) returns boolean
 language sql immutable as $$
-  select sender_account_id = account_id and (application_ids is null or application_id = any (application_ids))
+  select case when senders = 'shared' then sender_account_id is null
+    else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
 $$;
 
 create or replace function slots_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
 language sql as $$
-  with stopped as materialized (
+  with blocks as materialized (
     select scope, subject, opens_at from active_stops(clock_timestamp()) where only_for = ''
   )
   select coalesce(bool_and(
     coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
   ), false)
   from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
-    select max(a.opens_at) as opens_at from stopped a where a.subject = stop_subject(a.scope, r.id, r.business_account_id)
+    select max(b.opens_at) as opens_at from blocks b where b.subject = stop_subject(b.scope, r.id, r.business_account_id)
   ) t
-  where r.removed_at is null and case
-    when r.account_id is null then p_senders <> 'own'
-    else p_senders <> 'shared' and is_own_sender(r.account_id, r.application_ids, p_account_id, p_application_id)
-  end
+  where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
 $$;
 
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
-create type next_turn as (id uuid, account_id uuid, is_own boolean, starts_at double precision, ends_at double precision, opens_at timestamptz);
+create type permit_source as (
+  sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamptz,
+  taken integer
+);
 create type new_send as (
   ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text,
   recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer,
@@ -1106,118 +1093,68 @@ create or replace function is_worth_sending(created_at timestamptz, expires_at t
 language sql stable as $$ select expires_at - least(interval '30 seconds', (expires_at - created_at) * 0.1::double precision) > at $$;
 
 create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
-returns setof next_turn
+returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
-#variable_conflict use_column
+declare
+  v_end timestamptz := p_now + p_horizon;
+  v_holds active_holds := active_holds();
 begin
-  return query with recursive held as materialized (
-    select active_holds() as holds
-  ), stopped as materialized (
-    select * from active_stops(p_now) t where t.opens_at > p_now + p_horizon
+  return query with recursive blocks as materialized (
+    select * from active_stops(p_now) b where b.opens_at > v_end
   ), available as materialized (
-    select r.id, r.account_id, r.application_ids, array(
-      select t.only_for from stopped t where t.only_for <> '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
-    ) as closed
-    from senders r left join send_slots s on s.sender_id = r.id
-    where r.removed_at is null and coalesce(s.free_at <= p_now + p_horizon, true) and not exists (
-      select from stopped t where t.only_for = '' and t.subject = stop_subject(t.scope, r.id, r.business_account_id)
-    )
+    select r.account_id, r.application_ids, x.blocked
+    from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
+      -- The countries and languages in which the sender is blocked; an empty one is all of them.
+      select array(select b.only_for from blocks b where b.subject = stop_subject(b.scope, r.id, r.business_account_id)) as blocked
+    ) x
+    where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
   ), groups as (
-    (
-      select w.account_id, w.application_id, coalesce(w.country, 'ZZ') as country, w.locale,
-        is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
-      from sends w
-      where (select count(*) from available) > 0 and not (select (holds).all_live from held) and w.awaiting_sender
-      order by w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
-    ) union all
+    select '00000000-0000-0000-0000-000000000000'::uuid as account_id, '00000000-0000-0000-0000-000000000000'::uuid as application_id,
+      '' as country, '' as locale, false as is_worth
+    where exists (select from available) and not (v_holds).all_live
+    union all
     select n.* from groups g cross join lateral (
-      select w.account_id, w.application_id, coalesce(w.country, 'ZZ') as country, w.locale,
-        is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon) as is_worth
+      select w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, is_worth_sending(w.created_at, w.expires_at, v_end)
       from sends w
       where w.awaiting_sender
         and (w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.application_id, g.country, g.locale)
       order by w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
     ) n
   ), served as materialized (
-    select g.account_id, g.application_id, g.country, g.locale, l.is_own
-    from groups g join accounts c on c.id = g.account_id cross join held cross join lateral (
-      select case
-        when c.senders <> 'shared' and exists (
-          select from available a
-          where is_own_sender(a.account_id, a.application_ids, g.account_id, g.application_id) and not array[g.country, g.locale] && a.closed
-        ) then true
-        when c.senders <> 'own' and exists (
-          select from available a where a.account_id is null and not array[g.country, g.locale] && a.closed
-        ) then false
-      end as is_own
-    ) l
-    where g.is_worth and not is_held(held.holds, g.account_id, g.country) and l.is_own is not null
-  ), accounts_in_turn as materialized (
-    select c.id as account_id, 1.0::double precision / c.weight as lasts, t.ends_at as busy_until, greatest(v.now, t.ends_at) as starts_at
-    from accounts c
-    left join account_turns t on t.account_id = c.id
-    cross join (select coalesce(max(starts_at), 0) as now from account_turns) v
-    where c.id = any (array(select account_id from served where not is_own))
-    order by greatest(v.now, t.ends_at), t.ends_at nulls first, c.id limit p_limit
-  ), turns as materialized (
-    select account_id, starts_at + n * lasts as starts_at, starts_at + (n + 1) * lasts as ends_at, n + 1 as nth,
-      row_number() over (order by starts_at + n * lasts, case when n = 0 then busy_until else starts_at + n * lasts end nulls first, account_id)
-        as position
-    from accounts_in_turn cross join generate_series(0, p_limit - 1) n
-    order by position limit p_limit
-  ), shares as materialized (
-    select account_id, false as is_own, count(*) as sends from turns group by account_id
-    union all
-    select account_id, true, greatest(1, p_limit / count(*) over ()) from served where is_own group by account_id
-  ), longest as materialized (
-    select w.*, g.is_own from served g join shares t using (account_id, is_own)
-    cross join lateral (
-      select w.id, w.account_id, w.application_id, w.country, w.locale, w.recipient_key, w.expires_at from sends w
-      where w.awaiting_sender and w.account_id = g.account_id and w.application_id = g.application_id
-        and coalesce(w.country, 'ZZ') = g.country and w.locale = g.locale
-        -- The first condition is for the index, which then ends before what has expired.
-        and w.expires_at > p_now + p_horizon and is_worth_sending(w.created_at, w.expires_at, p_now + p_horizon)
-      order by w.expires_at desc limit t.sends for no key update skip locked
-    ) w
-  ), judged as materialized (
-    select w.*, (
-      -- When the first of these senders may write to the recipient.
-      select min(coalesce(p.free_at, '-infinity')) from available a
-      left join sender_recipient_windows p on p.sender_id = a.id and p.recipient_hash = hashtextextended(w.recipient_key, 0)
-      where not array[coalesce(w.country, 'ZZ'), w.locale] && a.closed and case
-        when w.is_own then is_own_sender(a.account_id, a.application_ids, w.account_id, w.application_id)
-        else a.account_id is null
-      end
-    ) as window_at from longest w
-  ), ranked as (
-    select *, row_number() over (partition by account_id, is_own order by expires_at desc, id desc) as nth from judged
-    where window_at <= p_now + p_horizon
-  )
-  select u.id, u.account_id, u.is_own, u.starts_at, u.ends_at, u.opens_at from (
-    (
-      select r.id, r.account_id, r.is_own, t.starts_at, t.ends_at, null::timestamptz as opens_at,
-        -- By chance, so that none of those with senders of their own is always the last.
-        row_number() over (order by coalesce(t.position, r.nth), random()) as position
-      from ranked r left join turns t on not r.is_own and t.account_id = r.account_id and t.nth = r.nth
-      where r.is_own or t.nth is not null
-      order by position limit p_limit
+    select g.*, t.served_at
+    from groups g join accounts c on c.id = g.account_id left join account_turns t on t.account_id = c.id
+    where g.is_worth and not is_held(v_holds, g.account_id, g.country) and exists (
+      select from available a
+      where not a.blocked && array[g.country, g.locale]
+        and may_serve(a.account_id, a.application_ids, c.senders, g.account_id, g.application_id)
     )
-    union all
-    -- One after the other, as the window lets them through.
-    select j.id, j.account_id, null, null, null, least(j.expires_at, j.window_at + recipient_window_spacing() * (
-      row_number() over (partition by j.recipient_key order by j.expires_at desc, j.id desc) - 1
-    )), null
-    from judged j where j.window_at > p_now + p_horizon
-  ) u order by u.position;
+  ), accounts_in_turn as materialized (
+    select account_id, (p_limit - 1) / count(*) over () + 1 as sends from (
+      select account_id from served group by account_id, served_at order by served_at nulls first, account_id limit p_limit
+    ) a
+  ), locked as materialized (
+    select w.*, g.served_at from accounts_in_turn a join served g using (account_id) cross join lateral (
+      select s.id, s.account_id, s.expires_at from sends s
+      where s.awaiting_sender and s.account_id = g.account_id and s.application_id = g.application_id
+        and coalesce(s.country, 'ZZ') = g.country and s.locale = g.locale
+        -- The first condition is for the index, which then ends before the expired sends.
+        and s.expires_at > v_end and is_worth_sending(s.created_at, s.expires_at, v_end)
+      order by s.expires_at desc limit a.sends for no key update skip locked
+    ) w
+  )
+  select id from (
+    select id, served_at, account_id, row_number() over (partition by account_id order by expires_at desc, id desc) as nth from locked
+  ) n
+  order by nth, served_at nulls first, account_id limit p_limit;
 end
 $$;
 
-create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms, p_own_only boolean)
+create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   return query
-    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon, p_own_only))
+    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon))
     update sends s set
       status = case when s.lost_at is null then 'sending' else s.status end, channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
@@ -1230,6 +1167,9 @@ begin
 end
 $$;
 
+create or replace function lock_permits() returns void
+language sql as $$ select pg_advisory_xact_lock(7165203) $$;
+
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -1238,13 +1178,13 @@ declare
   v_direct interval := make_interval(secs => direct_slot_wait_ms() / 1000.0);
   v_horizon interval := make_interval(secs => p_terms.slot_wait_ms / 1000.0);
   v_ids uuid[];
-  v_open uuid[];
+  v_eligible uuid[];
   v_lapsed uuid[];
   v_claimed integer;
-  v_turns next_turn[];
+  v_turns uuid[];
 begin
-  perform pg_advisory_xact_lock(7165203);
-  -- After the lock, in statements that see what its last holder has changed. Times have milliseconds.
+  perform lock_permits();
+  -- After the lock, so that the statements below see what its last holder has changed. Times have milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
     select s.id from sends s
@@ -1253,8 +1193,8 @@ begin
       and (s.attempt_number > 0 or s.created_at <= v_now - make_interval(secs => p_terms.job_wait_ms / 1000.0))
     order by s.due_at limit p_limit
   ));
-  select coalesce(array_agg(o.id order by o.ordinal), '{}'), array_agg(o.id) filter (where o.claimed_until is not null)
-    into v_open, v_lapsed
+  select coalesce(array_agg(e.id order by e.ordinal), '{}'), array_agg(e.id) filter (where e.claimed_until is not null)
+    into v_eligible, v_lapsed
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
@@ -1264,10 +1204,10 @@ begin
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
         and is_worth_sending(created_at, expires_at, v_now + v_direct)
       ) is true
-      -- Whoever holds the lock above waits for nobody.
+      -- The holder of the lock above waits for no other lock.
       for no key update skip locked
     ) s
-  ) o;
+  ) e;
 
   if v_lapsed is not null then
     -- Their workers died, or come too late.
@@ -1275,38 +1215,30 @@ begin
       select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_lapsed)
       on conflict do nothing;
   end if;
-  if cardinality(v_open) > 0 then
-    return query select * from claim_sends(v_open, v_now, v_direct, p_terms, false);
+  if cardinality(v_eligible) > 0 then
+    return query select * from claim_sends(v_eligible, v_now, v_direct, p_terms);
     get diagnostics v_claimed = row_count;
   end if;
-  if v_claimed < cardinality(v_open) then
+  if v_claimed < cardinality(v_eligible) then
     return query
       update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
-      where s.id = any (v_open) and coalesce(s.claimed_until <= v_now, true)
+      where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;
   end if;
   if p_ids is not null then
     return;
   end if;
-  return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_open);
+  return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_eligible);
 
   if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
-    v_turns := array(select t from next_turns(p_limit - cardinality(v_ids), v_now, v_horizon) t);
-    return query select * from claim_sends(
-      array(select t.id from unnest(v_turns) t where not t.is_own), v_now, v_horizon, p_terms, false
-    );
-    if exists (select from unnest(v_turns) t where t.is_own) then
-      return query select * from claim_sends(
-        array(select t.id from unnest(v_turns) t where t.is_own), v_now, v_horizon, p_terms, true
-      );
-    end if;
-    insert into account_turns as t (account_id, starts_at, ends_at)
-      select n.account_id, max(n.starts_at), max(n.ends_at) from unnest(v_turns) n join sends s on s.id = n.id and s.claimed_at = v_now
-      where not n.is_own group by n.account_id
-      on conflict (account_id) do update set starts_at = excluded.starts_at, ends_at = excluded.ends_at;
-    update sends s set awaiting_sender = false, due_at = n.opens_at, version = s.version + 1
-      from unnest(v_turns) n where s.id = n.id and n.opens_at is not null and s.awaiting_sender;
+    v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
+    return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
+    -- The place in this batch makes the times of accounts that were served together differ.
+    insert into account_turns as t (account_id, served_at)
+      select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
+      from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1
+      on conflict (account_id) do update set served_at = excluded.served_at;
   end if;
 end
 $$;
@@ -1541,111 +1473,61 @@ begin
 end
 $$;
 
-create or replace function recipient_window_spacing() returns interval
-language sql immutable return interval '6 seconds';
-
-create or replace function recipient_window_burst() returns interval
-language sql immutable return 43 * recipient_window_spacing();
-
-create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval, p_own_only boolean)
+create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
 returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
-language plpgsql
--- Planned once for each connection: to plan anew takes longer than to choose a sender.
-set plan_cache_mode = force_generic_plan as $$
+-- One plan for each connection: planning takes longer than the choice of a sender.
+language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
-  v_end timestamptz := p_now + p_horizon;
-  v_ids uuid[];
-  v_numbers text[];
-  -- The shared ones are first, and so many.
-  v_shared integer;
-  v_businesses text[];
-  v_start timestamptz[];
-  v_free timestamptz[];
-  v_spacing interval[];
-  v_stops active_stop[];
-  v_opens timestamptz[];
-  v_pick integer;
-  v_at timestamptz;
+  v_senders permit_source[];
+  v_blocks active_stop[];
   v_holds active_holds := active_holds();
+  v_position integer;
   w record;
 begin
-  -- Those that let single messages through are written below.
+  -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order.
   perform from stops t where t.until is not null and (t.failures > 0 or t.proven_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
-  select array_agg(t), array_agg(t.opens_at) into v_stops, v_opens from active_stops(p_now) t;
-  select array_agg(a.id), array_agg(a.number), array_agg(a.business), array_agg(a.spacing),
-    array_agg(greatest(a.free_at, p_now - a.spacing * greatest(0, a.throughput / 10.0 - 1))), count(*) filter (where a.account_id is null)
-    into v_ids, v_numbers, v_businesses, v_spacing, v_start, v_shared
-  from (
-    select r.id, r.account_id, r.number, r.business_account_id as business, r.throughput, s.free_at,
-      ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing
+  v_blocks := array(select b from active_stops(p_now) b);
+  v_senders := array(
+    select (r.id, r.number, r.business_account_id, r.account_id, r.application_ids, p.spacing,
+      greatest(s.free_at, p_now - p.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
     from senders r left join send_slots s on s.sender_id = r.id
-    -- Where all are shared, the accounts are not looked up.
+    cross join lateral (select ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing) p
     where r.removed_at is null and (r.account_id is null or r.account_id in (select w.account_id from sends w where w.id = any (p_ids)))
-    order by r.account_id nulls first
-  ) a;
-  v_free := v_start;
+  );
 
   for w in
-    select s.id, coalesce(s.country, 'ZZ') as country, s.locale, hashtextextended(s.recipient_key, 0) as recipient_hash,
-      is_held(v_holds, s.account_id, s.country) as is_held, c.senders <> 'own' and not p_own_only as takes_shared,
-      case when c.senders <> 'shared' then array(
-        select o.position from unnest(v_ids) with ordinality as o (id, position) join senders r on r.id = o.id
-        where o.position > v_shared and is_own_sender(r.account_id, r.application_ids, s.account_id, s.application_id)
-      ) end as own
+    select s.id, s.account_id, s.application_id, coalesce(s.country, 'ZZ') as country, s.locale, c.senders
     from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id join accounts c on c.id = s.account_id
-    order by p.ordinal
+    where not is_held(v_holds, s.account_id, s.country) order by p.ordinal
   loop
-    continue when w.is_held;
-    select c.position, c.at into v_pick, v_at
-    from (
-      select a.id, a.position, a.position > v_shared as is_own, random() as chance, greatest(a.free_at, p_now, case when v_stops is not null then (
-        select max(k.free_at) from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
-        where k.subject = stop_subject(k.scope, a.id, a.business) and k.only_for in ('', w.country, w.locale)
+    select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, slot_at
+    from unnest(v_senders) with ordinality
+      as a (sender_id, number, business_account_id, account_id, application_ids, spacing, free_at, taken, position)
+    cross join lateral (
+      select greatest(p_now, a.free_at + a.taken * a.spacing, case when cardinality(v_blocks) > 0 then (
+        select max(b.opens_at) from unnest(v_blocks) b
+        where b.subject = stop_subject(b.scope, a.sender_id, a.business_account_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
-      from unnest(v_ids, v_businesses, v_free) with ordinality as a (id, business, free_at, position)
-      where case when a.position > v_shared then a.position = any (w.own) else w.takes_shared end
-      order by is_own desc, at, chance
-    ) c
-    where c.at <= v_end
-      -- A look-up by key, for one sender after the other until one is able.
-      and coalesce(c.at >= (
-        select p.free_at from sender_recipient_windows p where p.sender_id = c.id and p.recipient_hash = w.recipient_hash
-      ), true)
-    order by c.is_own desc, c.at, c.chance limit 1;
-    continue when v_pick is null;
-    id := w.id;
-    sender_id := v_ids[v_pick];
-    number := v_numbers[v_pick];
-    slot_at := v_at;
+    ) t
+    where t.at <= p_now + p_horizon and may_serve(a.account_id, a.application_ids, w.senders, w.account_id, w.application_id)
+    order by t.at, random() limit 1;
+    continue when not found;
     return next;
 
-    v_free[v_pick] := v_free[v_pick] + v_spacing[v_pick];
-    if v_stops is not null then
-      v_opens := array(
-        select case
-          when k.subject = stop_subject(k.scope, v_ids[v_pick], v_businesses[v_pick]) and k.only_for in ('', w.country, w.locale)
-          then v_at + k.spacing else k.free_at
-        end
-        from unnest(v_stops, v_opens) with ordinality as k (cause, scope, subject, only_for, opens_at, spacing, free_at, position)
-        order by k.position
-      );
+    v_senders[v_position].taken := v_senders[v_position].taken + 1;
+    if cardinality(v_blocks) > 0 then
+      update stops t set free_at = slot_at + b.spacing from unnest(v_blocks) b
+      where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
+        and b.subject = stop_subject(b.scope, sender_id, v_senders[v_position].business_account_id) and b.only_for in ('', w.country, w.locale);
+      v_blocks := array(select b from active_stops(p_now) b);
     end if;
-    insert into sender_recipient_windows as p (sender_id, recipient_hash, free_at)
-      values (sender_id, w.recipient_hash, v_at - recipient_window_burst() + recipient_window_spacing())
-      on conflict (sender_id, recipient_hash) do update
-      set free_at = greatest(p.free_at, v_at - recipient_window_burst()) + recipient_window_spacing();
   end loop;
 
   insert into send_slots as s (sender_id, free_at)
-    select a.id, a.free_at from unnest(v_ids, v_start, v_free) as a (id, start, free_at) where a.free_at > a.start
+    select a.sender_id, a.free_at + a.taken * a.spacing from unnest(v_senders) a where a.taken > 0
     on conflict (sender_id) do update set free_at = excluded.free_at;
-  if v_stops is not null then
-    update stops t set free_at = k.free_at
-    from unnest(v_stops, v_opens) as k (cause, scope, subject, only_for, opens_at, spacing, free_at)
-    where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and k.free_at > k.opens_at;
-  end if;
 end
 $$;
 

@@ -1,4 +1,3 @@
-import { WEIGHT_BOUNDS } from '@onecode/domain';
 import {
   changeAccount,
   createAccount,
@@ -106,7 +105,7 @@ export function addAccountCommands(program: Command): void {
       const known = found('account', account);
       print(command, {
         ...suspensionRow(known),
-        ...fieldsOf(known, 'weight', 'senders', 'trialCountries'),
+        ...fieldsOf(known, 'senders', 'trialCountries'),
         lapsing: balance?.lapsing.map((lapse) => fieldsOf(lapse, 'at', 'units')) ?? [],
         ...(abuseControls && abuseControlsRow(abuseControls)),
       });
@@ -163,24 +162,8 @@ export function addAccountCommands(program: Command): void {
       print(command, rowOf(account));
     });
 
-  one('weight', 'give an account more turns than others while the senders cannot keep up')
-    .requiredOption(
-      '--weight <number>',
-      'how many turns it gets for one of an account with weight 1',
-      wholeNumber('--weight', WEIGHT_BOUNDS),
-    )
-    .addHelpText('after', example('account weight ID --weight 3'))
-    .action(async (accountId: string, { weight }: { weight: number }, command: Command) => {
-      const account = await changed('account', (...by) => changeAccount(...by, accountId, { weight }));
-      print(command, { ...rowOf(account), weight });
-    });
-
-  one('senders', "say by which senders an account's sends leave")
-    .argument(
-      '<which>',
-      'shared, own (never by others), or own-first (by the shared ones while its own are stopped or busy)',
-      oneOf('the senders', SENDER_POLICIES),
-    )
+  one('senders', 'choose the senders of an account')
+    .argument('<which>', 'shared, or own: only its own senders', oneOf('the senders', SENDER_POLICIES))
     .addHelpText(
       'after',
       `\n\`sender assign\` gives an account senders of its own.\n${example('account senders ID own')}`,

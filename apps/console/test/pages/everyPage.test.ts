@@ -342,7 +342,7 @@ beforeAll(async () => {
   const own = await buildSender(database, { owner });
   await buildSender(database, { owner: { ...owner, applicationIds: [] } });
   await pauseSender(database, TEST_ACTOR, own.id);
-  await changeAccount(database, TEST_ACTOR, account, { senders: 'own-first' });
+  await changeAccount(database, TEST_ACTOR, account, { senders: 'own' });
   await fillHistory(server.db.url, {
     applications: [live, test],
     senderId: sender.id,

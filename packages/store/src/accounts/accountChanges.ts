@@ -78,7 +78,7 @@ export async function changeAccount(
   database: Database,
   actor: Actor,
   id: string,
-  data: Partial<Pick<Account, 'weight' | 'senders' | 'name' | 'language'>> & {
+  data: Partial<Pick<Account, 'senders' | 'name' | 'language'>> & {
     ratePerMinute?: number | null;
   },
 ): Promise<Account | null> {
@@ -118,7 +118,6 @@ const CHANGEABLE = {
   name: true,
   language: true,
   ratePerMinute: true,
-  weight: true,
   senders: true,
   suspendedAt: true,
   suspensionReason: true,

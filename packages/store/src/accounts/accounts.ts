@@ -4,11 +4,8 @@ import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
-/**
- * By which senders an account's sends leave: `shared` by those of everybody; `own` by its own, and never by others; `own-first` by its own
- * while one of them can take the send within half a second, and else by the shared ones.
- */
-export const SENDER_POLICIES = ['shared', 'own', 'own-first'] as const;
+/** The senders that an account's sends go through: `shared`, those of all accounts, or `own`, only its own. */
+export const SENDER_POLICIES = ['shared', 'own'] as const;
 export type SenderPolicy = (typeof SENDER_POLICIES)[number];
 
 export interface Account {
@@ -19,8 +16,6 @@ export interface Account {
   credits: number;
   /** The creation limit in force: the account's own, or else the setting. */
   ratePerMinute: number;
-  /** How many turns it gets for one of another account while sends wait for the senders (`next_turns`). */
-  weight: number;
   senders: SenderPolicy;
   /** Null unless the account is suspended: then its keys are not valid. */
   suspendedAt: Date | null;
@@ -61,7 +56,7 @@ export async function findAccount(database: Connection, id: string): Promise<Acc
 export const accountColumns = (alias: string): Prisma.Sql => {
   const name = Prisma.raw(alias);
   return Prisma.sql`${name}.id, ${name}.name, ${name}.language, ${name}.free_quota as "freeQuota", ${name}.credits,
-    coalesce(${name}.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute", ${name}.weight, ${name}.senders,
+    coalesce(${name}.rate_per_minute, settings.account_rate_per_minute) as "ratePerMinute", ${name}.senders,
     ${name}.suspended_at as "suspendedAt", ${name}.suspension_reason as "suspensionReason",
     ${name}.trial_countries as "trialCountries"`;
 };

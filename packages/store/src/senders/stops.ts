@@ -58,11 +58,11 @@ export async function changeStop(
  * against what a receipt reports, it was delivered. An account with an app of its own signs receipts itself, so that those of its own
  * senders refute nothing beyond the sender.
  *
- * @param about all messages of the scope, or those in a language or to a country only, or to the same recipient
+ * @param about all messages of the scope, or those in a language or to a country only
  */
 export async function isRefuted(
   { sql }: Database,
-  about: Pick<StopSubject, 'scope' | 'subject' | 'onlyFor'> & { isOfRecipient?: boolean },
+  about: Pick<StopSubject, 'scope' | 'subject' | 'onlyFor'>,
   { sendId, startedAt, source }: Evidence & { sendId: string },
 ): Promise<boolean> {
   const [row] = await sql.query<{ is: boolean }[]>`
@@ -71,7 +71,6 @@ export async function isRefuted(
       where a.send_id >= ${sendId}::uuid and a.started_at >= ${startedAt} and a.outcome = 'accepted'
         and stop_subject(${about.scope}, r.id, r.business_account_id) = ${about.subject}
         and ${about.onlyFor} in ('', s.locale, coalesce(s.country, 'ZZ'))
-        and (not ${about.isOfRecipient ?? false} or s.recipient_key = (select recipient_key from sends where id = ${sendId}::uuid))
         and (${source} = 'answer' or (
           (s.delivered_at is not null or s.read_at is not null) and (${about.scope} = 'sender' or r.account_id is null)
         ))

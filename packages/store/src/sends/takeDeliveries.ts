@@ -63,9 +63,3 @@ export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerm
   );
   return { take: takeOne, takeDue: (limit, jobWaitMs) => take(null, Math.min(limit, TAKEN_MAX), jobWaitMs) };
 }
-
-/** Deletes turns that are over: without them, those accounts' next turns start at the same time. */
-export async function deletePastTurns(database: Database): Promise<void> {
-  await database.sql.execute`
-    delete from account_turns where ends_at <= (select max(starts_at) from account_turns)`;
-}

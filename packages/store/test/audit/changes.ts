@@ -143,11 +143,7 @@ const newAccount = { name: 'Ana', language: 'en', freeQuota: null, credits: 3, r
 const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   createAccount: { ...changeBy('account.create', store.createAccount, newAccount), isRepeatable: true },
   grantCredits: { ...ofAccount('account.credit', store.grantCredits, 25, 'invoice 7'), isRepeatable: true },
-  changeAccount: ofAccount('account.change', store.changeAccount, {
-    ratePerMinute: 5,
-    weight: 3,
-    name: 'Bia',
-  }),
+  changeAccount: ofAccount('account.change', store.changeAccount, { ratePerMinute: 5, name: 'Bia' }),
   suspendAccount: ofAccount('account.suspend', store.suspendAccount, 'unpaid'),
   resumeAccount: {
     ...ofAccount('account.resume', store.resumeAccount),

@@ -5,7 +5,6 @@ import {
   changeSend,
   createSend,
   deleteOldRefusedRequests,
-  deleteOldSenderRecipientWindows,
   findCaller,
   findSend,
   findSendDetails,
@@ -57,7 +56,6 @@ const LARGE = new Set([
   'ledger_entries',
   'api_keys',
   'guess_budgets',
-  'sender_recipient_windows',
   'audit_entries',
   'refused_requests',
   'daily_statistics',
@@ -125,10 +123,6 @@ describe('a database with much in it', () => {
       `insert into api_keys (id, application_id, hash, hint)
          select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
          from generate_series(1, 5000) n, applications`,
-      `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
-         select senders.id, hashtextextended('1:' || lpad('55119' || lpad(n::text, 8, '0'), 22, '0'), 0),
-           now() - case when n % 100 = 0 then interval '1 hour' else make_interval(secs => n % 20) end
-         from generate_series(1, ${BUSY_SENDS}) n, senders`,
       `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
          select accounts.id, 'live', '1:' || lpad('55119' || lpad(n::text, 8, '0'), 22, '0'), 1, now()
          from generate_series(0, 2999) n, accounts`,
@@ -260,22 +254,11 @@ describe('a database with much in it', () => {
     ],
     [
       'due sends, and those that wait for a sender',
-      ['sends_due_at', 'sends_awaiting_turn', 'sender_recipient_windows_pkey'],
+      ['sends_due_at', 'sends_awaiting_turn'],
       2_000,
       (db) => openDeliveries(db, TERMS).takeDue(100, 2_000),
     ],
-    [
-      'the send of a job',
-      ['sends_pkey', 'sender_recipient_windows_pkey'],
-      20,
-      (db) => openDeliveries(db, TERMS).take(dueId),
-    ],
-    [
-      'sender–recipient windows that are over',
-      ['sender_recipient_windows_free_at'],
-      2_000,
-      (db) => deleteOldSenderRecipientWindows(db, 500),
-    ],
+    ['the send of a job', ['sends_pkey'], 20, (db) => openDeliveries(db, TERMS).take(dueId)],
     [
       'due receipts',
       ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],

@@ -14,7 +14,7 @@ insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:
 insert into ledger_entries (account_id, kind, bucket, units, reference, expires_at) values (:account, 'granted', 'credit', 2, 'r', now());
 insert into ledger_entries (account_id, kind, bucket, units, expires_at) values (:account, 'lapsed', 'credit', 1, now());
 insert into credit_lots (account_id, expires_at, units) values (:account, null, 0), (:account, now(), 1);
-insert into account_turns (account_id, starts_at, ends_at) values (:account, 1, 2);
+insert into account_turns (account_id, served_at) values (:account, now());
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
 insert into provider_facts (subject) values (:sender);
@@ -80,7 +80,6 @@ update provider_facts set language = 'en'; -- template_has_a_language
 insert into provider_changes (digest, business_account_id, field, value, occurred_at)
   select digest, business_account_id, field, value, occurred_at from provider_changes; -- provider_changes_digest_key
 update provider_changes set result = 'applied'; -- provider_changes_done_check
-update account_turns set ends_at = starts_at; -- account_turns_check
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { NOT_ACTIVATED, unseal, type Keyring, type SenderReading } from '@onecode/domain';
 import {
   applySenderReading,
-  deleteOldSenderRecipientWindows,
   editSender,
   fullRate,
   isRefuted,
@@ -20,7 +19,6 @@ import {
   buildCaller,
   buildSend,
   buildSender,
-  recipientKeysOf,
   stopSender,
   takeSlots,
   TEST_ACTOR,
@@ -293,7 +291,7 @@ describe('what refutes a fault', () => {
     expect(await is('receipt')).toBe(true);
   });
 
-  it('is of the same language, country, recipient or business account', async () => {
+  it('is of the same language, country or business account', async () => {
     const [sender, twin] = [
       await buildSender(store.database, { businessAccountId: '7' }),
       await buildSender(store.database, { businessAccountId: '7' }),
@@ -319,13 +317,6 @@ describe('what refutes a fault', () => {
       ['US', false],
     ] as const)
       expect([onlyFor, await is({ onlyFor })]).toEqual([onlyFor, expected]);
-    await store.sql(`update sends set recipient_key = $1`, recipientKeysOf('+5511988888888'));
-    expect(await is({ isOfRecipient: true })).toBe(true);
-    await store.sql(`update sends set recipient_key = $2 where id = $1`, [
-      faulty.sendId,
-      recipientKeysOf('+5511999999999')[0],
-    ]);
-    expect(await is({ isOfRecipient: true })).toBe(false);
   });
 });
 
@@ -369,18 +360,15 @@ describe('resealing', () => {
 
 describe('send slots', () => {
   const HORIZON_MS = 1000;
-  const RECIPIENT = '+5511987654321';
 
-  beforeEach(() => store.sql('truncate senders, stops, sender_recipient_windows, sends cascade'));
+  beforeEach(() => store.sql('truncate senders, stops, sends cascade'));
 
-  /** Wants of different recipients, or of one. */
-  const requests = (count: number, recipient?: string): SlotRequest[] =>
+  const requests = (count: number): SlotRequest[] =>
     Array.from({ length: count }, (_, n) => ({
-      recipient: recipient ?? `+55119${String(n).padStart(8, '0')}`,
+      recipient: `+55119${String(n).padStart(8, '0')}`,
       country: 'BR',
     }));
-  const take = (count: number, recipient?: string) =>
-    takeSlots(store.database, requests(count, recipient), HORIZON_MS);
+  const take = (count: number) => takeSlots(store.database, requests(count), HORIZON_MS);
 
   /** The slots that one call gives, in milliseconds of the database's clock. */
   async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
@@ -390,12 +378,7 @@ describe('send slots', () => {
 
   /** As if so much time had passed since everything that was sent. */
   const passes = (ms: number) =>
-    store.sql(
-      `with slots as (update send_slots set free_at = free_at - make_interval(secs => $1::float8 / 1000)),
-         pairs as (update sender_recipient_windows set free_at = free_at - make_interval(secs => $1::float8 / 1000))
-       select`,
-      [ms],
-    );
+    store.sql('update send_slots set free_at = free_at - make_interval(secs => $1::float8 / 1000)', [ms]);
 
   /** The most that any stretch of time of this length holds, its ends included. */
   function mostWithin(ms: number, times: readonly number[]): number {
@@ -416,14 +399,11 @@ describe('send slots', () => {
     { minLength: 1, maxLength: 8 },
   );
 
-  async function slotsOfCourse(
-    rounds: readonly { count: number; pauseMs: number }[],
-    recipient?: string,
-  ): Promise<number[]> {
+  async function slotsOfCourse(rounds: readonly { count: number; pauseMs: number }[]): Promise<number[]> {
     const times: number[] = [];
     let passed = 0;
     for (const { count, pauseMs } of rounds) {
-      for (const at of await slotsOf(requests(count, recipient))) times.push(at + passed);
+      for (const at of await slotsOf(requests(count))) times.push(at + passed);
       await passes(pauseMs);
       passed += pauseMs;
     }
@@ -478,50 +458,8 @@ describe('send slots', () => {
     it('gives slots again after a crash that emptied what was remembered of them', async () => {
       const { id } = await buildSender(store.database);
       await take(80);
-      await store.sql('truncate send_slots, sender_recipient_windows');
+      await store.sql('truncate send_slots');
       expect(await take(1)).toMatchObject([{ senderId: id, waitMs: 0 }]);
-    });
-  });
-
-  describe('a sender and a recipient', () => {
-    it('never get more than 44 messages and one each six seconds', async () => {
-      await buildSender(store.database, { throughput: 1000 });
-      const courses = fc.array(
-        fc.record({
-          count: fc.integer({ min: 1, max: 60 }),
-          pauseMs: fc.constantFrom(0, 500, 5999, 6001, 60_000, 280_000),
-        }),
-        { minLength: 1, maxLength: 8 },
-      );
-      await fc.assert(
-        fc.asyncProperty(courses, async (rounds) => {
-          await store.sql('truncate send_slots, sender_recipient_windows');
-          const times = await slotsOfCourse(rounds, RECIPIENT);
-          for (const seconds of [0, 6, 12, 60, 300, 600])
-            expect(mostWithin(seconds * 1000 - 1, times)).toBeLessThanOrEqual(44 + Math.ceil(seconds / 6));
-        }),
-        { numRuns: 20 },
-      );
-    });
-
-    it('at their limit delay neither other recipients nor another sender', async () => {
-      await buildSender(store.database, { throughput: 1000 });
-      expect((await take(50, RECIPIENT)).filter((slot) => slot !== null)).toHaveLength(44);
-      expect(await take(1)).toEqual([expect.objectContaining({ waitMs: 0 })]);
-      const other = await buildSender(store.database, { throughput: 1000 });
-      expect(await take(1, RECIPIENT)).toMatchObject([{ senderId: other.id, waitMs: 0 }]);
-    });
-
-    it('have their window deleted once the whole burst is available again, and not before', async () => {
-      await buildSender(store.database, { throughput: 1000 });
-      await take(2, RECIPIENT);
-      await take(3);
-      await passes(6500);
-      for (const deleted of [2, 1, 0])
-        expect(await deleteOldSenderRecipientWindows(store.database, 2)).toBe(deleted);
-      await passes(6500);
-      expect(await deleteOldSenderRecipientWindows(store.database, 2)).toBe(1);
-      expect(await store.sql('select from sender_recipient_windows')).toEqual([]);
     });
   });
 

@@ -121,7 +121,7 @@ describe('holds', () => {
     other = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
   beforeEach(async () => {
-    await store.sql('truncate sends, senders, sender_recipient_windows, account_turns, holds cascade');
+    await store.sql('truncate sends, senders, account_turns, holds cascade');
     await buildSender(store.database);
   });
 

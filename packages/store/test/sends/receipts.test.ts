@@ -72,7 +72,7 @@ describe('receipts', () => {
           kind: 'retry',
           errorCode: null,
           reason: 'busy',
-          throttled: 'recipient_window',
+          throttled: 'pair',
           retryAfterSeconds: 5,
         },
       }),

@@ -3,7 +3,6 @@ import { claim } from '@onecode/testing/claim-model';
 import {
   closeDatabase,
   createSend,
-  deletePastTurns,
   findSend,
   openDatabase,
   pauseSender,
@@ -20,7 +19,6 @@ import {
   endStops,
   guessCode,
   newSend,
-  recipientKeysOf,
   stopSender,
   TEST_ACTOR,
   useTestDatabase,
@@ -46,7 +44,7 @@ describe('sends that wait for a sender', () => {
   beforeAll(async () => {
     live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
-  beforeEach(() => store.sql('truncate sends, senders, stops, sender_recipient_windows cascade'));
+  beforeEach(() => store.sql('truncate sends, senders, stops cascade'));
 
   const { age, ...actions } = sendActions(store);
 
@@ -174,37 +172,10 @@ describe('sends that wait for a sender', () => {
     );
     expect(await wake()).toBe(2);
   });
-
-  it('and whose recipient has had enough for now hold up nobody, and come back one by one', async () => {
-    const { id: senderId } = await buildSender(store.database);
-    const recipient = '+5511987654321';
-    const other = await waiting();
-    const enough = [await waiting({ recipient }), await waiting({ recipient })];
-    await store.sql(
-      `insert into sender_recipient_windows (sender_id, recipient_hash, free_at)
-       select $1, hashtextextended($2, 0), clock_timestamp() + interval '5 seconds'`,
-      [senderId, recipientKeysOf(recipient)[0]],
-    );
-    expect(await takeDue()).toMatchObject([{ id: other }]);
-    expect(await wake()).toBe(0);
-    // They are due when the window lets them through, without a look at them before.
-    const rows = await store.sql(
-      `select awaiting_sender, round(extract(epoch from due_at - p.free_at))::integer as after_s
-       from sends join sender_recipient_windows p on p.recipient_hash = hashtextextended(recipient_key, 0)
-       where sends.id = any($1) order by due_at`,
-      [enough],
-    );
-    expect(rows).toEqual([
-      { awaiting_sender: false, after_s: 0 },
-      { awaiting_sender: false, after_s: 6 },
-    ]);
-  });
 });
 
 describe('turns', () => {
-  beforeEach(() =>
-    store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns, holds cascade'),
-  );
+  beforeEach(() => store.sql('truncate sends, senders, stops, account_turns, holds cascade'));
 
   const accounts = (count: number): Promise<TestCaller[]> =>
     Promise.all(
@@ -241,14 +212,17 @@ describe('turns', () => {
     turns.filter((turn) => turn === caller).length;
 
   describe('accounts whose sends wait', () => {
-    it('have three turns for one with weight 3', async () => {
-      const callers = await accounts(2);
-      await store.sql('update accounts set weight = 3 where id = $1', [callers[0]!.accountId]);
-      for (const caller of callers) await waiting(caller, 60);
+    it('take turns: the account that was served least recently is first', async () => {
+      const callers = await accounts(3);
       await buildSender(store.database, { throughput: 1000 });
-      const turns = [];
-      for (let batch = 0; batch < 8; batch++) turns.push(...(await takeTurns(callers, 5)));
-      expect([count(turns, 0), count(turns, 1)]).toEqual([30, 10]);
+      for (const first of [2, 0, 1]) {
+        await waiting(callers[first]!, 1);
+        expect(await takeTurns(callers, 10)).toEqual([first]);
+      }
+      for (const caller of callers) await waiting(caller, 2);
+      const turns: number[] = [];
+      while (turns.length < 6) turns.push(...(await takeTurns(callers, 1)));
+      expect(turns).toEqual([2, 0, 1, 2, 0, 1]);
     });
 
     it('wait for no more than a round behind 5,000 sends of another, and none of these is read before its turn', async () => {
@@ -325,16 +299,6 @@ describe('turns', () => {
       const turns = await takeTurns(callers, 10);
       expect([count(turns, 0), count(turns, 1), count(turns, 2)]).toEqual([4, 0, 4]);
     });
-
-    it('are forgotten once their turns are over, all but the latest', async () => {
-      const callers = await accounts(3);
-      for (const [n, caller] of callers.entries()) await waiting(caller, [1, 1, 6][n]!);
-      await buildSender(store.database, { throughput: 1000 });
-      while ((await takeTurns(callers, 8)).length > 0);
-      await deletePastTurns(store.database);
-      const left = await store.sql<{ account_id: string }>('select account_id from account_turns');
-      expect(left.map(({ account_id: id }) => id)).toEqual([callers[2]!.accountId]);
-    });
   });
 
   describe('a new send', () => {
@@ -376,7 +340,7 @@ describe('the send of a job', () => {
     caller = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
   beforeEach(async () => {
-    await store.sql('truncate sends, senders, stops, sender_recipient_windows, account_turns, holds cascade');
+    await store.sql('truncate sends, senders, stops, account_turns, holds cascade');
     sender = await buildSender(store.database);
   });
 
@@ -389,8 +353,7 @@ describe('the send of a job', () => {
       ),
     );
   const set = (id: string, change: string) => store.sql(`update sends set ${change} where id = $1`, [id]);
-  const slotsTaken = async (): Promise<number> =>
-    (await store.sql('select from sender_recipient_windows')).length;
+  const permitsTaken = async (): Promise<boolean> => (await store.sql('select from send_slots')).length > 0;
   const attemptsOf = (id: string) =>
     store.sql('select number, sender_id, outcome, started_at, finished_at from attempts where send_id = $1', [
       id,
@@ -401,7 +364,7 @@ describe('the send of a job', () => {
     const taken = await take(id);
     expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } });
     expect(await take(id)).toBeUndefined();
-    expect(await slotsTaken()).toBe(1);
+    expect(await permitsTaken()).toBe(true);
     expect(await attemptsOf(id)).toEqual([]);
   });
 
@@ -485,7 +448,7 @@ describe('the send of a job', () => {
     const id = await buildSend(store.database, caller);
     await set(id, change);
     expect(await take(id)).toBeUndefined();
-    expect(await slotsTaken()).toBe(0);
+    expect(await permitsTaken()).toBe(false);
   });
 
   it('that somebody else is changing holds up no other', async () => {
@@ -539,7 +502,7 @@ describe('the send of a job', () => {
     });
     await fc.assert(
       fc.asyncProperty(fc.array(anySend, { minLength: 1, maxLength: 40 }), async (made) => {
-        await store.sql('truncate sends, sender_recipient_windows cascade');
+        await store.sql('truncate sends cascade');
         const ids = await many(made.length);
         for (const [n, one] of made.entries()) await set(ids[n]!, columnsOf(one, sender));
         const before = new Map<string, Send>();

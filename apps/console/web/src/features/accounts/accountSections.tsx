@@ -20,7 +20,7 @@ interface Props {
   account: StaffAccountDetailsView;
 }
 
-/** The rate limit of the account: custom, or from the settings; and its weight, which the command line changes. */
+/** The rate limit of the account: custom, or from the settings. */
 export function RateSection({ account }: Props) {
   const { t } = useTranslation('accounts');
   const { whole } = useNumbers();
@@ -36,7 +36,6 @@ export function RateSection({ account }: Props) {
         {t('rate.value', { rate: whole(account.ratePerMinute) })} ·{' '}
         {t(account.ownRatePerMinute === null ? 'rate.follows' : 'rate.own')}
       </Text>
-      <Text>{t('rate.weight', { weight: whole(account.weight) })}</Text>
     </EditableSection>
   );
 }
@@ -73,7 +72,7 @@ function RateForm({ account }: Props) {
   );
 }
 
-const POLICIES = ['shared', 'own-first', 'own'] as const;
+const POLICIES = ['shared', 'own'] as const;
 
 /** By which senders the account's sends leave. */
 export function SendersSection({ account }: Props) {

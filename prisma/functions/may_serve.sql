@@ -1,0 +1,9 @@
+-- Whether a sender may serve an application, by its account's `senders`: a shared sender (of no account) or one of the account's own.
+-- Null `application_ids` are all applications. PostgreSQL writes the expression into the statement that calls it.
+create or replace function may_serve(
+  sender_account_id uuid, application_ids uuid[], senders text, account_id uuid, application_id uuid
+) returns boolean
+language sql immutable as $$
+  select case when senders = 'shared' then sender_account_id is null
+    else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
+$$;
