@@ -1,4 +1,4 @@
--- How far ahead the slot of a send may lie that waits for no turn: new, or due again. Less than the horizon of those that waited, so that
--- none of these is overtaken.
+-- Returns how far ahead the permit of a send may be that waits for no turn, because it is new or due again. Less than the horizon of waiting
+-- sends, so that it overtakes none of them.
 create or replace function direct_slot_wait_ms() returns integer
 language sql immutable as $$ select 250 $$;

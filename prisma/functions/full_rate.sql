@@ -1,4 +1,4 @@
--- Messages a second of the send slots of all senders that a stop of this scope is about.
+-- Returns the permits per second of all senders that a block of this scope covers.
 create or replace function full_rate(p_scope text, p_subject text) returns double precision
 language sql stable
 begin atomic

@@ -5,30 +5,30 @@ import { Prisma } from '../generated/prisma/client.js';
 import type { SendSnapshot } from './changeSend.js';
 import { sendColumns, sendOf, type SendRow } from './sendRow.js';
 
-/** What deliveries are taken by. */
+/** The limits of a claim. */
 export interface TakeTerms {
   policy: RetryPolicy;
-  /** How long a claim lasts from the time of its slot. */
+  /** How long a claim lasts, from the time of its permit. */
   leaseMs: number;
 }
 
-/** A taken send. `claimed`: for one call, after `waitMs`; `waits`: for a sender, from now on; `over`: it is due and cannot go out. */
+/** A taken send. `claimed`: for one call, after `waitMs`; `waits`: it now waits for a sender; `over`: it is due and cannot be sent. */
 export type TakenSend = SendSnapshot &
   ({ outcome: 'claimed'; waitMs: number } | { outcome: 'waits' | 'over' });
 export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
 
-/** The door by which live sends leave: see `take_deliveries`. */
+/** Hands out live sends to this worker: see `take_deliveries`. */
 export interface Deliveries {
-  /** Takes the send of a job, with those of other jobs. Undefined where it may not go out now, or there is no such send. */
+  /** Takes the send of a job, together with concurrent calls. Returns undefined if it cannot be sent now or does not exist. */
   take(id: string): Promise<TakenSend | undefined>;
   /**
-   * Takes what is due, oldest first, and then sends that wait for a sender, by turns. Test sends are among them, as over.
+   * Takes due sends, oldest first, and then sends that wait for a sender, as their accounts take turns. Test sends are `over`.
    * @param jobWaitMs how long a new send's job has before the send is taken without it
    */
   takeDue(limit: number, jobWaitMs: number): Promise<TakenSend[]>;
 }
 
-/** Sends in one batch: nobody else takes any while it lasts. */
+/** The most sends in one batch: other workers wait until it is committed. */
 const TAKEN_MAX = 100;
 
 export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerms): Deliveries {
