@@ -11,18 +11,15 @@ create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms
 
 create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text, recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
 
-create type next_turn as (id uuid, account_id uuid, is_own boolean, starts_at double precision, ends_at double precision, opens_at timestamp with time zone);
+create type permit_source as (sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
 
 create type rate_window as (quota integer, remaining integer, more_at timestamp with time zone);
 
 create unlogged table account_turns (
   account_id uuid not null,
-  starts_at double precision not null,
-  ends_at double precision not null,
-  constraint account_turns_pkey PRIMARY KEY (account_id),
-  constraint account_turns_check CHECK (ends_at > starts_at)
-);
-CREATE INDEX account_turns_starts_at_idx ON public.account_turns USING btree (starts_at);
+  served_at timestamp(6) with time zone not null,
+  constraint account_turns_pkey PRIMARY KEY (account_id)
+) with (fillfactor=50);
 
 create table accounts (
   id uuid not null,
@@ -41,7 +38,6 @@ create table accounts (
   suspended_at timestamp(3) with time zone,
   suspension_reason text,
   trial_countries text[],
-  weight integer default 1 not null,
   senders text default 'shared'::text not null,
   delete_at timestamp(3) with time zone,
   allows_costly boolean default true not null,
@@ -502,16 +498,6 @@ create unlogged table send_slots (
   constraint send_slots_pkey PRIMARY KEY (sender_id),
   constraint send_slots_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
 ) with (fillfactor=50);
-
-create unlogged table sender_recipient_windows (
-  sender_id uuid not null,
-  recipient_hash bigint not null,
-  free_at timestamp(6) with time zone not null,
-  refusals smallint default 0 not null,
-  refused_at timestamp(3) with time zone,
-  constraint sender_recipient_windows_pkey PRIMARY KEY (sender_id, recipient_hash)
-);
-CREATE INDEX sender_recipient_windows_free_at ON public.sender_recipient_windows USING btree (free_at);
 
 create table senders (
   id uuid not null,

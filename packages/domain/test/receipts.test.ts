@@ -155,7 +155,7 @@ describe('a report of failure', () => {
   it('of a call whose answer is still awaited sends it again: the answer to come will be that it was accepted', () => {
     const passing = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
     expect(passing.result).toBe('redelivers');
-    expect(passing.change).toEqual({ ...UNCLAIMED, lostAt: null, dueAt: at(61) });
+    expect(passing.change).toEqual({ ...UNCLAIMED, lostAt: null, attempts: 1, dueAt: at(61) });
     const ofSender = apply(sendingSend(), report('failed', at(30), SENDER_FAULT), attempt({ outcome: null }));
     expect(ofSender.change).toEqual({ ...UNCLAIMED, lostAt: null, attempts: 0, dueAt: NOW });
   });
