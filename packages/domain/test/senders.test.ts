@@ -77,7 +77,9 @@ describe('the wait after an attempt', () => {
     const waits = [1, 2, 3, 4, 5].map((n) => retryDelayMs(POLICY, called(n, n - 1), limit, 0));
     expect(waits).toEqual([4_000, 16_000, 64_000, 256_000, 256_000]);
     expect(retryDelayMs(POLICY, called(3), limit, 0.5)).toBe(5_000);
-    expect(retryDelayMs(POLICY, called(1), { ...limit, retryAfterSeconds: 10 }, 0.5)).toBe(10_000);
+    expect(
+      retryDelayMs(POLICY, called(1), retryable({ throttled: 'pair', retryAfterSeconds: 10 }), 0.5),
+    ).toBe(10_000);
   });
 
   it('is never shorter than what the provider asked for, fifteen minutes at most', () => {
