@@ -16,8 +16,10 @@ export default {
     ],
   },
   moduleNameMapper: {
-    '^@onecode/(client|code-samples|domain|store|whatsapp|runtime|simulator|testing)$':
+    '^@onecode/(client|code-samples|domain|whatsapp|runtime|simulator|testing)$':
       '<rootDir>/packages/$1/src/index.ts',
+    '^@onecode/(store)/(accounts|client|holds|mails|operations|reports|senders|sends|users)$':
+      '<rootDir>/packages/$1/src/$2/index.ts',
     '^@onecode/(store)/migrations$': '<rootDir>/packages/$1/src/migrations/migrations.ts',
     '^@onecode/(store)/sign-in$': '<rootDir>/packages/$1/src/users/authStorage.ts',
     '^@onecode/(runtime)/(config|version)$': '<rootDir>/packages/$1/src/$2.ts',

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { LOG_LEVELS } from '@onecode/runtime';
-import { SETTING_BOUNDS } from '@onecode/store';
+import { SETTING_BOUNDS } from '@onecode/store/accounts';
 import { readEnvironment } from '../packages/simulator/src/settings.js';
 import { faultsOf, PROCESS_VARIABLES, READERS } from './processVariables.js';
 

@@ -1,4 +1,4 @@
-import { checkDatabase, closeDatabase, findRightsFault, openDatabase } from '@onecode/store';
+import { checkDatabase, closeDatabase, findRightsFault, openDatabase } from '@onecode/store/client';
 import { buildCaller, ProcessStack, STACK_START_MS_MAX, type TestDatabase } from '@onecode/testing';
 import { makeDocumentedDatabase } from './documentedDatabase.js';
 

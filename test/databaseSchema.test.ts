@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@onecode/testing';
 import type pg from 'pg';
-import { changedFunctions, describeSchema } from '../scripts/database/schema.mjs';
+import { changedFunctions, describeSchema, functionFiles } from '../scripts/database/schema.mjs';
 
 let db: TestDatabase;
 let client: pg.Client;
@@ -26,7 +27,7 @@ describe('prisma/schema.sql', () => {
 describe('prisma/functions', () => {
   it('holds each function of the database in a file of its name', async () => {
     const { rows } = await client.query<{ name: string }>(FUNCTIONS);
-    const files = readdirSync('prisma/functions').map((file) => file.replace(/\.sql$/, ''));
+    const files = functionFiles().map((file) => basename(file, '.sql'));
     expect(files.toSorted()).toEqual(rows.map(({ name }) => name));
   });
 
@@ -40,7 +41,7 @@ describe('prisma/functions', () => {
     );
     const changed = await changedFunctions(client);
     expect(changed).toEqual([
-      { name: 'name_words', sql: readFileSync('prisma/functions/name_words.sql', 'utf8') },
+      { name: 'name_words', sql: readFileSync('prisma/functions/operations/name_words.sql', 'utf8') },
     ]);
   });
 });

@@ -3,10 +3,10 @@ import {
   changeSetting,
   findAccount,
   logTriedSend,
-  placeHold,
   limitApplication,
   setIdentityCheck,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { placeHold } from '@onecode/store/holds';
 import {
   buildCaller,
   findSecrets,

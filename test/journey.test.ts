@@ -1,5 +1,5 @@
 import { IndeterminateVerificationError, Onecode } from '@onecode/client';
-import { verifyLedger } from '@onecode/store';
+import { verifyLedger } from '@onecode/store/reports';
 import {
   buildCaller,
   concurrently,

@@ -31,7 +31,7 @@ for (const folder of ['pages', 'src', '.vitepress', 'translations', '../../packa
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted())
     if (!isGenerated(file)) hash.update(relative(root, file)).update(readFileSync(file));
-const others = ['build.mjs', '../api/openapi.yaml', '../../packages/domain/src/problems.ts'];
+const others = ['build.mjs', '../api/openapi.yaml', '../../packages/domain/src/sends/problems.ts'];
 for (const file of [...others.map((name) => join(root, name)), vitepress]) hash.update(readFileSync(file));
 const madeFrom = hash.digest('hex');
 

@@ -68,7 +68,10 @@ export async function packagesOf({ folder }) {
   const { resolve } = createRequire(join(folder, 'package.json'));
   const load = (/** @type {string} */ name) => import(pathToFileURL(resolve(name)).href);
   return {
-    store: /** @type {typeof import('@onecode/store')} */ (await load('@onecode/store')),
+    store: /** @type {typeof import('@onecode/store/client') & typeof import('@onecode/store/sends')} */ ({
+      ...(await load('@onecode/store/client')),
+      ...(await load('@onecode/store/sends')),
+    }),
     testing: /** @type {typeof import('@onecode/testing')} */ (await load('@onecode/testing')),
     runtime: /** @type {typeof import('@onecode/runtime')} */ (await load('@onecode/runtime')),
     whatsapp: /** @type {typeof import('@onecode/whatsapp')} */ (await load('@onecode/whatsapp')),
@@ -219,7 +222,7 @@ function scrape(url) {
 /**
  * Creates sends in the state in which the API and the worker leave them.
  * @param {import('pg').Pool} pool
- * @param {import('@onecode/store').Database} handle
+ * @param {import('@onecode/store/client').Database} handle
  * @param {import('@onecode/testing').TestCaller[]} callers
  * @param {Pick<Packages, 'store' | 'testing' | 'whatsapp'>} packages
  * @returns {Pick<Target, 'createSends' | 'createAcceptedSends' | 'clear'>}

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import pg from 'pg';
 import { root } from '../checkout.mjs';
 import { Processes } from '../processes/processes.mjs';
@@ -33,8 +33,8 @@ export async function describeSchema(client) {
  */
 export async function changedFunctions(client) {
   const changed = [];
-  for (const file of readdirSync(functionsFolder).toSorted()) {
-    const sql = readFileSync(join(functionsFolder, file), 'utf8');
+  for (const file of functionFiles()) {
+    const sql = readFileSync(file, 'utf8');
     const before = await definitions(client);
     await client.query('begin');
     // A function may call one that is new as well: its body is looked at when it is called.
@@ -42,9 +42,19 @@ export async function changedFunctions(client) {
     await client.query(sql);
     const after = await definitions(client);
     await client.query('rollback');
-    if (after !== before) changed.push({ name: file.replace(/\.sql$/, ''), sql });
+    if (after !== before) changed.push({ name: basename(file, '.sql'), sql });
   }
   return changed;
+}
+
+/**
+ * Returns the paths of the files of `prisma/functions`, in the order of the functions' names.
+ * @returns {string[]}
+ */
+export function functionFiles() {
+  const names = readdirSync(functionsFolder, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.sql')).map((name) => join(functionsFolder, name));
+  return files.toSorted((one, other) => (basename(one) < basename(other) ? -1 : 1));
 }
 
 /**

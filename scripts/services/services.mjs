@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, databaseAddress, DATABASE_POOLER, readConfig, REDIS_ADDRESS } from '@onecode/runtime';
-import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store';
+import { closeDatabase, openDatabase, pingDatabase } from '@onecode/store/client';
 import { UserError } from '../user-error.mjs';
 import { redisFault } from './answer.mjs';
 import { startPostgres } from './postgres.mjs';

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createApiKey, placeHold, releaseHold, revokeApiKey, verifyLedger } from '@onecode/store';
+import { createApiKey, revokeApiKey } from '@onecode/store/accounts';
+import { placeHold, releaseHold } from '@onecode/store/holds';
+import { verifyLedger } from '@onecode/store/reports';
 import {
   buildCaller,
   connectTestDatabase,

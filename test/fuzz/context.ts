@@ -1,5 +1,6 @@
 import { generateApiKey } from '@onecode/domain';
-import { changeSetting, newId, revokeApiKey, type Database } from '@onecode/store';
+import { changeSetting, revokeApiKey } from '@onecode/store/accounts';
+import { newId, type Database } from '@onecode/store/client';
 import { buildCaller, TEST_ACTOR } from '@onecode/testing';
 
 /** An account with a key, and the refusals that even its valid requests may get. */

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
 import fc from 'fast-check';
 import type { Operation } from './contract.js';
 import { HOSTILE_JSON, hostileStrings, percentEncoded } from './hostileStrings.js';

@@ -1,4 +1,4 @@
-import { newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
 import fc from 'fast-check';
 import type { Operation, Schema } from './contract.js';
 import { pathOf, type RequestDraft, type Header, PICK } from './request.js';

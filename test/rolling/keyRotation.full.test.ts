@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { pauseSender, resumeSender } from '@onecode/store';
+import { pauseSender, resumeSender } from '@onecode/store/senders';
 import { buildAccount, buildCaller, ProcessStack, TEST_ACTOR, until } from '@onecode/testing';
 
 /** Replacing every process one after another, on a machine that has other work. */

@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { failedChecks, isTracing, requestLog, type ReadinessChecks } from '@onecode/runtime';
-import { checkDatabase, type Database } from '@onecode/store';
+import { checkDatabase, type Database } from '@onecode/store/client';
 import { answerText } from './answer.js';
 import { authenticator } from './auth.js';
 import type { ApiContext, ApiDependencies } from './context.js';

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { hashApiKey, isApiKey, Problem, trimOuter } from '@onecode/domain';
-import type { Caller, Database } from '@onecode/store';
+import type { Caller } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
 import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
 import { setCaller } from './requests.js';

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { findCaller, readCallersVersion, type Caller, type Database, type RefusedKey } from '@onecode/store';
+import { findCaller, readCallersVersion, type Caller, type RefusedKey } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
 
 /** How long the cache is valid: a key that is revoked, or whose account is suspended, stops working within a second. */
 const VALID_MS = 900;

@@ -1,5 +1,6 @@
 import type { DeliveryQueue, Logger } from '@onecode/runtime';
-import type { Database, TrafficCounter } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import type { TrafficCounter } from '@onecode/store/operations';
 import type { Authenticate } from './auth.js';
 import type { ApiConfig } from './config.js';
 import type { KeyUsageTracker } from './keyUsage.js';

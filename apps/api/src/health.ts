@@ -6,7 +6,7 @@ import {
   type Finding,
 } from '@onecode/domain';
 import { Counter, Gauge, type Registry } from '@onecode/runtime';
-import type { ServiceHealth, TrafficTotal } from '@onecode/store';
+import type { ServiceHealth, TrafficTotal } from '@onecode/store/operations';
 
 /** How old a reading may be, in milliseconds: who asks more often gets the same. */
 const READING_MS_MAX = 2_000;

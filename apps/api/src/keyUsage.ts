@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { recordKeyUsage, type Database } from '@onecode/store';
+import { recordKeyUsage } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
 
 /** The last use of a key is written about once a minute. */
 const WRITTEN_MS = 60_000;

@@ -20,16 +20,13 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
+import { checkDatabase, closeDatabase, countConnections, openDatabase } from '@onecode/store/client';
 import {
-  checkDatabase,
-  closeDatabase,
-  countConnections,
   createPresence,
   createHealthReader,
   createTrafficCounter,
-  openDatabase,
   recordIncidents,
-} from '@onecode/store';
+} from '@onecode/store/operations';
 import { createApp, readinessChecks } from './app.js';
 import { readApiConfig } from './config.js';
 import { createKeyUsageTracker } from './keyUsage.js';

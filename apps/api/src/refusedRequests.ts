@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { hashIdempotencyKey, PROBLEMS, type Problem } from '@onecode/domain';
 import { requestIdOf } from '@onecode/runtime';
-import { storeRefusedRequests, type Database, type RefusedRequest } from '@onecode/store';
+import { storeRefusedRequests, type RefusedRequest } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
 import { detailOf } from './answer.js';
 import { idempotencyKeyBytes } from './idempotencyKey.js';
 import type { ApiMetrics } from './metrics.js';

@@ -10,7 +10,7 @@ import {
   startSpan,
   withSpan,
 } from '@onecode/runtime';
-import type { Caller } from '@onecode/store';
+import type { Caller } from '@onecode/store/accounts';
 import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';

@@ -1,14 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { hashApiKey } from '@onecode/domain';
-import {
-  closeDatabase,
-  openDatabase,
-  resumeAccount,
-  revokeApiKey,
-  suspendAccount,
-  type Caller,
-  type Database,
-} from '@onecode/store';
+import { resumeAccount, revokeApiKey, suspendAccount, type Caller } from '@onecode/store/accounts';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import {
   buildCaller,
   startTcpProxy,

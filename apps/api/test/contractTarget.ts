@@ -1,14 +1,8 @@
 import { applyReceipt, settle, simulate, unseal, type Outcome, type Receipt } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
-import {
-  changeReportedSend,
-  changeSend,
-  createApiKey,
-  findAccount,
-  limitApplication,
-  listSenderDetails,
-  revokeApiKey,
-} from '@onecode/store';
+import { createApiKey, findAccount, limitApplication, revokeApiKey } from '@onecode/store/accounts';
+import { listSenderDetails } from '@onecode/store/senders';
+import { changeReportedSend, changeSend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSender,

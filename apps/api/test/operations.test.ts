@@ -2,16 +2,15 @@ import { hashApiKey, type Mode } from '@onecode/domain';
 import {
   allowCountries,
   changeSetting,
-  closeDatabase,
   createApiKey,
   findAccount,
   listApiKeys,
-  openDatabase,
   revokeApiKey,
   setBreaker,
   tripBreaker,
   type Settings,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { closeDatabase, openDatabase } from '@onecode/store/client';
 import {
   buildAccount,
   buildCaller,

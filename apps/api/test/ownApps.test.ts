@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { assignSender, findOwnApp, removeSender, setAppSecret, type Sender } from '@onecode/store';
+import { assignSender, findOwnApp, removeSender, setAppSecret, type Sender } from '@onecode/store/senders';
 import {
   buildCaller,
   buildSend,

@@ -3,17 +3,9 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { Problem } from '@onecode/domain';
 import { createLog, Registry, requestLog } from '@onecode/runtime';
-import {
-  closeDatabase,
-  countRefusedRequests,
-  listRefusedRequests,
-  openDatabase,
-  resumeAccount,
-  revokeApiKey,
-  suspendAccount,
-  type Database,
-  type ListedRefusedRequest,
-} from '@onecode/store';
+import { resumeAccount, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
+import { countRefusedRequests, listRefusedRequests, type ListedRefusedRequest } from '@onecode/store/reports';
 import {
   buildCaller,
   refuseSendWrites,

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { Keyring } from '@onecode/domain';
 import { closeHttpServer, createLog, listen, openDeliveryQueue, Registry } from '@onecode/runtime';
-import { createTrafficCounter, type Database } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import { createTrafficCounter } from '@onecode/store/operations';
 import {
   openForFile,
   openTestEnvironment,

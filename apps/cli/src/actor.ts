@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { isatty } from 'node:tty';
 import { ConfigError, readConfig, variable } from '@onecode/runtime/config';
-import type { Actor } from '@onecode/store';
+import type { Actor } from '@onecode/store/operations';
 
 /** One line of letters, digits, signs and spaces between them: no control, format or separator characters. */
 const NAME = /^(?! )[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;

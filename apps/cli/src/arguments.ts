@@ -6,7 +6,7 @@ import {
   SENDER_PATTERNS,
   type PhoneRecipient,
 } from '@onecode/domain';
-import { isId } from '@onecode/store';
+import { isId } from '@onecode/store/client';
 import type { Command } from 'commander';
 import { UsageError } from './errors.js';
 import { example } from './output.js';

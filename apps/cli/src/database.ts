@@ -8,10 +8,10 @@ import {
   pingDatabase,
   refusedBy,
   UnusableDatabase,
-  type Actor,
   type Database,
   type DatabaseOptions,
-} from '@onecode/store';
+} from '@onecode/store/client';
+import type { Actor } from '@onecode/store/operations';
 import { actor } from './actor.js';
 import { environment } from './environment.js';
 import { found, UserError } from './errors.js';

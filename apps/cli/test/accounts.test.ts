@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { hashApiKey, isApiKey } from '@onecode/domain';
-import { createApplication, findCaller, setBreaker, tripBreaker } from '@onecode/store';
+import { createApplication, findCaller, setBreaker, tripBreaker } from '@onecode/store/accounts';
 import { buildAccount, buildCaller, buildSend, recipientKeysOf, TEST_ACTOR } from '@onecode/testing';
 import { argsOf, ID, onecode, TIME, UNKNOWN_ID, useCommandLine } from './onecode.js';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
-import { readSettings } from '@onecode/store';
+import { readSettings } from '@onecode/store/accounts';
 import { buildAccount, buildCaller, buildSend, refuseRequests } from '@onecode/testing';
 import { expectFault, ID, onecode, TIME, useCommandLine } from './onecode.js';
 

@@ -1,4 +1,5 @@
-import { createApiKey, placeHold, revokeApiKey } from '@onecode/store';
+import { createApiKey, revokeApiKey } from '@onecode/store/accounts';
+import { placeHold } from '@onecode/store/holds';
 import { buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
 import { argsOf, expectFault, onecode, useCommandLine } from './onecode.js';
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseKeyring, seal, unseal } from '@onecode/domain';
-import { applyProviderReport, findOwnApp, type Sender } from '@onecode/store';
+import { applyProviderReport, findOwnApp, type Sender } from '@onecode/store/senders';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import { buildCaller, buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';

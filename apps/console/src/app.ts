@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import { requestLog, type ReadinessChecks } from '@onecode/runtime';
-import { checkDatabase, type Database } from '@onecode/store';
+import { checkDatabase, type Database } from '@onecode/store/client';
 import { boardRouter } from './board/router.js';
 import type { ConsoleContext, ConsoleDependencies } from './context.js';
 import { securityHeaders } from './http/securityHeaders.js';

@@ -1,5 +1,5 @@
 import type { Logger, Queues } from '@onecode/runtime';
-import type { Database } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
 import type { ConsoleConfig } from './config.js';
 import type { ConsoleHealthStatistics } from './features/health/statistics.js';
 import type { Identity } from './auth/identity.js';

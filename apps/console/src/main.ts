@@ -15,7 +15,8 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import { checkDatabase, closeDatabase, countConnections, createPresence, openDatabase } from '@onecode/store';
+import { checkDatabase, closeDatabase, countConnections, openDatabase } from '@onecode/store/client';
+import { createPresence } from '@onecode/store/operations';
 import { createApp, readinessChecks } from './app.js';
 import { readConsoleConfig } from './config.js';
 import { createHttpServer } from './server.js';

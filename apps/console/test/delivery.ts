@@ -7,7 +7,9 @@ import {
   type Receipt,
 } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
-import { changeReportedSend, changeSend, verifySend, type Database, type Sender } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import type { Sender } from '@onecode/store/senders';
+import { changeReportedSend, changeSend, verifySend } from '@onecode/store/sends';
 import { TEST_PEPPER } from '@onecode/testing';
 
 const POLICY = { attemptsMax: 5, backoffMs: 0 };

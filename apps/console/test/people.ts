@@ -2,7 +2,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Windows } from '@onecode/testing';
 import { hashPassword } from 'better-auth/crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { newId, SESSION_MS_MAX, type MemberRole } from '@onecode/store';
+import { newId } from '@onecode/store/client';
+import { SESSION_MS_MAX, type MemberRole } from '@onecode/store/users';
 import { csrfTokenOf } from '../src/http/csrf.js';
 import type { ConsoleEnvironment } from './console.js';
 

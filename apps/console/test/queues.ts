@@ -1,7 +1,7 @@
 import { deleteKeys, testRedisUrl, until } from '@onecode/testing';
 import { Redis } from 'ioredis';
 import { openQueues, type Queues } from '@onecode/runtime';
-import { newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
 
 /** The queues of one console, as its workers and its API would use them. */
 export interface TestQueues {

@@ -1,4 +1,4 @@
-import { newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
 import type { ConsoleEnvironment } from './console.js';
 import {
   callConsole,

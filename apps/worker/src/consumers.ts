@@ -11,11 +11,11 @@ import {
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
-import { applyDueDenials } from './denials.js';
-import { deliver, outcomeOf } from './deliver.js';
-import { applyDueProviderChanges } from './providerChanges.js';
-import { applyDueReceipts } from './receipts.js';
-import { simulate } from './simulate.js';
+import { applyDueDenials } from './sends/denials.js';
+import { deliver, outcomeOf } from './sends/deliver.js';
+import { applyDueProviderChanges } from './senders/providerChanges.js';
+import { applyDueReceipts } from './sends/receipts.js';
+import { simulate } from './sends/simulate.js';
 
 /** After this, another worker takes the job of one that died. The send's own lease may end later. */
 const LOCK_MS = 10_000;

@@ -1,10 +1,12 @@
 import type { Keyring, RetryPolicy } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
-import type { Database, Deliveries, TrafficCounter } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import type { TrafficCounter } from '@onecode/store/operations';
+import type { Deliveries } from '@onecode/store/sends';
 import type { CloudApi } from '@onecode/whatsapp/client';
-import type { Identities } from './identities.js';
+import type { Identities } from './sends/identities.js';
 import type { WorkerMetrics } from './metrics.js';
-import type { SenderPool } from './senderPool.js';
+import type { SenderPool } from './senders/senderPool.js';
 
 /** How much longer than the provider's time limit a lease lasts: enough to write the outcome. */
 export const LEASE_MARGIN_MS = 5_000;

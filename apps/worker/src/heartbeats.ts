@@ -1,4 +1,5 @@
-import { recordHeartbeat, type Database, type LoopName } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import { recordHeartbeat, type LoopName } from '@onecode/store/operations';
 
 /** Rounds come faster than the health page needs to know. */
 const RECORDED_MS = 2_000;

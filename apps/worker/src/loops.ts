@@ -1,11 +1,11 @@
 import { repeatedFaults, startLoop, type Loop } from '@onecode/runtime';
-import type { LoopName } from '@onecode/store';
+import type { LoopName } from '@onecode/store/operations';
 import type { GraphReader } from '@onecode/whatsapp/graph';
-import { watchBreakers } from './breaker.js';
+import { watchBreakers } from './sends/breaker.js';
 import type { WorkerContext } from './context.js';
 import { withHeartbeats } from './heartbeats.js';
-import { readDueSenders } from './readings.js';
-import type { DueDeliveries } from './dueDeliveries.js';
+import { readDueSenders } from './senders/readings.js';
+import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRound, tellWhatLasts } from './mail/sendMails.js';
 import { cleanUp, retain, sweep } from './sweeper.js';

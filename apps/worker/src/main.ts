@@ -18,26 +18,20 @@ import {
   VERSION,
   watchServices,
 } from '@onecode/runtime';
-import {
-  checkDatabase,
-  closeDatabase,
-  countConnections,
-  createPresence,
-  createTrafficCounter,
-  openDatabase,
-  openDeliveries,
-} from '@onecode/store';
+import { checkDatabase, closeDatabase, countConnections, openDatabase } from '@onecode/store/client';
+import { createPresence, createTrafficCounter } from '@onecode/store/operations';
+import { openDeliveries } from '@onecode/store/sends';
 import { createCloudApi } from '@onecode/whatsapp/client';
 import { createGraphReader } from '@onecode/whatsapp/graph';
 import { readWorkerConfig } from './config.js';
 import { startConsumers } from './consumers.js';
 import { LEASE_MARGIN_MS, type WorkerContext } from './context.js';
-import { createDueDeliveries } from './dueDeliveries.js';
-import { createIdentities } from './identities.js';
+import { createDueDeliveries } from './sends/dueDeliveries.js';
+import { createIdentities } from './sends/identities.js';
 import { startLoops } from './loops.js';
 import { openMailer } from './mail/mailer.js';
 import { workerMetrics } from './metrics.js';
-import { createSenderPool } from './senderPool.js';
+import { createSenderPool } from './senders/senderPool.js';
 import { recordDelivery } from './traffic.js';
 import { openPoster } from './webhooks/poster.js';
 

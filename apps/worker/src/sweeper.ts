@@ -1,22 +1,23 @@
 import {
   deleteDueAccounts,
   deleteEndedKeys,
+  deleteOldRefusedRequests,
+  lapseCredits,
+} from '@onecode/store/accounts';
+import { deleteExpiredVerifications } from '@onecode/store/mails';
+import {
   deleteOldIncidents,
-  deleteEndedTries,
-  deleteExpiredVerifications,
   deleteOldProcesses,
   deleteOldReports,
-  deleteOldRefusedRequests,
-  deleteOldStops,
-  eraseExpiredCodes,
-  lapseCredits,
   mergeOldTraffic,
-  retainOnwards,
-} from '@onecode/store';
+} from '@onecode/store/operations';
+import { deleteOldStops } from '@onecode/store/senders';
+import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
+import { deleteEndedTries } from '@onecode/store/users';
 import type { WorkerContext } from './context.js';
-import { applyDueDenials } from './denials.js';
-import { applyDueProviderChanges } from './providerChanges.js';
-import { applyDueReceipts } from './receipts.js';
+import { applyDueDenials } from './sends/denials.js';
+import { applyDueProviderChanges } from './senders/providerChanges.js';
+import { applyDueReceipts } from './sends/receipts.js';
 
 const BATCH = 500;
 /** Meta repeats webhooks for seven days; until then a stored denial tells a repeat. */

@@ -6,7 +6,7 @@ import {
   type Receipt,
   type Send,
 } from '@onecode/domain';
-import type { TrafficCounter } from '@onecode/store';
+import type { TrafficCounter } from '@onecode/store/operations';
 import type { WorkerMetrics } from './metrics.js';
 
 /** Counts what a change of a live send's delivery means, and measures how long the send took until then. */

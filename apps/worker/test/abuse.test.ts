@@ -1,8 +1,10 @@
 import type { IdentityCheck } from '@onecode/domain';
-import { findSendDetails, forgetIdentity, setBreaker, setIdentityCheck } from '@onecode/store';
+import { setBreaker, setIdentityCheck } from '@onecode/store/accounts';
+import { findSendDetails } from '@onecode/store/reports';
+import { forgetIdentity } from '@onecode/store/sends';
 import { recipientKeysOf, TEST_ACTOR, until, type TestCaller } from '@onecode/testing';
-import { watchBreakers } from '../src/breaker.js';
-import { createIdentities } from '../src/identities.js';
+import { watchBreakers } from '../src/sends/breaker.js';
+import { createIdentities } from '../src/sends/identities.js';
 import { useWorker } from './testWorker.js';
 
 const t = useWorker();

@@ -9,22 +9,19 @@ import { Webhook } from 'standardwebhooks';
 import { createLog } from '@onecode/runtime';
 import {
   deleteAccount,
-  endEntry,
   findEventWebhook,
   listEventDeliveries,
-  noteMailSender,
   removeEventWebhook,
   repeatEvent,
-  resealTokens,
   resetBreaker,
   rotateEventSecret,
-  setBalanceAlert,
   setEventWebhook,
-  takeDueEvents,
   testEventWebhook,
   tripBreaker,
-  type Database,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { endEntry, noteMailSender, setBalanceAlert, takeDueEvents } from '@onecode/store/mails';
+import { resealTokens } from '@onecode/store/senders';
 import {
   buildAccount,
   closedPort,

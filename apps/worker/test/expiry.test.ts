@@ -1,5 +1,5 @@
 import { GUESSES_MAX } from '@onecode/domain';
-import { grantCredits, scheduleDeletion } from '@onecode/store';
+import { grantCredits, scheduleDeletion } from '@onecode/store/accounts';
 import { buildSend, guessCode, TEST_ACTOR } from '@onecode/testing';
 import { cleanUp, retain } from '../src/sweeper.js';
 import { useWorker } from './testWorker.js';

@@ -1,33 +1,37 @@
 import { createLog } from '@onecode/runtime';
 import {
-  acceptInvitation,
   createApiKey,
   createApplication,
   createOwnAccount,
-  createUser,
-  inviteMember,
   keyOfVisit,
-  logOwnSecurityChange,
+  removeEventWebhook,
+  revokeApiKey,
+  rotateEventSecret,
+  setEventWebhook,
+  tripBreaker,
+} from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import {
   muteMails,
   noteMailSender,
   postponeEntry,
   readMailStatistics,
-  recordIncidents,
-  requestPasswordReset,
-  requestSignUp,
-  removeEventWebhook,
-  revokeApiKey,
-  rotateEventSecret,
   setBalanceAlert,
-  setEventWebhook,
   takeDueMails,
   tellFailingFindings,
   tellLowBalances,
-  tripBreaker,
-  type Database,
+} from '@onecode/store/mails';
+import { recordIncidents } from '@onecode/store/operations';
+import {
+  acceptInvitation,
+  createUser,
+  inviteMember,
+  logOwnSecurityChange,
+  requestPasswordReset,
+  requestSignUp,
   type MemberRole,
   type StaffRole,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import {
   buildAccount,
   buildCaller,

@@ -1,5 +1,5 @@
 import { hashCode, seal } from '@onecode/domain';
-import { newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
 import { TEST_PEPPER, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
 import type { WorkerEnvironment } from './workerEnvironment.js';
 

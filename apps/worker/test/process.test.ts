@@ -1,5 +1,6 @@
 import { simulate } from '@onecode/domain';
-import { changeSend, createPresence, listHeartbeats } from '@onecode/store';
+import { createPresence, listHeartbeats } from '@onecode/store/operations';
+import { changeSend } from '@onecode/store/sends';
 import { buildSend, buildSender, startTcpProxy, testRedisUrl, until, type Exit } from '@onecode/testing';
 import { withHeartbeats } from '../src/heartbeats.js';
 import { WorkerEnvironment } from './workerEnvironment.js';

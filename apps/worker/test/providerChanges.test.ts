@@ -8,10 +8,10 @@ import {
   storeProviderChanges,
   type Sender,
   type SenderKnowledge,
-} from '@onecode/store';
+} from '@onecode/store/senders';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
 import { createGraphReader } from '@onecode/whatsapp/graph';
-import { readDueSenders } from '../src/readings.js';
+import { readDueSenders } from '../src/senders/readings.js';
 import { useWorker } from './testWorker.js';
 
 const ACCOUNT = '102290129340398';

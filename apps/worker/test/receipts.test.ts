@@ -1,11 +1,8 @@
-import {
-  changeAccount,
-  listMessageCosts,
-  setAppSecret,
-  storeDenials,
-  storeReceipts,
-  type Database,
-} from '@onecode/store';
+import { changeAccount } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { listMessageCosts } from '@onecode/store/reports';
+import { setAppSecret } from '@onecode/store/senders';
+import { storeDenials, storeReceipts } from '@onecode/store/sends';
 import { buildCaller, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { useWorker } from './testWorker.js';

@@ -1,5 +1,6 @@
 import { claim } from '@onecode/testing/claim-model';
-import { changeSend, listSenderDetails, type SenderDetails } from '@onecode/store';
+import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
+import { changeSend } from '@onecode/store/sends';
 import {
   buildSend,
   buildSender,

@@ -1,19 +1,18 @@
 import type { Send } from '@onecode/domain';
 import type { Fault } from '@onecode/simulator';
+import { changeAccount, setEventWebhook } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import { noteMailSender } from '@onecode/store/mails';
 import {
-  changeAccount,
-  createSend,
   listSenderDetails,
   listSenders,
-  newId,
-  noteMailSender,
   pauseSender,
   resumeSender,
-  setEventWebhook,
   type Sender,
-} from '@onecode/store';
+} from '@onecode/store/senders';
+import { createSend } from '@onecode/store/sends';
 import { buildSender, endStops, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
-import { recordSenderFailure, recordSenderSuccess } from '../src/senderFaults.js';
+import { recordSenderFailure, recordSenderSuccess } from '../src/senders/senderFaults.js';
 import { useWorker } from './testWorker.js';
 
 const NUMBER_NOT_REGISTERED = 133010;

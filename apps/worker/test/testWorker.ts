@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { createLog, createRegistry, startLoop, type Registry } from '@onecode/runtime';
-import { createTrafficCounter, openDeliveries, type Database } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import { createTrafficCounter } from '@onecode/store/operations';
+import { openDeliveries } from '@onecode/store/sends';
 import {
   buildSender,
   TEST_SECRET_KEY,
@@ -13,10 +15,10 @@ import { createCloudApi } from '@onecode/whatsapp/client';
 import { readWorkerConfig } from '../src/config.js';
 import { startConsumers } from '../src/consumers.js';
 import type { WorkerContext } from '../src/context.js';
-import { createDueDeliveries } from '../src/dueDeliveries.js';
-import { createIdentities } from '../src/identities.js';
+import { createDueDeliveries } from '../src/sends/dueDeliveries.js';
+import { createIdentities } from '../src/sends/identities.js';
 import { workerMetrics } from '../src/metrics.js';
-import { createSenderPool } from '../src/senderPool.js';
+import { createSenderPool } from '../src/senders/senderPool.js';
 import { sweep } from '../src/sweeper.js';
 import { recordDelivery } from '../src/traffic.js';
 import { WorkerEnvironment } from './workerEnvironment.js';

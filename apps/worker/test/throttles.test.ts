@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { changeAccount } from '@onecode/store';
+import { changeAccount } from '@onecode/store/accounts';
 import { buildSender, endStops, TEST_ACTOR, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 

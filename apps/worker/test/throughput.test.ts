@@ -1,4 +1,5 @@
-import { changeAccount, type Sender, type SenderPolicy } from '@onecode/store';
+import { changeAccount, type SenderPolicy } from '@onecode/store/accounts';
+import type { Sender } from '@onecode/store/senders';
 import { buildSend, buildSender, until, TEST_ACTOR, type TestCaller } from '@onecode/testing';
 import { allSettled, enqueueAll, makeSends } from './manySends.js';
 import { startWorker, type TestWorker } from './testWorker.js';

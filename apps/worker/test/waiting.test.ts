@@ -1,5 +1,5 @@
 import type { HoldTarget } from '@onecode/domain';
-import { placeHold, releaseHold } from '@onecode/store';
+import { placeHold, releaseHold } from '@onecode/store/holds';
 import { buildSender, keysOf, TEST_ACTOR, until } from '@onecode/testing';
 import { allSettled, enqueueAll, makeSends } from './manySends.js';
 import { useWorker, type UsedWorker } from './testWorker.js';

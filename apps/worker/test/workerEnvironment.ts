@@ -1,14 +1,9 @@
 import { stands, type Mode, type Stop } from '@onecode/domain';
 import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
-import {
-  learnBusinessAccounts,
-  listSenders,
-  storeDenials,
-  storeProviderChanges,
-  storeReceipts,
-  type NewAccount,
-} from '@onecode/store';
+import type { NewAccount } from '@onecode/store/accounts';
+import { learnBusinessAccounts, listSenders, storeProviderChanges } from '@onecode/store/senders';
+import { storeDenials, storeReceipts } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

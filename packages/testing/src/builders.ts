@@ -17,23 +17,17 @@ import {
   type StopSubject,
 } from '@onecode/domain';
 import {
-  addSender,
-  changeStop,
   createAccount,
   createApiKey,
   createApplication,
-  createSend,
-  newId,
   storeRefusedRequests,
-  verifySend,
-  type Actor,
-  type Database,
   type NewAccount,
-  type NewSend,
   type RefusedRequest,
-  type Sender,
-  type SenderOwner,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { newId, type Database } from '@onecode/store/client';
+import type { Actor } from '@onecode/store/operations';
+import { addSender, changeStop, type Sender, type SenderOwner } from '@onecode/store/senders';
+import { createSend, verifySend, type NewSend } from '@onecode/store/sends';
 
 const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });
 /** The secrets of tests, new in each process. */

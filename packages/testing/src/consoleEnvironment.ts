@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createUser, type NewUser } from '@onecode/store';
+import { createUser, type NewUser } from '@onecode/store/users';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { launchBrowser } from './browser.js';
 import { TEST_ACTOR } from './builders.js';

@@ -1,5 +1,5 @@
 import type { Locale, Send } from '@onecode/domain';
-import { newId, type Database } from '@onecode/store';
+import { newId, type Database } from '@onecode/store/client';
 import { buildCaller, recipientKeysOf } from './builders.js';
 
 /** The message that a send slot is for. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { closeDatabase, openDatabase, type Database } from '@onecode/store';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { migrate, readMigrations } from '@onecode/store/migrations';
 import pg from 'pg';
 import { openForFile } from './openForFile.js';

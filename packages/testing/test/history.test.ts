@@ -1,4 +1,4 @@
-import { findAccount } from '@onecode/store';
+import { findAccount } from '@onecode/store/accounts';
 import {
   buildAccount,
   buildCaller,

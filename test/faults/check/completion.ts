@@ -3,7 +3,7 @@ import type { SendRow } from '../evidence.js';
 
 /** How long a send may be overdue at the end of a run: longer than any sweep takes. */
 const OVERDUE_MS = 10_000;
-/** The longest delay that a provider may ask for (`packages/domain/src/retry.ts`). */
+/** The longest delay that a provider may ask for (`packages/domain/src/sends/retry.ts`). */
 const DELAY_MS_MAX = 900_000;
 
 /** Whether the send is to go out, for the first time or again. */

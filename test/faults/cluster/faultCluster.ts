@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Keyring } from '@onecode/domain';
-import { resumeSender } from '@onecode/store';
+import { resumeSender } from '@onecode/store/senders';
 import {
   buildCaller,
   buildSender,

@@ -21,7 +21,8 @@ import {
   traceparentOf,
   type DeliveryQueue,
 } from '@onecode/runtime';
-import { createSend, newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
+import { createSend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { invalidKey } from '../auth.js';

@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
 import { Problem } from '@onecode/domain';
 import { describeSpan } from '@onecode/runtime';
-import { findSend, isId } from '@onecode/store';
+import { isId } from '@onecode/store/client';
+import { findSend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { setSendId } from '../requests.js';

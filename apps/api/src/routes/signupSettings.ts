@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { readSettings, type Settings } from '@onecode/store';
+import { readSettings, type Settings } from '@onecode/store/accounts';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 

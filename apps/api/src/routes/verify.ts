@@ -1,7 +1,8 @@
 import type { RequestHandler } from 'express';
 import { canonicalNumber, hashesOf, Problem, recipientKeys } from '@onecode/domain';
 import { describeSpan } from '@onecode/runtime';
-import { isId, resetOtherBudgets, verifySend } from '@onecode/store';
+import { isId } from '@onecode/store/client';
+import { resetOtherBudgets, verifySend } from '@onecode/store/sends';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 import { readJsonBody } from '../body.js';

@@ -1,16 +1,15 @@
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Problem, type Keyring, type WebhookResult } from '@onecode/domain';
+import { isId } from '@onecode/store/client';
 import {
   findOwnApp,
-  isId,
   learnBusinessAccounts,
   reportsOfApp,
-  storeDenials,
   storeProviderChanges,
-  storeReceipts,
   type OwnApp,
-} from '@onecode/store';
+} from '@onecode/store/senders';
+import { storeDenials, storeReceipts } from '@onecode/store/sends';
 import {
   handshakeAnswer,
   isSignature,

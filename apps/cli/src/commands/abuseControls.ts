@@ -3,14 +3,14 @@ import {
   allowCostly,
   allowCountries,
   CEILING_BOUNDS,
-  resetGuessCount,
   resetBreaker,
   setBreaker,
   setCeilings,
-  type Actor,
-  type Database,
   type AbuseControls,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import type { Actor } from '@onecode/store/operations';
+import { resetGuessCount } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { countries, oneOf, phoneNumber, wholeNumber, type AddCommand } from '../arguments.js';
 import { changed } from '../database.js';

@@ -4,20 +4,19 @@ import {
   deleteAccount,
   findAccount,
   findAbuseControls,
-  findBalance,
   grantCredits,
   GrantRefused,
-  newId,
   readTrialSends,
   resumeAccount,
-  searchAccounts,
   SENDER_POLICIES,
   SETTING_BOUNDS,
   suspendAccount,
   type Account,
   type NewAccount,
   type SenderPolicy,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import { findBalance, searchAccounts } from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { commandGroup, commandsOn, id, lastDay, LIST_LIMIT, oneOf, text, wholeNumber } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';

@@ -3,11 +3,11 @@ import {
   createApplication,
   findAccount,
   findApplications,
-  forgetIdentity,
   limitApplication,
   setIdentityCheck,
   type Application,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { forgetIdentity } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { commandGroup, commandsOn, id, limit, LIST_LIMIT, oneOf, phoneNumber, text } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';

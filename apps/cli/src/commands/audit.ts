@@ -1,4 +1,4 @@
-import { listAuditEntries, type AuditEntry } from '@onecode/store';
+import { listAuditEntries, type AuditEntry } from '@onecode/store/operations';
 import type { Command } from 'commander';
 import { commandGroup, id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';

@@ -1,13 +1,11 @@
 import { isCountryTarget } from '@onecode/domain';
+import { PRICE_MAX, readMessagePrices, setMessagePrice } from '@onecode/store/accounts';
 import {
   listMessageCosts,
   listMonthlyCosts,
-  PRICE_MAX,
-  readMessagePrices,
-  setMessagePrice,
   type MessageCost,
   type MonthlyCost,
-} from '@onecode/store';
+} from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { commandGroup, id, wholeNumber } from '../arguments.js';

@@ -12,14 +12,9 @@ import {
 } from '@onecode/domain';
 import { address, readConfig, secret, text } from '@onecode/runtime/config';
 import { VERSION } from '@onecode/runtime/version';
-import {
-  createHealthReader,
-  findLatestRecipient,
-  listSenderKnowledge,
-  listSenders,
-  readDatabaseFacts,
-  type Database,
-} from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import { createHealthReader, findLatestRecipient, readDatabaseFacts } from '@onecode/store/operations';
+import { listSenderKnowledge, listSenders } from '@onecode/store/senders';
 import type { Command } from 'commander';
 import { oneOf } from '../arguments.js';
 import { DATABASE_URL, withDatabase } from '../database.js';

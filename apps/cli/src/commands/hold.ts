@@ -1,5 +1,6 @@
 import { isCountryTarget, NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { placeHold, isId, listHolds, releaseHold, type Hold } from '@onecode/store';
+import { isId } from '@onecode/store/client';
+import { placeHold, listHolds, releaseHold, type Hold } from '@onecode/store/holds';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { commandGroup, oneOf, text } from '../arguments.js';

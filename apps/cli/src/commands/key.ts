@@ -1,4 +1,10 @@
-import { createApiKey, listApiKeys, listKeysEnding, revokeApiKey, type ApiKey } from '@onecode/store';
+import {
+  createApiKey,
+  listApiKeys,
+  listKeysEnding,
+  revokeApiKey,
+  type ApiKey,
+} from '@onecode/store/accounts';
 import type { Command } from 'commander';
 import { commandGroup, id, keyEnding } from '../arguments.js';
 import { changed, withDatabase } from '../database.js';

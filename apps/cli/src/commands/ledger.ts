@@ -1,4 +1,4 @@
-import { verifyLedger, type LedgerFault } from '@onecode/store';
+import { verifyLedger, type LedgerFault } from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';

@@ -1,5 +1,5 @@
 import type { PhoneRecipient } from '@onecode/domain';
-import { eraseRecipient, exportRecipient } from '@onecode/store';
+import { eraseRecipient, exportRecipient } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { commandGroup, id, phoneNumber, text } from '../arguments.js';
 import { changed } from '../database.js';

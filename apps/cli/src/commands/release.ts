@@ -1,4 +1,4 @@
-import { listProcesses, type ProcessSummary } from '@onecode/store';
+import { listProcesses, type ProcessSummary } from '@onecode/store/operations';
 import type { Command } from 'commander';
 import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';

@@ -1,9 +1,5 @@
-import {
-  countRefusedRequests,
-  findAccount,
-  listRefusedRequests,
-  type ListedRefusedRequest,
-} from '@onecode/store';
+import { findAccount } from '@onecode/store/accounts';
+import { countRefusedRequests, listRefusedRequests, type ListedRefusedRequest } from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { commandGroup, id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';

@@ -1,16 +1,13 @@
 import type { DeploymentCheck } from '@onecode/domain';
+import { listValidKeys, revokeApiKey, type ApiKey } from '@onecode/store/accounts';
+import { isId, type Database } from '@onecode/store/client';
+import { placeHold } from '@onecode/store/holds';
 import {
   endProcessesSeenBefore,
   findLostEntries,
-  isId,
-  listValidKeys,
-  placeHold,
   readRestoredState,
-  revokeApiKey,
   type Actor,
-  type ApiKey,
-  type Database,
-} from '@onecode/store';
+} from '@onecode/store/operations';
 import { actor } from '../actor.js';
 import { readStandardInput } from '../arguments.js';
 import { withDatabase } from '../database.js';

@@ -1,4 +1,4 @@
-import { retainAll } from '@onecode/store';
+import { retainAll } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';

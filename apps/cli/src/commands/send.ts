@@ -1,14 +1,13 @@
 import { deliveryWait, GUESSES_MAX, holdMatches } from '@onecode/domain';
+import { listHolds, type Hold } from '@onecode/store/holds';
+import { logRead } from '@onecode/store/operations';
 import {
   findSendAccount,
   findSendDetails,
-  listHolds,
-  logRead,
   timelineOf,
-  type Hold,
   type SendDetails,
   type TimelineEvent,
-} from '@onecode/store';
+} from '@onecode/store/reports';
 import { explainError } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';

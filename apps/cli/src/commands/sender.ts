@@ -11,7 +11,7 @@ import {
   type Sender,
   type SenderChange,
   type SenderOwner,
-} from '@onecode/store';
+} from '@onecode/store/senders';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {

@@ -1,19 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { preflight, senderState, standingStop, type PreflightResult } from '@onecode/domain';
+import { findAccount, readSettings } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { countWorkers } from '@onecode/store/operations';
 import {
   countRecipients,
-  countWorkers,
-  findAccount,
   isReadSince,
   listSenderKnowledge,
   listSenders,
-  readSettings,
   requestReading,
-  type Database,
   type ListedSender,
   type Sender,
   type SenderKnowledge,
-} from '@onecode/store';
+} from '@onecode/store/senders';
 import { found } from '../errors.js';
 import { fieldsOf, type Row } from '../output.js';
 

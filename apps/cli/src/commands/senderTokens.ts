@@ -1,6 +1,6 @@
 import { parseKeyring } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import { resealTokens, setAppSecret, setSenderToken } from '@onecode/store';
+import { resealTokens, setAppSecret, setSenderToken } from '@onecode/store/senders';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';

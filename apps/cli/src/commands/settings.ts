@@ -1,16 +1,15 @@
 import { footerSaysValidity } from '@onecode/domain';
 import {
   changeSetting,
-  listSenderKnowledge,
-  listSenders,
   readSettings,
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
-  type Database,
   type NumericSetting,
   type OptionalSetting,
   type Settings,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { listSenderKnowledge, listSenders } from '@onecode/store/senders';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import { commandGroup, limit, oneOf, wholeNumber } from '../arguments.js';

@@ -13,7 +13,7 @@ import {
   type PasswordFault,
   type StaffRole,
   type User,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
 import {

@@ -1,12 +1,12 @@
+import { isStaffTwoFactorRequired } from '@onecode/store/accounts';
 import {
   findMemberRole,
   hasOtherProof,
   isSessionConfirmed,
-  isStaffTwoFactorRequired,
   MEMBER_ROLES,
   type MemberRole,
   type StaffRole,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import type { ConsoleContext } from '../context.js';
 import type { Person } from './identity.js';
 import { ConsoleProblem } from '../http/problem.js';

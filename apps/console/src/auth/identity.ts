@@ -6,6 +6,7 @@ import { fromNodeHeaders } from 'better-auth/node';
 import { genericOAuth, twoFactor, type GenericOAuthConfig } from 'better-auth/plugins';
 import type { Locale } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
+import { newId, type Database } from '@onecode/store/client';
 import {
   claimByProvider,
   endSession,
@@ -13,15 +14,13 @@ import {
   isSessionOver,
   isStaff,
   logFailedSignIn,
-  newId,
   takeSignInRequest,
   touchSession,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
   SESSION_MS_MAX,
-  type Database,
   type StaffRole,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import { authStorage } from '@onecode/store/sign-in';
 import type { ConsoleConfig } from '../config.js';
 import { csrfTokenOf } from '../http/csrf.js';

@@ -7,7 +7,7 @@ import {
   requestAddressChange,
   requestPasswordReset,
   resetPassword,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import { emailField, languageField, strictObject } from '../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../http/problem.js';
 import { limitedPasswordHasher, limitSignUps } from './passwords.js';

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { logFailedProviderSignIn, logSignIn } from '@onecode/store';
+import { logFailedProviderSignIn, logSignIn } from '@onecode/store/users';
 import { askBetterAuth } from './betterAuth.js';
 import { clientAddress } from '../http/clientAddress.js';
 import type { ConsoleContext } from '../context.js';

@@ -4,7 +4,7 @@ import {
   logFailedConfirmation,
   logOwnSecurityChange,
   PASSKEY_NAME_LENGTH_MAX,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import { nameField, strictObject } from '../http/fields.js';
 import { ConsoleProblem } from '../http/problem.js';
 import {

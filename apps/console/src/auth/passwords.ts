@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { APIError } from 'better-auth/api';
 import { hashPassword, verifyPassword } from 'better-auth/crypto';
-import { passwordFault, type PasswordFault, type WantedPassword } from '@onecode/store';
+import { passwordFault, type PasswordFault, type WantedPassword } from '@onecode/store/users';
 import { createLimiter } from '../http/limiters.js';
 import { ConsoleProblem } from '../http/problem.js';
 

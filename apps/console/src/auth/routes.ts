@@ -1,6 +1,9 @@
 import { getDomain } from 'tldts';
 import { Type, type Static, type TSchema } from 'typebox';
 import type { Locale } from '@onecode/domain';
+import { isStaffTwoFactorRequired } from '@onecode/store/accounts';
+import { sendsMail } from '@onecode/store/mails';
+import type { Actor } from '@onecode/store/operations';
 import {
   confirmSession,
   endOtherSessions,
@@ -8,7 +11,6 @@ import {
   endSession,
   findPasswordHash,
   forgetSignInTries,
-  isStaffTwoFactorRequired,
   keepBothFactors,
   logFailedConfirmation,
   logFailedSignIn,
@@ -18,17 +20,15 @@ import {
   requestSignUp,
   returnSignInTry,
   returnSignUp,
-  sendsMail,
   SIGN_IN_TRIES_MAX,
   SIGN_UP_TRIES_MAX,
   takeSignInTry,
   takeSignUp,
   triesOfCodes,
   useTwoFactorCode,
-  type Actor,
   type OwnSecurityChange,
   type Proof,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import { requireOtherProof } from './access.js';
 import type { AuthAnswer } from './betterAuth.js';
 import { networkOf } from '../http/clientAddress.js';

@@ -1,6 +1,8 @@
 import type { Request } from 'express';
 import { QUEUE_NAMES } from '@onecode/runtime';
-import { findSendAccount, logRead, type Actor, type Database, type NewAuditEntry } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
+import { logRead, type Actor, type NewAuditEntry } from '@onecode/store/operations';
+import { findSendAccount } from '@onecode/store/reports';
 
 const QUEUE = `(?<queue>${QUEUE_NAMES.join('|')})`;
 const JOB = '(?<job>[0-9]{1,15})';

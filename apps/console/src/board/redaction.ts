@@ -1,6 +1,6 @@
 import type { Locale } from '@onecode/domain';
 import { JOB_OUTCOMES, QUEUE_NAMES } from '@onecode/runtime';
-import { isId } from '@onecode/store';
+import { isId } from '@onecode/store/client';
 import { BOARD_TEXTS } from './texts.js';
 
 type Json = Record<string, unknown>;

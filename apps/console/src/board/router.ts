@@ -4,7 +4,7 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { ExpressAdapter } from '@bull-board/express';
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express';
 import { QUEUE_NAMES } from '@onecode/runtime';
-import { logEntry, type Actor } from '@onecode/store';
+import { logEntry, type Actor } from '@onecode/store/operations';
 import { authorize } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
 import { contentSecurityPolicy } from '../http/securityHeaders.js';

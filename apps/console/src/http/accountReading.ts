@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import { findAccount, logRead } from '@onecode/store';
+import { findAccount } from '@onecode/store/accounts';
+import { logRead } from '@onecode/store/operations';
 import { orNotFound } from './problem.js';
 import { route, type Call, type Method, type Route } from './route.js';
 

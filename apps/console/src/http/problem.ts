@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
 import { UnknownTimeZone } from '@onecode/domain';
 import { logOf, type Logger } from '@onecode/runtime';
-import { InvalidCursor, LimitReached, type LimitedAction } from '@onecode/store';
+import { InvalidCursor } from '@onecode/store/reports';
+import { LimitReached, type LimitedAction } from '@onecode/store/users';
 
 const STATUS = {
   bad_request: 400,

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Actor, MemberRole, StaffRole } from '@onecode/store';
+import type { Actor } from '@onecode/store/operations';
+import type { MemberRole, StaffRole } from '@onecode/store/users';
 import type { Person } from '../auth/identity.js';
 import type { ConsoleContext } from '../context.js';
 

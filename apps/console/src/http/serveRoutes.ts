@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Router } from 'express';
-import { isId, type Actor } from '@onecode/store';
+import { isId } from '@onecode/store/client';
+import type { Actor } from '@onecode/store/operations';
 import { authorize, isStaffRole, requireConfirmation } from '../auth/access.js';
 import type { ConsoleContext } from '../context.js';
 import type { Person } from '../auth/identity.js';

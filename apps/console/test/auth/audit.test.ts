@@ -1,4 +1,5 @@
-import { listAuditEntries, SIGN_IN_TRIES_MAX } from '@onecode/store';
+import { listAuditEntries } from '@onecode/store/operations';
+import { SIGN_IN_TRIES_MAX } from '@onecode/store/users';
 import { useConsole } from '../console.js';
 import { callConsole, cookieOf, fromNewAddress, PASSWORD, person, type Answer } from '../people.js';
 import { withTwoFactor } from '../secondFactor.js';

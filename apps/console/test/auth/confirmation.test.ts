@@ -1,4 +1,6 @@
-import { listAuditEntries, newId, SIGN_IN_TRIES_MAX } from '@onecode/store';
+import { newId } from '@onecode/store/client';
+import { listAuditEntries } from '@onecode/store/operations';
+import { SIGN_IN_TRIES_MAX } from '@onecode/store/users';
 import { buildAccount } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import {

@@ -1,5 +1,5 @@
 import { unseal } from '@onecode/domain';
-import { noteMailSender } from '@onecode/store';
+import { noteMailSender } from '@onecode/store/mails';
 import { buildAccount, TEST_SECRET_KEY } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import {

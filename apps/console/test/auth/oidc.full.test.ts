@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listAuditEntries } from '@onecode/store';
+import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount } from '@onecode/testing';
 import type { ConsoleConfig } from '../../src/config.js';
 import { startConsole, type StartedConsole } from '../console.js';

@@ -1,4 +1,6 @@
-import { changeSetting, listAuditEntries, setPassword } from '@onecode/store';
+import { changeSetting } from '@onecode/store/accounts';
+import { listAuditEntries } from '@onecode/store/operations';
+import { setPassword } from '@onecode/store/users';
 import { buildAccount, TEST_ACTOR } from '@onecode/testing';
 import { ROUTES } from '../../src/features/routes.js';
 import type { SessionView } from '../../src/features/session/view.js';

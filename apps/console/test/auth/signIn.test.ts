@@ -1,4 +1,4 @@
-import { createUser, setPassword } from '@onecode/store';
+import { createUser, setPassword } from '@onecode/store/users';
 import { TEST_ACTOR } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import {

@@ -1,5 +1,7 @@
 import { hashApiKey } from '@onecode/domain';
-import { changeSetting, createSend, findCaller, grantCredits, listAuditEntries } from '@onecode/store';
+import { changeSetting, findCaller, grantCredits } from '@onecode/store/accounts';
+import { listAuditEntries } from '@onecode/store/operations';
+import { createSend } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, until } from '@onecode/testing';
 import { judgePassword } from '../../src/auth/passwords.js';
 import type { NewAccountView } from '../../src/features/auth/view.js';

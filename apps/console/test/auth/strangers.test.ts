@@ -1,5 +1,7 @@
 import { unseal } from '@onecode/domain';
-import { listAuditEntries, noteMailSender, setPassword, setStaffRole, type StaffRole } from '@onecode/store';
+import { noteMailSender } from '@onecode/store/mails';
+import { listAuditEntries } from '@onecode/store/operations';
+import { setPassword, setStaffRole, type StaffRole } from '@onecode/store/users';
 import { TEST_ACTOR, TEST_SECRET_KEY } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import {

@@ -1,4 +1,5 @@
-import { listAuditEntries, newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
+import { listAuditEntries } from '@onecode/store/operations';
 import { buildCaller, buildSend, findSecrets, until, type Secret } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { openTestQueues, type TestQueues } from '../queues.js';

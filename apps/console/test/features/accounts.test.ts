@@ -1,11 +1,6 @@
-import {
-  changeSetting,
-  createApplication,
-  grantCredits,
-  limitApplication,
-  listAuditEntries,
-  newId,
-} from '@onecode/store';
+import { changeSetting, createApplication, grantCredits, limitApplication } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR } from '@onecode/testing';
 import type { StaffAccountDetailsView, StaffAccountsView } from '../../src/features/accounts/view.js';
 import type { AuditEntryView } from '../../src/features/audit/view.js';

@@ -1,5 +1,6 @@
 import { hashApiKey } from '@onecode/domain';
-import { findCaller, newId } from '@onecode/store';
+import { findCaller } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
 import { buildAccount } from '@onecode/testing';
 import type { ApplicationView, KeyView, NewKeyView } from '../../src/features/applications/view.js';
 import { useConsole } from '../console.js';

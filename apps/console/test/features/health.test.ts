@@ -1,4 +1,6 @@
-import { applyProviderReport, newId, placeHold, resumeSender } from '@onecode/store';
+import { newId } from '@onecode/store/client';
+import { placeHold } from '@onecode/store/holds';
+import { applyProviderReport, resumeSender } from '@onecode/store/senders';
 import {
   buildCaller,
   buildSend,

@@ -1,4 +1,5 @@
-import { listAuditEntries, newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
+import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, buildCaller, buildSend } from '@onecode/testing';
 import type { HoldsView } from '../../src/features/holds/view.js';
 import type { ExhaustedRecipientsView } from '../../src/features/recipients/view.js';

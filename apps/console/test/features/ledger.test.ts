@@ -1,5 +1,7 @@
 import { failure } from '@onecode/domain';
-import { changeSend, findBalance, grantCredits } from '@onecode/store';
+import { grantCredits } from '@onecode/store/accounts';
+import { findBalance } from '@onecode/store/reports';
+import { changeSend } from '@onecode/store/sends';
 import { buildAccount, buildCaller, buildSend, TEST_ACTOR, type TestCaller } from '@onecode/testing';
 import type { LedgerView, StatementView } from '../../src/features/ledger/view.js';
 import { useConsole } from '../console.js';

@@ -1,4 +1,4 @@
-import { noteMailSender } from '@onecode/store';
+import { noteMailSender } from '@onecode/store/mails';
 import { buildAccount } from '@onecode/testing';
 import { useConsole } from '../console.js';
 import { callConsole, PASSWORD, person, type Answer, type TestPerson } from '../people.js';

@@ -1,4 +1,4 @@
-import { storeDenials } from '@onecode/store';
+import { storeDenials } from '@onecode/store/sends';
 import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
 import type { OverviewView } from '../../src/features/overview/view.js';
 import { useConsole } from '../console.js';

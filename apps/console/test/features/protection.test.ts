@@ -1,4 +1,6 @@
-import { createSend, listAuditEntries, setBreaker, tripBreaker } from '@onecode/store';
+import { setBreaker, tripBreaker } from '@onecode/store/accounts';
+import { listAuditEntries } from '@onecode/store/operations';
+import { createSend } from '@onecode/store/sends';
 import {
   buildAccount,
   buildCaller,

@@ -1,4 +1,4 @@
-import { createApiKey } from '@onecode/store';
+import { createApiKey } from '@onecode/store/accounts';
 import {
   buildAccount,
   buildCaller,

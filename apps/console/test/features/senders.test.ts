@@ -1,5 +1,7 @@
 import { unseal, type SenderReading } from '@onecode/domain';
-import { applySenderReading, changeAccount, findOwnApp, listAuditEntries } from '@onecode/store';
+import { changeAccount } from '@onecode/store/accounts';
+import { listAuditEntries } from '@onecode/store/operations';
+import { applySenderReading, findOwnApp } from '@onecode/store/senders';
 import {
   buildAccount,
   buildCaller,

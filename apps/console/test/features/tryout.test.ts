@@ -1,5 +1,6 @@
 import { apiKeyHint } from '@onecode/domain';
-import { newId, newTryoutIdempotencyKey } from '@onecode/store';
+import { newTryoutIdempotencyKey } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
 import { buildCaller, buildSend, closedPort, startTcpServer, type TestCaller } from '@onecode/testing';
 import type { CallView, TryoutSendView, TryoutView } from '../../src/features/tryout/view.js';
 import { useConsole } from '../console.js';

@@ -1,4 +1,4 @@
-import { listAuditEntries } from '@onecode/store';
+import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, tableContents } from '@onecode/testing';
 import type { WebhookSecretView, WebhookView } from '../../src/features/webhook/view.js';
 import { useConsole } from '../console.js';

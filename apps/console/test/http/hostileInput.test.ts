@@ -1,4 +1,4 @@
-import { newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
 import { buildAccount, buildCaller, buildSend, buildSender } from '@onecode/testing';
 import type { Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';

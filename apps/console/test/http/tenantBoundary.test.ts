@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { newId, newTryoutIdempotencyKey, type MemberRole } from '@onecode/store';
+import { newTryoutIdempotencyKey } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import type { MemberRole } from '@onecode/store/users';
 import { buildAccount, buildCaller, buildSend, buildSender, refuseRequests } from '@onecode/testing';
 import type { Access, Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';

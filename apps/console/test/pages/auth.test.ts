@@ -1,5 +1,5 @@
 import { unseal } from '@onecode/domain';
-import { noteMailSender } from '@onecode/store';
+import { noteMailSender } from '@onecode/store/mails';
 import { buildAccount, describeInBrowser, TEST_SECRET_KEY, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';

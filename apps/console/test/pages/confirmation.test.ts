@@ -7,7 +7,8 @@ import {
   useBrowser,
 } from '@onecode/testing';
 import type { Page } from 'playwright-core';
-import { changeSetting, findAccount, listHolds } from '@onecode/store';
+import { changeSetting, findAccount } from '@onecode/store/accounts';
+import { listHolds } from '@onecode/store/holds';
 import { useConsole } from '../console.js';
 import { inWindow, PASSWORD, person, type TestPerson } from '../people.js';
 import { letConfirmationPass, withTwoFactor } from '../secondFactor.js';

@@ -1,4 +1,4 @@
-import { noteMailSender } from '@onecode/store';
+import { noteMailSender } from '@onecode/store/mails';
 import { buildAccount, describeInBrowser, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { useConsole } from '../console.js';

@@ -1,4 +1,4 @@
-import { findAccount, setEventWebhook } from '@onecode/store';
+import { findAccount, setEventWebhook } from '@onecode/store/accounts';
 import {
   buildAccount,
   buildCaller,

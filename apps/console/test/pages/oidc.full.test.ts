@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { changeSetting, createUser, listAuditEntries, setStaffRole } from '@onecode/store';
+import { changeSetting } from '@onecode/store/accounts';
+import { listAuditEntries } from '@onecode/store/operations';
+import { createUser, setStaffRole } from '@onecode/store/users';
 import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
 import { readConsoleConfig } from '../../src/config.js';

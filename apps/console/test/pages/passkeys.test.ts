@@ -1,4 +1,6 @@
-import { changeSetting, deleteExpiredVerifications, listAuditEntries, noteMailSender } from '@onecode/store';
+import { changeSetting } from '@onecode/store/accounts';
+import { deleteExpiredVerifications, noteMailSender } from '@onecode/store/mails';
+import { listAuditEntries } from '@onecode/store/operations';
 import { buildAccount, describeInBrowser, TEST_ACTOR, useBrowser } from '@onecode/testing';
 import type { CDPSession, Page } from 'playwright-core';
 import { useConsole } from '../console.js';

@@ -1,4 +1,5 @@
-import { createPresence, recordHeartbeat, type Sender } from '@onecode/store';
+import { createPresence, recordHeartbeat } from '@onecode/store/operations';
+import type { Sender } from '@onecode/store/senders';
 import {
   buildAccount,
   buildCaller,

@@ -5,18 +5,11 @@ import {
   UNREADABLE_TOKEN,
   type SenderReading,
 } from '@onecode/domain';
-import {
-  applySenderReading,
-  createPresence,
-  findAccount,
-  grantCredits,
-  placeHold,
-  listAuditEntries,
-  newId,
-  pauseSender,
-  recordHeartbeat,
-  releaseHold,
-} from '@onecode/store';
+import { findAccount, grantCredits } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import { placeHold, releaseHold } from '@onecode/store/holds';
+import { createPresence, listAuditEntries, recordHeartbeat } from '@onecode/store/operations';
+import { applySenderReading, pauseSender } from '@onecode/store/senders';
 import {
   buildAccount,
   buildCaller,

@@ -9,7 +9,7 @@ import {
   tellFailingFindings,
   tellLowBalances,
   type DueMail,
-} from '@onecode/store';
+} from '@onecode/store/mails';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
 import { CONNECTIONS, type Mailer } from './mailer.js';
 import { mailText } from './mailText.js';

@@ -1,6 +1,7 @@
 import { signEvent, unseal } from '@onecode/domain';
 import { repeatedFaults } from '@onecode/runtime';
-import { endEntry, endEventWebhook, postponeEntry, takeDueEvents, type DueEvent } from '@onecode/store';
+import { endEventWebhook } from '@onecode/store/accounts';
+import { endEntry, postponeEntry, takeDueEvents, type DueEvent } from '@onecode/store/mails';
 import type { WorkerContext } from '../context.js';
 import type { Poster } from './poster.js';
 

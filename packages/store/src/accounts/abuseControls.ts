@@ -1,5 +1,5 @@
 import type { BreakerRule } from '@onecode/domain';
-import { type Actor, audited, changedFields } from '../audit/audit.js';
+import { type Actor, audited, changedFields } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { EXHAUSTED_RECIPIENTS } from '../sends/guessBudgets.js';
 

@@ -1,5 +1,5 @@
 import type { Locale } from '@onecode/domain';
-import { type Actor, audited } from '../audit/audit.js';
+import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';

@@ -1,5 +1,5 @@
 import { apiKeyHint, generateApiKey, hashApiKey, seal, type Keyring, type Mode } from '@onecode/domain';
-import { type Actor, audited, logEntry } from '../audit/audit.js';
+import { type Actor, audited, logEntry } from '../operations/audit.js';
 import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';

@@ -1,5 +1,5 @@
 import type { IdentityCheck, Mode } from '@onecode/domain';
-import { audited, changedFields, type Actor, type Log } from '../audit/audit.js';
+import { audited, changedFields, type Actor, type Log } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 

@@ -1,5 +1,5 @@
 import { breakerResumed, NO_COUNTRY, type BreakerEvidence, type BreakerRule } from '@onecode/domain';
-import type { Actor } from '../audit/audit.js';
+import type { Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { writeEvent, writeMails } from '../mails/writeMails.js';

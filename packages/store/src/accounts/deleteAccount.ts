@@ -1,9 +1,9 @@
 import { failure } from '@onecode/domain';
-import { type Actor, audited } from '../audit/audit.js';
+import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { changeSend } from '../sends/changeSend.js';
-import { deleteDailyStatistics } from '../sends/dailyStatistics.js';
+import { deleteDailyStatistics } from '../reports/dailyStatistics.js';
 import { deleteSends } from '../sends/retention.js';
 
 export interface DeletedAccount {

@@ -1,4 +1,4 @@
-import { audited, changedFields, type Actor } from '../audit/audit.js';
+import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
 /** What an operator says that the provider charges for a message to a country, from a month on. */

@@ -1,5 +1,5 @@
 import type { Locale } from '@onecode/domain';
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { listMemberships } from '../users/members.js';
 import { insertAccount } from './accounts.js';

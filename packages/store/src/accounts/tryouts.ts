@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { unseal, type Keyring, type Mode } from '@onecode/domain';
-import { audited, logEntry, type Actor } from '../audit/audit.js';
+import { audited, logEntry, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import { insertApiKey } from './apiKeys.js';

@@ -1,5 +1,5 @@
 import type { HoldTarget } from '@onecode/domain';
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
 /** A hold in force: the live sends that it matches get no send slot, and wait in their rows. */

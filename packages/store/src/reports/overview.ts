@@ -11,7 +11,7 @@ import {
 import type { Database } from '../client/database.js';
 import { firstIdAt } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { countedUntil, countSends, type Cell, type CountedSends } from '../sends/dailyStatistics.js';
+import { countedUntil, countSends, type Cell, type CountedSends } from './dailyStatistics.js';
 
 /** The sends that an overview covers, and its buckets. */
 export interface OverviewQuestion {

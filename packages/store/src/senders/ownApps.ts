@@ -7,7 +7,7 @@ import {
   type Keyring,
   type Receipt,
 } from '@onecode/domain';
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import type { NewProviderChange } from './providerChanges.js';

@@ -1,8 +1,8 @@
 import { sealedVersion, seal, tryUnseal, type Keyring } from '@onecode/domain';
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { requestReading } from './readings.js';
-import { resealEventSecrets } from '../webhooks/eventWebhooks.js';
+import { resealEventSecrets } from '../accounts/eventWebhooks.js';
 import { resealAppSecrets } from './ownApps.js';
 import { keyOf, type SenderKey } from './senders.js';
 

@@ -1,5 +1,5 @@
 import { NOT_ACTIVATED, seal, stopSubject, type Keyring, type Stop } from '@onecode/domain';
-import { audited, changedFields, type Actor } from '../audit/audit.js';
+import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';

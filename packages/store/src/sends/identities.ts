@@ -1,4 +1,4 @@
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 
 /** A recipient whose number has another owner, or another installation of WhatsApp, than when they last verified a code. */

@@ -1,5 +1,5 @@
 import { isMasked } from '@onecode/domain';
-import { type Actor, audited } from '../audit/audit.js';
+import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { replaceNumbers } from './retention.js';

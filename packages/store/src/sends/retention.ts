@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMasked, maskRecipient } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { readSettings, type Settings } from '../accounts/settings.js';
-import { foldDays, SETTLED_DAYS } from './dailyStatistics.js';
+import { foldDays, SETTLED_DAYS } from '../reports/dailyStatistics.js';
 
 /** What was done because its time was over. */
 export interface Retained {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Keyring, Locale } from '@onecode/domain';
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { sendsMail, writeLinkMail } from '../mails/writeMails.js';

@@ -1,5 +1,5 @@
 import type { Keyring, Locale } from '@onecode/domain';
-import { audited } from '../audit/audit.js';
+import { audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';

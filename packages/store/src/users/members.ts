@@ -1,5 +1,5 @@
 import type { Locale } from '@onecode/domain';
-import { type Actor, audited } from '../audit/audit.js';
+import { type Actor, audited } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
 /** What a member may do in an account: read; change applications and keys; or everything, the team included. */

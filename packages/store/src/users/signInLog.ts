@@ -1,4 +1,4 @@
-import { audited, logEntry, NOT_SIGNED_IN, type Actor } from '../audit/audit.js';
+import { audited, logEntry, NOT_SIGNED_IN, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 import { takeTry } from './countedTries.js';
 import { markConfirmed } from './userSessions.js';

@@ -1,4 +1,4 @@
-import { audited, type Actor } from '../audit/audit.js';
+import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { endAddressChanges, endLinks, readLink, useLink } from '../mails/links.js';
 import { hashPassword } from './passwords.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Locale } from '@onecode/domain';
-import { audited, changedFields, type Actor } from '../audit/audit.js';
+import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import type { Prisma } from '../generated/prisma/client.js';

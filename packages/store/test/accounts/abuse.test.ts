@@ -2,21 +2,23 @@ import { createHash, randomUUID } from 'node:crypto';
 import {
   allowCostly,
   allowCountries,
-  countRefusedRequests,
-  createSend,
   deleteOldRefusedRequests,
   findAbuseControls,
   listBreakerTrips,
-  listRefusedRequests,
   readBreakerEvidence,
   resetBreaker,
   setBreaker,
   tripBreaker,
   type CountryEvidence,
-  type Page,
   type RefusedRequest,
+} from '@onecode/store/accounts';
+import {
+  countRefusedRequests,
+  listRefusedRequests,
+  type Page,
   type RefusedRequestFilter,
-} from '@onecode/store';
+} from '@onecode/store/reports';
+import { createSend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSender,

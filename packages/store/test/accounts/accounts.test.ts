@@ -1,34 +1,29 @@
 import { hashApiKey } from '@onecode/domain';
 import {
-  closeDatabase,
   createAccount,
   createApiKey,
-  createSend,
   deleteEndedKeys,
-  deleteEndedTries,
   findApplication,
-  findBalance,
   findCaller,
   grantCredits,
   hasTriedSend,
   keyOfVisit,
   limitApplication,
   listApiKeys,
-  listLedger,
-  newId,
   newTryoutIdempotencyKey,
-  openDatabase,
   readCallersVersion,
   recordKeyUsage,
   renameApplication,
   resumeAccount,
   revokeApiKey,
-  searchAccounts,
   suspendAccount,
   takeTryout,
-  type LedgerEntry,
   type NewAccount,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
+import { findBalance, listLedger, searchAccounts, type LedgerEntry } from '@onecode/store/reports';
+import { createSend } from '@onecode/store/sends';
+import { deleteEndedTries } from '@onecode/store/users';
 import {
   buildAccount,
   buildCaller,

@@ -1,12 +1,6 @@
-import {
-  closeDatabase,
-  createSend,
-  findAbuseControls,
-  grantCredits,
-  openDatabase,
-  setCeilings,
-  type Ceilings,
-} from '@onecode/store';
+import { findAbuseControls, grantCredits, setCeilings, type Ceilings } from '@onecode/store/accounts';
+import { closeDatabase, openDatabase } from '@onecode/store/client';
+import { createSend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

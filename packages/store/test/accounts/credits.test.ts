@@ -1,13 +1,7 @@
 import fc from 'fast-check';
-import {
-  createSend,
-  findBalance,
-  grantCredits,
-  lapseCredits,
-  listLedger,
-  readStatement,
-  verifyLedger,
-} from '@onecode/store';
+import { grantCredits, lapseCredits } from '@onecode/store/accounts';
+import { findBalance, listLedger, readStatement, verifyLedger } from '@onecode/store/reports';
+import { createSend } from '@onecode/store/sends';
 import { buildAccount, buildCaller, buildSend, newSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
 import { sendActions } from '../sends/sendActions.js';
 

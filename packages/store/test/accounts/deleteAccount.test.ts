@@ -1,14 +1,14 @@
 import {
-  assignSender,
   cancelDeletion,
   deleteAccount,
   deleteDueAccounts,
   findAccount,
-  listLedger,
-  placeHold,
   readDeletion,
   scheduleDeletion,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { placeHold } from '@onecode/store/holds';
+import { listLedger } from '@onecode/store/reports';
+import { assignSender } from '@onecode/store/senders';
 import {
   buildCaller,
   buildSend,

@@ -1,12 +1,6 @@
-import {
-  changeSend,
-  changeSetting,
-  closeDatabase,
-  createSend,
-  grantCredits,
-  openDatabase,
-  readTrialSends,
-} from '@onecode/store';
+import { changeSetting, grantCredits, readTrialSends } from '@onecode/store/accounts';
+import { closeDatabase, openDatabase } from '@onecode/store/client';
+import { changeSend, createSend } from '@onecode/store/sends';
 import { failure, type FailureReason } from '@onecode/domain';
 import {
   buildCaller,

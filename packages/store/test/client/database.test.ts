@@ -1,14 +1,12 @@
 import {
-  changeSend,
   closeDatabase,
-  createSend,
-  findSend,
   openDatabase,
   pingDatabase,
   refusedBy,
   type Connection,
   type Database,
-} from '@onecode/store';
+} from '@onecode/store/client';
+import { changeSend, createSend, findSend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

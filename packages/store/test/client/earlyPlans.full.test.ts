@@ -1,21 +1,18 @@
 import { applyReceipt, hashApiKey, settle } from '@onecode/domain';
+import { findCaller } from '@onecode/store/accounts';
+import { closeDatabase, newId, openDatabase, type Database } from '@onecode/store/client';
+import type { Sender } from '@onecode/store/senders';
 import {
   applyReceipts,
   changeReportedSend,
   changeSendSnapshot,
-  closeDatabase,
   createSend,
-  findCaller,
   findSend,
-  newId,
-  openDatabase,
   openDeliveries,
   readReceipts,
   releaseReceipt,
   storeReceipts,
-  type Database,
-  type Sender,
-} from '@onecode/store';
+} from '@onecode/store/sends';
 import {
   buildCaller,
   buildSender,

@@ -1,35 +1,39 @@
 import { bodyHashes, hashApiKey } from '@onecode/domain';
 import {
-  applyReceipts,
-  changeReportedSend,
-  changeSend,
-  createSend,
   deleteOldRefusedRequests,
   findCaller,
-  findSend,
+  limitApplication,
+  readBreakerEvidence,
+} from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
+import {
+  listAuditEntries,
+  readAttemptMinutes,
+  readProviderAnswers,
+  readWaitingSends,
+} from '@onecode/store/operations';
+import {
   findSendDetails,
   foldDays,
-  limitApplication,
-  listAuditEntries,
   listLedger,
   listRefusedRequests,
   listSends,
   overview,
-  placeHold,
-  readAttemptMinutes,
-  readBreakerEvidence,
-  readHeldSends,
-  readProviderAnswers,
   readSenderActivity,
-  readWaitingSends,
-  releaseHold,
   search,
-  openDeliveries,
-  type Database,
   type OverviewQuestion,
   type SendFilter,
+} from '@onecode/store/reports';
+import {
+  applyReceipts,
+  changeReportedSend,
+  changeSend,
+  createSend,
+  findSend,
+  openDeliveries,
   type WhichReport,
-} from '@onecode/store';
+} from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

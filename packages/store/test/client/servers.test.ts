@@ -1,16 +1,14 @@
 import {
-  changeSend,
   checkDatabase,
   closeDatabase,
-  createSend,
   findRightsFault,
-  findSend,
   openDatabase,
   pingDatabase,
   UnusableDatabase,
   type Database,
   type DatabaseOptions,
-} from '@onecode/store';
+} from '@onecode/store/client';
+import { changeSend, createSend, findSend } from '@onecode/store/sends';
 import { migrate } from '@onecode/store/migrations';
 import {
   buildCaller,

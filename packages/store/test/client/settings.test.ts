@@ -1,21 +1,16 @@
 import { settle } from '@onecode/domain';
+import { checkDatabase, findRightsFault, UnusableDatabase, type Database } from '@onecode/store/client';
+import { createPresence } from '@onecode/store/operations';
+import { listSends, overview, searchAccounts } from '@onecode/store/reports';
 import {
   applyReceipts,
   changeSend,
-  checkDatabase,
-  createPresence,
   createSend,
-  findRightsFault,
   findSend,
-  listSends,
   openDeliveries,
-  overview,
   retainAll,
-  searchAccounts,
   storeReceipts,
-  UnusableDatabase,
-  type Database,
-} from '@onecode/store';
+} from '@onecode/store/sends';
 import { migrate, readMigrations } from '@onecode/store/migrations';
 import {
   buildCaller,

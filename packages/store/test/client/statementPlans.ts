@@ -1,4 +1,4 @@
-import type { Database } from '@onecode/store';
+import type { Database } from '@onecode/store/client';
 import pg from 'pg';
 import type { Sql } from '../../src/client/sql.js';
 import { Prisma } from '../../src/generated/prisma/client.js';

@@ -1,4 +1,4 @@
-import { closeDatabase, openDatabase, type Database } from '@onecode/store';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 
 /** Opens the database at an address, and closes it after its use. */
 export async function withDatabase<T>(

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { newId } from '@onecode/store';
+import { newId } from '@onecode/store/client';
 import { buildCaller, buildSend, buildSender, useTestDatabase } from '@onecode/testing';
 
 const store = useTestDatabase();

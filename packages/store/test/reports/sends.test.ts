@@ -1,18 +1,17 @@
 import { bucketStarts, DELIVERY_STATES, type Verification } from '@onecode/domain';
+import { changeSetting } from '@onecode/store/accounts';
+import { newId, type Database } from '@onecode/store/client';
 import {
-  changeSetting,
   findSendDetails,
   listSends,
-  newId,
   overview,
-  changeSend,
-  type Database,
   type OverviewQuestion,
-  type Sender,
   type SendFilter,
   type SendStatistics,
   type SendSummary,
-} from '@onecode/store';
+} from '@onecode/store/reports';
+import type { Sender } from '@onecode/store/senders';
+import { changeSend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

@@ -14,7 +14,7 @@ import {
   setSenderToken,
   takeDueReading,
   type Sender,
-} from '@onecode/store';
+} from '@onecode/store/senders';
 import {
   buildCaller,
   buildSend,

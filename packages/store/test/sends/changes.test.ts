@@ -1,5 +1,7 @@
 import { failure, type Decision } from '@onecode/domain';
-import { changeSend, findAccount, type Sender } from '@onecode/store';
+import { findAccount } from '@onecode/store/accounts';
+import type { Sender } from '@onecode/store/senders';
+import { changeSend } from '@onecode/store/sends';
 import { buildCaller, buildSend, buildSender, until, useTestDatabase } from '@onecode/testing';
 import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
 

@@ -1,17 +1,9 @@
 import { failure, settle, type FailureReason, type RetryPolicy } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
-import {
-  changeSend,
-  closeDatabase,
-  createSend,
-  findSend,
-  grantCredits,
-  newId,
-  openDatabase,
-  type Connection,
-  type Database,
-  type Sender,
-} from '@onecode/store';
+import { grantCredits } from '@onecode/store/accounts';
+import { closeDatabase, newId, openDatabase, type Connection, type Database } from '@onecode/store/client';
+import type { Sender } from '@onecode/store/senders';
+import { changeSend, createSend, findSend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

@@ -1,12 +1,5 @@
-import {
-  AccountBusy,
-  createSend,
-  limitApplication,
-  revokeApiKey,
-  suspendAccount,
-  type Creation,
-  type NewSend,
-} from '@onecode/store';
+import { limitApplication, revokeApiKey, suspendAccount } from '@onecode/store/accounts';
+import { AccountBusy, createSend, type Creation, type NewSend } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, until, useTestDatabase, type TestCaller } from '@onecode/testing';
 import fc from 'fast-check';
 

@@ -1,12 +1,6 @@
-import {
-  changeSetting,
-  createSend,
-  findAbuseControls,
-  listExhaustedRecipients,
-  newId,
-  resetGuessCount,
-  type Creation,
-} from '@onecode/store';
+import { changeSetting, findAbuseControls } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import { createSend, listExhaustedRecipients, resetGuessCount, type Creation } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

@@ -1,5 +1,6 @@
 import { NO_COUNTRY, type HoldTarget } from '@onecode/domain';
-import { eraseExpiredCodes, listHolds, placeHold, releaseHold } from '@onecode/store';
+import { listHolds, placeHold, releaseHold } from '@onecode/store/holds';
+import { eraseExpiredCodes } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

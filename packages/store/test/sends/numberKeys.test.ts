@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { bodyHashes, recipientKeys, type Keyring } from '@onecode/domain';
-import {
-  createSend,
-  limitApplication,
-  listSends,
-  resetGuessCount,
-  resetOtherBudgets,
-  type Creation,
-} from '@onecode/store';
+import { limitApplication } from '@onecode/store/accounts';
+import { listSends } from '@onecode/store/reports';
+import { createSend, resetGuessCount, resetOtherBudgets, type Creation } from '@onecode/store/sends';
 import { buildCaller, newSend, TEST_ACTOR, useTestDatabase, type TestCaller } from '@onecode/testing';
 
 const store = useTestDatabase();

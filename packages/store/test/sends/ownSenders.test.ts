@@ -1,16 +1,8 @@
 import type { Send } from '@onecode/domain';
-import {
-  changeAccount,
-  closeDatabase,
-  createSend,
-  openDatabase,
-  openDeliveries,
-  pauseSender,
-  type Database,
-  type Sender,
-  type SenderOwner,
-  type SenderPolicy,
-} from '@onecode/store';
+import { changeAccount, type SenderPolicy } from '@onecode/store/accounts';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
+import { pauseSender, type Sender, type SenderOwner } from '@onecode/store/senders';
+import { createSend, openDeliveries } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

@@ -8,24 +8,22 @@ import {
   type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
+import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
+import { deleteOldReports } from '@onecode/store/operations';
+import { listMessageCosts } from '@onecode/store/reports';
+import type { Sender } from '@onecode/store/senders';
 import {
   applyReceipts,
   changeReportedSend,
-  closeDatabase,
-  deleteOldReports,
   findSend,
-  listMessageCosts,
   matchDueDenials,
-  newId,
-  openDatabase,
   postponeReceipt,
   readReceipts,
   releaseReceipt,
   storeDenials,
   storeReceipts,
-  type Sender,
   type WhichReport,
-} from '@onecode/store';
+} from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

@@ -1,18 +1,8 @@
 import { failure, hashesOf } from '@onecode/domain';
-import {
-  changeSend,
-  closeDatabase,
-  createSend,
-  findAccount,
-  grantCredits,
-  listLedger,
-  newId,
-  openDatabase,
-  overview,
-  readStatement,
-  verifyLedger,
-  verifySend,
-} from '@onecode/store';
+import { findAccount, grantCredits } from '@onecode/store/accounts';
+import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
+import { listLedger, overview, readStatement, verifyLedger } from '@onecode/store/reports';
+import { changeSend, createSend, verifySend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

@@ -1,17 +1,8 @@
 import { maskRecipient } from '@onecode/domain';
-import {
-  changeSetting,
-  createSend,
-  findAccount,
-  limitApplication,
-  listLedger,
-  listSends,
-  newId,
-  readRetention,
-  retainAll,
-  retainOnwards,
-  storeDenials,
-} from '@onecode/store';
+import { changeSetting, findAccount, limitApplication } from '@onecode/store/accounts';
+import { newId } from '@onecode/store/client';
+import { listLedger, listSends } from '@onecode/store/reports';
+import { createSend, readRetention, retainAll, retainOnwards, storeDenials } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

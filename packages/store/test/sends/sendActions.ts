@@ -11,7 +11,8 @@ import {
   type Send,
 } from '@onecode/domain';
 import { claim, type ClaimOffer } from '@onecode/testing/claim-model';
-import { changeSend, findSend, openDeliveries, verifySend, type Sender } from '@onecode/store';
+import type { Sender } from '@onecode/store/senders';
+import { changeSend, findSend, openDeliveries, verifySend } from '@onecode/store/sends';
 import {
   buildSend,
   TEST_PEPPER,

@@ -1,17 +1,9 @@
 import { type Send } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
-import {
-  closeDatabase,
-  createSend,
-  findSend,
-  openDatabase,
-  pauseSender,
-  placeHold,
-  resumeSender,
-  openDeliveries,
-  type Database,
-  type Sender,
-} from '@onecode/store';
+import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
+import { placeHold } from '@onecode/store/holds';
+import { pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
+import { createSend, findSend, openDeliveries } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

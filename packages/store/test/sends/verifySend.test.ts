@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hashesOf, judge, type Judgement, type Keyring, type Send } from '@onecode/domain';
-import { changeSend, closeDatabase, newId, openDatabase, verifySend } from '@onecode/store';
+import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
+import { changeSend, verifySend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,

@@ -1,17 +1,16 @@
 import {
   cancelDeletion,
   changeAccount,
-  findAccountDetails,
   grantCredits,
   GrantRefused,
   readDeletion,
   resumeAccount,
   scheduleDeletion,
-  searchAccounts,
   SENDER_POLICIES,
   SETTING_BOUNDS,
   suspendAccount,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { findAccountDetails, searchAccounts } from '@onecode/store/reports';
 import { Type } from 'typebox';
 import { idField, nameField, strictObject, timeField } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';

@@ -1,4 +1,4 @@
-import type { AccountDetails, FoundAccount } from '@onecode/store';
+import type { AccountDetails, FoundAccount } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 import { applicationView } from '../applications/view.js';
 

@@ -11,7 +11,7 @@ import {
   revokeApiKey,
   setIdentityCheck,
   type ApplicationSummary,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
 import { accountReading } from '../../http/accountReading.js';
 import { nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';

@@ -1,4 +1,4 @@
-import type { ApiKey, ApplicationSummary } from '@onecode/store';
+import type { ApiKey, ApplicationSummary } from '@onecode/store/accounts';
 import type { Json } from '../../http/json.js';
 
 export type ApplicationView = Json<ReturnType<typeof applicationView>>;

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { listAuditEntries, type AuditEntry, type AuditFilter } from '@onecode/store';
+import { listAuditEntries, type AuditEntry, type AuditFilter } from '@onecode/store/operations';
 import type { ConsoleContext } from '../../context.js';
 import { allPages, csvOf, type CsvDownload } from '../../http/csv.js';
 import { idField, strictObject, timeField } from '../../http/fields.js';

@@ -1,5 +1,6 @@
 import type { CsvColumns } from '../../http/csv.js';
-import { isId, type Actor, type AuditEntry } from '@onecode/store';
+import { isId } from '@onecode/store/client';
+import type { Actor, AuditEntry } from '@onecode/store/operations';
 
 /** A value as the log keeps it. */
 export type AuditValue = string | number | boolean | null | AuditValue[] | { [name: string]: AuditValue };

@@ -1,13 +1,8 @@
 import { Type } from 'typebox';
 import { COUNTRIES, type Locale } from '@onecode/domain';
-import {
-  acceptInvitation,
-  createOwnAccount,
-  findInvitation,
-  readSettings,
-  sendsMail,
-  type NewOwnAccount,
-} from '@onecode/store';
+import { createOwnAccount, readSettings, type NewOwnAccount } from '@onecode/store/accounts';
+import { sendsMail } from '@onecode/store/mails';
+import { acceptInvitation, findInvitation } from '@onecode/store/users';
 import { countriesField, languageField, nameField, readCountries, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';

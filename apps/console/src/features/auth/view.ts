@@ -1,4 +1,5 @@
-import type { FirstApplication, MemberRole } from '@onecode/store';
+import type { FirstApplication } from '@onecode/store/accounts';
+import type { MemberRole } from '@onecode/store/users';
 
 /** The country of people who name none: the one that the service runs in. */
 export const HOME_COUNTRY = 'BR';

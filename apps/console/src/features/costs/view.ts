@@ -1,5 +1,6 @@
 import type { CsvColumns } from '../../http/csv.js';
-import type { MessageCost, MessagePrice, MessagePrices, MonthlyCost } from '@onecode/store';
+import type { MessagePrice, MessagePrices } from '@onecode/store/accounts';
+import type { MessageCost, MonthlyCost } from '@onecode/store/reports';
 
 export type MonthlyCostView = MonthlyCost;
 export type PriceView = MessagePrice;

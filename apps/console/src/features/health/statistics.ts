@@ -1,5 +1,6 @@
 import { healthFindings, type Finding } from '@onecode/domain';
 import { readRedisHealth, type Queues } from '@onecode/runtime';
+import type { Database } from '@onecode/store/client';
 import {
   createHealthReader,
   listIncidents,
@@ -7,10 +8,9 @@ import {
   recordIncidents,
   source,
   type AttemptMinute,
-  type Database,
   type Incident,
   type ServiceHealth,
-} from '@onecode/store';
+} from '@onecode/store/operations';
 
 /** The statistics of the health page. Null means that a source did not answer in time. */
 export interface ConsoleHealthStatistics extends ServiceHealth {

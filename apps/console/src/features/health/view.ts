@@ -10,7 +10,7 @@ import {
   type Severity,
   type WebhookResult,
 } from '@onecode/domain';
-import type { Incident } from '@onecode/store';
+import type { Incident } from '@onecode/store/operations';
 import type { Explanation } from '@onecode/whatsapp';
 import type { Json } from '../../http/json.js';
 import { explainStop } from '../senders/view.js';

@@ -1,5 +1,6 @@
 import { COUNTRIES, isCountryTarget, type HoldTarget } from '@onecode/domain';
-import { placeHold, isId, readHeldSends, releaseHold } from '@onecode/store';
+import { isId } from '@onecode/store/client';
+import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
 import { Type, type Static } from 'typebox';
 import { nameField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';

@@ -1,4 +1,4 @@
-import type { HeldSends } from '@onecode/store';
+import type { HeldSends } from '@onecode/store/holds';
 import type { Json } from '../../http/json.js';
 
 /** All holds, and how many live sends wait for a sender or a release. */

@@ -1,15 +1,8 @@
 import { Type } from 'typebox';
-import {
-  findAccount,
-  findBalance,
-  findEventWebhook,
-  listLedger,
-  readBalanceAlert,
-  readSettings,
-  readStatement,
-  setBalanceAlert,
-  type Database,
-} from '@onecode/store';
+import { findAccount, findEventWebhook, readSettings } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { readBalanceAlert, setBalanceAlert } from '@onecode/store/mails';
+import { findBalance, listLedger, readStatement } from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';
 import { pageFields, strictObject } from '../../http/fields.js';

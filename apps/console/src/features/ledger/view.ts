@@ -1,4 +1,4 @@
-import type { Balance, LedgerEntry, Statement, Units } from '@onecode/store';
+import type { Balance, LedgerEntry, Statement, Units } from '@onecode/store/reports';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 

@@ -1,12 +1,8 @@
 import { Type, type Static } from 'typebox';
 import type { Mode } from '@onecode/domain';
-import {
-  countDenials,
-  listApplications,
-  overview,
-  type Database,
-  type OverviewQuestion,
-} from '@onecode/store';
+import { listApplications } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { countDenials, overview, type OverviewQuestion } from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
 import { csvOf } from '../../http/csv.js';
 import { idField, strictObject, timeField } from '../../http/fields.js';

@@ -1,5 +1,5 @@
 import type { Mode } from '@onecode/domain';
-import type { DenialCount, Overview, SendStatistics } from '@onecode/store';
+import type { DenialCount, Overview, SendStatistics } from '@onecode/store/reports';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 

@@ -1,16 +1,15 @@
 import { Type } from 'typebox';
 import { MUTABLE_MAILS, STAFF_MAILS } from '@onecode/domain';
+import { muteMails, readMutedMails } from '@onecode/store/mails';
 import {
   changeUser,
   endOtherSessions,
   listPasskeys,
   listUserSessions,
-  muteMails,
   PASSKEY_NAME_LENGTH_MAX,
-  readMutedMails,
   removePasskey,
   renamePasskey,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import { languageField, nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';

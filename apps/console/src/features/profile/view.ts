@@ -1,4 +1,4 @@
-import type { Passkey, UserSession } from '@onecode/store';
+import type { Passkey, UserSession } from '@onecode/store/users';
 import type { MutableMail } from '@onecode/domain';
 import type { Json } from '../../http/json.js';
 

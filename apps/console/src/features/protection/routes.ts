@@ -8,7 +8,7 @@ import {
   resetBreaker,
   setBreaker,
   setCeilings,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
 import { Type } from 'typebox';
 import { countriesField, readCountries, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';

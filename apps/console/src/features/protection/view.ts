@@ -1,5 +1,5 @@
 import { COUNTRIES } from '@onecode/domain';
-import type { AbuseControls, Account, BreakerTrip } from '@onecode/store';
+import type { AbuseControls, Account, BreakerTrip } from '@onecode/store/accounts';
 import type { Json } from '../../http/json.js';
 
 /** What protects an account from abuse and from bills that it did not expect, for its people and for staff. */

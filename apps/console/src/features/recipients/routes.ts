@@ -1,4 +1,9 @@
-import { eraseRecipient, exportRecipient, listExhaustedRecipients, resetRecipient } from '@onecode/store';
+import {
+  eraseRecipient,
+  exportRecipient,
+  listExhaustedRecipients,
+  resetRecipient,
+} from '@onecode/store/sends';
 import { Type } from 'typebox';
 import { idField, nameField, strictObject } from '../../http/fields.js';
 import { orNotFound } from '../../http/problem.js';

@@ -1,11 +1,7 @@
 import { Type, type Static } from 'typebox';
-import {
-  countRefusedRequests,
-  listRefusedRequests,
-  REFUSED_REQUEST_DAYS,
-  type Database,
-  type RefusedRequestSearch,
-} from '@onecode/store';
+import { REFUSED_REQUEST_DAYS } from '@onecode/store/accounts';
+import type { Database } from '@onecode/store/client';
+import { countRefusedRequests, listRefusedRequests, type RefusedRequestSearch } from '@onecode/store/reports';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';
 import { idField, strictObject } from '../../http/fields.js';

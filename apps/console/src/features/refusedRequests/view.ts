@@ -1,5 +1,5 @@
 import { defenceOf } from '@onecode/domain';
-import type { ListedRefusedRequest, RefusalReason } from '@onecode/store';
+import type { ListedRefusedRequest, RefusalReason } from '@onecode/store/reports';
 import type { CsvColumns } from '../../http/csv.js';
 import type { Json } from '../../http/json.js';
 

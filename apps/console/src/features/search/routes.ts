@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { hashIdempotencyKey, parseRecipient, pastedNumber } from '@onecode/domain';
+import { isId } from '@onecode/store/client';
 import {
-  isId,
-  listSenders,
   listSends,
   search,
   searchAccounts,
   searchAccountsByEmail,
   type Found,
   type SearchTerms,
-} from '@onecode/store';
+} from '@onecode/store/reports';
+import { listSenders } from '@onecode/store/senders';
 import type { ConsoleContext } from '../../context.js';
 import { strictObject } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';

@@ -1,4 +1,4 @@
-import type { Found } from '@onecode/store';
+import type { Found } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 
 /** Something that a search found. */

@@ -1,5 +1,5 @@
 import { CODE_CATEGORY, maySend, messagingLimitOf, preflight, templateLanguages } from '@onecode/domain';
-import type { Sender, SenderKnowledge } from '@onecode/store';
+import type { Sender, SenderKnowledge } from '@onecode/store/senders';
 
 /** What Meta said of a sender. */
 export function providerView(

@@ -7,25 +7,24 @@ import {
   SENDER_PATTERNS,
   SENDER_THROUGHPUT,
 } from '@onecode/domain';
+import { findAccount, readSettings } from '@onecode/store/accounts';
+import { readSenderActivity } from '@onecode/store/reports';
 import {
   addSender,
   AssignmentRefused,
   assignSender,
   editSender,
-  findAccount,
   listSenderKnowledge,
-  readSettings,
   requestReading,
   listSenders,
   pauseSender,
-  readSenderActivity,
   removeSender,
   resumeSender,
   setAppSecret,
   setSenderToken,
   type ListedSender,
   type SenderKey,
-} from '@onecode/store';
+} from '@onecode/store/senders';
 import { Type, type Static, type TSchema } from 'typebox';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import { idField, nameField, strictObject } from '../../http/fields.js';

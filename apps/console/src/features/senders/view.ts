@@ -8,7 +8,9 @@ import {
   standingStop,
   type Stop,
 } from '@onecode/domain';
-import type { ListedSender, SenderActivity, SenderPolicy } from '@onecode/store';
+import type { SenderPolicy } from '@onecode/store/accounts';
+import type { SenderActivity } from '@onecode/store/reports';
+import type { ListedSender } from '@onecode/store/senders';
 import { explainError, type Explanation } from '@onecode/whatsapp';
 import type { Json } from '../../http/json.js';
 import type { providerView } from './providerView.js';

@@ -1,5 +1,5 @@
 import { deliveryWait, isUndelivered, type DeliveryProgress } from '@onecode/domain';
-import type { SendDetails } from '@onecode/store';
+import type { SendDetails } from '@onecode/store/reports';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
 /** What to do about a send. The pages have a sentence for each. */

@@ -1,13 +1,8 @@
 import { Type } from 'typebox';
 import { DELIVERY_STATES, FAILURE_REASONS, isHeld, pastedNumber } from '@onecode/domain';
-import {
-  findSendAccount,
-  findSendDetails,
-  listHolds,
-  listSends,
-  logRead,
-  type SendFilter,
-} from '@onecode/store';
+import { listHolds } from '@onecode/store/holds';
+import { logRead } from '@onecode/store/operations';
+import { findSendAccount, findSendDetails, listSends, type SendFilter } from '@onecode/store/reports';
 import type { ConsoleContext } from '../../context.js';
 import { accountReading } from '../../http/accountReading.js';
 import { allPages, csvOf } from '../../http/csv.js';

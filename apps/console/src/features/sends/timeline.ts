@@ -1,5 +1,5 @@
-import type { SendDetails, TimelineEvent as StoredEvent } from '@onecode/store';
-import { timelineOf } from '@onecode/store';
+import type { SendDetails, TimelineEvent as StoredEvent } from '@onecode/store/reports';
+import { timelineOf } from '@onecode/store/reports';
 import type { Json } from '../../http/json.js';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 

@@ -1,4 +1,4 @@
-import type { MemberRole } from '@onecode/store';
+import type { MemberRole } from '@onecode/store/users';
 import type { Person } from '../../auth/identity.js';
 
 /** The signed-in person, as the pages need them. */

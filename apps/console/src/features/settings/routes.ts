@@ -6,7 +6,7 @@ import {
   SETTING_BOUNDS,
   STAFF_TWO_FACTOR,
   type NumericSetting,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
 import { strictObject } from '../../http/fields.js';
 import { ConsoleProblem } from '../../http/problem.js';
 import { route, type Route } from '../../http/route.js';

@@ -1,4 +1,4 @@
-import type { NumericSetting, Settings } from '@onecode/store';
+import type { NumericSetting, Settings } from '@onecode/store/accounts';
 
 /** Settings for all accounts, with their bounds. */
 export interface SettingsView {

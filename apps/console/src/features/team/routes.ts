@@ -7,7 +7,7 @@ import {
   removeMember,
   revokeInvitation,
   type MemberChange,
-} from '@onecode/store';
+} from '@onecode/store/users';
 import { clientAddress, networkOf } from '../../http/clientAddress.js';
 import { emailField, strictObject } from '../../http/fields.js';
 import { createFairLimiter } from '../../http/limiters.js';

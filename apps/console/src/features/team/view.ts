@@ -1,4 +1,4 @@
-import type { Invitation, Member } from '@onecode/store';
+import type { Invitation, Member } from '@onecode/store/users';
 import type { Json } from '../../http/json.js';
 
 export type MemberView = Json<ReturnType<typeof memberView>>;

@@ -8,7 +8,7 @@ import {
   readLiveCountries,
   takeTryout,
   type ApplicationSummary,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
 import { idField, languageField, strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';
 import { route, type Call, type Route } from '../../http/route.js';

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import {
   findEventWebhook,
-  findMemberRole,
   listEventDeliveries,
   removeEventWebhook,
   repeatEvent,
@@ -9,7 +8,8 @@ import {
   setEventWebhook,
   takeEvent,
   testEventWebhook,
-} from '@onecode/store';
+} from '@onecode/store/accounts';
+import { findMemberRole } from '@onecode/store/users';
 import { clientAddress, networkOf } from '../../http/clientAddress.js';
 import { strictObject } from '../../http/fields.js';
 import { ConsoleProblem, orNotFound } from '../../http/problem.js';

@@ -1,4 +1,8 @@
-import { listAuditEntries, newId, placeHold, releaseHold, storeDenials, type Sender } from '@onecode/store';
+import { newId } from '@onecode/store/client';
+import { placeHold, releaseHold } from '@onecode/store/holds';
+import { listAuditEntries } from '@onecode/store/operations';
+import type { Sender } from '@onecode/store/senders';
+import { storeDenials } from '@onecode/store/sends';
 import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/testing';
 import type {
   SendDetailsView,

@@ -1,0 +1,47 @@
+import {
+  applySenderReading,
+  listSenders,
+  postponeReading,
+  takeDueReading,
+  type BegunStop,
+  type DueReading,
+} from '@onecode/store/senders';
+import type { GraphReader } from '@onecode/whatsapp/graph';
+import { waitUnlessAborted, type WorkerContext } from '../context.js';
+import { alertAboutStops } from './senderFaults.js';
+
+type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaims' | 'log' | 'metrics'>;
+
+/** Reads what the provider knows of the senders whose read is due, each by one worker at a time. */
+export async function readDueSenders(context: ReadingContext, graph: GraphReader): Promise<void> {
+  const failures: unknown[] = [];
+  for (;;) {
+    const due = await takeDueReading(context.database);
+    if (due === null) break;
+    // One that cannot be read or written holds up no other.
+    await readOne(context, graph, due)
+      .then((stops) => alertAboutStops(context, stops))
+      .catch((error: unknown) => failures.push(error));
+    await postponeReading(context.database, due);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function readOne(
+  { database, senders, releaseClaims }: ReadingContext,
+  graph: GraphReader,
+  { senderId, startedAt }: DueReading,
+): Promise<BegunStop[]> {
+  // The token may have been replaced a moment ago, and the read is to say of the new one whether it is taken.
+  senders.forget();
+  const { phoneNumberId, template, token } = await senders.open(senderId);
+  const known = (await listSenders(database)).find(({ id }) => id === senderId);
+  const businessAccountId = known?.businessAccountId ?? null;
+  const reading = await waitUnlessAborted(
+    graph.readSender({ phoneNumberId, template, token: token ?? '', businessAccountId }),
+    releaseClaims,
+  );
+  if (reading === null) return [];
+  // crash point: worker after reading
+  return applySenderReading(database, { id: senderId, template, businessAccountId }, reading, startedAt);
+}

@@ -1,0 +1,262 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  afterSameRefusals,
+  isAbout,
+  isSenderFailure,
+  postponeOrFail,
+  releaseClaim,
+  settle,
+  tryUnseal,
+  UNREADABLE_CODE,
+  UNREADABLE_TOKEN,
+  type FailureReason,
+  type Outcome,
+  type Postponement,
+  type Send,
+  type Settlement,
+} from '@onecode/domain';
+import { inSpan, markFailed, recordSpan, type JobOutcome } from '@onecode/runtime';
+import {
+  changeSend,
+  changeSendSnapshot,
+  countAttemptsWith,
+  type ClaimedSend,
+  type TakenSend,
+} from '@onecode/store/sends';
+import { templateLanguage, type AuthenticationMessage } from '@onecode/whatsapp';
+import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../context.js';
+import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
+import type { OpenSender } from '../senders/senderPool.js';
+
+/** How a delivery ended. */
+type DeliveryEnd =
+  | Exclude<Postponement | Settlement, { kind: 'reassign' | 'failed' }>
+  /** `isRequestFault`: Meta refused the request itself, and would refuse it for any recipient. */
+  | { kind: 'failed'; reason: FailureReason; isRequestFault?: boolean }
+  /** No call was made, because the worker stops or was frozen. */
+  | { kind: 'released' }
+  /** The send does not exist. */
+  | { kind: 'gone' };
+
+/** A round ends after so many senders in turn, so that it does not go on for ever; the next round comes soon. */
+const REASSIGNMENTS_MAX = 20;
+/** A call that begins later than this after the time of its slot might outlast the lease. */
+const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
+
+/** Of a call that the worker could wait for no longer: the message may have gone out. */
+const UNANSWERED: Outcome = {
+  kind: 'unknown',
+  errorCode: null,
+  reason: 'the worker stopped before the answer came',
+};
+
+/** Claims and delivers a live send. @throws Error only for our own failures, such as an unavailable database */
+export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
+  return deliverTaken(context, sendId, await take(context, sendId));
+}
+
+/**
+ * Delivers a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and writes the outcome.
+ * After a fault of the sender, another sender takes over at once. A send that was taken without a claim fails if it is too late for it.
+ *
+ * @throws as `deliver`
+ */
+export async function deliverTaken(
+  context: WorkerContext,
+  sendId: string,
+  first: Taken | undefined,
+): Promise<DeliveryEnd> {
+  let taken = first;
+  for (let reassignments = 0; reassignments < REASSIGNMENTS_MAX; reassignments++) {
+    const end = await attempt(context, sendId, taken);
+    if (end.kind !== 'reassign') return count(context, end);
+    taken = await take(context, sendId);
+  }
+  return count(context, { kind: 'not_due' });
+}
+
+function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
+  metrics.deliveries.inc({ end: outcomeOf(end) });
+  return end;
+}
+
+/** Returns the name of an end in metrics and job results. */
+export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
+
+/** A send that was taken, and when that began, by `performance.now()`. */
+export interface Taken {
+  taken: TakenSend;
+  beganAt: number;
+}
+
+async function take({ deliveries }: WorkerContext, sendId: string): Promise<Taken | undefined> {
+  const beganAt = performance.now();
+  // crash point: worker before claim
+  const taken = await deliveries.take(sendId);
+  return taken && { taken, beganAt };
+}
+
+type AttemptEnd = DeliveryEnd | { kind: 'reassign' };
+
+async function attempt(
+  context: WorkerContext,
+  sendId: string,
+  found: Taken | undefined,
+): Promise<AttemptEnd> {
+  if (found === undefined) return endDelivery(context, sendId);
+  const { taken, beganAt } = found;
+  if (taken.outcome === 'waits') return { kind: 'no_sender' };
+  if (taken.outcome !== 'claimed') return endDelivery(context, sendId);
+  const slotAt = performance.now() + taken.waitMs;
+  const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
+  const attributes = {
+    'onecode.send_id': id,
+    'onecode.request_id': requestId,
+    'onecode.attempt': attemptNumber,
+  };
+  return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
+    recordSpan('claim', { beganAt });
+    const end = await afterClaim(context, taken, slotAt);
+    span.setAttribute('onecode.end', end.kind);
+    return end;
+  });
+}
+
+/** Fails a send whose deadline has passed or whose code is finished. */
+async function endDelivery(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
+  const { database, policy, log } = context;
+  const beganAt = performance.now();
+  // crash point: worker before giving up
+  const ended = await changeSend(database, { id: sendId }, (send, now) => {
+    const decision = postponeOrFail(send, now, policy);
+    return { ...decision, result: { end: decision.result, send } };
+  });
+  if (ended === null) return { kind: 'gone' };
+  const { end, send } = ended;
+  if (end.kind === 'failed') {
+    const attributes = { 'onecode.send_id': sendId, 'onecode.end': end.reason };
+    log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'a send failed');
+    recordSpan('give up', { parent: send.traceparent, beganAt, attributes });
+  }
+  return end;
+}
+
+async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: number): Promise<AttemptEnd> {
+  const { database, policy, senders, metrics } = context;
+  const { send } = taken;
+  const { attemptNumber: number, senderId, claimedAt } = send;
+  if (senderId === null || claimedAt === null) throw new Error('a send was taken without a claim');
+  const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
+  // crash point: worker after claim
+  const [hasSlot, identityHash] = await Promise.all([
+    waitUntil(slotAt, context.releaseClaims),
+    context.identities.of(send),
+  ]);
+  const sender = await senders.open(senderId);
+  const release = (): Promise<string | null> =>
+    changeSendSnapshot(database, taken, (current, now) => releaseClaim(current, now, number));
+  // The last check before the call: a process that was frozen may have lost its claim, or the code may have expired.
+  if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt))
+    return { kind: (await release()) === 'released' ? 'released' : 'stale' };
+  // Stopped between the claim and the call, by another message's answer or an operator.
+  if (sender.stops.some((stop) => isAbout(stop, send) && stop.since > claimedAt)) {
+    await release();
+    return { kind: 'reassign' };
+  }
+
+  const endTimer = metrics.attempts.startTimer();
+  const answer = await call(context, send, sender, {
+    attempt: { sendId: send.id, number },
+    identityHash,
+  });
+  // crash point: worker after call
+  const isRefusal = answer.kind === 'retry' && answer.isRefusal === true;
+  const before = isRefusal ? await countAttemptsWith(database, send.id, answer.errorCode) : 0;
+  const outcome = afterSameRefusals(answer, before);
+  const seconds = endTimer({ outcome: outcome.kind });
+  const at: SenderAttempt = { senderId, startedAt: claimedAt, source: 'answer' };
+  if (isSenderFailure(outcome)) {
+    await recordSenderFailure(context, at, send, outcome);
+    // crash point: worker after pause
+  }
+
+  // Only a receipt, a guess or another worker changes a claimed send, so the snapshot is most likely still current.
+  const settlement = await inSpan('settle', {}, () =>
+    changeSendSnapshot(database, taken, (current, now) =>
+      settle(current, now, number, outcome, policy, Math.random()),
+    ),
+  );
+  // crash point: worker after settle
+  if (settlement === null) return { kind: 'gone' };
+  const facts = {
+    send_id: send.id,
+    request_id: send.requestId,
+    attempt: number,
+    sender_id: senderId,
+  };
+  logAttempt(context, facts, outcome, settlement, seconds);
+  if (outcome.kind === 'accepted') await recordSenderSuccess(context, at, send);
+  return settlement.kind === 'failed'
+    ? { ...settlement, isRequestFault: outcome.kind === 'config' }
+    : settlement;
+}
+
+function logAttempt(
+  { log, metrics }: WorkerContext,
+  facts: object,
+  outcome: Outcome,
+  settlement: Settlement,
+  seconds: number,
+): void {
+  const why = outcome.kind === 'accepted' ? {} : { error_code: outcome.errorCode, reason: outcome.reason };
+  log.info({ ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...why }, 'attempt');
+  if (outcome.kind === 'config' && outcome.scope === 'request') {
+    metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
+    log.error({ ...facts, ...why }, 'the provider refused a request of ours');
+  }
+}
+
+async function call(
+  context: WorkerContext,
+  send: Send,
+  sender: OpenSender,
+  { attempt, identityHash }: Pick<AuthenticationMessage, 'attempt' | 'identityHash'>,
+): Promise<Outcome> {
+  const code = tryUnseal(context.secretKey, send.id, send.sealedCode as Uint8Array);
+  if (code === null) return UNREADABLE_CODE;
+  const { token } = sender;
+  if (token === null) return UNREADABLE_TOKEN;
+
+  const attributes = {
+    'http.request.method': 'POST',
+    'peer.service': 'whatsapp',
+    'onecode.attempt': attempt.number,
+    'onecode.sender_id': sender.id,
+  };
+  return inSpan('POST messages', { kind: 'client', attributes }, async (span) => {
+    const answer = context.cloudApi.sendCode(
+      { phoneNumberId: sender.phoneNumberId, token },
+      {
+        to: send.recipient,
+        code,
+        template: sender.template,
+        language: templateLanguage(send.locale, sender.englishTemplateLanguage),
+        attempt,
+        identityHash,
+      },
+    );
+    // crash point: worker during call
+    const outcome = (await waitUnlessAborted(answer, context.releaseClaims)) ?? UNANSWERED;
+    span.setAttribute('onecode.outcome', outcome.kind);
+    if (outcome.kind !== 'accepted') markFailed(span, String(outcome.errorCode ?? outcome.kind));
+    return outcome;
+  });
+}
+
+/** Waits until a time of `performance.now()`. @returns false when claims are released before */
+async function waitUntil(at: number, releaseClaims: AbortSignal): Promise<boolean> {
+  if (releaseClaims.aborted) return false;
+  const ms = at - performance.now();
+  if (ms <= 0) return true;
+  return wait(ms, true, { signal: releaseClaims }).catch(() => false);
+}

@@ -1,0 +1,235 @@
+import { canonicalNumber } from '../recipients/canonicalNumber.js';
+import { runbookOf } from './findings.js';
+import { describeFinding, type Finding } from './healthFindings.js';
+import type { Keyring } from '../security/keyring.js';
+import { recipientKeys } from '../recipients/numberKeys.js';
+import { isMasked } from '../recipients/recipient.js';
+
+/** What was looked at, whether it is well, and what was found: if not well, with what to do. */
+export interface DeploymentCheck {
+  check: string;
+  /** Null where nobody looked. */
+  ok: boolean | null;
+  detail: string;
+}
+
+/** What PostgreSQL tells of itself and of what is stored. */
+export interface DatabaseFacts {
+  /** `18.4` for example. */
+  version: string;
+  settings: Readonly<Record<string, string>>;
+  /** How far this machine's clock is ahead of the database's, as far as the time of an answer lets one know. */
+  clockAheadMs: number;
+  connections: { used: number; most: number };
+  /** What the role of this address may not do, or null. If anything, nothing is known of the schema, nor of all that follows. */
+  rightsFault: string | null;
+  /** Why this release cannot work with the schema, or null. If it cannot, all that follows is empty and says nothing. */
+  schemaFault: string | null;
+  processes: readonly {
+    id: string;
+    kind: string;
+    release: string;
+    state: 'running' | 'stopped' | 'silent';
+    /** As `clockAheadMs` above, of the process. */
+    clockAheadMs: number;
+  }[];
+  /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
+  keyVersions: readonly number[];
+  /** `account`: the name of the one that it belongs to, or null for a sender that all share. */
+  senders: readonly { state: string; account: string | null }[];
+  /** The names of accounts that send by senders of their own, and have none. */
+  accountsWithoutSender: readonly string[];
+}
+
+const CONNECTIONS_SHARE_MAX = 0.8;
+const CLOCK_MS_MAX = 5_000;
+/** Off, a crash may lose what an answer of the API promised. */
+const DURABLE_SETTINGS = ['fsync', 'full_page_writes'] as const;
+const SYNCHRONOUS: ReadonlySet<string> = new Set(['on', 'local', 'remote_write', 'remote_apply']);
+
+const ok = (check: string, detail: string): DeploymentCheck => ({ check, ok: true, detail });
+const bad = (check: string, detail: string): DeploymentCheck => ({ check, ok: false, detail });
+
+/** A check that could not be made, which is no fault: `variable` would let it be made. */
+export const skipped = (check: string, variable: string): DeploymentCheck => ({
+  check,
+  ok: null,
+  detail: `Skipped: set ${variable} to check this.`,
+});
+
+/** Judges what PostgreSQL tells. @param keys the versions in SECRET_KEY; null without it */
+export function databaseChecks(facts: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck[] {
+  const server = [
+    ok('database', `PostgreSQL ${facts.version} answers.`),
+    durability(facts),
+    connections(facts),
+    clocks(facts),
+  ];
+  const { rightsFault, schemaFault } = facts;
+  const faulty = (check: string, fault: string): DeploymentCheck =>
+    bad(check, `${fault[0]!.toUpperCase()}${fault.slice(1)}.`);
+  // Nothing that is stored could be read: an empty list of senders is not a database without senders.
+  if (rightsFault !== null) return [...server, faulty('database_rights', rightsFault)];
+  if (schemaFault !== null) return [...server, faulty('schema', schemaFault)];
+  return [
+    ...server,
+    ok('database_rights', 'The role in DATABASE_URL may do all that processes do.'),
+    ok('schema', 'The schema fits this release.'),
+    processes(facts),
+    secretKey(facts, keys),
+    senders(facts),
+  ];
+}
+
+function durability({ settings }: DatabaseFacts): DeploymentCheck {
+  const off = DURABLE_SETTINGS.filter((name) => settings[name] !== 'on') as string[];
+  if (!SYNCHRONOUS.has(settings['synchronous_commit'] ?? '')) off.push('synchronous_commit');
+  return off.length === 0
+    ? ok('database_durability', 'What is answered is on disk.')
+    : bad('database_durability', `Set ${off.join(', ')} to on: a crash may lose what was answered with 202.`);
+}
+
+function connections({ connections: { used, most } }: DatabaseFacts): DeploymentCheck {
+  const counted = `${used} of ${most} connections are in use`;
+  return used < CONNECTIONS_SHARE_MAX * most
+    ? ok('database_connections', `${counted}.`)
+    : bad(
+        'database_connections',
+        `${counted}: stop what does not belong there, lower DATABASE_CONNECTIONS, or put a pooler between.`,
+      );
+}
+
+function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
+  const told = all
+    .filter(({ state }) => state === 'running')
+    .map((one) => ({ clock: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }));
+  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...told]
+    .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
+    .map(({ clock, aheadMs }) => {
+      const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
+      return `that of ${clock} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} the database's`;
+    });
+  return off.length === 0
+    ? ok('clocks', 'This machine, the processes and the database agree.')
+    : bad('clocks', `Clocks disagree: ${off.join('; ')}. Run NTP on all machines.`);
+}
+
+function processes({ processes: all }: DatabaseFacts): DeploymentCheck {
+  const running = all.filter(({ state }) => state === 'running');
+  const missing = ['api', 'worker'].filter((kind) => !running.some((one) => one.kind === kind));
+  const releases = [...new Set(running.map(({ release }) => release))].toSorted();
+  if (missing.length > 0)
+    return bad('processes', `No ${missing.join(' and no ')} runs: start one, and read its last line.`);
+  if (releases.length > 1)
+    return bad(
+      'processes',
+      `Releases ${releases.join(' and ')} run side by side: finish the deploy, or take it back.`,
+    );
+  const kinds = [...new Set(running.map(({ kind }) => kind))].toSorted();
+  const counts = kinds.map((kind) => `${running.filter((one) => one.kind === kind).length} ${kind}`);
+  return ok('processes', `Running: ${counts.join(', ')}, of release ${releases[0]}.`);
+}
+
+function secretKey({ keyVersions }: DatabaseFacts, keys: readonly number[] | null): DeploymentCheck {
+  if (keys === null) return skipped('secret_key', 'SECRET_KEY');
+  const missing = keyVersions.filter((version) => !keys.includes(version));
+  if (missing.length > 0)
+    return bad(
+      'secret_key',
+      `Senders' tokens or codes are sealed with version ${missing.join(', ')}, which SECRET_KEY lacks: add that key, or give the senders their tokens again.`,
+    );
+  const old = keyVersions.filter((version) => version !== keys[0]);
+  return ok(
+    'secret_key',
+    old.length === 0
+      ? 'Everything is sealed with the first key.'
+      : `Older keys are in use still: ${old.join(', ')}. Run onecode sender reseal before they leave.`,
+  );
+}
+
+function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): DeploymentCheck {
+  if (all.length === 0) return bad('senders', 'There is no sender: add one with onecode sender add.');
+  const active = all.filter(({ state }) => state === 'active');
+  const stopped = [...new Set(all.map(({ account }) => account))].filter((owner) =>
+    active.every(({ account }) => account !== owner),
+  );
+  const faults = [
+    ...(stopped.length === 0
+      ? []
+      : [`No sender of ${stopped.map(ownerName).join(' and of ')} can send: onecode sender list says why.`]),
+    ...(accountsWithoutSender.length === 0
+      ? []
+      : [
+          `There is none for ${accountsWithoutSender.map(ownerName).join(' and ')}, which may send by no other: onecode sender assign gives one, or onecode account senders lets it share.`,
+        ]),
+  ];
+  return faults.length === 0
+    ? ok('senders', `${active.length} of ${all.length} can send.`)
+    : bad('senders', faults.join(' '));
+}
+
+const ownerName = (account: string | null): string =>
+  account === null ? 'those that all accounts share' : `the account ${account}`;
+
+/** Whether the keys of numbers here are those that the API writes. @param pepper null where it is not set */
+export function numberPepperCheck(
+  latest: { recipient: string; recipientKey: string } | null,
+  pepper: Keyring | null,
+): DeploymentCheck {
+  if (pepper === null) return skipped('number_pepper', 'NUMBER_PEPPER');
+  if (latest === null || isMasked(latest.recipient))
+    return ok('number_pepper', 'There is no number to try it with.');
+  return recipientKeys(pepper, canonicalNumber(latest.recipient)).includes(latest.recipientKey)
+    ? ok('number_pepper', 'It finds the number of the latest send.')
+    : bad(
+        'number_pepper',
+        'It does not find the number of the latest send: give the API, the console and the command line the same NUMBER_PEPPER.',
+      );
+}
+
+/** One check for each finding of the health page, or one that there is none. What operators wanted is no fault. */
+export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
+  if (findings.length === 0) return [ok('health', 'The health page finds nothing.')];
+  return findings.map((finding) => {
+    const { name, severity, owner } = finding;
+    const { sentence, remedy } = describeFinding(finding);
+    const whose = finding.account === undefined ? [] : [`account ${finding.account.name}`];
+    const about = [severity, owner, ...whose, ...aboutOf(finding)].join(', ');
+    return {
+      check: `health_${name}`,
+      ok: owner === 'held',
+      detail: `${about}: ${sentence} ${remedy} Steps: ${runbookOf(name)}`,
+    };
+  });
+}
+
+/** What a finding is about, where there may be several of its kind, and what stops senders. */
+function aboutOf({ template, failures, stops }: Finding): string[] {
+  if (template !== undefined) return [`template ${template.template} ${template.language}`];
+  if (stops !== undefined)
+    return [...new Set(stops.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];
+  if (failures === undefined) return [];
+  const { country, senderId, reason, failed, ended } = failures;
+  return [
+    ...(country === undefined ? [] : [`country ${country}`]),
+    ...(senderId === undefined ? [] : [`sender ${senderId}`]),
+    `${failed} of ${ended} sends failed${reason === '' ? '' : `, most by ${reason}`}`,
+  ];
+}
+
+/**
+ * Judges the answer of `BASE_URL/webhooks/whatsapp` to a handshake with a wrong token, which the API refuses with a problem.
+ *
+ * @param answer its status and content type, or why there is none
+ */
+export function webhookCheck(answer: { status: number; contentType: string } | string): DeploymentCheck {
+  if (typeof answer === 'string')
+    return bad(
+      'webhook',
+      `BASE_URL cannot be reached (${answer}): look at DNS, certificate, firewall and ingress.`,
+    );
+  const isOurs = answer.status === 403 && answer.contentType.startsWith('application/problem+json');
+  return isOurs
+    ? ok('webhook', 'BASE_URL leads to the API.')
+    : bad('webhook', `BASE_URL answers ${answer.status}, which is not the API: look at the ingress.`);
+}

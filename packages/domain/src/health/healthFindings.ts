@@ -1,0 +1,450 @@
+import { FINDINGS, type CauseOf, type FindingName, type Owner, type Severity } from './findings.js';
+import {
+  NO_BACKLOG,
+  type Backlog,
+  type BlockedTemplate,
+  type HealthStatistics,
+  type SenderAccount,
+  type SenderStatistics,
+  type SenderStop,
+} from './healthStatistics.js';
+import type { FailureReason } from '../sends/send.js';
+import {
+  endedOfOthers,
+  endedSends,
+  endOf,
+  sumOf,
+  type TrafficCount,
+  type WebhookResult,
+} from '../sends/traffic.js';
+
+export interface Finding {
+  name: FindingName;
+  cause: CauseOf<FindingName>;
+  owner: Owner;
+  severity: Severity;
+  /** The account whose own senders are affected; then it is `degraded` at most. */
+  account?: SenderAccount;
+  /** `serving`: the senders that still serve its language. */
+  template?: BlockedTemplate & { serving: number };
+  failures?: Failures;
+  /** What stops which senders, and how many senders there are. */
+  stops?: readonly (SenderStop & { senderId: string; number: string })[];
+  senders?: number;
+  /** Numbers whose quality is low. */
+  lowQuality?: readonly { senderId: string; number: string }[];
+}
+
+/** The sends that failed in five minutes: all, or those to a country, from a sender, or for a reason. */
+export interface Failures {
+  country?: string;
+  senderId?: string;
+  /** The reason of most of them. */
+  reason: FailureReason | '';
+  failed: number;
+  /** All that ended, delivered or failed. */
+  ended: number;
+  /** Accounts with failed sends. */
+  accounts: number;
+}
+
+/** Returns the check that shows a finding, the sends that it holds up, and its English texts. */
+export function describeFinding({ name, cause }: Pick<Finding, 'name' | 'cause'>) {
+  const { causes, remedy } = FINDINGS[name];
+  return { ...causes[cause]!, remedy };
+}
+
+/** Returns what distinguishes findings of one name: account, cause, template, country, sender, reason or code. Empty for most. */
+export function subjectOf({ name, cause, account, template, failures, stops }: Finding): string {
+  const hasCauses = Object.keys(FINDINGS[name].causes).length > 1;
+  const detail =
+    (template && `${template.template} ${template.language}`) ??
+    failures?.country ??
+    failures?.senderId ??
+    (cause === 'reason' ? failures?.reason : undefined) ??
+    (cause === 'refused' ? codeOf(stops![0]!) : undefined);
+  return [account?.id, hasCauses ? cause : undefined, detail].filter((part) => part !== undefined).join(' ');
+}
+
+const codeOf = ({ errorCode, reason }: SenderStop): string => String(errorCode ?? reason);
+
+interface Thresholds {
+  degraded: number;
+  failing: number;
+}
+
+/** Milliseconds until a response; PostgreSQL and Redis need one or two. */
+const RESPONSE_MS: Thresholds = { degraded: 200, failing: 1_000 };
+/** Shares of the connections that PostgreSQL allows. */
+const CONNECTIONS: Thresholds = { degraded: 0.8, failing: 0.95 };
+/** A worker looks for due deliveries four times a second, and sweeps about every second. */
+const LOOP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
+/** A due send is taken within moments, a new one whose job was lost after two seconds. */
+const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };
+const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
+/** Retention runs every minute. A day is a promise in a privacy notice. */
+const OVERDUE_SECONDS = 86_400;
+/** Shares of failed calls to the provider, of at least so many calls. */
+const FAILING_CALLS: Thresholds = { degraded: 0.1, failing: 0.5 };
+const CALLS_MIN = 5;
+/** The provider responds in less than a second; workers time out after ten. */
+const LATENCY_SECONDS: Thresholds = { degraded: 3, failing: 8 };
+/** Shares of the accepted messages without any receipt, of at least so many messages. Receipts take seconds. */
+const UNREPORTED: Thresholds = { degraded: 0.5, failing: 0.9 };
+const ACCEPTED_MIN = 20;
+/** Webhooks with a wrong signature: anybody can post one. */
+const REJECTED_MIN = 5;
+/** Shares of the sends that ended, of at least so many. Up to a fifth fails in some countries, where many numbers have no WhatsApp. */
+const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
+/** The same for reasons that no recipient can cause. */
+const FAILED_BY_US: Thresholds = { degraded: 0.05, failing: 0.2 };
+const ENDED_MIN = 10;
+/** How many countries, and senders, are named. */
+const NAMED_MAX = 3;
+/** How long a send may wait while senders are available. */
+const BUSY_SECONDS: Thresholds = { degraded: 10, failing: 60 };
+/** How long an email may wait: a server may ask to try again in some minutes. */
+const MAIL_SECONDS = 300;
+
+/** Findings that follow from another one, and are not shown next to it. deploy/prometheus/alerts.yml also waits until workers have caught up. */
+const CONSEQUENCES: Partial<Record<FindingName, readonly FindingName[]>> = {
+  postgresql_unavailable: ['workers_behind', 'insufficient_senders'],
+  no_workers: ['workers_behind', 'insufficient_senders'],
+  webhooks_rejected: ['receipts_missing'],
+};
+
+type Rule = (statistics: HealthStatistics) => Finding[];
+
+/** Returns all findings: failing ones before degraded ones, and causes before their consequences. */
+export function healthFindings(statistics: HealthStatistics): Finding[] {
+  const all = RULES.flatMap((rule) => rule(statistics));
+  const consequences = new Set(all.flatMap(({ name }) => CONSEQUENCES[name] ?? []));
+  const findings = all.filter(({ name }) => !consequences.has(name));
+  return [
+    ...findings.filter(({ severity }) => severity === 'failing'),
+    ...findings.filter(({ severity }) => severity === 'degraded'),
+  ];
+}
+
+/** Returns the finding; none without a severity. */
+function found<Name extends FindingName>(
+  name: Name,
+  cause: CauseOf<Name>,
+  severity: Severity | null,
+  details: Partial<Finding> = {},
+): Finding[] {
+  if (severity === null) return [];
+  return [{ name, cause, owner: FINDINGS[name].owners[0], severity, ...details }];
+}
+
+/** Returns the severity of a value that should be low. */
+function severityOf(value: number, { degraded, failing }: Thresholds): Severity | null {
+  if (value >= failing) return 'failing';
+  return value >= degraded ? 'degraded' : null;
+}
+
+const postgresql: Rule = ({ postgresqlMs, connections, ...statistics }) => {
+  if (postgresqlMs === null) return found('postgresql_unavailable', 'unavailable', 'failing');
+  const { waiting, provider, receipts, traffic } = statistics;
+  const isLate = [connections, waiting, provider, receipts, traffic].includes(null);
+  const slow = severityOf(postgresqlMs, RESPONSE_MS) ?? (isLate ? 'degraded' : null);
+  const full = connections && severityOf(connections.used / connections.most, CONNECTIONS);
+  return full === null
+    ? found('postgresql_overloaded', 'slow', slow)
+    : found('postgresql_overloaded', 'connections', full);
+};
+
+const redis: Rule = ({ redisMs, redisRefusal, queues }) => {
+  if (redisRefusal !== null) return found('redis_unhealthy', redisRefusal, 'degraded');
+  if (redisMs === null || queues === null) return found('redis_unhealthy', 'unavailable', 'degraded');
+  return found('redis_unhealthy', 'slow', redisMs >= RESPONSE_MS.degraded ? 'degraded' : null);
+};
+
+const workers: Rule = ({ workers: running, loops, waiting, receipts, retention }) => [
+  ...found('no_workers', 'none', running === 0 ? 'failing' : null),
+  ...found('workers_behind', 'loops', loops && severityOf(secondsSinceLoops(loops), LOOP_SECONDS)),
+  ...found('workers_behind', 'sends', severityOf(waiting?.due.oldestSeconds ?? 0, DUE_SECONDS)),
+  ...found('workers_behind', 'receipts', severityOf(receipts?.oldestDueSeconds ?? 0, RECEIPT_SECONDS)),
+  ...found('workers_behind', 'retention', (retention?.seconds ?? 0) >= OVERDUE_SECONDS ? 'degraded' : null),
+];
+
+/** Returns the seconds since any worker last ran both loops that deliveries need; infinite if none has. */
+function secondsSinceLoops(loops: NonNullable<HealthStatistics['loops']>): number {
+  const ages = ['deliver', 'sweep'].map((name) =>
+    Math.min(...loops.filter(({ loop }) => loop === name).map(({ secondsAgo }) => secondsAgo)),
+  );
+  return Math.max(...ages);
+}
+
+const paused: Rule = ({ queues, waiting }) => [
+  ...found('paused_by_operator', 'hold', (waiting?.held.count ?? 0) > 0 ? 'degraded' : null),
+  ...found('paused_by_operator', 'queue', queues?.some(({ isPaused }) => isPaused) ? 'degraded' : null),
+];
+
+/** The senders that the same accounts share, and the sends that wait for them. */
+interface Pool {
+  /** The account that owns the senders; undefined for those that all accounts share. */
+  account: SenderAccount | undefined;
+  senders: readonly SenderStatistics[];
+  waiting: Backlog;
+}
+
+/** Finds what is wrong with senders, for each pool separately. An account's own senders page nobody: only the account can fix them. */
+const senders: Rule = (statistics) =>
+  poolsOf(statistics).flatMap((pool) => {
+    const findings = [
+      ...misconfigured(pool),
+      ...stopped(pool),
+      ...templates(pool),
+      ...quality(pool),
+      ...capacity(pool, statistics.traffic?.fiveMinutes ?? []),
+    ];
+    const { account } = pool;
+    return account === undefined
+      ? findings
+      : findings.map((finding): Finding => ({ ...finding, severity: 'degraded', account }));
+  });
+
+function poolsOf({ senders: all, waiting, ownWaiting }: HealthStatistics): Pool[] {
+  if (all === null) return [];
+  const accounts = new Map(
+    [...all, ...(ownWaiting ?? [])].flatMap(({ account }) => (account ? [[account.id, account]] : [])),
+  );
+  const own = [...accounts.values()].map((account) => ({
+    account,
+    senders: all.filter((sender) => sender.account?.id === account.id),
+    waiting: ownWaiting?.find((one) => one.account.id === account.id)?.waiting ?? NO_BACKLOG,
+  }));
+  const shared = all.filter(({ account }) => account === null);
+  return [{ account: undefined, senders: shared, waiting: waiting?.forSender ?? NO_BACKLOG }, ...own];
+}
+
+type Stops = NonNullable<Finding['stops']>;
+
+/** Returns the stops of senders that match. */
+const stopsOf = (
+  senders: readonly SenderStatistics[],
+  matches: (stop: SenderStop, index: number, stops: readonly SenderStop[]) => boolean,
+): Stops =>
+  senders.flatMap(({ id, number, stops }) =>
+    stops.filter(matches).map((stop) => ({ ...stop, senderId: id, number })),
+  );
+
+/** Groups stops; each group has at least one. */
+const groupStops = (stops: Stops, keyOf: (stop: SenderStop) => string): Stops[] =>
+  [...new Set(stops.map(keyOf))].map((key) => stops.filter((stop) => keyOf(stop) === key));
+
+/** A finding for each code. A template that the provider blocks has a finding of its own, which hides the calls that met the block. */
+function misconfigured(pool: Pool): Finding[] {
+  const faults = stopsOf(
+    pool.senders,
+    ({ isConfiguration, onlyFor }, _, stops) =>
+      isConfiguration && !stops.some((stop) => stop.template !== null && stop.onlyFor === onlyFor),
+  );
+  return groupStops(faults, codeOf).flatMap((stops) =>
+    found('sender_misconfigured', 'refused', 'failing', { stops, senders: pool.senders.length }),
+  );
+}
+
+const STOPPED_BY = [
+  ['provider', 'senders_blocked', 'provider'],
+  ['fault', 'senders_blocked', 'fault'],
+  ['operator', 'paused_by_operator', 'senders'],
+] as const;
+
+/** Senders that send nothing, by what stops them. Configuration faults have findings of their own. */
+function stopped(pool: Pool): Finding[] {
+  const inactive = pool.senders.filter(({ state }) => state !== 'active');
+  const severity = inactive.length === pool.senders.length ? 'failing' : 'degraded';
+  const stops = stopsOf(inactive, ({ isConfiguration }, index) => index === 0 && !isConfiguration);
+  return STOPPED_BY.flatMap(([by, name, cause]) => {
+    const own = stops.filter((stop) => stop.cause === by);
+    return found(name, cause, own.length > 0 ? severity : null, { stops: own, senders: pool.senders.length });
+  });
+}
+
+/** A finding for each template that the provider blocks: failing if no sender serves its language. */
+function templates(pool: Pool): Finding[] {
+  const blocked = stopsOf(pool.senders, ({ template }) => template !== null);
+  return groupStops(blocked, (stop) => `${stop.template?.template} ${stop.onlyFor}`).flatMap((stops) => {
+    const serving = countServing(pool, stops[0]!.onlyFor);
+    const template = { ...stops[0]!.template!, serving };
+    const more = { template, stops, senders: pool.senders.length };
+    return found('senders_blocked', 'template', serving === 0 ? 'failing' : 'degraded', more);
+  });
+}
+
+/** Returns how many senders send in a language. */
+const countServing = ({ senders: all }: Pool, locale: string): number =>
+  all.filter(({ state, stops }) => state === 'active' && stops.every(({ onlyFor }) => onlyFor !== locale))
+    .length;
+
+function quality({ senders: all }: Pool): Finding[] {
+  const lowQuality = all
+    .filter(({ hasLowQuality }) => hasLowQuality)
+    .map(({ id, number }) => ({ senderId: id, number }));
+  return found('sender_quality_low', 'quality', lowQuality.length > 0 ? 'degraded' : null, { lowQuality });
+}
+
+/**
+ * Sends wait although senders are active, and not for a language that no sender serves. Accounts take turns: if only one account waits that
+ * long, while sends of others are delivered, it is `degraded` at most.
+ */
+function capacity(pool: Pool, traffic: readonly TrafficCount[]): Finding[] {
+  const { senders: all, waiting } = pool;
+  if (all.length === 0) return found('insufficient_senders', 'none', waiting.count > 0 ? 'failing' : null);
+  const isUnserved = ({ onlyFor }: SenderStop): boolean =>
+    (onlyFor === 'en' || onlyFor === 'pt-BR') && countServing(pool, onlyFor) === 0;
+  if (all.every(({ state }) => state !== 'active') || stopsOf(all, isUnserved).length > 0) return [];
+  const areOthersServed =
+    (waiting.othersSeconds ?? 0) < BUSY_SECONDS.failing && accountsOf('delivered', traffic) > 1;
+  const severity = severityOf(waiting.oldestSeconds ?? 0, BUSY_SECONDS);
+  return found('insufficient_senders', 'busy', severity && areOthersServed ? 'degraded' : severity);
+}
+
+const provider: Rule = ({ provider: calls }) =>
+  calls === null
+    ? []
+    : [
+        ...found(
+          'provider_unhealthy',
+          'errors',
+          calls.calls < CALLS_MIN ? null : severityOf(calls.failing / calls.calls, FAILING_CALLS),
+        ),
+        ...found('provider_unhealthy', 'slow', severityOf(calls.secondsP95 ?? 0, LATENCY_SECONDS)),
+      ];
+
+/** Each message has at least one receipt: `sent`, or a later one. */
+function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null {
+  const counted = (event: TrafficCount['event']): number =>
+    sumOf(traffic?.twoMinutes ?? [], (count) => count.event === event);
+  const accepted = counted('accepted');
+  if (accepted < ACCEPTED_MIN) return null;
+  const reported = Math.max(
+    counted('receipt_sent'),
+    counted('receipt_delivered') + counted('receipt_failed'),
+    counted('receipt_read'),
+  );
+  return severityOf(1 - reported / accepted, UNREPORTED);
+}
+
+/**
+ * Rejected webhooks are noise, because anybody can post one, unless receipts are missing. With few messages, one receipt that is two
+ * minutes late counts as missing if no other webhook was accepted.
+ */
+const webhooks: Rule = ({ traffic }) => {
+  const counted = (result: WebhookResult): number =>
+    sumOf(traffic?.fiveMinutes ?? [], ({ event, reason }) => event === 'webhook' && reason === result);
+  const accepted = (counts: readonly TrafficCount[] = []): number =>
+    sumOf(counts, ({ event }) => event === 'accepted');
+  const isLate = accepted(traffic?.fiveMinutes) > accepted(traffic?.twoMinutes);
+  const missing = missingReceipts(traffic);
+  const isCause = missing !== null || (counted('accepted') === 0 && isLate);
+  const rejected = isCause ? 'failing' : 'degraded';
+  return [
+    ...found('webhooks_rejected', 'signature', counted('invalid_signature') < REJECTED_MIN ? null : rejected),
+    ...found('receipts_missing', 'missing', missing),
+  ];
+};
+
+/** The shares of ended sends that failed: of all, by reason, by country and by sender. Codes that expire under a hold do not count. */
+const failures: Rule = ({ traffic, waiting }) => {
+  const isHeld = (waiting?.held.count ?? 0) > 0;
+  const all = (traffic?.fiveMinutes ?? []).filter(
+    ({ event, reason }) =>
+      event === 'delivered' || (event === 'failed' && !(isHeld && reason === 'expired_before_delivery')),
+  );
+  return [
+    ...failing('all', all, all),
+    ...OWN_REASONS.flatMap((reason) => {
+      const isOther = (count: TrafficCount): boolean => count.event === 'failed' && count.reason !== reason;
+      const counts = all.map((count) => (isOther(count) ? { ...count, event: 'delivered' as const } : count));
+      return failing('reason', counts, counts, {}, FAILED_BY_US);
+    }),
+    ...mostFailing('country', all, 'country'),
+    ...mostFailing('sender', all, 'senderId'),
+  ];
+};
+
+/** Reasons that no recipient can cause. A rejection by the provider may be the recipient's fault, and counts with all others. */
+const OWN_REASONS: readonly FailureReason[] = ['expired_before_delivery', 'attempts_exhausted'];
+
+type FailureCause = CauseOf<'sends_failing'>;
+
+/** Returns the countries or senders with too many failed sends, those with most failures first. */
+function mostFailing(
+  cause: FailureCause,
+  counts: readonly TrafficCount[],
+  by: 'country' | 'senderId',
+): Finding[] {
+  return [...endedSends(counts, (count) => count[by])]
+    .filter(([group]) => group !== '')
+    .flatMap(([group, members]) => failing(cause, members, counts, { [by]: group }))
+    .toSorted((a, b) => b.failures!.failed - a.failures!.failed)
+    .slice(0, NAMED_MAX);
+}
+
+/** Returns the finding for a group of ended sends: `degraded` at most where one account may have caused it. */
+function failing(
+  cause: FailureCause,
+  group: readonly TrafficCount[],
+  all: readonly TrafficCount[],
+  subject: Pick<Failures, 'country' | 'senderId'> = {},
+  thresholds = FAILED,
+): Finding[] {
+  const { delivered, failed, reason } = endOf(group);
+  const ended = delivered + failed;
+  const severity = ended < ENDED_MIN ? null : severityOf(failed / ended, thresholds);
+  const isOfOne = isOfOneAccount(group, all, thresholds.failing);
+  return found('sends_failing', cause, severity && isOfOne ? 'degraded' : severity, {
+    owner: reason === 'expired_before_delivery' ? 'us' : 'meta',
+    failures: { ...subject, reason, failed, ended, accounts: accountsOf('failed', group) },
+  });
+}
+
+/** Returns whether one account may have caused it: sends of others are delivered, and a lower share of them fails. */
+function isOfOneAccount(
+  group: readonly TrafficCount[],
+  all: readonly TrafficCount[],
+  failingShare: number,
+): boolean {
+  const { delivered, failed } = endedOfOthers(group, all);
+  return delivered > 0 && failed / (delivered + failed) < failingShare;
+}
+
+/** The share of codes that were late, or that we failed, at which the alert DeliveryTooSlow fires. */
+const LATE_SHARE = 0.3;
+
+/** Returns whether that many codes were late, or failed by us, and nearly all of them belong to one account. */
+export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic'>): boolean {
+  const counts = (traffic?.fiveMinutes ?? []).flatMap((count): TrafficCount[] => {
+    if (count.event === 'delivered')
+      return [{ ...count, event: count.reason === 'late' ? 'failed' : 'delivered' }];
+    return count.event === 'failed' && count.reason !== 'rejected_by_provider' ? [count] : [];
+  });
+  const { delivered, failed } = endOf(counts);
+  return failed / (delivered + failed) >= LATE_SHARE && isOfOneAccount(counts, counts, LATE_SHARE);
+}
+
+/** Returns how many accounts have sends that ended so. */
+const accountsOf = (end: 'delivered' | 'failed', counts: readonly TrafficCount[]): number =>
+  new Set(counts.filter(({ event }) => event === end).map(({ accountId }) => accountId)).size;
+
+/** The SMTP server accepts no emails, or some were given up after a day. */
+const mail: Rule = ({ mails }) => {
+  const isFailing = mails !== null && ((mails.oldestSeconds ?? 0) >= MAIL_SECONDS || mails.givenUp > 0);
+  return found('mail_failing', 'mail', isFailing ? 'degraded' : null);
+};
+
+/** Causes before their consequences. */
+const RULES: readonly Rule[] = [
+  postgresql,
+  redis,
+  senders,
+  provider,
+  webhooks,
+  failures,
+  workers,
+  paused,
+  mail,
+];

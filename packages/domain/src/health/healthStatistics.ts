@@ -1,0 +1,123 @@
+import type { SenderState, Stop } from '../senders/stops.js';
+import type { RecentTraffic } from '../sends/traffic.js';
+
+/** Why Redis rejects writes although it responds; `unfit`: Onecode does not support its configuration. */
+export type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
+
+export interface QueueStatistics {
+  name: string;
+  isPaused: boolean;
+  waiting: number;
+  active: number;
+  /** Kept for a week. */
+  failed: number;
+}
+
+/** A reading of Redis. Null means that it did not respond in time. */
+export interface RedisHealth {
+  /** Milliseconds until a write was confirmed. */
+  redisMs: number | null;
+  /** Why it rejects writes although it responds; null if it does not. */
+  redisRefusal: RedisRefusal | null;
+  queues: QueueStatistics[] | null;
+}
+
+/** Sends that wait. Seconds are null if there are none. */
+export interface Backlog {
+  count: number;
+  oldestSeconds: number | null;
+  /** The same without the account whose send has waited longest. */
+  othersSeconds: number | null;
+  /** Until the first of their codes expires. */
+  expirySeconds: number | null;
+  accounts: number;
+}
+
+export const NO_BACKLOG: Backlog = {
+  count: 0,
+  oldestSeconds: null,
+  othersSeconds: null,
+  expirySeconds: null,
+  accounts: 0,
+};
+
+export interface SenderAccount {
+  id: string;
+  name: string;
+}
+
+/** The sends of an account that wait for the account's own senders. */
+export interface OwnBacklog {
+  account: SenderAccount;
+  waiting: Backlog;
+}
+
+/** What sends wait for: a worker, a sender, the end of a hold, or the provider's response, the next attempt or a receipt. */
+export type BacklogName = 'due' | 'forSender' | 'held' | 'underWay';
+
+/** A template that the provider blocks. */
+export interface BlockedTemplate {
+  template: string;
+  /** As the provider writes it. */
+  language: string;
+  /** The status that the provider reports, or `RECATEGORIZED`. */
+  status: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+/** What keeps a sender from sending: everything, or in one language or to one country. Times are RFC 3339. */
+export interface SenderStop extends Pick<
+  Stop,
+  'cause' | 'onlyFor' | 'errorCode' | 'reason' | 'isConfiguration'
+> {
+  since: string;
+  until: string | null;
+  /** Of the provider's block of one language. */
+  template: BlockedTemplate | null;
+}
+
+export interface SenderStatistics {
+  id: string;
+  /** The account that owns it; null for a shared sender. */
+  account: SenderAccount | null;
+  /** Masked: the calling code and the last digits. */
+  number: string;
+  state: SenderState;
+  /** The one that blocks it wholly is first. A configuration fault stays until it is cleared, or an operator resumes the sender. */
+  stops: readonly SenderStop[];
+  /** Whether the provider rates the number's quality as low. */
+  hasLowQuality: boolean;
+}
+
+/** The statistics that the rules read. Null means that a source did not respond in time. */
+export interface HealthStatistics {
+  /** Milliseconds until a response. */
+  postgresqlMs: number | null;
+  redisMs: number | null;
+  redisRefusal: RedisRefusal | null;
+  connections: { used: number; most: number } | null;
+  queues: readonly { isPaused: boolean }[] | null;
+  /** Sends that are due, that wait for a shared sender, that are held, and that are under way. */
+  waiting: Record<BacklogName, Backlog> | null;
+  /** Sends that wait for their accounts' own senders. */
+  ownWaiting: readonly OwnBacklog[] | null;
+  /** Calls to the provider in the last minutes, by outcome. */
+  provider: {
+    calls: number;
+    accepted: number;
+    failing: number;
+    secondsP95: number | null;
+  } | null;
+  receipts: { oldestDueSeconds: number | null } | null;
+  /** How long ago the oldest send should have been deleted; negative before that, null without one. */
+  retention: { seconds: number | null } | null;
+  traffic: RecentTraffic | null;
+  /** The last run of each loop of each worker. */
+  loops: readonly { loop: string; secondsAgo: number }[] | null;
+  /** How many workers run. */
+  workers: number | null;
+  senders: readonly SenderStatistics[] | null;
+  /** The emails that wait, and the number that was given up within a day. */
+  mails: { oldestSeconds: number | null; givenUp: number } | null;
+}

@@ -1,0 +1,277 @@
+import {
+  CODE_CATEGORY,
+  isOfLowQuality,
+  messagingLimitOf,
+  senderStop,
+  templateLanguages,
+  type BusinessAccountValues,
+  type Facts,
+  type NumberValues,
+  type SenderReading,
+  type TemplateValues,
+} from './providerFacts.js';
+import type { Locale } from '../sends/send.js';
+
+/** What is looked at before a sender is relied on. */
+export const PREFLIGHT_CHECKS = [
+  'token_valid',
+  'token_scopes',
+  'number_connected',
+  'template_pt_br',
+  'template_en',
+  'template_ttl',
+  'template_footer',
+  'webhook_subscribed',
+  'business_verified',
+  'messaging_limit',
+] as const;
+export type PreflightCheck = (typeof PREFLIGHT_CHECKS)[number];
+
+/** What a check says: under its own name when all is well, else what was found and what to do. `{{name}}` stands for a fact. */
+export const PREFLIGHT_TEXTS = {
+  token_valid: 'Meta accepts the access token.',
+  token_scopes: 'The access token has the permissions that are needed.',
+  number_connected: 'The number is connected.',
+  template_pt_br: 'The template {{template}} ({{language}}) is approved and copies the code.',
+  template_en: 'The template {{template}} ({{language}}) is approved and copies the code.',
+  template_ttl: 'Meta delivers no message after its code has expired.',
+  template_footer: 'The footers say how long codes live.',
+  webhook_subscribed: "Meta sends this business account's webhooks to the app.",
+  business_verified: 'Nothing says that the business is not verified.',
+  messaging_limit: '{{people}} people in the last 24 hours, within the limit {{limit}}.',
+  unknown: 'Meta has not told this. Check again, and look in WhatsApp Manager if it stays so.',
+  not_read:
+    'It could not be read: {{why}} Check the token, the network and that a worker is running, then check again.',
+  token_invalid:
+    'Meta does not accept the access token. Make a new one in Business settings, and replace it here.',
+  token_expires:
+    'The access token ends at {{at}}. Replace it with a token of a system user that does not expire.',
+  scopes_missing:
+    'The access token lacks {{scopes}}. Give the system user these permissions, and replace the token here.',
+  number_status: 'Meta says of the number: {{status}}. Connect or register it in WhatsApp Manager.',
+  number_quality:
+    'Meta rates the quality of the number as low, because people block or report it. Send less from it, and check which recipients request codes and never enter them.',
+  number_blocked: 'Meta does not let the number send: {{why}}. Do what WhatsApp Manager asks for.',
+  template_missing:
+    'Meta has no template {{template}} in {{language}}. Create it in WhatsApp Manager, category authentication.',
+  template_status:
+    'The template {{template}} ({{language}}) is {{status}}{{reason}}. Look in WhatsApp Manager what Meta asks for.',
+  template_category:
+    'The template {{template}} ({{language}}) is in the category {{category}}. Create one in the category authentication.',
+  template_category_soon:
+    'Meta is going to put the template {{template}} ({{language}}) in the category {{category}}. Object in WhatsApp Manager, or create another.',
+  template_button: 'The template {{template}} ({{language}}) has no button that copies the code. Add one.',
+  ttl_too_long:
+    'The template ({{language}}) is delivered for up to {{ttl}}, but codes live {{validity}}. Shorten its validity period in WhatsApp Manager.',
+  footer_differs:
+    'The footer of the template ({{language}}) says {{footer}} min, but codes live {{validity}}. Change the template or code_validity_seconds.',
+  not_subscribed:
+    'Meta sends no webhooks of this business account to the app. Subscribe the app: POST /{business account}/subscribed_apps.',
+  not_verified:
+    'The business is not verified ({{status}}). Verify it in Business settings; until then its limit stays low.',
+  limit_near:
+    '{{people}} people in the last 24 hours, close to the limit {{limit}} that all numbers of the business share. Ask Meta for a higher one.',
+  limit_reached:
+    '{{people}} people in the last 24 hours have reached the limit {{limit}} that all numbers of the business share. Meta refuses new ones.',
+} as const;
+
+type Fault = Exclude<keyof typeof PREFLIGHT_TEXTS, PreflightCheck>;
+
+export interface PreflightResult {
+  check: PreflightCheck;
+  ok: boolean;
+  /** Of the sentence, by which translations go. */
+  name: keyof typeof PREFLIGHT_TEXTS;
+  /** What the sentence names. */
+  facts: Readonly<Record<string, string | number>>;
+  /** What was found and, unless all is well, what to do, in English. */
+  text: string;
+}
+
+export interface PreflightInput {
+  number: Facts<NumberValues>;
+  businessAccount: Facts<BusinessAccountValues>;
+  templates: readonly { language: string; facts: Facts<TemplateValues> }[];
+  /** Why parts of the last read failed. */
+  failures: Partial<Record<keyof SenderReading, string>>;
+  template: string;
+  englishTemplateLanguage: 'en' | 'en_US';
+  codeValiditySeconds: number;
+  recipients24h: number;
+  now: Date;
+}
+
+const SCOPES = ['whatsapp_business_management', 'whatsapp_business_messaging'];
+const DAY_SECONDS = 86_400;
+/** The time after which Meta drops an undelivered message of this category unless the template says another. */
+const TTL_SECONDS_USUAL = 600;
+/** Meta announces a category at most a month ahead, and does not say when it has changed its mind. */
+const ANNOUNCED_MS = 31 * DAY_SECONDS * 1000;
+/** From this share of the limit on, an operator should act. */
+const LIMIT_SHARE_NEAR = 0.8;
+
+interface Found {
+  /** Null where the check is well. */
+  fault: Fault | null;
+  facts: PreflightResult['facts'];
+}
+
+/** Whether a sender can be relied on, by what the provider last said of it. A check that could not be made is not ok. */
+export function preflight(input: PreflightInput): PreflightResult[] {
+  const languages = templateLanguages(input.englishTemplateLanguage);
+  const found: Record<PreflightCheck, () => Found> = {
+    token_valid: () => tokenValid(input),
+    token_scopes: () => tokenScopes(input),
+    number_connected: () => numberConnected(input),
+    template_pt_br: () => templateUsable(input, languages['pt-BR']),
+    template_en: () => templateUsable(input, languages.en),
+    template_ttl: () => ofTemplates(input, languages, ttlFault),
+    template_footer: () => ofTemplates(input, languages, footerFault),
+    webhook_subscribed: () => webhookSubscribed(input),
+    business_verified: () => businessVerified(input),
+    messaging_limit: () => messagingLimit(input),
+  };
+  return PREFLIGHT_CHECKS.map((check) => {
+    const { fault, facts } = found[check]();
+    const name = fault ?? check;
+    return { check, ok: fault === null, name, facts, text: filled(PREFLIGHT_TEXTS[name], facts) };
+  });
+}
+
+/** Whether a sender may be activated: it may send, and has a template in one language. What nobody could read allows nothing. */
+export function maySend(results: readonly PreflightResult[]): boolean {
+  const allows = (check: PreflightCheck, warning?: Fault): boolean =>
+    results.some((result) => result.check === check && (result.ok || result.name === warning));
+  return (
+    allows('token_valid', 'token_expires') &&
+    allows('token_scopes') &&
+    allows('number_connected', 'number_quality') &&
+    (['template_pt_br', 'template_en'] as const).some((check) => allows(check, 'template_category_soon'))
+  );
+}
+
+const filled = (text: string, facts: Found['facts']): string =>
+  text.replaceAll(/\{\{(\w+)\}\}/g, (_, fact: string) => String(facts[fact]));
+
+const fine = (facts: Found['facts'] = {}): Found => ({ fault: null, facts });
+const bad = (fault: Fault, facts: Found['facts'] = {}): Found => ({ fault, facts });
+/** A part that the last read could not find out, or that Meta does not tell. */
+const unknown = ({ failures }: PreflightInput, part: keyof SenderReading): Found =>
+  failures[part] === undefined ? bad('unknown') : bad('not_read', { why: failures[part] });
+
+function tokenValid(input: PreflightInput): Found {
+  const { failures, number, now } = input;
+  const token = number.token?.value;
+  if (token === undefined || failures.token !== undefined) return unknown(input, 'token');
+  if (!token.isValid) return bad('token_invalid');
+  const seconds = token.expiresAt - now.getTime() / 1000;
+  if (token.expiresAt !== 0 && seconds < DAY_SECONDS)
+    return bad('token_expires', { at: new Date(token.expiresAt * 1000).toISOString() });
+  return fine();
+}
+
+function tokenScopes(input: PreflightInput): Found {
+  const token = input.number.token?.value;
+  if (token === undefined || input.failures.token !== undefined) return unknown(input, 'token');
+  const missing = SCOPES.filter((scope) => !token.scopes.includes(scope));
+  return missing.length === 0 ? fine() : bad('scopes_missing', { scopes: missing.join(', ') });
+}
+
+function numberConnected(input: PreflightInput): Found {
+  const { status } = input.number;
+  if (input.failures.number !== undefined || status === undefined) return unknown(input, 'number');
+  if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
+  const stop = senderStop(input.number, input.businessAccount, input.now);
+  if (stop !== null) return bad('number_blocked', { why: stop.word.replace(/\.$/, '') });
+  return isOfLowQuality(input.number) ? bad('number_quality') : fine();
+}
+
+function templateUsable(input: PreflightInput, language: string): Found {
+  const facts = input.templates.find((template) => template.language === language)?.facts;
+  const named = { template: input.template, language };
+  if (input.failures.templates !== undefined) return unknown(input, 'templates');
+  if (facts?.status === undefined) return bad('template_missing', named);
+  if (facts.status.value !== 'APPROVED')
+    return bad('template_status', {
+      ...named,
+      status: facts.status.value,
+      reason: facts.reason?.value ? ` (${facts.reason.value})` : '',
+    });
+  if (facts.category !== undefined && facts.category.value !== CODE_CATEGORY)
+    return bad('template_category', { ...named, category: facts.category.value });
+  const { nextCategory: next } = facts;
+  const isSoon = next !== undefined && input.now.getTime() - Date.parse(next.at) < ANNOUNCED_MS;
+  if (isSoon && next.value !== null && next.value !== CODE_CATEGORY)
+    return bad('template_category_soon', { ...named, category: next.value });
+  return facts.hasCopyCodeButton?.value === true ? fine(named) : bad('template_button', named);
+}
+
+type Languages = Record<Locale, string>;
+
+type Template = PreflightInput['templates'][number];
+
+/** Finds the first fault of the templates that there are. */
+function ofTemplates(
+  input: PreflightInput,
+  languages: Languages,
+  faultOf: (template: Template, codeValiditySeconds: number) => Found | null,
+): Found {
+  if (input.failures.templates !== undefined) return unknown(input, 'templates');
+  const templates = input.templates.filter(
+    ({ language, facts }) =>
+      Object.values(languages).includes(language) &&
+      facts.status !== undefined &&
+      facts.status.value !== 'DELETED',
+  );
+  if (templates.length === 0) return bad('unknown');
+  const faults = templates.map((template) => faultOf(template, input.codeValiditySeconds));
+  return faults.find((fault) => fault !== null) ?? fine();
+}
+
+function ttlFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
+  const seconds = facts.ttlSeconds?.value ?? TTL_SECONDS_USUAL;
+  if (seconds <= codeValiditySeconds) return null;
+  const validity = durationText(codeValiditySeconds);
+  return bad('ttl_too_long', { language, ttl: durationText(seconds), validity });
+}
+
+/** A duration in whole minutes, or else in seconds, the same in all our languages. */
+const durationText = (seconds: number): string =>
+  seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+
+function footerFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
+  const minutes = facts.codeExpirationMinutes?.value ?? null;
+  if (footerSaysValidity(minutes, codeValiditySeconds)) return null;
+  const validity = durationText(codeValiditySeconds);
+  return bad('footer_differs', { language, footer: minutes ?? '-', validity });
+}
+
+/** Whether a footer says how long codes live, in whole minutes as footers do. */
+export function footerSaysValidity(minutes: number | null, codeValiditySeconds: number): boolean {
+  return minutes !== null && minutes * 60 === codeValiditySeconds;
+}
+
+function webhookSubscribed(input: PreflightInput): Found {
+  const { isSubscribed } = input.businessAccount;
+  if (input.failures.subscription !== undefined || isSubscribed === undefined)
+    return unknown(input, 'subscription');
+  return isSubscribed.value ? fine() : bad('not_subscribed');
+}
+
+function businessVerified(input: PreflightInput): Found {
+  const { verification } = input.businessAccount;
+  if (input.failures.businessAccount !== undefined) return unknown(input, 'businessAccount');
+  // Meta tells it to some tokens only.
+  if (verification === undefined) return fine();
+  return verification.value === 'VERIFIED' ? fine() : bad('not_verified', { status: verification.value });
+}
+
+function messagingLimit(input: PreflightInput): Found {
+  const name = input.number.messagingLimit?.value;
+  if (name === undefined) return unknown(input, 'number');
+  const most = messagingLimitOf(name);
+  if (most === null) return bad('unknown');
+  const facts = { people: input.recipients24h, limit: name };
+  if (input.recipients24h >= most) return bad('limit_reached', facts);
+  return input.recipients24h >= most * LIMIT_SHARE_NEAR ? bad('limit_near', facts) : fine(facts);
+}

@@ -1,0 +1,31 @@
+import { createHmac, randomInt } from 'node:crypto';
+import { keyOf, type Keyring } from '../security/keyring.js';
+
+/** The code of a test send whose caller chose none. */
+export const TEST_CODE = '000000';
+const GENERATED_DIGITS = 6;
+
+/** A random code of six digits. All are equally likely: `crypto.randomInt` has no modulo bias. */
+export function generateCode(): string {
+  return String(randomInt(10 ** GENERATED_DIGITS)).padStart(GENERATED_DIGITS, '0');
+}
+
+function macOf(key: Buffer, sendId: string, code: string): Buffer {
+  // Send ids have one length, so no other id and code give the same bytes.
+  return createHmac('sha256', key).update(sendId).update(code).digest();
+}
+
+/** What is stored to check a code: the key version (1 byte), then HMAC-SHA256(pepper, send id ‖ code). 33 bytes. */
+export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer {
+  return Buffer.concat([Buffer.of(pepper.current), macOf(keyOf(pepper, pepper.current), sendId, code)]);
+}
+
+/**
+ * What the stored hash of a send is if `guess` is its code: one for each key of the keyring. PostgreSQL compares them; how long that
+ * takes tells nothing, since nobody without the key can choose a hash.
+ */
+export function hashesOf(pepper: Keyring, sendId: string, guess: string): Buffer[] {
+  return [...pepper.keys].map(([version, key]) =>
+    Buffer.concat([Buffer.of(version), macOf(key, sendId, guess)]),
+  );
+}

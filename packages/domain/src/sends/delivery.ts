@@ -1,0 +1,232 @@
+import type { Outcome } from './outcome.js';
+import { isPairLimit, retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
+import {
+  isUndelivered,
+  isUnderWay,
+  UNCLAIMED,
+  type AttemptChange,
+  type Decision,
+  type FailureReason,
+  type Send,
+  type SendChange,
+} from './send.js';
+import type { StopScope } from '../senders/stops.js';
+
+/** A message is worth sending while more is left of its code's life than so many seconds or that share of it, whichever is less. */
+export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
+
+const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
+const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
+
+/** What a definitive failure changes: nothing is due any more and the sealed code is erased. The store returns the unit with it. */
+export function failure(reason: FailureReason, now: Date): SendChange {
+  return {
+    status: 'failed',
+    failureReason: reason,
+    failedAt: now,
+    sealedCode: null,
+    ...UNCLAIMED,
+    lostAt: null,
+    awaitingSender: false,
+    dueAt: null,
+  };
+}
+
+/** What the provider's acceptance changes. The sealed code stays while a receipt may still report the message as lost. */
+export function acceptance(send: Send, sentAt: Date): SendChange {
+  return {
+    status: 'sent',
+    sentAt,
+    lostAt: null,
+    awaitingSender: false,
+    sealedCode: send.verification === 'pending' ? send.sealedCode : null,
+    dueAt: null,
+  };
+}
+
+/** Whether a message is still worth sending: more of the code's life is left than a tenth or 30 seconds, whichever is less. */
+export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now: Date): boolean {
+  const lifeMs = send.expiresAt.getTime() - send.createdAt.getTime();
+  const leastMs = Math.min(LEAST_LIFE.seconds * 1000, lifeMs * LEAST_LIFE.share);
+  return send.expiresAt.getTime() - now.getTime() > leastMs;
+}
+
+/**
+ * Stops the delivery of a live send whose code was just verified or locked. A send that waits becomes due now, so that `postponeOrFail`
+ * fails it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way goes on. The code of
+ * a message that the provider has is erased.
+ */
+export function stopDelivery(send: Send, now: Date): SendChange {
+  if (send.mode !== 'live') return {};
+  if (!isUndelivered(send)) return send.sealedCode === null ? {} : { sealedCode: null };
+  if (send.claimedUntil !== null) return {};
+  const { receiptUntil } = send;
+  return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };
+}
+
+/** Ends a test send: it is `read` at once, without a sender. */
+export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
+  if (send.status !== 'queued') return { result: 'settled' };
+  return {
+    result: 'read',
+    change: {
+      status: 'read',
+      channel: 'sandbox',
+      sentAt: now,
+      deliveredAt: now,
+      readAt: now,
+      dueAt: null,
+    },
+  };
+}
+
+/** What became of a send that no worker may send now. */
+export type Postponement =
+  /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
+  | { kind: 'settled' }
+  /** Another worker's lease or the back-off has not ended. */
+  | { kind: 'not_due' }
+  | { kind: 'no_sender' }
+  | { kind: 'failed'; reason: FailureReason };
+
+/** Whether a send may be sent now, or the first reason why not. */
+type Eligibility = 'eligible' | 'settled' | 'not_due' | 'expired' | 'exhausted' | 'code_settled' | 'too_late';
+
+function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
+  if (!isUndelivered(send)) return 'settled';
+  if (Number(send.dueAt) > Number(now) || Number(send.claimedUntil) > Number(now)) return 'not_due';
+  if (now >= send.expiresAt) return 'expired';
+  if (send.attempts >= policy.attemptsMax) return 'exhausted';
+  if (send.verification !== 'pending') return 'code_settled';
+  return isWorthSending(send, now) ? 'eligible' : 'too_late';
+}
+
+/**
+ * Postpones or fails a live send that has no sender now. An attempt whose lease has ended ends as `unknown`.
+ *
+ * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails; if a message may have been
+ * sent, only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other
+ * send waits for a sender.
+ */
+export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
+  const state = eligibility(send, now, policy);
+  if (state === 'settled') return { result: { kind: 'settled' } };
+  if (state === 'not_due') return { result: { kind: send.awaitingSender ? 'no_sender' : 'not_due' } };
+
+  const lapsed = send.claimedUntil === null ? [] : [ended(send, { outcome: 'unknown' })];
+  const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const postpone = (change: SendChange, kind: 'settled' | 'no_sender'): Decision<Postponement> => ({
+    result: { kind },
+    change: { ...change, receiptUntil, ...UNCLAIMED },
+    attempts: lapsed,
+  });
+
+  if (state === 'too_late') return postpone({ dueAt: send.expiresAt }, 'settled');
+  if (state === 'eligible') return postpone({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
+  if (mayStillArrive(receiptUntil, now)) return postpone({ dueAt: receiptUntil }, 'settled');
+  const reason = state === 'exhausted' ? 'attempts_exhausted' : 'expired_before_delivery';
+  return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
+}
+
+/** The attempt under way, as it ended. */
+function ended(
+  send: Send,
+  {
+    outcome,
+    errorCode = null,
+    messageId = null,
+  }: Pick<AttemptChange, 'outcome'> & Partial<Pick<AttemptChange, 'errorCode' | 'messageId'>>,
+): AttemptChange {
+  const { attemptNumber: number, senderId, claimedAt } = send;
+  if (claimedAt === null) throw new Error('no attempt is under way');
+  return { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
+}
+
+/** Releases a claim whose message was certainly not sent, as when the worker stops. It is due now, and there was no attempt. */
+export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {
+  if (!isUnderWay(send, attempt)) return { result: 'stale' };
+  return {
+    result: 'released',
+    change: {
+      ...UNCLAIMED,
+      attemptNumber: attempt - 1,
+      attempts: send.attempts - 1,
+      ...(isUndelivered(send) && { dueAt: now }),
+    },
+  };
+}
+
+/** Whether a message of unknown outcome may have gone out, and its receipt still has time to come. */
+function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is Date {
+  return receiptUntil !== null && now < receiptUntil;
+}
+
+/** A fault or a limit of a sender, its business account or the app. */
+export type SenderFailure =
+  | Extract<Outcome, { kind: 'sender' | 'config' }>
+  | (Extract<Outcome, { kind: 'retry' }> & { throttled: StopScope });
+
+/** Whether a fault or a limit of the sender, its business account or the app kept a message back. The attempt does not count. */
+export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {
+  return (
+    outcome.kind === 'sender' ||
+    (outcome.kind === 'config' && outcome.scope !== 'request') ||
+    (outcome.kind === 'retry' && outcome.throttled !== 'none' && outcome.throttled !== 'pair')
+  );
+}
+
+export type Settlement =
+  | { kind: 'accepted' }
+  | { kind: 'retry'; delayMs: number }
+  /** The sender cannot serve this send now: claim again at once for another, or to wait for one. */
+  | { kind: 'reassign' }
+  | { kind: 'failed'; reason: FailureReason }
+  /** No attempt is left, but a message may have gone out: a receipt decides, or the end of the wait for it. */
+  | { kind: 'awaiting_receipt' }
+  /** The attempt no longer holds the claim; nothing is written. */
+  | { kind: 'stale' };
+
+/** Decides what follows from the outcome of the attempt that holds the claim: a worker that was frozen changes nothing. */
+export function settle(
+  send: Send,
+  now: Date,
+  attempt: number,
+  outcome: Outcome,
+  policy: RetryPolicy,
+  random: number,
+): Decision<Settlement> {
+  if (!isUnderWay(send, attempt)) return { result: { kind: 'stale' } };
+  const attempts = [ended(send, { ...outcome, outcome: outcome.kind })];
+  const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
+    result,
+    change: { ...UNCLAIMED, ...change },
+    attempts,
+  });
+  const failed = (reason: FailureReason): Decision<Settlement> =>
+    done({ kind: 'failed', reason }, failure(reason, now));
+
+  // A receipt came before the provider's answer. The store keeps what it told of this attempt, if it was this one's.
+  if (!isUndelivered(send)) {
+    const sentAt = send.sentAt ?? send.deliveredAt ?? send.readAt ?? now;
+    return done({ kind: 'accepted' }, send.sentAt === null ? { sentAt } : {});
+  }
+  if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));
+  if (outcome.kind === 'recipient') return failed('rejected_by_provider');
+  if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
+  if (isSenderFailure(outcome))
+    return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
+
+  const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
+  const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const isExhausted = attemptsUsed >= policy.attemptsMax;
+  if (!isExhausted && send.verification === 'pending') {
+    // Not beyond the deadline, at which the send fails.
+    const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
+    const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
+    const delayMs = dueAt.getTime() - now.getTime();
+    return done({ kind: 'retry', delayMs }, { attempts: attemptsUsed, receiptUntil, dueAt });
+  }
+  if (!mayStillArrive(receiptUntil, now))
+    return failed(isExhausted ? 'attempts_exhausted' : 'expired_before_delivery');
+  return done({ kind: 'awaiting_receipt' }, { receiptUntil, dueAt: receiptUntil });
+}

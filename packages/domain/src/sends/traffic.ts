@@ -1,0 +1,151 @@
+import { NO_COUNTRY } from '../recipients/recipient.js';
+import { isUndelivered, type FailureReason, type Send } from './send.js';
+
+/** What is counted: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
+export const TRAFFIC_EVENTS = [
+  'accepted',
+  'delivered',
+  'failed',
+  'receipt_sent',
+  'receipt_delivered',
+  'receipt_read',
+  'receipt_failed',
+  'webhook',
+] as const;
+export type TrafficEvent = (typeof TRAFFIC_EVENTS)[number];
+
+/** What became of a post to the webhook. */
+export const WEBHOOK_RESULTS = ['accepted', 'invalid_signature', 'refused', 'failed'] as const;
+export type WebhookResult = (typeof WEBHOOK_RESULTS)[number];
+
+/** What is counted of a send's delivery. */
+export type DeliveryFacts = Pick<
+  Send,
+  | 'accountId'
+  | 'mode'
+  | 'status'
+  | 'verification'
+  | 'country'
+  | 'senderId'
+  | 'failureReason'
+  | 'lostAt'
+  | 'createdAt'
+  | 'sentAt'
+  | 'deliveredAt'
+  | 'readAt'
+>;
+
+/** One thing to count. Texts are empty where they say nothing; there are few values of each, and no phone number among them. */
+export interface TrafficKey {
+  event: TrafficEvent;
+  /** ISO 3166, or `ZZ` for numbers of no country. */
+  country: string;
+  senderId: string;
+  /** Of a send that ended; empty for all else, so that there are fewer counts. */
+  accountId: string;
+  /** Of a failed send its failure reason, of one that arrived late `late`, of a `failed` receipt what the error is about, of a webhook its result. */
+  reason: string;
+}
+
+export interface TrafficCount extends TrafficKey {
+  count: number;
+}
+
+/**
+ * What a change of a live send's delivery adds to the counts, each event once in the life of a message or a send. A send whose code was
+ * settled before its message arrived failed by nobody's fault.
+ */
+export function trafficOf(before: DeliveryFacts, after: DeliveryFacts): TrafficKey[] {
+  if (after.mode !== 'live') return [];
+  const key = (event: TrafficEvent, reason = ''): TrafficKey => ({
+    event,
+    country: after.country ?? NO_COUNTRY,
+    senderId: after.senderId ?? before.senderId ?? '',
+    accountId: event === 'accepted' ? '' : after.accountId,
+    reason,
+  });
+  const events: TrafficKey[] = [];
+  if (isUndelivered(before) && !isUndelivered(after) && after.status !== 'failed')
+    events.push(key('accepted'));
+  if (!hasArrived(before) && hasArrived(after)) events.push(key('delivered', isLate(after) ? 'late' : ''));
+  if (before.status !== 'failed' && after.status === 'failed' && after.verification === 'pending')
+    events.push(key('failed', after.failureReason ?? ''));
+  return events;
+}
+
+/** Seconds from the request within which a code should be on the phone: the objective in deploy/prometheus/alerts.yml. */
+const LATE_SECONDS = 30;
+
+const isLate = ({ createdAt, deliveredAt, readAt }: DeliveryFacts): boolean =>
+  Number(deliveredAt ?? readAt) - createdAt.getTime() > LATE_SECONDS * 1_000;
+
+/** Whether a receipt has confirmed that the message is on the recipient's phone. */
+export const hasArrived = ({ status }: Pick<Send, 'status'>): boolean =>
+  status === 'delivered' || status === 'read';
+
+/** The counts of the last minutes that health findings read. */
+export interface RecentTraffic {
+  /** Sends that ended, accepted messages, and webhooks, of the last five minutes. */
+  fiveMinutes: readonly TrafficCount[];
+  /** Accepted messages and receipts of the last two minutes. */
+  twoMinutes: readonly TrafficCount[];
+}
+
+/** The sum of what matches. */
+export function sumOf(counts: readonly TrafficCount[], isMeant: (count: TrafficCount) => boolean): number {
+  return counts.reduce((sum, count) => sum + (isMeant(count) ? count.count : 0), 0);
+}
+
+/** What became of the sends of a country or a sender, or of all. */
+export interface EndedSends {
+  delivered: number;
+  failed: number;
+  /** Why most of them failed. */
+  reason: FailureReason | '';
+}
+
+/** The counts of ended sends in groups, by what `groupOf` says of a count; '' is a group too. */
+export function endedSends(
+  counts: readonly TrafficCount[],
+  groupOf: (count: TrafficCount) => string,
+): Map<string, TrafficCount[]> {
+  const groups = new Map<string, TrafficCount[]>();
+  for (const count of counts) {
+    if (count.event !== 'delivered' && count.event !== 'failed') continue;
+    const members = groups.get(groupOf(count));
+    if (members === undefined) groups.set(groupOf(count), [count]);
+    else members.push(count);
+  }
+  return groups;
+}
+
+/** The sum of ended sends. */
+export function endOf(counts: readonly TrafficCount[]): EndedSends {
+  return {
+    delivered: sumOf(counts, ({ event }) => event === 'delivered'),
+    failed: sumOf(counts, ({ event }) => event === 'failed'),
+    reason: mostOf(counts, 'reason') as EndedSends['reason'],
+  };
+}
+
+/** The reason or the account of most failed sends; '' without any. */
+function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
+  const failed = new Map<string, number>();
+  for (const { event, count, [by]: name } of counts)
+    if (event === 'failed') failed.set(name, (failed.get(name) ?? 0) + count);
+  const [most = ['', 0]] = [...failed].toSorted(([, a], [, b]) => b - a);
+  return most[0];
+}
+
+/**
+ * The ended sends of the group that are not of the account of which most failed, or where there are none, those of all other accounts.
+ *
+ * @param all also those outside the group
+ */
+export function endedOfOthers(group: readonly TrafficCount[], all: readonly TrafficCount[]): EndedSends {
+  const most = mostOf(group, 'accountId');
+  const ofOthers = (counts: readonly TrafficCount[]): TrafficCount[] =>
+    counts.filter(({ accountId }) => accountId !== most);
+  const others = ofOthers(group);
+  return endOf(others.length > 0 ? others : ofOthers(all));
+}

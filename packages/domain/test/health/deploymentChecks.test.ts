@@ -1,0 +1,182 @@
+import {
+  databaseChecks,
+  healthChecks,
+  numberPepperCheck,
+  skipped,
+  webhookCheck,
+  type DatabaseFacts,
+} from '../../src/health/deploymentChecks.js';
+import { recipientKeys } from '../../src/recipients/numberKeys.js';
+
+const RECIPIENT = '+5511987654321';
+const AGREES = { id: 'an-id', clockAheadMs: 0 } as const;
+const WELL: DatabaseFacts = {
+  version: '18.4',
+  settings: { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' },
+  clockAheadMs: 0,
+  connections: { used: 20, most: 97 },
+  rightsFault: null,
+  schemaFault: null,
+  processes: [
+    { ...AGREES, kind: 'api', release: '1.1.0', state: 'running' },
+    { ...AGREES, kind: 'api', release: '1.1.0', state: 'running', clockAheadMs: -5_000 },
+    { ...AGREES, kind: 'worker', release: '1.1.0', state: 'running' },
+    { ...AGREES, kind: 'worker', release: '0.9.0', state: 'stopped', clockAheadMs: 300_000 },
+  ],
+  keyVersions: [2],
+  senders: [
+    { state: 'active', account: null },
+    { state: 'paused', account: null },
+    { state: 'active', account: 'Loja Azul' },
+  ],
+  accountsWithoutSender: [],
+};
+
+const notOk = (change: Partial<DatabaseFacts>, keys: readonly number[] | null = [2, 1]): string[] =>
+  databaseChecks({ ...WELL, ...change }, keys)
+    .filter(({ ok }) => !ok)
+    .map(({ check, detail }) => `${check}: ${detail}`);
+
+describe('databaseChecks', () => {
+  it('says that all is well, and what was found', () => {
+    expect(notOk({})).toEqual([]);
+    expect(databaseChecks(WELL, [2, 1]).map(({ detail }) => detail)).toEqual(
+      expect.arrayContaining(['Running: 2 api, 1 worker, of release 1.1.0.', '2 of 3 can send.']),
+    );
+  });
+
+  it.each<[string, Partial<DatabaseFacts>, RegExp]>([
+    [
+      'fsync is off',
+      { settings: { ...WELL.settings, fsync: 'off' } },
+      /^database_durability: Set fsync to on/,
+    ],
+    [
+      'commits are not waited for',
+      { settings: { ...WELL.settings, synchronous_commit: 'off' } },
+      /^database_durability: Set synchronous_commit to on/,
+    ],
+    ['few connections are left', { connections: { used: 78, most: 97 } }, /^database_connections: 78 of 97/],
+    ['this clock is ahead', { clockAheadMs: 61_000 }, /^clocks: .* 61\.0 s ahead of/],
+    ['this clock is behind', { clockAheadMs: -7_500 }, /^clocks: .* 7\.5 s behind/],
+    [
+      'clocks of processes are off',
+      {
+        processes: [
+          ...WELL.processes,
+          { ...AGREES, id: 'fast', kind: 'api', release: '1.1.0', state: 'running', clockAheadMs: 300_000 },
+          { ...AGREES, id: 'slow', kind: 'worker', release: '1.1.0', state: 'running', clockAheadMs: -5_001 },
+        ],
+      },
+      /^clocks: .* api fast is 300\.0 s ahead of .* worker slow is 5\.0 s behind/,
+    ],
+    [
+      'a right is missing',
+      { rightsFault: 'the role x lacks rights on sends (select)' },
+      /^database_rights: The role x lacks rights on sends \(select\)\.$/,
+    ],
+    ['the schema is too old', { schemaFault: 'the schema is too old' }, /^schema: The schema is too old\.$/],
+    ['nothing runs', { processes: [] }, /^processes: No api and no worker runs/],
+    [
+      'the only worker is silent',
+      { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '1.1.0', state: 'silent' }] },
+      /^processes: No worker runs/,
+    ],
+    [
+      'two releases run',
+      { processes: [WELL.processes[0]!, { ...AGREES, kind: 'worker', release: '0.9.0', state: 'running' }] },
+      /^processes: Releases 0\.9\.0 and 1\.1\.0 run side by side/,
+    ],
+    ['a key is missing', { keyVersions: [2, 3] }, /^secret_key: .*version 3, which SECRET_KEY lacks/],
+    ['there is no sender', { senders: [] }, /^senders: There is no sender/],
+    [
+      'no sender can send',
+      { senders: [{ state: 'paused', account: null }] },
+      /^senders: No sender of those that all accounts share can send/,
+    ],
+    [
+      'no sender of an account can send',
+      { senders: [...WELL.senders, { state: 'paused', account: 'Loja Verde' }] },
+      /^senders: No sender of the account Loja Verde can send/,
+    ],
+    [
+      'an account sends by senders of its own and has none',
+      { accountsWithoutSender: ['Loja Verde'] },
+      /^senders: There is none for the account Loja Verde, which may send by no other/,
+    ],
+  ])('when %s', (_, change, expected) => {
+    expect(notOk(change)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it('judges nothing that it could not read, where the schema does not fit', () => {
+    const unread = { schemaFault: 'the schema is too old', processes: [], keyVersions: [], senders: [] };
+    expect(databaseChecks({ ...WELL, ...unread }, [2]).map(({ check }) => check)).toEqual([
+      'database',
+      'database_durability',
+      'database_connections',
+      'clocks',
+      'schema',
+    ]);
+  });
+
+  it('tells of older keys, and takes missing ones for no fault where SECRET_KEY is not known', () => {
+    const judged = (keys: readonly number[] | null, keyVersions: number[]) =>
+      databaseChecks({ ...WELL, keyVersions }, keys).find(({ check }) => check === 'secret_key')!;
+    expect(judged([2, 1], [1, 2]).detail).toMatch(/^Older keys are in use still: 1\./);
+    expect(judged(null, [9])).toEqual({ ...skipped('secret_key', 'SECRET_KEY'), ok: null });
+  });
+});
+
+describe('healthChecks', () => {
+  it('name the subject, the remedy and the runbook of each finding, and fail for none that operators wanted', () => {
+    const reason = 'rejected_by_provider';
+    const failures = { country: 'BR', reason, failed: 12, ended: 30, accounts: 1 } as const;
+    const template = { template: 'code', language: 'pt_BR', status: '', at: '', serving: 1 };
+    const account = { id: 'a', name: 'Loja Azul' };
+    expect(healthChecks([])).toMatchObject([{ check: 'health', ok: true }]);
+    const checks = healthChecks([
+      { name: 'insufficient_senders', cause: 'none', owner: 'us', severity: 'failing' },
+      { name: 'sends_failing', cause: 'country', owner: 'meta', severity: 'degraded', failures },
+      { name: 'senders_blocked', cause: 'template', owner: 'meta', severity: 'degraded', template },
+      { name: 'paused_by_operator', cause: 'hold', owner: 'held', severity: 'degraded' },
+      { name: 'no_workers', cause: 'none', owner: 'us', severity: 'degraded', account },
+    ]);
+    expect(checks.map(({ check, ok, detail }) => `${check} ${ok}, ${detail}`)).toEqual(
+      [
+        /^health_insufficient_senders false, failing, us: .* there is no sender\. .* Steps: docs\/runbooks\.md#insufficient_senders$/,
+        /^health_sends_failing false, degraded, meta, country BR, 12 of 30 sends failed, most by rejected_by/,
+        /^health_senders_blocked false, degraded, meta, template code pt_BR: /,
+        /^health_paused_by_operator true, degraded, held: Sends are on hold\. .*#paused_by_operator$/,
+        /^health_no_workers false, degraded, us, account Loja Azul: /,
+      ].map((line) => expect.stringMatching(line) as string),
+    );
+  });
+});
+
+describe('webhookCheck', () => {
+  it.each([
+    [{ status: 403, contentType: 'application/problem+json' }, true],
+    [{ status: 403, contentType: 'text/html' }, false],
+    [{ status: 404, contentType: 'application/problem+json' }, false],
+    ['ENOTFOUND', false],
+  ])('of %j is ok: %s', (answer, ok) => {
+    expect(webhookCheck(answer)).toMatchObject({ check: 'webhook', ok });
+  });
+});
+
+describe('numberPepperCheck', () => {
+  const pepper = (byte: number) => ({ current: 1, keys: new Map([[1, Buffer.alloc(32, byte)]]) });
+  const [recipientKey = ''] = recipientKeys(pepper(1), RECIPIENT);
+
+  it.each([
+    ['that finds the latest number', RECIPIENT, pepper(1), true],
+    ['that does not', RECIPIENT, pepper(2), false],
+    ['beside an erased number', '+55 ••••• 4321', pepper(2), true],
+    ['that is not set', RECIPIENT, null, null],
+  ])('of one %s', (_, recipient, given, ok) => {
+    expect(numberPepperCheck({ recipient, recipientKey }, given)).toMatchObject({
+      check: 'number_pepper',
+      ok,
+    });
+  });
+});

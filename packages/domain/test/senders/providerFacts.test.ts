@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import {
+  mergeAlerts,
+  mergeFacts,
+  messagingLimitName,
+  messagingLimitOf,
+  senderStop,
+  templateStop,
+  type BusinessAccountValues,
+  type Fact,
+  type Facts,
+  type FactSource,
+  type NumberValues,
+  type TemplateValues,
+  type ToldAlert,
+} from '../../src/index.js';
+
+const at = (seconds: number): Date => new Date(1_763_629_200_000 + seconds * 1000);
+const fact = <V>(value: V, seconds = 0, source: FactSource = 'webhook'): Fact<V> => ({
+  value,
+  at: at(seconds).toISOString(),
+  source,
+});
+
+describe('a fact', () => {
+  it.each<[string, number, FactSource, number, FactSource, boolean]>([
+    ['a later webhook counts', 1, 'webhook', 2, 'webhook', true],
+    ['an earlier webhook does not', 2, 'webhook', 1, 'webhook', false],
+    ['of one second, the webhook that comes later counts', 1, 'webhook', 1, 'webhook', true],
+    ['a read of a later second counts', 1, 'webhook', 2.1, 'read', true],
+    ['a read of the same second may be older', 1, 'webhook', 1.9, 'read', false],
+    ['a webhook of the second of a read may be newer', 1.9, 'read', 1, 'webhook', true],
+    ['a webhook from before a read does not count', 2, 'read', 1, 'webhook', false],
+    ['of reads, the later one counts', 1.2, 'read', 1.3, 'read', true],
+    ['an earlier read does not', 1.3, 'read', 1.2, 'read', false],
+  ])('%s', (_, knownAt, knownBy, seconds, source, counts) => {
+    const known: Facts<TemplateValues> = { status: fact('KNOWN', knownAt, knownBy) };
+    const { status } = mergeFacts<TemplateValues>(known, { status: 'TOLD' }, at(seconds), source);
+    expect(status?.value).toBe(counts ? 'TOLD' : 'KNOWN');
+  });
+
+  it('is the same in whatever order and how often webhooks of different seconds come', () => {
+    const reports = fc.uniqueArray(
+      fc.record({
+        seconds: fc.nat(50),
+        values: fc.record({ status: fc.string(), quality: fc.string() }, { requiredKeys: [] }),
+      }),
+      { selector: ({ seconds }) => seconds },
+    );
+    const end = (order: { seconds: number; values: Partial<TemplateValues> }[]): Facts<TemplateValues> =>
+      order.reduce<Facts<TemplateValues>>(
+        (known, { values, seconds }) => mergeFacts(known, values, at(seconds), 'webhook'),
+        {},
+      );
+    fc.assert(
+      fc.property(
+        reports.chain((all) =>
+          fc.tuple(fc.constant(all), fc.shuffledSubarray([...all, ...all], { minLength: all.length * 2 })),
+        ),
+        ([all, shuffled]) => {
+          expect(end(shuffled)).toEqual(end(all.toSorted((a, b) => a.seconds - b.seconds)));
+        },
+      ),
+    );
+  });
+});
+
+describe('a template', () => {
+  it.each(['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'PENDING', 'PENDING_DELETION'])(
+    'that is %s must not be used',
+    (status) => {
+      const reason = `${status} (FIRST_PAUSE)`;
+      expect(templateStop({ status: fact(status, 7), reason: fact('FIRST_PAUSE') })).toEqual({
+        reason,
+        word: reason,
+        at: at(7),
+        source: 'webhook',
+      });
+    },
+  );
+
+  it('must not be used in another category', () => {
+    const facts = { status: fact('APPROVED'), category: fact('UTILITY', 3, 'read') };
+    expect(templateStop(facts)).toMatchObject({
+      at: at(3),
+      source: 'read',
+      reason: expect.stringContaining('UTILITY'),
+    });
+  });
+
+  it.each<[string, Facts<TemplateValues>]>([
+    ['approved', { status: fact('APPROVED'), category: fact('AUTHENTICATION') }],
+    ['in a status that we do not know', { status: fact('SPARKLING') }],
+    ['unheard of', {}],
+  ])('is used while it is %s', (_, facts) => {
+    expect(templateStop(facts)).toBeNull();
+  });
+});
+
+describe('a sender', () => {
+  const restricted = [{ kind: 'RESTRICTED_BIZ_INITIATED_MESSAGING', until: at(100).getTime() / 1000 }];
+  const can = (value: 'AVAILABLE' | 'BLOCKED', seconds: number) =>
+    fact({ can: value, why: value === 'BLOCKED' ? 'no payment method' : null }, seconds, 'read');
+
+  it.each<[string, Facts<NumberValues>, Facts<BusinessAccountValues>]>([
+    ['its account is disabled', {}, { ban: fact('DISABLE') }],
+    ['its account is restricted', {}, { restrictions: fact(restricted) }],
+    ['its account was deleted', {}, { isDeleted: fact(true) }],
+    ['a read says so of its account', {}, { canSend: can('BLOCKED', 0) }],
+    ['a read says so of its number', { canSend: can('BLOCKED', 0) }, {}],
+    ['an older read knew nothing of the ban', {}, { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) }],
+  ])('stops when %s', (_, number, account) => {
+    expect(senderStop(number, account, at(10))).not.toBeNull();
+  });
+
+  it.each<[string, Facts<BusinessAccountValues>]>([
+    ['was banned before', { ban: fact('REINSTATE') }],
+    ['will be banned', { ban: fact('SCHEDULE_FOR_DISABLE') }],
+    ['has no restriction left', { restrictions: fact([]) }],
+    [
+      'may not add numbers',
+      { restrictions: fact([{ kind: 'RESTRICTED_ADD_PHONE_NUMBER_ACTION', until: null }]) },
+    ],
+    [
+      'was restricted until now',
+      { restrictions: fact([{ ...restricted[0]!, until: at(9).getTime() / 1000 }]) },
+    ],
+    ['can send, by a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
+    ['nobody has heard of', {}],
+  ])('goes on when its account %s', (_, account) => {
+    expect(senderStop({}, account, at(10))).toBeNull();
+  });
+});
+
+describe('a messaging limit', () => {
+  it.each([
+    ['TIER_250', 250],
+    ['TIER_UNLIMITED', Infinity],
+    ['TIER_NEW', null],
+    [undefined, null],
+  ])('%s is %s people', (name, most) => {
+    expect(messagingLimitOf(name)).toBe(most);
+  });
+
+  it.each([
+    [100_000, 'TIER_100K'],
+    [-1, 'TIER_UNLIMITED'],
+    [777, null],
+  ])('of %s is called %s', (most, name) => {
+    expect(messagingLimitName(most)).toBe(name);
+  });
+});
+
+describe('the alerts of a business account', () => {
+  const alert = (type: string) => ({ type, severity: null, detail: null });
+  const at = (second: number) => new Date(second * 1000);
+
+  it('are in the order of their times, whatever the order in which they come, and each is there once', () => {
+    const some = mergeAlerts([], [alert('late')], at(2));
+    const all = mergeAlerts(some, [alert('early')], at(1));
+    expect(all.map(({ type }) => type)).toEqual(['late', 'early']);
+    expect(mergeAlerts(all, [alert('early')], at(1))).toEqual(all);
+  });
+
+  it('are the last fifty', () => {
+    let all: ToldAlert[] = [];
+    for (let second = 0; second < 60; second++) all = mergeAlerts(all, [alert(String(second))], at(second));
+    expect(all).toHaveLength(50);
+    expect(all[0]).toMatchObject({ type: '59' });
+  });
+});

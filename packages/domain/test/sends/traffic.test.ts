@@ -1,0 +1,105 @@
+import { breakerTrips } from '@onecode/domain';
+import fc from 'fast-check';
+import type { Send } from '../../src/sends/send.js';
+import { trafficOf } from '../../src/sends/traffic.js';
+import { at, liveSend } from './sendFixtures.js';
+
+describe('trafficOf', () => {
+  const changed = (before: Partial<Send>, after: Partial<Send>): string[] =>
+    trafficOf(liveSend(before), liveSend({ ...before, ...after })).map(({ event }) => event);
+
+  it.each<[string, Partial<Send>, Partial<Send>, string[]]>([
+    ['a claim', { status: 'queued' }, { status: 'sending' }, []],
+    ['an acceptance', { status: 'sending' }, { status: 'sent' }, ['accepted']],
+    [
+      'a receipt before the answer',
+      { status: 'sending' },
+      { status: 'delivered' },
+      ['accepted', 'delivered'],
+    ],
+    ['a delivery', { status: 'sent' }, { status: 'delivered' }, ['delivered']],
+    ['a reading without a delivery', { status: 'sent' }, { status: 'read' }, ['delivered']],
+    ['a reading', { status: 'delivered' }, { status: 'read' }, []],
+    ['a loss', { status: 'sent' }, { lostAt: at(1) }, []],
+    ['an acceptance after a loss', { status: 'sent', lostAt: at(1) }, { lostAt: null }, ['accepted']],
+    ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
+    ['a failure before', { status: 'queued' }, { status: 'failed' }, ['failed']],
+    ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
+    ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
+    ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at(1) }, []],
+  ])('of %s', (_, before, after, expected) => {
+    expect(changed(before, after)).toEqual(expected);
+  });
+
+  it.each([
+    [{ status: 'delivered', deliveredAt: at(30) }, ''],
+    [{ status: 'delivered', deliveredAt: at(30.001) }, 'late'],
+    [{ status: 'read', readAt: at(30.001) }, 'late'],
+    [{ status: 'read', deliveredAt: at(1), readAt: at(30.001) }, ''],
+  ] as const)('tells a code that is on the phone late: %j', (after, reason) => {
+    const before = liveSend({ status: 'sent' });
+    expect(trafficOf(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
+  });
+
+  it('names country, sender and reason, and never a number', () => {
+    const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
+    const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };
+    expect(trafficOf(before, after)).toEqual([
+      {
+        event: 'failed',
+        country: 'ZZ',
+        senderId: 'sender-1',
+        accountId: before.accountId,
+        reason: 'rejected_by_provider',
+      },
+    ]);
+  });
+
+  it('leaves test sends out', () => {
+    const before = liveSend({ mode: 'test', status: 'queued' });
+    expect(trafficOf(before, { ...before, status: 'read' })).toEqual([]);
+  });
+});
+
+const RULE = { unverifiedPercent: 90, minSends: 50 };
+
+describe('the breaker', () => {
+  it.each([
+    [49, 49, 0, false],
+    [50, 45, 0, true],
+    [50, 44, 0, false],
+    [1000, 899, 0, false],
+    // Ten denials are a hundred unverified sends that few others outweigh.
+    [60, 50, 4, false],
+    [60, 50, 5, true],
+    // Where little is sent, people who deny it are no traffic.
+    [5, 5, 5, false],
+    [50, 40, 5, false],
+    [50, 40, 6, true],
+    // A busy and honest account is not stopped by a few people with a grudge.
+    [1000, 250, 722, false],
+  ])(
+    'at 90 percent of 50 sends, a denial as ten unverified ones: %i sends, %i unverified, %i denying: %s',
+    (sends, unverified, denying, trips) => {
+      expect(breakerTrips(RULE, { sends, unverified, denying })).toBe(trips);
+    },
+  );
+
+  it('never trips without sends or when all codes are verified, and a further unverified code never resets it', () => {
+    const rule = fc.record({
+      unverifiedPercent: fc.integer({ min: 1, max: 100 }),
+      minSends: fc.integer({ min: 1, max: 1000 }),
+    });
+    fc.assert(
+      fc.property(rule, fc.nat(1000), fc.nat(1000), fc.nat(50), (rule, verified, unverified, denying) => {
+        const sends = verified + unverified;
+        expect(breakerTrips(rule, { sends: 0, unverified: 0, denying: 0 })).toBe(false);
+        expect(breakerTrips(rule, { sends, unverified: 0, denying: 0 })).toBe(false);
+        if (breakerTrips(rule, { sends, unverified, denying })) {
+          expect(breakerTrips(rule, { sends: sends + 1, unverified: unverified + 1, denying })).toBe(true);
+          expect(breakerTrips(rule, { sends, unverified, denying: denying + 1 })).toBe(true);
+        }
+      }),
+    );
+  });
+});

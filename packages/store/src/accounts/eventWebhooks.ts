@@ -1,0 +1,169 @@
+import { newEventSecret, seal, sealedVersion, TEST_EVENT, unseal, type Keyring } from '@onecode/domain';
+import { audited, type Actor } from '../operations/audit.js';
+import type { Connection, Database } from '../client/database.js';
+import { newId } from '../client/ids.js';
+import { writeEvent } from '../mails/writeMails.js';
+import { takeAction, type Requester } from '../users/outwardLimits.js';
+
+/** The webhook of an account for its events, without its secret. */
+export interface EventWebhook {
+  url: string;
+  createdAt: Date;
+  /** When its receiver answered that it is gone for good (410): it gets nothing any more. */
+  goneAt: Date | null;
+}
+
+export async function findEventWebhook(
+  { prisma }: Connection,
+  accountId: string,
+): Promise<EventWebhook | null> {
+  return prisma.eventWebhook.findUnique({
+    where: { accountId },
+    select: { url: true, createdAt: true, goneAt: true },
+  });
+}
+
+/** For the audit log: paths and queries of addresses may hold secrets. */
+const hostOf = (url: string | undefined): string | null => (url === undefined ? null : new URL(url).host);
+
+const sealed = (keyring: Keyring, accountId: string, secret: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(seal(keyring, accountId, secret));
+
+/** Sets the address that gets an account's events. @returns the secret of a new webhook, shown nowhere else; null for an old one */
+export function setEventWebhook(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+  accountId: string,
+  url: string,
+): Promise<{ secret: string | null } | 'unknown'> {
+  return audited(database, actor, async (connection, log) => {
+    const { sql, prisma } = connection;
+    // Of two admins, the second finds what the first has set.
+    await sql.execute`select from accounts where id = ${accountId}::uuid for no key update`;
+    if ((await prisma.account.count({ where: { id: accountId } })) === 0) return 'unknown';
+    const before = await findEventWebhook(connection, accountId);
+    if (before?.url === url && before.goneAt === null) return { secret: null };
+    const secret = newEventSecret();
+    if (before === null)
+      await prisma.eventWebhook.create({
+        data: { accountId, url, sealedSecret: sealed(keyring, accountId, secret) },
+      });
+    else await prisma.eventWebhook.update({ where: { accountId }, data: { url, goneAt: null } });
+    const details = { before: { host: hostOf(before?.url) }, after: { host: hostOf(url) } };
+    await log({ action: 'webhook.set', accountId, subject: accountId, details });
+    return { secret: before === null ? secret : null };
+  });
+}
+
+/** Replaces the secret: from the next try on, only the new one signs. @returns null without a webhook */
+export function rotateEventSecret(
+  database: Database,
+  actor: Actor,
+  keyring: Keyring,
+  accountId: string,
+): Promise<string | null> {
+  return audited(database, actor, async ({ prisma }, log) => {
+    const secret = newEventSecret();
+    const { count } = await prisma.eventWebhook.updateMany({
+      where: { accountId },
+      data: { sealedSecret: sealed(keyring, accountId, secret) },
+    });
+    if (count === 0) return null;
+    await log({ action: 'webhook.rotate_secret', accountId, subject: accountId });
+    return secret;
+  });
+}
+
+/** Removes it with its events. @returns false where there is none */
+export function removeEventWebhook(database: Database, actor: Actor, accountId: string): Promise<boolean> {
+  return audited(database, actor, async ({ prisma }, log) => {
+    const [removed] = await prisma.eventWebhook.findMany({ where: { accountId }, select: { url: true } });
+    const { count } = await prisma.eventWebhook.deleteMany({ where: { accountId } });
+    if (count === 0) return false;
+    const details = { before: { host: hostOf(removed?.url) } };
+    await log({ action: 'webhook.remove', accountId, subject: accountId, details });
+    return true;
+  });
+}
+
+/** Notes that the receiver at this address is gone for good. What waits is given up, until somebody sends it again. */
+export async function endEventWebhook(
+  { sql }: Pick<Connection, 'sql'>,
+  accountId: string,
+  url: string,
+): Promise<void> {
+  await sql.execute`
+    with gone as (
+      update event_webhooks set gone_at = clock_timestamp() where account_id = ${accountId}::uuid and url = ${url} returning account_id
+    )
+    update outbox o set outcome = 'given_up', ended_at = clock_timestamp(), due_at = null, error = 'gone', answer = 410
+    from gone where o.account_id = gone.account_id and o.outcome is null`;
+}
+
+/** Seals the secrets with the keyring's current key, as `resealTokens` does; those that cannot be read stay. */
+export async function resealEventSecrets({ prisma, sql }: Connection, keyring: Keyring): Promise<void> {
+  await sql.execute`select from event_webhooks order by account_id for no key update`;
+  const webhooks = await prisma.eventWebhook.findMany({ select: { accountId: true, sealedSecret: true } });
+  for (const { accountId, sealedSecret: old } of webhooks) {
+    if (sealedVersion(old) === keyring.current || !keyring.keys.has(sealedVersion(old))) continue;
+    const sealedSecret = sealed(keyring, accountId, unseal(keyring, accountId, old));
+    await prisma.eventWebhook.update({ where: { accountId }, data: { sealedSecret } });
+  }
+}
+
+/** An event of the last days, and what became of it. */
+export interface EventDelivery {
+  id: string;
+  type: string;
+  createdAt: Date;
+  tries: number;
+  /** `waiting`, also while a worker posts it. */
+  state: 'waiting' | 'sent' | 'given_up';
+  /** The status of the last answer; null without one. */
+  answer: number | null;
+  /** Why the last try failed, where no answer came: a code. */
+  error: string | null;
+  /** When it is tried next, while it waits. */
+  dueAt: Date | null;
+  endedAt: Date | null;
+}
+
+const DELIVERIES_MAX = 100;
+
+/** The latest events of an account's webhook, the newest first. */
+export async function listEventDeliveries({ sql }: Connection, accountId: string): Promise<EventDelivery[]> {
+  return sql.query<EventDelivery[]>`
+    select id, kind as type, created_at as "createdAt", tries, coalesce(outcome, 'waiting') as state, answer, error, due_at as "dueAt",
+      ended_at as "endedAt"
+    from outbox where account_id = ${accountId}::uuid order by created_at desc, id limit ${DELIVERIES_MAX}::integer`;
+}
+
+/** Counts an event that a person has posted to the account's webhook. @throws LimitReached */
+export async function takeEvent(database: Database, by: Requester): Promise<void> {
+  await database.transaction(async (connection) => {
+    const webhook = await findEventWebhook(connection, by.accountId);
+    if (webhook !== null) await takeAction(connection, 'event', by, new URL(webhook.url).hostname);
+  });
+}
+
+/** Has an event posted once more, under the same id, and for a day from now. @returns false where there is none, or the receiver is gone */
+export async function repeatEvent({ sql }: Connection, accountId: string, id: string): Promise<boolean> {
+  const repeated = await sql.execute`
+    update outbox o set outcome = null, ended_at = null, due_at = clock_timestamp(), gives_up_at = clock_timestamp() + interval '1 day'
+    from event_webhooks w
+    where o.id = ${id}::uuid and o.account_id = ${accountId}::uuid and w.account_id = o.account_id and w.gone_at is null`;
+  return repeated === 1;
+}
+
+/** Writes an event that tells of nothing. @returns false where one waits already, without a webhook, and for one that is gone */
+export async function testEventWebhook(database: Database, accountId: string): Promise<boolean> {
+  return database.transaction(async (connection) => {
+    await connection.sql
+      .execute`select from event_webhooks where account_id = ${accountId}::uuid for no key update`;
+    const [waits] = await connection.sql.query<object[]>`
+      select 1 from outbox where account_id = ${accountId}::uuid and kind = ${TEST_EVENT.type} and outcome is null limit 1`;
+    if (waits !== undefined) return false;
+    return (await writeEvent(connection, accountId, TEST_EVENT, `webhook_test ${newId()}`)) === 1;
+  });
+}

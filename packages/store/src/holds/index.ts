@@ -1,0 +1,2 @@
+export * from './heldSends.js';
+export * from './holds.js';

@@ -1,0 +1,11 @@
+export * from './audit.js';
+export * from './deleteOldReports.js';
+export * from './health.js';
+export * from './healthReader.js';
+export * from './heartbeats.js';
+export * from './incidents.js';
+export * from './loggedReads.js';
+export * from './processes.js';
+export * from './restored.js';
+export * from './traffic.js';
+export { findLatestRecipient, readDatabaseFacts } from './deployment.js';

@@ -1,0 +1,14 @@
+export * from './accounts.js';
+export * from './denials.js';
+export * from './ledger.js';
+export * from './messageCosts.js';
+export * from './overview.js';
+export * from './refusedRequests.js';
+export * from './search.js';
+export * from './sendDetails.js';
+export * from './sendList.js';
+export * from './senderActivity.js';
+export type { SendSummary } from './sendSummary.js';
+export { InvalidCursor, type Page } from './pages.js';
+export { foldDays } from './dailyStatistics.js';
+export { timelineOf, type TimelineEvent } from './sendTimeline.js';

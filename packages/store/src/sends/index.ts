@@ -1,0 +1,13 @@
+export * from './changeSend.js';
+export * from './createSend.js';
+export * from './denials.js';
+export * from './eraseCodes.js';
+export * from './guessBudgets.js';
+export * from './identities.js';
+export * from './receipts.js';
+export * from './takeDeliveries.js';
+export * from './verifySend.js';
+export { AccountBusy } from './accountQueues.js';
+export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './readSend.js';
+export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './recipients.js';
+export { readRetention, retainAll, retainOnwards, type Retained } from './retention.js';

@@ -1,0 +1,14 @@
+export * from './invitations.js';
+export * from './mailedLinks.js';
+export * from './members.js';
+export * from './passkeys.js';
+export * from './passwords.js';
+export * from './signInLimits.js';
+export * from './signInLog.js';
+export * from './signUpLimits.js';
+export * from './userSecurity.js';
+export * from './userSessions.js';
+export * from './users.js';
+export { LimitReached, type LimitedAction } from './outwardLimits.js';
+export { deleteEndedTries } from './countedTries.js';
+export { endOvertakenSignIn, findPasswordHash } from './waysIn.js';

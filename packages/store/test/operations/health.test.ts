@@ -1,0 +1,396 @@
+import type { HoldTarget, TrafficCount } from '@onecode/domain';
+import { changeAccount } from '@onecode/store/accounts';
+import { placeHold, readHeldSends, releaseHold } from '@onecode/store/holds';
+import {
+  addTraffic,
+  createPresence,
+  createTrafficCounter,
+  deleteOldProcesses,
+  listHeartbeats,
+  listProcesses,
+  mergeOldTraffic,
+  readAttemptMinutes,
+  readProviderAnswers,
+  readReceiptStatistics,
+  readTraffic,
+  readWaitingSends,
+  recordHeartbeat,
+} from '@onecode/store/operations';
+import { readSenderActivity } from '@onecode/store/reports';
+import { readMigrations } from '@onecode/store/migrations';
+import {
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  useTestDatabase,
+  type TestCaller,
+} from '@onecode/testing';
+import { sendActions } from '../sends/sendActions.js';
+
+const store = useTestDatabase();
+
+describe('health', () => {
+  let live: TestCaller;
+  let test: TestCaller;
+  beforeAll(async () => {
+    live = await buildCaller(store.database, 'live', { credits: 1_000, freeQuota: 0 });
+    test = await buildCaller(store.database, 'test');
+  });
+  beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, processes, sends cascade`));
+
+  /** A send in some state, by direct SQL. */
+  async function waiting(columns: string, caller = live): Promise<string> {
+    const id = await buildSend(store.database, caller);
+    await store.sql(`update sends set ${columns} where id = $1`, [id]);
+    return id;
+  }
+
+  describe('what the health page reads of sends', () => {
+    it('tells sends that nobody has taken from those under way, and how long the oldest has been due', async () => {
+      await waiting("due_at = now() - interval '40 seconds'");
+      await waiting("due_at = now() - interval '20 seconds'", test);
+      await waiting("due_at = now() + interval '20 seconds'");
+      await waiting(
+        "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null",
+      );
+
+      const { due, forSender, held, underWay } = (await readWaitingSends(store.database)).waiting;
+      const none = { count: 0, oldestSeconds: null, othersSeconds: null, expirySeconds: null, accounts: 0 };
+      expect(due).toMatchObject({
+        count: 2,
+        oldestSeconds: expect.closeTo(40, 0),
+        othersSeconds: expect.closeTo(20, 0),
+        accounts: 2,
+      });
+      expect([forSender, held]).toEqual([none, none]);
+      expect(underWay).toMatchObject({ count: 1, accounts: 1 });
+    });
+
+    it.each<[string, () => HoldTarget]>([
+      ['all live delivery', () => ({ kind: 'live', target: '' })],
+      ['a country', () => ({ kind: 'country', target: 'BR' })],
+      ['an account', () => ({ kind: 'account', target: live.accountId })],
+    ])('tells what a switch holds from what waits for a sender: %s', async (_, target) => {
+      await waiting(
+        "awaiting_sender = true, created_at = now() - interval '30 seconds', due_at = expires_at, expires_at = now() + interval '90 seconds'",
+      );
+      expect((await readWaitingSends(store.database)).waiting.forSender).toEqual({
+        count: 1,
+        oldestSeconds: expect.closeTo(30, 0),
+        othersSeconds: null,
+        expirySeconds: expect.closeTo(90, 0),
+        accounts: 1,
+      });
+      await changeAccount(store.database, TEST_ACTOR, live.accountId, { senders: 'own' });
+      const { waiting: shared, own } = await readWaitingSends(store.database);
+      await changeAccount(store.database, TEST_ACTOR, live.accountId, { senders: 'shared' });
+      expect(shared.forSender.count).toBe(0);
+      expect(own).toEqual([
+        {
+          account: { id: live.accountId, name: 'Test account' },
+          waiting: expect.objectContaining({ count: 1, oldestSeconds: expect.closeTo(30, 0) }),
+        },
+      ]);
+      await placeHold(store.database, TEST_ACTOR, { ...target(), reason: 'a drill' });
+      const { forSender, held } = (await readWaitingSends(store.database)).waiting;
+      await releaseHold(store.database, TEST_ACTOR, target());
+      expect([forSender.count, held.count, held.oldestSeconds]).toEqual([0, 1, expect.closeTo(30, 0)]);
+    });
+  });
+
+  describe('what the health page reads of the provider', () => {
+    let attempts = 0;
+    // One time for all of a test: its calls must not straddle the end of a minute.
+    let now: Date;
+    beforeEach(() => {
+      now = new Date();
+    });
+    /** Calls that ended so many seconds ago and took so many milliseconds. */
+    async function calls(count: number, outcome: string, secondsAgo: number, tookMs = 0): Promise<void> {
+      const send = await buildSend(store.database, live);
+      for (let n = 0; n < count; n++)
+        await store.sql(
+          `insert into attempts (send_id, number, outcome, started_at, finished_at)
+           values ($1, $2, $3, $6::timestamptz - make_interval(secs => $4 + $5 / 1000.0), $6::timestamptz - make_interval(secs => $4))`,
+          [send, (attempts += 1), outcome, secondsAgo, tookMs, now],
+        );
+    }
+
+    it('counts calls by minute and outcome, without gaps and without those of before', async () => {
+      await calls(2, 'accepted', 600);
+      await calls(1, 'retry', 600);
+      await calls(3, 'unknown', 0);
+      await calls(4, 'accepted', 3_600);
+
+      const minutes = await readAttemptMinutes(store.database, 30);
+      expect(minutes).toHaveLength(30);
+      expect(
+        minutes
+          .map(({ minute }) => minute.getTime())
+          .every((at, n, all) => n === 0 || at - (all[n - 1] as number) === 60_000),
+      ).toBe(true);
+      expect(
+        minutes.filter(({ outcomes }) => Object.keys(outcomes).length > 0).map(({ outcomes }) => outcomes),
+      ).toEqual([{ accepted: 2, retry: 1 }, { unknown: 3 }]);
+    });
+
+    it('sums up the answers of the last minutes, with their median and 95th percentile', async () => {
+      for (let n = 1; n <= 21; n++) await calls(1, 'accepted', 60, n * 100);
+      await calls(2, 'retry', 60, 1_100);
+      await calls(1, 'unknown', 60, 1_100);
+      await calls(1, 'config', 60, 1_100);
+      await calls(1, 'sender', 60, 1_100);
+      await calls(9, 'retry', 900, 9_000);
+
+      expect(await readProviderAnswers(store.database, 5)).toEqual({
+        calls: 26,
+        accepted: 21,
+        failing: 3,
+        config: 1,
+        sender: 1,
+        secondsMedian: expect.closeTo(1.1, 3),
+        secondsP95: expect.closeTo(1.975, 2),
+        idleSeconds: expect.any(Number),
+      });
+    });
+
+    it('counts receipts that were applied, and those that were not in time', async () => {
+      await store.sql(
+        `insert into traffic_counts (began_at, event, country, sender_id, reason, count) values
+           (now() - interval '30 seconds', 'receipt_sent', 'BR', '', '', 2), (now() - interval '30 seconds', 'accepted', 'BR', '', '', 9),
+           (now() - interval '5 minutes', 'receipt_read', 'BR', '', '', 1), (now() - interval '1 hour', 'receipt_read', 'BR', '', '', 5)`,
+      );
+      await store.sql(
+        `insert into receipts (message_id, status, occurred_at, due_at) values
+           ('late', 'sent', now(), now() - interval '50 seconds'), ('later', 'sent', now(), now() + interval '1 minute')`,
+      );
+      expect(await readReceiptStatistics(store.database)).toEqual({
+        lastMinute: 2,
+        lastTenMinutes: 3,
+        due: 1,
+        oldestDueSeconds: expect.closeTo(50, 0),
+      });
+    });
+  });
+
+  describe('what workers note of their loops', () => {
+    it('is the last round of each within an hour, newest first, once they have told that they run', async () => {
+      const presences = Array.from({ length: 3 }, () =>
+        createPresence(store.database, { kind: 'worker', release: '1.1.0' }),
+      );
+      const [one, other, gone] = presences.map(({ id }) => id) as [string, string, string];
+      expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(false);
+      for (const presence of presences) await presence.tell();
+      expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(true);
+      await recordHeartbeat(store.database, 'sweep', gone);
+      await store.sql("update processes set sweep_at = now() - interval '40 seconds' where id = $1", [one]);
+      await store.sql("update processes set sweep_at = now() - interval '2 hours' where id = $1", [gone]);
+      await recordHeartbeat(store.database, 'deliver', other);
+      await recordHeartbeat(store.database, 'deliver', other);
+
+      const expected = [
+        { loop: 'deliver', workerId: other, secondsAgo: expect.closeTo(0, 0) },
+        { loop: 'sweep', workerId: one, secondsAgo: expect.closeTo(40, 0) },
+      ];
+      expect(await listHeartbeats(store.database)).toEqual(expected);
+    });
+  });
+});
+
+describe('traffic', () => {
+  beforeEach(() => store.sql('delete from traffic_counts'));
+
+  const count = (times: number, more: Partial<TrafficCount> = {}): TrafficCount => ({
+    event: 'failed',
+    country: 'BR',
+    senderId: 'a',
+    accountId: 'x',
+    reason: 'attempts_exhausted',
+    count: times,
+    ...more,
+  });
+
+  it('is added up, whoever counts, and in whatever order', async () => {
+    const counts = [count(1), count(2, { senderId: 'b' }), count(3, { country: 'MX' })];
+    await Promise.all(
+      Array.from({ length: 20 }, (_, nth) =>
+        addTraffic(store.database, nth % 2 === 0 ? counts : counts.toReversed()),
+      ),
+    );
+    const { totals, fiveMinutes, twoMinutes } = await readTraffic(store.database);
+    expect(totals).toEqual([
+      { event: 'failed', country: 'BR', reason: 'attempts_exhausted', count: 60 },
+      { event: 'failed', country: 'MX', reason: 'attempts_exhausted', count: 60 },
+    ]);
+    expect(fiveMinutes).toHaveLength(3);
+    expect(fiveMinutes).toEqual(twoMinutes);
+  });
+
+  it('leaves the last minutes with the time, and the totals never', async () => {
+    await addTraffic(store.database, [count(4)]);
+    await store.sql(`update traffic_counts set began_at = began_at - interval '3 minutes'`);
+    await addTraffic(store.database, [count(5)]);
+    const [recent] = (await readTraffic(store.database)).twoMinutes;
+    expect(recent).toEqual(count(5));
+    expect((await readTraffic(store.database)).fiveMinutes.reduce((sum, one) => sum + one.count, 0)).toBe(9);
+
+    for (let round = 0; round < 2; round++) {
+      await store.sql(`update traffic_counts set began_at = began_at - interval '20 minutes'
+        where began_at > '-infinity'`);
+      await Promise.all(Array.from({ length: 5 }, () => mergeOldTraffic(store.database)));
+      await addTraffic(store.database, [count(1, { event: 'delivered', reason: '' })]);
+    }
+    const { totals, fiveMinutes } = await readTraffic(store.database);
+    expect(totals).toEqual([
+      { event: 'delivered', country: 'BR', reason: '', count: 2 },
+      { event: 'failed', country: 'BR', reason: 'attempts_exhausted', count: 9 },
+    ]);
+    expect(fiveMinutes).toEqual([count(1, { event: 'delivered', reason: '' })]);
+    const rows = await store.sql(`select from traffic_counts where began_at = '-infinity'`);
+    expect(rows).toHaveLength(2);
+  });
+
+  it('that could not be written is written the next time', async () => {
+    const counter = createTrafficCounter();
+    const { count: _, ...key } = count(1);
+    counter.count(key);
+    await store.sql('alter table traffic_counts rename to away');
+    await expect(counter.flush(store.database)).rejects.toThrow('TableDoesNotExist');
+    counter.count(key);
+    await store.sql('alter table away rename to traffic_counts');
+    await counter.flush(store.database);
+    await counter.flush(store.database);
+    expect((await readTraffic(store.database)).fiveMinutes).toEqual([count(2)]);
+  });
+});
+
+describe('staff', () => {
+  let caller: TestCaller;
+  beforeAll(async () => {
+    caller = await buildCaller(store.database, 'live', { name: 'Loja Azul', credits: 1_000 });
+  });
+
+  it('see what a sender did within an hour, by outcome, with its errors latest first', async () => {
+    const [{ id: one }] = [await buildSender(store.database), await buildSender(store.database)];
+    const send = await buildSend(store.database, caller);
+    // One a minute for two hours, and one more.
+    await store.sql(
+      `insert into attempts (send_id, number, sender_id, outcome, error_code, started_at, finished_at)
+       select $1::uuid, n, $2::uuid, case when n % 10 = 0 then 'retry' else 'accepted' end,
+         case when n % 10 = 0 then 130429 end, now() - n * interval '1 minute', now() - n * interval '1 minute'
+       from generate_series(1, 120) n
+       union all select $1, 1000, $2, 'config', 190, now(), now()`,
+      [send, one],
+    );
+    expect(await readSenderActivity(store.database)).toMatchObject([
+      {
+        senderId: one,
+        outcomes: { accepted: 54, retry: 5, config: 1 },
+        errors: [
+          { outcome: 'config', errorCode: 190, times: 1 },
+          { outcome: 'retry', errorCode: 130429, times: 5 },
+        ],
+      },
+    ]);
+  });
+
+  it('see how much is held, up to ten thousand', async () => {
+    await sendActions(store).manyWaiting(caller, 10_500);
+    expect(await readHeldSends(store.database)).toMatchObject({ waiting: 10_000, isCapped: true });
+  });
+});
+
+describe('the presence of a process', () => {
+  beforeEach(async () => {
+    await store.sql('truncate processes');
+  });
+
+  const presence = (release = '1.1.0') => createPresence(store.database, { kind: 'api', release });
+  const seen = async (): Promise<unknown[]> =>
+    (await listProcesses(store.database)).map(({ id, state }) => ({ id, state }));
+
+  it('tells its release and the newest migration that it knows, again and again', async () => {
+    const one = presence();
+    expect(await one.tell()).toBeNull();
+    const [first] = await listProcesses(store.database);
+    expect(first).toMatchObject({
+      id: one.id,
+      kind: 'api',
+      release: '1.1.0',
+      lastMigration: (await readMigrations()).at(-1)!.name,
+      state: 'running',
+    });
+    await store.sql(`update processes set seen_at = now() - interval '2 minutes'`);
+    expect(await seen()).toEqual([{ id: one.id, state: 'silent' }]);
+    expect(await one.tell()).toBeNull();
+    expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
+  });
+
+  it('tells how far its clock is from the database’s, each time anew, and nothing that the round trip explains', async () => {
+    const one = presence();
+    const told = async (): Promise<number | null> => {
+      await one.tell();
+      return (await listProcesses(store.database))[0]!.clockAheadMs;
+    };
+    expect(await told()).toBe(0);
+    const { now } = Date;
+    let ahead: number | null;
+    let behind: number | null;
+    try {
+      Date.now = () => now() + 300_000;
+      ahead = await told();
+      Date.now = () => now() - 300_000;
+      behind = await told();
+    } finally {
+      Date.now = now;
+    }
+    // What the round trip took is taken off.
+    expect(ahead).toBeGreaterThan(290_000);
+    expect(ahead).toBeLessThanOrEqual(300_000);
+    expect(behind).toBeLessThan(-290_000);
+    expect(behind).toBeGreaterThanOrEqual(-300_000);
+    expect(await told()).toBe(0);
+  });
+
+  it('tells that it has stopped, and comes back where its row is lost', async () => {
+    const one = presence();
+    await one.tell();
+    await store.sql('truncate processes');
+    await one.tell();
+    expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
+    await one.end();
+    expect(await seen()).toEqual([{ id: one.id, state: 'stopped' }]);
+  });
+
+  it('is deleted an hour later, but for the last one of each release', async () => {
+    const [old, late, last] = [presence(), presence(), presence('1.0.0')];
+    await old.tell();
+    await last.tell();
+    await store.sql(`update processes set seen_at = now() - interval '61 minutes'`);
+    await late.tell();
+    await deleteOldProcesses(store.database);
+    expect(await store.sql('select id from processes order by release')).toEqual([
+      { id: last.id },
+      { id: late.id },
+    ]);
+  });
+
+  it('is not told by a release that the schema does not fit, which never ran then', async () => {
+    await store.sql(
+      `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
+       values ('of a test', '', '99990101000000_contract_since_1_2_0_drop', now())`,
+    );
+    expect(await presence('1.1.9').tell()).toMatch(
+      /^the schema is too new for release 1\.1\.9: .*_1_2_0_drop/,
+    );
+    expect(await presence('1.2.0').tell()).toBeNull();
+    expect(await store.sql('select release from processes')).toEqual([{ release: '1.2.0' }]);
+    await store.sql(`delete from _prisma_migrations where id = 'of a test'`);
+    const newest = (await readMigrations()).at(-1)!.name;
+    await store.sql('delete from _prisma_migrations where migration_name = $1', [newest]);
+    expect(await presence().tell()).toMatch(/^the schema is too old for release 1\.1\.0: .* is missing/);
+    await store.sql('alter table _prisma_migrations rename to journal');
+    expect(await presence().tell()).toMatch(/^the schema is too old/);
+  });
+});
