@@ -7,6 +7,7 @@ const REFUSED: readonly [path: string, specifier: string, why: string][] = [
   ['packages/domain/src/a.ts', 'node:fs', 'domain is pure'],
   ['packages/domain/src/a.ts', '@onecode/store', 'domain knows no other package'],
   ['packages/domain/src/a.ts', '../../store/src/index.js', 'not even by a path'],
+  ['packages/domain/src/sends/a.ts', '../../../store/src/sends/index.js', 'nor from a folder'],
   ['packages/code-samples/src/a.ts', '@onecode/domain', 'code-samples knows no other package'],
   ['packages/code-samples/src/a.ts', 'node:fs', 'code-samples is pure'],
   ['packages/store/src/a.ts', '@onecode/whatsapp', 'store knows domain only'],
