@@ -38,8 +38,8 @@ export default {
   testEnvironment: 'node',
   testSequencer: '<rootDir>/jest.sequencer.mjs',
   testTimeout: 60_000,
-  // Tests wait for processes and for time-outs often enough that a third worker fills two cores.
-  maxWorkers: 3,
+  // Tests wait for processes and for time-outs: with three workers, a sixth of two cores was idle.
+  maxWorkers: 4,
   // Modules of finished test files stay in a worker's memory; collecting them takes more time than starting a new worker.
   workerIdleMemoryLimit: '600MB',
   watchman: false,

@@ -8,6 +8,7 @@ const LONGEST = [
   'test/faults/faults.test.ts',
   'apps/console/test/pages/everyPage.test.ts',
   'test/console/journeys.test.ts',
+  'test/processes.test.ts',
   'test/journey.test.ts',
   'test/telemetry.test.ts',
   'test/examples/examples.full.test.ts',

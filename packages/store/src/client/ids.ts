@@ -8,12 +8,6 @@ export function newId(): string {
 /** The clock of the process that makes an id may differ from the database's by this much. */
 export const CLOCKS_APART_MS = 120_000;
 
-/** A bound between the ids that were made before this time and those made at it or later. */
-export function firstIdAt(time: Date): string {
-  const hex = time.getTime().toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
-}
-
 /** When an id was made, by the clock of its process. */
 export function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));

@@ -1,6 +1,6 @@
 import { addCounts, countTimes, NO_COUNTRY, TIME_BOUNDS } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { firstIdAt, timeOf } from '../client/ids.js';
+import { timeOf } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 const DAY_MS = 86_400_000;
@@ -103,17 +103,18 @@ async function foldDay(database: Database): Promise<boolean> {
       const day = new Date(Math.floor(timeOf(first.id).getTime() / DAY_MS) * DAY_MS);
       const end = new Date(day.getTime() + DAY_MS);
       if (end > first.settled) return false;
+      const afterDay = Prisma.sql`first_id_at(${end}::timestamptz)`;
       const [{ waits }] = await sql.query<[{ waits: boolean }]>`
-        select exists (select from sends where due_at is not null and id >= ${first.id}::uuid and id < ${firstIdAt(end)}::uuid)
-          or exists (select from receipts where due_at < 'infinity' and send_id >= ${first.id}::uuid and send_id < ${firstIdAt(end)}::uuid)
+        select exists (select from sends where due_at is not null and id >= ${first.id}::uuid and id < ${afterDay})
+          or exists (select from receipts where due_at < 'infinity' and send_id >= ${first.id}::uuid and send_id < ${afterDay})
           as waits`;
       if (waits) return false;
       const rows = new Map<string, FoldedCell>();
       for (let id: string | undefined = first.id; id !== undefined;) {
         const [next]: { id: string }[] = await sql.query<{ id: string }[]>`
-          select id from sends where id >= ${id}::uuid and id < ${firstIdAt(end)}::uuid order by id offset ${PART} limit 1`;
+          select id from sends where id >= ${id}::uuid and id < ${afterDay} order by id offset ${PART} limit 1`;
         const part = Prisma.sql`
-          select *, 1 as n from sends where id >= ${id}::uuid and id < ${next?.id ?? firstIdAt(end)}::uuid`;
+          select *, 1 as n from sends where id >= ${id}::uuid and id < ${next === undefined ? afterDay : Prisma.sql`${next.id}::uuid`}`;
         for (const cell of await sql.query<FoldedPart[]>(countSends(part, ALL_COUNTS, FOLDED)))
           addTo(rows, cell);
         id = next?.id;
@@ -127,7 +128,7 @@ async function foldDay(database: Database): Promise<boolean> {
       await sql.execute`
         insert into daily_statistics
         select * from jsonb_populate_recordset(null::daily_statistics, ${JSON.stringify(records)}::jsonb)`;
-      await sql.execute`update cursors set position = ${firstIdAt(end)}::uuid where name = 'statistics'`;
+      await sql.execute`update cursors set position = ${afterDay} where name = 'statistics'`;
       return true;
     },
     { timeout: FOLD_MS_MAX },

@@ -9,7 +9,6 @@ import {
   type Mode,
 } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { firstIdAt } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { countedUntil, countSends, type Cell, type CountedSends } from './dailyStatistics.js';
 
@@ -173,7 +172,7 @@ const edge = (order: 'asc' | 'desc', from: Date, to: Date): Prisma.Sql => Prisma
 
 /** By the time of the request, which the id of a send `s` begins with: the index is in its order. */
 const within = (from: Date, to: Date): Prisma.Sql =>
-  Prisma.sql`s.id >= ${firstIdAt(from)}::uuid and s.id < ${firstIdAt(to)}::uuid`;
+  Prisma.sql`s.id >= first_id_at(${from}::timestamptz) and s.id < first_id_at(${to}::timestamptz)`;
 
 /**
  * The sends of an application `scope`: all of them, or the first of each of as many equal spans as there are to be samples, each for as

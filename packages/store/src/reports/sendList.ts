@@ -8,7 +8,7 @@ import {
 } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { CLOCKS_APART_MS, firstIdAt, isId } from '../client/ids.js';
+import { CLOCKS_APART_MS, isId } from '../client/ids.js';
 import { InvalidCursor, type Page } from './pages.js';
 import { SUMMARY_COLUMNS, summaryOf, type SendSummary, type SummaryRow } from './sendSummary.js';
 
@@ -85,7 +85,7 @@ export async function listSends(
 
 /** The sends `s` of an application `a` that may match, along an index by id. */
 const ofApplication = (filter: SendFilter, before: string | undefined): Prisma.Sql => Prisma.sql`
-  s.application_id = a.id and s.id < ${before ?? endOf(filter)}::uuid and s.id >= ${beginOf(filter)}::uuid
+  s.application_id = a.id and s.id < ${before === undefined ? endOf(filter) : Prisma.sql`${before}::uuid`} and s.id >= ${beginOf(filter)}
   ${filter.status === 'failed' || filter.failureReason !== undefined ? Prisma.sql`and s.failed_at is not null` : Prisma.empty}
   ${filter.verification === 'locked' ? Prisma.sql`and s.locked_at is not null` : Prisma.empty}`;
 
@@ -110,15 +110,19 @@ const isOpen = ({ status, verification }: SendFilter): boolean =>
   status === 'queued' || status === 'sending' || verification === 'pending';
 
 /** An id above those of all matching sends. Ids are made before their sends, and by other clocks. */
-const endOf = ({ createdTo }: SendFilter): string =>
-  createdTo === undefined ? BEYOND_ALL : firstIdAt(new Date(createdTo.getTime() + CLOCKS_APART_MS));
+const endOf = ({ createdTo }: SendFilter): Prisma.Sql =>
+  createdTo === undefined
+    ? Prisma.sql`${BEYOND_ALL}::uuid`
+    : firstIdAt(createdTo.getTime() + CLOCKS_APART_MS);
 
 /** An id below those of all matching sends. */
-function beginOf(filter: SendFilter): string {
+function beginOf(filter: SendFilter): Prisma.Sql {
   const from = filter.createdFrom?.getTime() ?? 0;
   const openSince = isOpen(filter) ? Date.now() - OPEN_MS_MAX : 0;
-  return firstIdAt(new Date(Math.max(0, Math.max(from, openSince) - CLOCKS_APART_MS)));
+  return firstIdAt(Math.max(0, Math.max(from, openSince) - CLOCKS_APART_MS));
 }
+
+const firstIdAt = (ms: number): Prisma.Sql => Prisma.sql`first_id_at(${new Date(ms)}::timestamptz)`;
 
 const matches = ({
   applicationId,

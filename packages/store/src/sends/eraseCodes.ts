@@ -1,9 +1,4 @@
 import type { Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
-
-/** The lowest id that a send of now can have, less so many seconds, as an expression. Ids begin with their time in milliseconds. */
-const idOfSecondsAgo = (seconds: number): Prisma.Sql =>
-  Prisma.sql`rpad(lpad(to_hex(((extract(epoch from statement_timestamp()) - ${seconds}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
 /** An id is made before its send is inserted, and by another clock. */
 const LATE_SECONDS = 60;
@@ -24,7 +19,7 @@ export async function eraseExpiredCodes(database: Database, limit: number): Prom
       select s.id, s.expires_at > statement_timestamp() or coalesce(s.claimed_until > statement_timestamp(), false) as lives,
         s.sealed_code is not null and s.status = 'sent' and s.lost_at is null as has_code
       from begun cross join lateral (
-        select * from sends where id > begun.position and id < ${idOfSecondsAgo(LATE_SECONDS)} order by id limit ${limit}
+        select * from sends where id > begun.position and id < first_id_at(statement_timestamp() - make_interval(secs => ${LATE_SECONDS})) order by id limit ${limit}
       ) s
     ), expired as materialized (
       select id, has_code from page
