@@ -59,7 +59,6 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
         jobsUnderWay.delete(round);
       }
     };
-    // With `skipVersionCheck`, BullMQ takes Redis for an old version and wakes up for retries at whole seconds only.
     const worker = new Consumer(queue, process, {
       connection,
       prefix,

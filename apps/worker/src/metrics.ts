@@ -42,7 +42,7 @@ export function workerMetrics(registry: Registry) {
     }),
     throttles: new Counter({
       name: 'onecode_throttles_total',
-      help: 'Limits of the provider that were reached, by what they cover',
+      help: 'Limits of a sender, business account or app that Meta reported, by scope and error code',
       labelNames: ['scope', 'error_code'],
       registers,
     }),

@@ -13,7 +13,7 @@ let environment: WorkerEnvironment;
 let workers: TestWorker[];
 beforeEach(async () => {
   environment = await WorkerEnvironment.open();
-  environment.simulator.changeSettings({ senderLimit: true, pairLimit: true });
+  environment.simulator.changeSettings({ senderLimit: true });
   // No receipts, which would only add load.
   environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
   const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };

@@ -1,4 +1,4 @@
-// Run by runtimes.test.ts in each runtime: calls the built client, and prints what came of it.
+// Run by runtimes.full.test.ts in each runtime: calls the built client, and prints what came of it.
 import { IndeterminateVerificationError, Onecode, ProblemError } from '../dist/esm/index.js';
 
 const [baseUrl, apiKey] = process.argv.slice(2);

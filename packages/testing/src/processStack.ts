@@ -24,7 +24,6 @@ export interface ProcessStackOptions {
   workers?: number;
   /** Variables for the API and the workers. */
   env?: Record<string, string>;
-  simulatorEnv?: Record<string, string>;
   /** Puts something between the workers and the simulator. @returns its address without a path */
   provider?: (simulatorUrl: string) => Promise<string>;
   /** A new one unless given. The stack drops it when it stops. */
@@ -77,13 +76,7 @@ export class ProcessStack extends TestEnvironment {
     return stack;
   }
 
-  async #start({
-    apis = 1,
-    workers = 1,
-    env = {},
-    simulatorEnv = {},
-    provider,
-  }: ProcessStackOptions): Promise<void> {
+  async #start({ apis = 1, workers = 1, env = {}, provider }: ProcessStackOptions): Promise<void> {
     this.#env = env;
     await Promise.all(Array.from({ length: apis }, () => this.startApi()));
     const simulator = this.#run('packages/simulator/dist/main.js', {
@@ -93,7 +86,6 @@ export class ProcessStack extends TestEnvironment {
       WEBHOOK_URL: `${this.apis[0]}/webhooks/whatsapp`,
       SENT_DELAY_MS: '0',
       DELIVERED_DELAY_MS: '0',
-      ...simulatorEnv,
     });
     const url = await until(
       'the simulator',
@@ -107,11 +99,6 @@ export class ProcessStack extends TestEnvironment {
   /** The addresses of the APIs. */
   get apis(): string[] {
     return this.#apis.map(({ url }) => url);
-  }
-
-  /** The process ids of the APIs. */
-  get apiPids(): number[] {
-    return this.#apis.map(({ process }) => process.pid);
   }
 
   /** The metrics addresses of the API and the workers. */

@@ -2,8 +2,8 @@
 -- served least recently is first, and none gets a second send before the others have had one. Of an account's sends, the one whose code
 -- lives longest is first: the newest, whose person is still there.
 --
--- A turn is given only to a send that is not held and that some sender may serve within the horizon. Jumps along the index from one group
--- of sends that the same senders may serve to the next, and reads none while no sender has a permit or all live sends are held.
+-- Gives turns only to sends that are not held and that a sender can send within the horizon. The recursive query reads one index row for
+-- each group of an account, application, country and language, and none while no sender has a permit or all live sends are held.
 create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
 returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -41,6 +41,7 @@ begin
         and may_serve(a.account_id, a.application_ids, c.senders, g.account_id, g.application_id)
     )
   ), accounts_in_turn as materialized (
+    -- An equal share of the limit for each account, rounded up.
     select account_id, (p_limit - 1) / count(*) over () + 1 as sends from (
       select account_id from served group by account_id, served_at order by served_at nulls first, account_id limit p_limit
     ) a

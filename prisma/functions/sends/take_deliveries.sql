@@ -1,12 +1,12 @@
--- Takes sends for delivery. Live sends leave only through this function. The outcomes, each with the send as it is then:
--- claimed: for one call, by a sender whose permit is valid after `wait_ms`
--- waits: no permit soon; the send waits for a sender now
--- over (only where p_ids is null): it is due and cannot be sent
+-- Claims live sends for delivery; no other function does. Returns each send as this call leaves it, with an outcome:
+-- claimed: the caller may make one call, `wait_ms` from now
+-- waits: no sender has a permit soon (`direct_slot_wait_ms`); the send now waits for its account's turn
+-- over (only if p_ids is null): due but not claimed: a test send, one that may not be sent, or one that another transaction has locked
 --
--- p_ids: the sends that jobs name. Null takes all due sends, and then, up to the limit and the permits within the horizon, sends that wait
--- for a sender, in the turns of their accounts. A due send gets a permit only if one is near, so that it overtakes no turn.
+-- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the turns of their accounts. A due send
+-- gets a permit only if one is near, so that it overtakes no turn.
 --
--- The lock makes permits and turns exact for any number of callers. A send that another transaction is changing is left for later.
+-- The lock makes permits and turns exact for any number of callers.
 create or replace function take_deliveries(p_ids uuid[], p_limit integer, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
@@ -21,7 +21,7 @@ declare
   v_turns uuid[];
 begin
   perform lock_permits();
-  -- After the lock, so that the statements below see what its last holder has changed. Times have milliseconds.
+  -- Read after the wait for the lock, so that times never go back. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
     select s.id from sends s
@@ -41,13 +41,13 @@ begin
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
         and is_worth_sending(created_at, expires_at, v_now + v_direct)
       ) is true
-      -- The holder of the lock above waits for no other lock.
+      -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
     ) s
   ) e;
 
   if v_lapsed is not null then
-    -- Their workers died, or come too late.
+    -- Their leases have ended without an outcome.
     insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
       select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_lapsed)
       on conflict do nothing;
@@ -71,7 +71,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- The place in this batch makes the times of accounts that were served together differ.
+    -- Only turns that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1

@@ -1,8 +1,7 @@
 -- Gives these sends, in their order, permits of senders that may serve them, each at the earliest time within the horizon. A send that is
--- held, or for which no sender has a permit in time, gets none. Only `take_deliveries` calls it, under its lock.
+-- held, or for which no sender has a permit in time, gets none. The caller holds `lock_permits`.
 --
--- A sender's permits lie a tenth further apart than its throughput asks for, and a tenth of the throughput may be used at once, so that no
--- second holds more than the throughput. A block that lets single messages through has permits of its own (`active_stops`).
+-- A sender gets nine tenths of its throughput as a steady rate, and a tenth of it at once, so that no second exceeds the throughput. A block that lets single messages through has permits of its own (`active_stops`).
 create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
 returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
 -- One plan for each connection: planning takes longer than the choice of a sender.

@@ -1129,6 +1129,7 @@ begin
         and may_serve(a.account_id, a.application_ids, c.senders, g.account_id, g.application_id)
     )
   ), accounts_in_turn as materialized (
+    -- An equal share of the limit for each account, rounded up.
     select account_id, (p_limit - 1) / count(*) over () + 1 as sends from (
       select account_id from served group by account_id, served_at order by served_at nulls first, account_id limit p_limit
     ) a
@@ -1184,7 +1185,7 @@ declare
   v_turns uuid[];
 begin
   perform lock_permits();
-  -- After the lock, so that the statements below see what its last holder has changed. Times have milliseconds.
+  -- Read after the wait for the lock, so that times never go back. Columns store milliseconds.
   v_now := date_trunc('milliseconds', clock_timestamp());
   v_ids := coalesce(p_ids, array(
     select s.id from sends s
@@ -1204,13 +1205,13 @@ begin
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
         and is_worth_sending(created_at, expires_at, v_now + v_direct)
       ) is true
-      -- The holder of the lock above waits for no other lock.
+      -- Waiting for a locked row would delay every other claim.
       for no key update skip locked
     ) s
   ) e;
 
   if v_lapsed is not null then
-    -- Their workers died, or come too late.
+    -- Their leases have ended without an outcome.
     insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
       select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_lapsed)
       on conflict do nothing;
@@ -1234,7 +1235,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- The place in this batch makes the times of accounts that were served together differ.
+    -- Only turns that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1

@@ -31,7 +31,7 @@ const actorOf = ({ id, email }: Person): Actor & { id: string } => ({ kind: 'sta
 const currentPerson = new AsyncLocalStorage<Person>();
 
 /** Answers with an error in the form that bull-board's pages show. */
-function refuse(response: Response, status: number, why: 'away' | 'readOnly' | 'refused'): void {
+function refuse(response: Response, status: number, why: 'unavailable' | 'readOnly' | 'refused'): void {
   response.status(status).json({ error: BOARD_TEXTS[personOf(response).language][why], queues: [] });
 }
 
@@ -61,7 +61,7 @@ export function boardRouter(context: ConsoleContext): Router {
   });
   router.use('/api', actionsOf(context), (_request, response, next) => {
     if (context.queues.isReady()) next();
-    else refuse(response, 503, 'away');
+    else refuse(response, 503, 'unavailable');
   });
   router.use((request, response, next) => {
     const person = personOf(response);

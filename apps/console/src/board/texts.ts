@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { Locale } from '@onecode/domain';
 
 /** The texts that the board has besides bull-board's own. */
-type BoardTexts = Readonly<Record<'name' | 'back' | 'away' | 'readOnly' | 'refused' | 'openSend', string>>;
+type BoardTexts = Readonly<
+  Record<'name' | 'back' | 'unavailable' | 'readOnly' | 'refused' | 'openSend', string>
+>;
 
 /** Reads a file of the pages' locales. */
 const read = (file: string): unknown =>

@@ -33,17 +33,17 @@ type DeliveryEnd =
   | Exclude<Postponement | Settlement, { kind: 'reassign' | 'failed' }>
   /** `isRequestFault`: Meta refused the request itself, and would refuse it for any recipient. */
   | { kind: 'failed'; reason: FailureReason; isRequestFault?: boolean }
-  /** No call was made, because the worker stops or was frozen. */
+  /** No call was made: the worker is stopping, or it was too late for its permit or the code. */
   | { kind: 'released' }
   /** The send does not exist. */
   | { kind: 'gone' };
 
-/** A round ends after so many senders in turn, so that it does not go on for ever; the next round comes soon. */
-const REASSIGNMENTS_MAX = 20;
+/** Senders that one delivery tries. The send is still due then, so the loop takes it soon. */
+const SENDERS_TRIED_MAX = 20;
 /** A call that begins later than this after the time of its slot might outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
-/** Of a call that the worker could wait for no longer: the message may have gone out. */
+/** The outcome of a call that was still running when the worker stopped. The message may have been sent. */
 const UNANSWERED: Outcome = {
   kind: 'unknown',
   errorCode: null,
@@ -57,7 +57,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 
 /**
  * Delivers a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and writes the outcome.
- * After a fault of the sender, another sender takes over at once. A send that was taken without a claim fails if it is too late for it.
+ * After a fault of the sender, another sender takes over at once. A send that was not claimed is postponed or fails.
  *
  * @throws as `deliver`
  */
@@ -67,12 +67,12 @@ export async function deliverTaken(
   first: Taken | undefined,
 ): Promise<DeliveryEnd> {
   let taken = first;
-  for (let reassignments = 0; reassignments < REASSIGNMENTS_MAX; reassignments++) {
+  for (let tried = 1; ; tried++) {
     const end = await attempt(context, sendId, taken);
     if (end.kind !== 'reassign') return count(context, end);
+    if (tried === SENDERS_TRIED_MAX) return count(context, { kind: 'not_due' });
     taken = await take(context, sendId);
   }
-  return count(context, { kind: 'not_due' });
 }
 
 function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
@@ -122,7 +122,7 @@ async function attempt(
   });
 }
 
-/** Fails a send whose deadline has passed or whose code is finished. */
+/** Applies `postponeOrFail` to a send that was not claimed. */
 async function endDelivery(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   const { database, policy, log } = context;
   const beganAt = performance.now();
@@ -155,7 +155,7 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: nu
   const sender = await senders.open(senderId);
   const release = (): Promise<string | null> =>
     changeSendSnapshot(database, taken, (current, now) => releaseClaim(current, now, number));
-  // The last check before the call: a process that was frozen may have lost its claim, or the code may have expired.
+  // A process that was frozen may be too late for its lease, or the code may have expired.
   if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt))
     return { kind: (await release()) === 'released' ? 'released' : 'stale' };
   // Stopped between the claim and the call, by another message's answer or an operator.

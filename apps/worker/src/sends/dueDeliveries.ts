@@ -8,15 +8,15 @@ const JOB_WAIT_MS = 2_000;
 
 /** Deliveries without a job. */
 export interface DueDeliveries {
-  /** Starts the deliveries of what is due and of sends that waited for a sender, until nothing more may go out now. */
+  /** Starts deliveries of due and waiting sends until none can be sent now. */
   round(): Promise<void>;
-  /** Waits for those under way. */
+  /** Waits for the deliveries in progress. */
   ended(): Promise<void>;
 }
 
 /**
  * @param hasJobs whether Redis is connected, so that jobs wake workers for new sends
- * @param concurrencyMax how many may be under way
+ * @param concurrencyMax deliveries without a job at a time; jobs have a limit of their own
  */
 export function createDueDeliveries(
   context: WorkerContext,
@@ -47,7 +47,7 @@ export function createDueDeliveries(
         const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
         for (const one of claimed) start(one);
         metrics.dueDeliveries.inc(claimed.length);
-        // Before the next look, which would find the same ones.
+        // Before the next takeDue, which would return the same sends.
         for (const { send, outcome } of taken) {
           if (outcome !== 'over') continue;
           if (send.mode === 'test') await simulate(context, send.id);

@@ -75,10 +75,14 @@ const KINDS = {
       out_of_memory: { ...REDIS, sentence: 'Redis rejects writes: it is out of memory.' },
       read_only: { ...REDIS, sentence: 'Redis rejects writes: it is a replica, or has too few replicas.' },
       disk: { ...REDIS, sentence: 'Redis rejects writes: it cannot save to disk.' },
-      unfit: { ...REDIS, sentence: 'Redis is configured in a way that Onecode does not support.' },
+      unfit: {
+        ...REDIS,
+        sentence:
+          'Redis rejects the user, password or rights in REDIS_URL, or has a configuration that Onecode does not support.',
+      },
     },
     remedy:
-      'Codes are still sent, a moment later: workers read due sends from the database. Repair Redis, or replace it with an empty one. Only a worker that starts needs it.',
+      'Codes are still sent, a moment later: workers read due sends from the database. Repair Redis, or replace it with an empty one.',
   },
   no_workers: {
     owners: ['us'],
@@ -94,7 +98,7 @@ const KINDS = {
       loops: { check: 'loops', holdsUp: 'due', sentence: 'Workers run, but their loops are stuck.' },
       sends: { check: 'due', holdsUp: 'due', sentence: 'Sends wait for a worker.' },
       receipts: { check: 'receiptsDue', sentence: 'Receipts are stored but not applied.' },
-      retention: { check: 'loops', sentence: 'Old sends are kept longer than the settings allow.' },
+      retention: { check: 'loops', sentence: 'Daily statistics or retention are more than a day late.' },
     },
     remedy:
       'Check the workers’ log for errors. Restart a worker that hangs; if the workers are only busy, start another one.',

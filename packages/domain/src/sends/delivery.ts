@@ -94,7 +94,8 @@ type Eligibility = 'eligible' | 'settled' | 'not_due' | 'expired' | 'exhausted' 
 
 function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
   if (!isUndelivered(send)) return 'settled';
-  if (Number(send.dueAt) > Number(now) || Number(send.claimedUntil) > Number(now)) return 'not_due';
+  const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
+  if (isClaimed || (send.dueAt !== null && send.dueAt > now)) return 'not_due';
   if (now >= send.expiresAt) return 'expired';
   if (send.attempts >= policy.attemptsMax) return 'exhausted';
   if (send.verification !== 'pending') return 'code_settled';
@@ -181,12 +182,12 @@ export type Settlement =
   /** The sender cannot serve this send now: claim again at once for another, or to wait for one. */
   | { kind: 'reassign' }
   | { kind: 'failed'; reason: FailureReason }
-  /** No attempt is left, but a message may have gone out: a receipt decides, or the end of the wait for it. */
+  /** No further attempt follows, but a message may have been sent: wait for its receipt until `receiptUntil`. */
   | { kind: 'awaiting_receipt' }
   /** The attempt no longer holds the claim; nothing is written. */
   | { kind: 'stale' };
 
-/** Decides what follows from the outcome of the attempt that holds the claim: a worker that was frozen changes nothing. */
+/** Returns what follows from an attempt's outcome, or `stale` if the attempt has lost its claim. */
 export function settle(
   send: Send,
   now: Date,
@@ -207,7 +208,7 @@ export function settle(
 
   // A receipt came before the provider's answer. The store keeps what it told of this attempt, if it was this one's.
   if (!isUndelivered(send)) {
-    const sentAt = send.sentAt ?? send.deliveredAt ?? send.readAt ?? now;
+    const sentAt = send.deliveredAt ?? send.readAt ?? now;
     return done({ kind: 'accepted' }, send.sentAt === null ? { sentAt } : {});
   }
   if (outcome.kind === 'accepted') return done({ kind: 'accepted' }, acceptance(send, now));

@@ -14,7 +14,8 @@ const PAIR_EXPONENT_MAX = 4;
 
 /**
  * Returns the milliseconds to wait after the latest attempt: exponential, plus up to half of that as jitter, or the provider's
- * Retry-After, whichever is longer. After the nth limit of a pair, Meta recommends 4^n seconds.
+ * Retry-After, whichever is longer. After the nth limit of a pair, Meta recommends 4^n seconds; n counts
+ * all calls that used no attempt.
  *
  * @param random a number from 0 up to, not including, 1
  */
@@ -24,7 +25,6 @@ export function retryDelayMs(
   outcome: Outcome,
   random: number,
 ): number {
-  // A limit uses no attempt, so the earlier ones are the calls that are not among `attempts`.
   const baseMs = isPairLimit(outcome)
     ? 1000 * 4 ** Math.min(PAIR_EXPONENT_MAX, attemptNumber - attempts + 1)
     : backoffMs * 2 ** (attempts - 1);

@@ -10,20 +10,20 @@ interface Pending<Request, Result> {
 
 interface BatchLimits {
   batchSizeMax: number;
-  /** More than one lets the next batch start beside one that is overdue; else it waits for its end. */
+  /** Batches that may run at once; 1 by default. Above 1, the next batch starts when the current one is overdue. */
   concurrentBatchesMax?: number;
 }
 
-/** So many let no batch that waits, for somebody's lock, a slow disk or a silent connection, hold up the next one. */
+/** With three batches at once, one that waits for a lock, a slow disk or a silent connection does not delay the next. */
 export const OVERLAPPING_BATCHES_MAX = 3;
 
-/** What so many requests take at the most where nothing is in their way: an idle caller waits little, and a busy one shares more. */
+/** Milliseconds after which a batch counts as overdue: the longest that an unobstructed batch of this size takes. */
 const overdueAfterMs = (requests: number): number => 2 + requests;
 
 /**
- * Batches requests: those that arrive in one turn of the event loop, or while a batch is under way, share the next round trip. A busy
- * caller makes few round trips, and an idle one waits for nothing but the end of the turn. When the database refuses a batch for what
- * is in it, each of its requests runs alone, so that only the faulty one fails; when the database is away, all of them fail.
+ * Returns a function that batches requests. Those that arrive in one turn of the event loop, or while a batch runs, share a round trip. If
+ * PostgreSQL rejects a batch for its values, a lock or a time-out, its requests run again one by one, so that only the faulty one fails. If
+ * the connection fails, all requests of the batch fail.
  *
  * @param run returns one result for each request, in their order
  */
@@ -33,28 +33,28 @@ export function createBatcher<Request, Result>(
 ): (request: Request) => Promise<Result> {
   const queue: Pending<Request, Result>[] = [];
   let underWay = 0;
-  /** The batch that the next one waits for: neither done nor overdue. */
-  let awaited: object | null = null;
+  /** The batch that delays the next one: neither finished nor overdue. */
+  let blocking: object | null = null;
 
   const runBatch = async (batch: readonly Pending<Request, Result>[]): Promise<void> => {
     try {
       const results = await run(batch.map(({ request }) => request));
       for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
     } catch (error) {
-      if (batch.length > 1 && isRefusal(error)) for (const one of batch) await runBatch([one]);
+      if (batch.length > 1 && wasRolledBack(error)) for (const one of batch) await runBatch([one]);
       else for (const { reject } of batch) reject(error);
     }
   };
   const startNext = async (): Promise<void> => {
-    if (queue.length === 0 || awaited !== null || underWay >= concurrentBatchesMax) return;
+    if (queue.length === 0 || blocking !== null || underWay >= concurrentBatchesMax) return;
     const self = {};
     const release = (): void => {
-      if (awaited === self) awaited = null;
+      if (blocking === self) blocking = null;
       void startNext();
     };
-    awaited = self;
+    blocking = self;
     underWay += 1;
-    // Requests that one read of a socket brought belong together: otherwise the first goes alone and the rest wait for it.
+    // Collects all requests from one socket read. Otherwise the first would run alone and the rest would wait for it.
     await endOfTurn();
     const batch = queue.splice(0, batchSizeMax);
     const timer = setTimeout(release, overdueAfterMs(batch.length));
@@ -72,11 +72,10 @@ export function createBatcher<Request, Result>(
 }
 
 /**
- * Whether PostgreSQL undid a statement because of its values or of somebody in its way, by the classes of SQLSTATE: data (22),
- * integrity (23), rollback (40), raised (P0), in use (55), and cancelled for its time (57014). A statement without an answer may have
- * been done.
+ * Returns whether PostgreSQL rolled back a statement, by SQLSTATE: data (22), integrity (23), rollback (40), raised (P0), lock not available
+ * (55), cancelled (57014). A statement without a response may have been committed.
  */
-function isRefusal(error: unknown): boolean {
+function wasRolledBack(error: unknown): boolean {
   return /^(?:22|23|40|P0|55|57014)/.test(refusedBy(error)?.code ?? '');
 }
 
@@ -95,10 +94,10 @@ export function byOrdinal<Row>(
 const LOOK_UPS_MAX = 200;
 
 /**
- * Returns a look-up whose requests, while another is under way, share the next round trip.
+ * Returns a look-up function. Requests that arrive during another look-up share the next round trip.
  *
- * @param read returns the rows that it found
- * @returns finds the row of a request, or undefined
+ * @param read returns the rows found
+ * @returns a function that returns the row of a request, or undefined
  */
 export function createLookUp<Request, Row>(
   read: (database: Database, requests: Request[]) => Promise<WithOrdinal<Row>[]>,
@@ -112,7 +111,7 @@ export function createLookUp<Request, Row>(
   return (database, request) => batcherOf(database)(request);
 }
 
-/** Makes something once for each client, and keeps it as long as the client. */
+/** Returns a function that calls `make` once per client and keeps the result as long as the client. */
 export function oncePerClient<Client extends object, T>(make: (client: Client) => T): (client: Client) => T {
   const made = new WeakMap<Client, T>();
   return (client) => {

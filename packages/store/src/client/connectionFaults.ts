@@ -20,10 +20,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 const refusalOf = (error: unknown): string | undefined => REFUSALS[(error as { code?: string }).code ?? ''];
 
-/** Whether the driver was refused a connection for its user or password, which no waiting mends. */
+/** Returns whether the server rejected the user or password. Retrying does not help. */
 export const isRefusal = (error: unknown): boolean => refusalOf(error) !== undefined;
 
-/** A prepared statement is missing, or there already: the session was another client's. */
+/** The prepared statement is missing or exists already: the session belonged to another client. */
 const LOST_STATEMENT = /^(?:26000|42P05)$/;
 
 /** Why there was no usable connection to the database, in words without a secret; null for any other error. */

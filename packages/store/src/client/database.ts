@@ -9,17 +9,17 @@ import { FIXED_SETTINGS, POOLED_SETTINGS, UNBOUNDED_SETTINGS, type Settings } fr
 import { adapterSql, transactionSql, type Sql } from './sql.js';
 import { writingTimes } from './times.js';
 
-/** A handle on one transaction. A `Database` is one too, each of whose statements is a transaction by itself. */
+/** Runs statements, in one transaction or, as a `Database`, each in its own. */
 export interface Connection {
-  /** Prisma's models, for whatever is not hot. */
+  /** Prisma's models, for statements off the hot path. */
   readonly prisma: Prisma.TransactionClient;
   readonly sql: Sql;
 }
 
-/** The one handle on PostgreSQL that every function of this package takes first. */
+/** The database of a process. */
 export interface Database extends Connection {
   readonly prisma: PrismaClient;
-  /** Runs `work` in one transaction, which is rolled back when it throws. Milliseconds as Prisma takes them. */
+  /** Runs `work` in a transaction, and rolls it back if `work` throws. `maxWait` for a connection and `timeout` are in milliseconds. */
   transaction<R>(
     work: (connection: Connection) => Promise<R>,
     options?: { maxWait?: number; timeout?: number },
@@ -32,21 +32,21 @@ export interface Database extends Connection {
 export interface DatabaseOptions {
   connectionsMax: number;
   /**
-   * `transaction` if the address leads to a pooler in transaction mode, where nothing may be set on a session: the pooler, or the
-   * defaults of the role, must set what `sessionSettings` has.
+   * `transaction` if the address leads to a pooler, which rejects or drops session settings. The pooler or the role's defaults must then
+   * set those of `FIXED_SETTINGS` and `sessionSettings`.
    */
   pooler?: 'none' | 'transaction';
   /**
-   * For processes that look rows up and never scan a table. A prepared statement that was planned while a table was small would scan
-   * it, and keep that plan until statistics come, which may be long after the table has grown. So scans are off, joins go in the order
-   * in which they are written, and each connection plans a statement once, since every plan for it would be the same.
+   * For processes that look up rows and never scan a table. A statement prepared while a table is small would scan it, and keep that plan
+   * after the table has grown. So scans, hash joins and merge joins are off, joins run in the written order, and each connection plans a
+   * statement once.
    */
   byIndexOnly?: boolean;
-  /** Milliseconds for a connection and for a statement; 3,000 and 5,000 unless told: waiting longer is an error. */
+  /** Milliseconds to wait for a connection (default 3,000) and for a statement or transaction (default 5,000). */
   timeouts?: Timeouts;
   /** Called for each committed change of a send's delivery by this process. */
   onDelivery?: (before: DeliveryFacts, after: DeliveryFacts) => void;
-  /** Called for a connection that broke while idle; the pool replaces it by itself. */
+  /** Called when an idle connection, or one in a transaction, breaks. The pool replaces it. */
   onConnectionError?: (error: Error) => void;
 }
 
@@ -56,24 +56,20 @@ interface Timeouts {
 }
 
 const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
-/** How long after PostgreSQL should have ended a statement its connection counts as silent. */
+/** Milliseconds between the statement time-out and closing the connection as silent. */
 const SILENT_AFTER_MS = 500;
 
 /** Opens the pool, which connects at the first query. @param url may name several servers, see `Servers` */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
   const servers = new Servers(url, options.pooler === 'transaction' ? POOLED_SETTINGS : allSettings(options));
-  const pool = openPool(servers, options);
+  const { timeouts = TIMEOUTS } = options;
+  const pool = openPool(servers, options, timeouts);
   const adapter = adapterOf(pool, options);
-  // Any other format takes a stack trace for every query.
+  // The other formats capture a stack trace for every query.
   const prisma = new PrismaClient({
     adapter,
     errorFormat: 'minimal',
-    ...(options.timeouts && {
-      transactionOptions: {
-        maxWait: options.timeouts.connectionMs,
-        timeout: options.timeouts.statementMs,
-      },
-    }),
+    transactionOptions: { maxWait: timeouts.connectionMs, timeout: timeouts.statementMs },
   });
   return {
     prisma,
@@ -86,8 +82,11 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
   };
 }
 
-function openPool(servers: Servers, options: DatabaseOptions): pg.Pool {
-  const { connectionMs, statementMs } = options.timeouts ?? TIMEOUTS;
+function openPool(
+  servers: Servers,
+  options: DatabaseOptions,
+  { connectionMs, statementMs }: Timeouts,
+): pg.Pool {
   const pool = new pg.Pool({
     max: options.connectionsMax,
     Client: servers.clientClass(),
@@ -116,7 +115,7 @@ const allSettings = (options: DatabaseOptions): Settings => ({
   ...sessionSettings(options),
 });
 
-/** What a session has set in addition to `FIXED_SETTINGS`. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode. */
+/** Returns the settings of a process's sessions in addition to `FIXED_SETTINGS`: time-outs, and how statements are planned. */
 export function sessionSettings({
   timeouts: { statementMs } = TIMEOUTS,
   byIndexOnly = false,
@@ -147,7 +146,7 @@ function adapterOf(pool: pg.Pool, { onConnectionError }: DatabaseOptions): Prism
   return writingTimes(adapter);
 }
 
-/** Names of prepared statements by their texts: as many as the code has statements. Each connection keeps what it prepared. */
+/** Names of prepared statements by text. The code has a bounded number of texts. */
 const statementNames = new Map<string, string>();
 
 function statementName({ sql }: { sql: string }): string {
@@ -159,13 +158,13 @@ function statementName({ sql }: { sql: string }): string {
   return name;
 }
 
-/** Closes the pool once the queries under way have ended. */
+/** Closes the pool after running queries finish. */
 export async function closeDatabase({ prisma, pool }: Database): Promise<void> {
   await prisma.$disconnect();
   await pool.end();
 }
 
-/** Succeeds when PostgreSQL answers, and refuses no new connection. @throws Error that says why there is no connection, or the driver's error */
+/** Checks that PostgreSQL responds and accepts new connections. @throws Error with the reason, or the driver's error */
 export async function pingDatabase(database: Database): Promise<void> {
   try {
     await database.sql.query`select 1`;

@@ -3,25 +3,25 @@ import { UnusableDatabase } from './servers.js';
 import { findSettingsFault } from './settings.js';
 import type { Sql } from './sql.js';
 
-/** The tables that a process only reads, or only adds to. It reads and writes every other one. */
+/** Rights on tables that processes only read or only append to. All other tables need `RIGHTS_USUAL`. */
 const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   _prisma_migrations: ['select'],
   audit_entries: ['select', 'insert'],
 };
 const RIGHTS_USUAL = ['select', 'insert', 'update', 'delete'];
-/** More tables are counted, and not named. */
+/** How many tables and functions the message names; it counts the rest. */
 const NAMED_MAX = 3;
 
 interface Lacking {
   role: string;
-  /** Null where no schema may be used, and so nothing in it. */
+  /** The table or function; null if the role cannot use the schema `public`. */
   name: string | null;
   rights: string[];
 }
 
 /**
- * Returns what keeps the role of a process from its work, in a sentence: the way to the database, a setting of its sessions, or the rights
- * that it lacks. Returns null without a fault, and without tables.
+ * Returns why a process cannot use the database, in one sentence: the pooler, a session setting or missing rights. Returns null if nothing
+ * is wrong, or before the first migration.
  */
 export async function findRightsFault({ sql, pool }: Pick<Database, 'sql' | 'pool'>): Promise<string | null> {
   try {
@@ -61,7 +61,7 @@ async function findLack(sql: Sql): Promise<string | null> {
   return `the role ${first.role} lacks rights on ${named.join(', ')}${more}: docs/deploy.md#the-database has the grants`;
 }
 
-/** Succeeds when PostgreSQL answers, and its role and settings let a process work. @throws Error that says why not */
+/** Checks that PostgreSQL responds and that role and settings are sufficient. @throws Error with the reason */
 export async function checkDatabase(database: Database): Promise<void> {
   await pingDatabase(database);
   const fault = await findRightsFault(database);

@@ -6,10 +6,10 @@ import { isRefusal } from './connectionFaults.js';
 import type { Settings } from './settings.js';
 import { readingTimes } from './times.js';
 
-/** The database must not be used as it is configured. The message is one line for operators, and holds no secret. */
+/** The database or its address is misconfigured. The message is one line for operators, without secrets. */
 export class UnusableDatabase extends Error {}
 
-/** A statement got no answer in time, as when a firewall forgets a connection. The driver adapter takes it for a socket's time-out. */
+/** A statement got no response in time, for example because a firewall dropped the connection. The adapter reports `SocketTimeout`. */
 class SilentConnection extends Error {
   readonly code = 'ETIMEDOUT';
   readonly errno = constants.errno.ETIMEDOUT;
@@ -17,7 +17,7 @@ class SilentConnection extends Error {
   override readonly message = 'the database does not answer';
 }
 
-/** Milliseconds to connect to each server of an address, and for its answer, when looking for the one that takes writes. */
+/** Milliseconds to connect to a server, and for its response, while searching for the writable one. */
 const SEARCH_MS_MAX = 3_000;
 
 const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
@@ -34,19 +34,19 @@ const DriverClient = pg.Client as unknown as new (config?: pg.ClientConfig) => D
 type Server = Pick<pg.Client, 'host' | 'port'>;
 
 /**
- * The servers that an address names: `postgres://user@one:5432,two:5432/database`. The one that takes writes gets all connections. Among
- * several, it is searched for before the first connection and again whenever a connection fails.
+ * The servers in an address, such as `postgres://user@one:5432,two:5432/database`. With several, all connections go to the writable one,
+ * which is searched for before the first connection and again after each connection failure.
  */
 export class Servers {
   readonly #urls: readonly [string, ...string[]];
-  /** Whether only a server that takes writes is used: `target_session_attrs`, which is `read-write` by default for several servers. */
-  readonly #isWriter: boolean;
+  /** Whether to reject read-only servers: `target_session_attrs`, which is `read-write` by default for several servers. */
+  readonly #needsWriter: boolean;
   #found: Promise<Server> | null = null;
   #isSearching = false;
   /** Whether the last new connection was refused for its user or password. */
   #isRefused = false;
 
-  /** @param settings that each connection asks for in its start-up packet, which costs no round trip */
+  /** @param settings sent in the start-up packet of each connection, without another round trip */
   constructor(
     url: string,
     private readonly settings: Settings,
@@ -54,12 +54,12 @@ export class Servers {
     const [, before = '', hosts = '', after = ''] = ADDRESS.exec(url) ?? [];
     const urls = hosts.split(',').map((host) => new URL(before + host + after));
     const attributes = urls[0]?.searchParams.get('target_session_attrs');
-    this.#isWriter = (attributes ?? (urls.length > 1 ? 'read-write' : 'any')) !== 'any';
+    this.#needsWriter = (attributes ?? (urls.length > 1 ? 'read-write' : 'any')) !== 'any';
     for (const { searchParams } of urls) searchParams.delete('target_session_attrs');
     this.#urls = urls.map(({ href }) => href) as [string, ...string[]];
   }
 
-  /** Tries a new connection if the last one was refused, which open ones hide. @throws the driver's error when it is refused again */
+  /** Opens a connection if the last new one was rejected for its user or password, which open ones hide. @throws if it is rejected again */
   async retryRefused(): Promise<void> {
     if (!this.#isRefused) return;
     try {
@@ -80,7 +80,7 @@ export class Servers {
     return found;
   }
 
-  /** Until another server is found, new connections use the present one and do not wait for the search. */
+  /** Searches in the background: new connections use the last server meanwhile. Without a result, the next connection searches again. */
   async #searchAgain(): Promise<void> {
     if (this.#urls.length === 1 || this.#isSearching) return;
     this.#isSearching = true;
@@ -90,8 +90,8 @@ export class Servers {
   }
 
   #search(): Promise<Server> {
-    return Promise.any(this.#urls.map((url) => this.#probe(url))).catch((error: AggregateError) => {
-      throw error.errors[0];
+    return Promise.any(this.#urls.map((url) => this.#probe(url))).catch(({ errors }: AggregateError) => {
+      throw explainPoolerRejection(errors[0] as Error);
     });
   }
 
@@ -111,13 +111,13 @@ export class Servers {
     }
   }
 
-  /** A standby accepts connections too, and a server may become one at any time. */
+  /** Rejects read-only servers: standbys accept connections too, and a server may become one at any time. */
   async #refuseReader(client: pg.Client): Promise<void> {
-    if (!this.#isWriter) return;
+    if (!this.#needsWriter) return;
     const { rows } = await client.query<{ isReader: boolean }>(
       `select pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' as "isReader"`,
     );
-    if (rows[0]?.isReader !== false) throw new Error('no server of the address takes writes');
+    if (rows[0]?.isReader !== false) throw new Error('no server in DATABASE_URL accepts writes');
   }
 
   async #open(client: DriverClient, connect: () => Promise<unknown>, silentMs: number): Promise<void> {
@@ -131,7 +131,7 @@ export class Servers {
       if (isRefusal(error)) this.#isRefused = true;
       void this.#searchAgain();
       closeClient(client);
-      throw explained(error as Error);
+      throw explainPoolerRejection(error as Error);
     }
   }
 
@@ -146,7 +146,7 @@ export class Servers {
       constructor({ query_timeout: silentMs = 0, ...config }: pg.ClientConfig = {}) {
         super({ ...config, connectionString });
         this.#silentMs = silentMs;
-        // The pool listens only later: without a listener, a lost connection would end the process.
+        // The pool adds its listener after connecting. Without one, a lost connection would end the process.
         this.on('error', () => void searchAgain());
       }
 
@@ -177,11 +177,11 @@ function clientWith(settings: Settings): typeof DriverClient {
   };
 }
 
-/** The driver's own time-out of a statement would leave the connection, which still waits for the answer, to the next transaction. */
+/** Closes a connection whose statement got no response. The driver's own time-out would return it to the pool while it still waits. */
 function breakWhenSilent(client: DriverClient, silentMs: number): void {
   const socket = client.connection.stream as Socket;
   socket.setTimeout(silentMs);
-  // Emitted for idle connections too. The next write starts the time again.
+  // Emitted for idle connections too, which stay open. The next write restarts the timer.
   socket.on('timeout', () => {
     if (!client.readyForQuery) socket.destroy(new SilentConnection());
   });
@@ -192,17 +192,17 @@ function closeClient(client: pg.Client): void {
   client.end().catch(() => {});
 }
 
-/** PgBouncer refuses start-up settings by this message, which names the first of them. */
-function explained(error: Error): Error {
+/** Replaces PgBouncer's "unsupported startup parameter" by an error that names the remedy. */
+function explainPoolerRejection(error: Error): Error {
   const refusal = /unsupported startup parameter\b.*/.exec(error.message)?.[0];
   return refusal === undefined
     ? error
     : new UnusableDatabase(
-        `the pooler refuses the settings of a session (${refusal}): set DATABASE_POOLER=transaction as docs/operations.md#poolers says; npm run migrate needs PostgreSQL itself, in MIGRATE_DATABASE_URL`,
+        `the pooler refuses the settings of a session (${refusal}): set DATABASE_POOLER=transaction (see docs/operations.md#poolers); npm run migrate needs PostgreSQL itself, in MIGRATE_DATABASE_URL`,
       );
 }
 
-/** Prisma's adapter gives each query types of its own, which read times otherwise. */
+/** Adds our time parsers to a query, because Prisma's adapter passes its own with each one. */
 function withTimes(query: unknown): never {
   const isConfig = typeof query === 'object' && query !== null && 'text' in query && !('submit' in query);
   return (isConfig ? { ...query, types: readingTimes((query as pg.QueryConfig).types) } : query) as never;

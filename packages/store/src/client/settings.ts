@@ -4,8 +4,8 @@ import type pg from 'pg';
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * The settings that a connection asks for through any pooler: PgBouncer keeps them for each client, in whichever session it runs. Days
- * without an offset mean UTC, and times are read in ISO form.
+ * The settings that a connection requests even through a pooler, because PgBouncer tracks them per client. Dates without an offset mean
+ * UTC, and times are returned in ISO format.
  */
 export const POOLED_SETTINGS: Settings = {
   TimeZone: 'UTC',
@@ -14,47 +14,46 @@ export const POOLED_SETTINGS: Settings = {
 };
 
 /**
- * The settings that decide the results of statements. Each session has them, so that no default of the server, the database or the role
- * changes a result. deploy/pgbouncer/pgbouncer.ini has the same for poolers in transaction mode.
+ * Settings that change the results of statements. A direct connection requests them in its start-up packet; behind a pooler,
+ * `connect_query` in deploy/pgbouncer/pgbouncer.ini sets them.
  */
 export const FIXED_SETTINGS: Settings = {
-  standard_conforming_strings: 'on',
   search_path: 'public',
-  // Statements lock rows, and then read what the transaction before them has committed.
+  // Under `repeatable read`, a statement that waited for a row lock would fail instead of reading the committed row.
   default_transaction_isolation: 'read committed',
   array_nulls: 'on',
   extra_float_digits: '1',
   gin_fuzzy_search_limit: '0',
-  // On, it also ends a session for an error that a function catches.
+  // When on, an error that a function catches also closes the session.
   exit_on_error: 'off',
 };
 
-/** Settings that only the operator can change: one is for superusers, and a database keeps its encoding. */
+/** Settings that a connection does not set: the first needs a superuser, the second belongs to the database. */
 const OPERATOR_SETTINGS: Settings = { session_replication_role: 'origin', server_encoding: 'UTF8' };
 
 /** Turns off time-outs that the operator may have set as defaults: processes bound their statements by `statement_timeout`. */
 export const UNBOUNDED_SETTINGS: Settings = { lock_timeout: '0', idle_session_timeout: '0' };
 
 /**
- * Returns the settings of a session that differ from those that our statements rely on, with their values and the remedy, on one line;
- * null if all are right.
+ * Returns one line with each setting of a session that differs from the value our statements need, and the statement that corrects it;
+ * null if all match.
  *
- * @param more further settings that the session must have
+ * @param more additional required settings
  */
 export async function findSettingsFault(
   client: Pick<pg.ClientBase, 'query'>,
   more: Settings = {},
 ): Promise<string | null> {
-  const wanted = { ...FIXED_SETTINGS, ...OPERATOR_SETTINGS, DateStyle: 'ISO', ...more };
+  const wanted = { ...POOLED_SETTINGS, ...FIXED_SETTINGS, ...OPERATOR_SETTINGS, ...more };
   const { rows } = await client.query<{ name: string; fault: string; remedy: string }>(
     `select name, format('%s is %L instead of %L', name, current_setting(name, true), value) as fault,
        case name
-         when 'server_encoding' then 'create it with the encoding UTF8'
+         when 'server_encoding' then 'create the database again with the encoding UTF8'
          else format('alter role %I in database %I set %s = %L', session_user, current_database(), name, value)
        end as remedy
      from unnest($1::text[], $2::text[]) as wanted (name, value)
      where case name
-       -- Any path is right that leads to this schema first. A role that may not use it lacks a right.
+       -- Accepts any path whose first schema is this one. A role that cannot use the schema is reported as missing a right.
        when 'search_path' then current_schema() is distinct from value and current_setting(name) <> value
        -- The order of day and month, as in 'ISO, DMY', does not change how times are written.
        when 'DateStyle' then current_setting(name) not like value || ',%'
@@ -64,8 +63,8 @@ export async function findSettingsFault(
   );
   if (rows.length === 0) return null;
   const remedies = rows.map(({ remedy }) => remedy);
-  // Without a pooler, each connection sets these itself.
-  if (rows.some(({ name }) => name in FIXED_SETTINGS))
+  // Direct connections set these themselves, so a difference comes from a pooler.
+  if (rows.some(({ name }) => name in FIXED_SETTINGS || name in POOLED_SETTINGS))
     remedies.push('or set it in the pooler, as deploy/pgbouncer/pgbouncer.ini does');
   return `the database cannot be used as it is configured, ${rows.map(({ fault }) => fault).join(' and ')}: ${remedies.join('; ')}`;
 }

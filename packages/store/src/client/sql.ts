@@ -12,15 +12,15 @@ type Statement = TemplateStringsArray | Prisma.Sql;
 
 /** Raw SQL. `refusedBy` reads the rejections. */
 export interface Sql {
-  /** The rows of the answer, with their columns' names. The caller vouches for the type: `query<[Row]>` is exactly one row. */
+  /** Returns the rows, keyed by column name. The row type is not checked; `query<[Row]>` asserts exactly one row. */
   query<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
-  /** Like `query`, for statements that change nothing: repeated once, on a new connection, if the connection is silent or breaks. */
+  /** Like `query`, for statements that change nothing. Outside a transaction, repeats it once on a new connection if its own is lost. */
   read<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
   /** The number of rows that the statement changed, or locked where it is a `select`. */
   execute(statement: Statement, ...values: unknown[]): Promise<number>;
 }
 
-/** The driver writes each value as PostgreSQL reads it. */
+/** Makes the adapter pass a value to the driver without converting it. */
 const UNCONVERTED: ArgType = { arity: 'scalar', scalarType: 'unknown' };
 
 const unchanged = (value: unknown): unknown => value;
@@ -45,8 +45,8 @@ const PARSERS: Partial<Record<ColumnType, (value: never) => unknown>> = {
 };
 
 /**
- * Raw SQL outside of transactions, by Prisma's driver adapter alone. Prisma's engine would return the same after a plan of its own, a
- * copy of the parameters and two conversions of the rows: two to three times the work on the hot paths.
+ * Raw SQL outside transactions, through Prisma's driver adapter alone. Prisma's engine returns the same, but plans, copies the parameters and
+ * converts the rows twice: two to three times the work on hot paths.
  */
 export function adapterSql(factory: PrismaPg): Sql {
   let connected: Promise<SqlDriverAdapter> | undefined;
@@ -91,8 +91,7 @@ export function transactionSql(client: Prisma.TransactionClient): Sql {
 }
 
 /**
- * Logs and the queue board show an error's `code`, but the adapter puts PostgreSQL's in the cause. The prefix tells it from a one-time
- * code: logs and board redact five bare digits.
+ * Rethrows with PostgreSQL's SQLSTATE as `code`, which logs and the queue board show. The board shows only codes with this prefix.
  */
 function throwWithCode(error: unknown): never {
   const code = refusedBy(error)?.code;
@@ -102,7 +101,7 @@ function throwWithCode(error: unknown): never {
 function parserOf(type: ColumnType, column: string): (value: unknown) => unknown {
   const parse = PARSERS[type];
   if (parse === undefined)
-    throw new TypeError(`column ${column} has a type that no statement of ours returns`);
+    throw new TypeError(`column ${column} has a type without a parser: add it to PARSERS`);
   return parse as (value: unknown) => unknown;
 }
 

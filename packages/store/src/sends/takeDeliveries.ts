@@ -19,7 +19,8 @@ export type ClaimedSend = Extract<TakenSend, { outcome: 'claimed' }>;
 
 /** Hands out live sends to this worker: see `take_deliveries`. */
 export interface Deliveries {
-  /** Takes the send of a job, together with concurrent calls. Returns undefined if it cannot be sent now or does not exist. */
+  /** Takes the send of a job, together with concurrent calls. Returns undefined if the send does not exist, may not be sent now, or is locked
+   * by another transaction. */
   take(id: string): Promise<TakenSend | undefined>;
   /**
    * Takes due sends, oldest first, and then sends that wait for a sender, as their accounts take turns. Test sends are `over`.
@@ -56,8 +57,13 @@ export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerm
   };
   const takeOne = createBatcher(
     async (ids: string[]) => {
-      const taken = new Map((await take(ids, ids.length, 0)).map((one) => [one.send.id, one]));
-      return ids.map((id) => taken.get(id));
+      const taken = new Map((await take([...new Set(ids)], ids.length, 0)).map((one) => [one.send.id, one]));
+      // Two calls in one batch may name the same send: only the first gets its claim.
+      return ids.map((id) => {
+        const one = taken.get(id);
+        taken.delete(id);
+        return one;
+      });
     },
     { batchSizeMax: TAKEN_MAX },
   );

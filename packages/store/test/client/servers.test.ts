@@ -85,7 +85,7 @@ describe('an address with several hosts', () => {
     await setReadOnly('on');
     await withDatabase(addressOf(hosts(), '?target_session_attrs=any'), pingDatabase);
     await withDatabase(addressOf(hosts()), async (database) => {
-      await expect(pingDatabase(database)).rejects.toThrow('no server of the address takes writes');
+      await expect(pingDatabase(database)).rejects.toThrow('no server in DATABASE_URL accepts writes');
       await setReadOnly('off');
       await pingDatabase(database);
       await setReadOnly('on');
@@ -249,6 +249,9 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
       expect(await findRightsFault(database)).toMatch(reason);
       await expect(pingDatabase(database)).rejects.toThrow(reason);
       await expect(migrate(url)).rejects.toThrow(UnusableDatabase);
+      const host = new URL(url).host;
+      const ofSeveral = openAt(url.replace(host, `${host},${host}`), { pooler: 'none' });
+      expect(await findRightsFault(ofSeveral)).toMatch(reason);
     },
   );
 

@@ -367,6 +367,15 @@ describe('the send of a job', () => {
     expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
+  it('is claimed once by calls that share a batch, and takes one permit', async () => {
+    const [first, second] = await many(2);
+    const { take: takeSend } = openDeliveries(store.database, TERMS);
+    // The first call is a batch of its own; the others share the next one.
+    const taken = await Promise.all([first!, second!, second!, second!].map((id) => takeSend(id)));
+    expect(taken.map((one) => one?.send.id)).toEqual([first, second, undefined, undefined]);
+    expect(taken[1]!.send.attempts).toBe(1);
+  });
+
   it('takes a slot of its own, a quarter of a second ahead at most, and waits where there is none', async () => {
     await store.sql('update senders set throughput = 10');
     const door = openDeliveries(store.database, TERMS);
