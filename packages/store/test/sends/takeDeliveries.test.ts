@@ -369,9 +369,9 @@ describe('the send of a job', () => {
 
   it('is claimed once by calls that share a batch, and takes one permit', async () => {
     const [first, second] = await many(2);
-    const { take: takeSend } = openDeliveries(store.database, TERMS);
+    const deliveries = openDeliveries(store.database, TERMS);
     // The first call is a batch of its own; the others share the next one.
-    const taken = await Promise.all([first!, second!, second!, second!].map((id) => takeSend(id)));
+    const taken = await Promise.all([first!, second!, second!, second!].map((id) => deliveries.take(id)));
     expect(taken.map((one) => one?.send.id)).toEqual([first, second, undefined, undefined]);
     expect(taken[1]!.send.attempts).toBe(1);
   });
