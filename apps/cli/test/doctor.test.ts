@@ -113,7 +113,7 @@ describe('the command line of a deployment', () => {
     expect(faultsOf(checks)).toEqual([
       NOT_DURABLE,
       expect.stringMatching(
-        /^health_redis_unhealthy: degraded, redis: Redis is configured .*#redis_unhealthy$/,
+        /^health_redis_unhealthy: degraded, redis: Redis rejects the user, .*#redis_unhealthy$/,
       ),
       expect.stringMatching(
         /^redis: REDIS_URL leads to a Redis that answers ERR This instance has cluster support/,
