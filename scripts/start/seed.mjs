@@ -117,8 +117,6 @@ async function addHistory(env, accountId, { test, live }) {
     senderId: sender.id,
     numberPepper: parseKeyring(String(env['NUMBER_PEPPER'])),
   });
-  // Counts the history's days: until a worker had done so, the health page would report late statistics.
-  await onecode(env, 'retention', 'run');
 }
 
 /**
