@@ -149,7 +149,7 @@ describeIf(programs !== null)('promtool', () => {
     );
   });
 
-  it('sees requests to send that fail or are slow, and none where nobody asks', () => {
+  it('counts failing and slow requests to send, and reports none without requests', () => {
     const requests = (good: number, failed: number, slow: number) => {
       const of = (status: string) => `route="/v1/send", method="POST", status="${status}"`;
       return [
@@ -185,7 +185,7 @@ describeIf(programs !== null)('promtool', () => {
     );
   });
 
-  it('does not wake anybody for one code of few that is late or one request of few that is slow, but for eight', () => {
+  it('pages for eight late codes or slow requests among few, and not for one', () => {
     /** One that is good, and at last those that are not. */
     const counted = (name: string, labels: string, bad: number) => ({
       series: `${name}{${labels}}`,

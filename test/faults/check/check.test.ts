@@ -52,7 +52,7 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
     'queued, overdue',
     ({ waiting }) => Object.assign(waiting, { awaitingSender: false, dueAt: at(5) }),
   ],
-  'settled-code-awaits-nobody': ['it waits', ({ waiting }) => (waiting.lockedAt = at(5))],
+  'settled-code-does-not-wait': ['it waits', ({ waiting }) => (waiting.lockedAt = at(5))],
   'failed-says-why': ['reason null', ({ failed }) => (failed.failureReason = null)],
   'sealed-code-while-needed': [
     'live delivered with its sealed code',

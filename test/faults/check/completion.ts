@@ -32,7 +32,7 @@ export const COMPLETION: Invariants = {
     ];
   }),
   /** A send whose code is verified or locked waits for no sender. */
-  'settled-code-awaits-nobody': ofEachSend(({ row }) => [
+  'settled-code-does-not-wait': ofEachSend(({ row }) => [
     row.awaitingSender && (row.verifiedAt ?? row.lockedAt) !== null && `${row.verification}, and it waits`,
   ]),
   /** A failed send has a time and a reason, and no other send has. No attempt of it is open. */

@@ -50,15 +50,9 @@ export function redactAnswer(route: string, status: number, body: unknown, langu
 
 /** Keeps the key of an error; its other texts may quote the job. */
 function refusalView({ error }: Json): Json {
-  const { key, options } = (error ?? {}) as { key?: unknown; options?: { state?: unknown } };
+  const { key } = (error ?? {}) as { key?: unknown };
   const isKey = typeof key === 'string' && /^ERRORS\.[A-Z_]{3,40}$/.test(key);
-  const state = oneOf(STATES, options?.state);
-  return {
-    error: {
-      key: isKey ? key : 'ERRORS.INTERNAL_SERVER_ERROR',
-      ...(state !== undefined && { options: { state } }),
-    },
-  };
+  return { error: { key: isKey ? key : 'ERRORS.INTERNAL_SERVER_ERROR' } };
 }
 
 function queueView({ jobs, ...queue }: Json, language: Locale): Json {

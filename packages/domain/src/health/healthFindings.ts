@@ -92,7 +92,7 @@ const LATENCY_SECONDS: Thresholds = { degraded: 3, failing: 8 };
 /** Shares of the accepted messages without any receipt, of at least so many messages. Receipts take seconds. */
 const UNREPORTED: Thresholds = { degraded: 0.5, failing: 0.9 };
 const ACCEPTED_MIN = 20;
-/** Webhooks with a wrong signature: anybody can post one. */
+/** Webhooks with a wrong signature: anyone can post one. */
 const REJECTED_MIN = 5;
 /** Shares of the sends that ended, of at least so many. Up to a fifth fails in some countries, where many numbers have no WhatsApp. */
 const FAILED: Thresholds = { degraded: 0.3, failing: 0.5 };
@@ -189,7 +189,7 @@ interface Pool {
   waiting: Backlog;
 }
 
-/** Finds what is wrong with senders, for each pool separately. An account's own senders page nobody: only the account can fix them. */
+/** Finds what is wrong with senders, for each pool separately. Findings about an account's own senders are tickets: only the account can fix them. */
 const senders: Rule = (statistics) =>
   poolsOf(statistics).flatMap((pool) => {
     const findings = [
@@ -329,7 +329,7 @@ function missingReceipts(traffic: HealthStatistics['traffic']): Severity | null 
 }
 
 /**
- * Rejected webhooks are noise, because anybody can post one, unless receipts are missing. With few messages, one receipt that is two
+ * Rejected webhooks are noise, because anyone can post one, unless receipts are missing. With few messages, one receipt that is two
  * minutes late counts as missing if no other webhook was accepted.
  */
 const webhooks: Rule = ({ traffic }) => {

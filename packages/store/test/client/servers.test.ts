@@ -270,7 +270,7 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
     await expectUse(database);
   });
 
-  it('with TLS serves whom its certificate is for and who trusts its authority', async () => {
+  it('with TLS serves clients that trust its authority, under the name in its certificate', async () => {
     const { certificate, key, caFile } = makeCertificates(processes.folder);
     const tls = {
       client_tls_sslmode: 'require',
