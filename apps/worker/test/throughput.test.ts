@@ -6,7 +6,7 @@ import { startWorker, type TestWorker } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
 const LEAVING_MS_MAX = 90_000;
-/** Behind a flood of the shared senders: what is promised ahead is a second's; the rest is for a busy machine. */
+/** Behind a flood of the shared senders: permits are given half a second ahead; the rest is for a busy machine. */
 const AHEAD_MAX = 100;
 
 let environment: WorkerEnvironment;
