@@ -108,7 +108,7 @@ export async function measure(environment, { rounds, seconds, beside, only }) {
   const rows = rates.flatMap((perSecond) =>
     targets.map((target) => ({ perSecond, target: target.name, rounds: /** @type {Load[]} */ ([]) })),
   );
-  for (let round = 0; round < rounds; round++)
+  for (let round = 0; round < (rates.length === 0 ? 0 : rounds); round++)
     for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
       console.log(`${target.name}: round ${round + 1} of ${rounds} …`);
       const loads = await measureRates(bench, target, rates, Math.max(seconds, SECONDS_MIN));
