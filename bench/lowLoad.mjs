@@ -49,6 +49,7 @@ const WARM_UP = { perSecond: 150, seconds: 20 };
 const LEAD_IN_SECONDS = 4;
 const SETTLE_MS = 5_000;
 const IDLE_MS = 15_000;
+const POLL_MS = 50;
 const PROCESSES = ['api', 'worker', 'postgres', 'redis'];
 const STATEMENTS = `
   select coalesce(sum(calls), 0)::float8 as calls
@@ -189,7 +190,7 @@ function measureRates({ environment, provider, ...bench }, target, rates, second
     };
     await load(WARM_UP.perSecond, WARM_UP.seconds);
     await untilCalls(provider.url, created);
-    await delay(LEAD_IN_SECONDS * 1000); // until the receipts of the rate before have come
+    await untilReported(provider.url);
     const loads = [];
     for (const perSecond of rates) {
       // Its receipts come during the measurement, in place of those that come after it.
@@ -206,10 +207,20 @@ function measureRates({ environment, provider, ...bench }, target, rates, second
         p99Ms: percentile(times, 0.99),
         statements: statements / requests.length,
       });
-      await delay(LEAD_IN_SECONDS * 1000);
+      await untilReported(provider.url);
     }
     return loads;
   });
+}
+
+/**
+ * Waits until the provider has posted all reports on its messages.
+ * @param {string} url
+ */
+async function untilReported(url) {
+  const isReporting = async () =>
+    /** @type {{ reporting: number }} */ (await (await fetch(`${url}/count`)).json()).reporting > 0;
+  while (await isReporting()) await delay(POLL_MS);
 }
 
 /** @param {Record<string, number>} cpuMs */

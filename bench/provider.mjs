@@ -6,8 +6,8 @@ import { RECEIPT_STATUSES, REPORTS_PER_POST, webhooks } from './targets/target.m
 
 /**
  * A provider that accepts every message, at once or after a delay in milliseconds, and does nothing else. It listens on `PORT`.
- * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came, `GET /arrivals` when each
- * came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each message to that API: many reports in a post,
+ * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came and how many are
+ * still to be reported on, `GET /arrivals` when each came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each message to that API: many reports in a post,
  * or with `&posting=one by one` each in its own.
  */
 let delayMs = 0;
@@ -18,6 +18,8 @@ let count = 0;
 let api = null;
 let secret = '';
 let isOneByOne = false;
+/** Messages with reports that are still to be posted one by one. */
+let reporting = 0;
 /** @type {import('./targets/target.mjs').Report[]} those that are to be posted */
 let reports = [];
 let isPosting = false;
@@ -67,10 +69,12 @@ async function postReports(url) {
  * @param {import('./targets/target.mjs').Report} first
  */
 async function postOneByOne(url, first) {
+  reporting += 1;
   for (const status of RECEIPT_STATUSES) {
     if (status !== first.status) await delay(GAP_MS_MIN + Math.random() * (GAP_MS_MAX - GAP_MS_MIN));
     await post(url, [{ ...first, status }]);
   }
+  reporting -= 1;
 }
 
 /**
@@ -87,7 +91,7 @@ async function post(url, posted) {
 
 /** @param {URL} url */
 function control({ pathname, searchParams }) {
-  if (pathname === '/count') return { count };
+  if (pathname === '/count') return { count, reporting };
   if (pathname === '/arrivals') return Object.fromEntries(arrivals);
   if (pathname !== '/reset') return {}; // a worker also asks about its numbers and templates
   delayMs = Number(searchParams.get('delay'));

@@ -62,7 +62,7 @@ export async function buildRevision({ processes }, ref) {
   const missing = STORE_EXPORTS.filter((name) => !Object.hasOwn(Object(exports), name));
   if (missing.length > 0)
     throw new UserError(
-      `--beside: the benchmark cannot load ${ref} (${commit.slice(0, 7)}), because its packages/store has no export ` +
+      `--beside: the benchmark cannot load ${ref} (${commit.slice(0, 7)}), because its packages/store lacks the exports ` +
         `${missing.map((name) => `"${name}"`).join(' and ')}. Name a later commit.`,
     );
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
