@@ -6,9 +6,9 @@ import { RECEIPT_STATUSES, REPORTS_PER_POST, webhooks } from './targets/target.m
 
 /**
  * A provider that accepts every message, at once or after a delay in milliseconds, and does nothing else. It listens on `PORT`.
- * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came and how many are
- * still to be reported on, `GET /arrivals` when each came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each message to that API: many reports in a post,
- * or with `&posting=one by one` each in its own.
+ * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came and how many are still to be
+ * reported on one by one, `GET /arrivals` when each came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each
+ * message to that API: many reports in a post, or with `&posting=one by one` each in its own.
  */
 let delayMs = 0;
 /** @type {Map<string, number>} */
