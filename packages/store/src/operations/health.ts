@@ -6,6 +6,7 @@ import {
   type OwnBacklog,
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
+import { OPERATOR } from '../sends/providerReports.js';
 
 /** The sends that are not over yet, by what they wait for. Of accounts that share no senders, `forSender` has none. */
 export type WaitingSends = Record<BacklogName, Backlog>;
@@ -123,7 +124,7 @@ export interface ReceiptStatistics {
   /** Applied within the last minute, and within the last ten. */
   lastMinute: number;
   lastTenMinutes: number;
-  /** Stored and due, but not applied yet. */
+  /** Reports of the operator's Meta app that are due, but not applied yet. A backlog of an account's own app delays only that account. */
   due: number;
   /** How long the oldest of them has been due; null without one. */
   oldestDueSeconds: number | null;
@@ -138,7 +139,7 @@ export async function readReceiptStatistics(database: Connection): Promise<Recei
       from traffic_counts where began_at > statement_timestamp() - interval '10 minutes' and starts_with(event, 'receipt_')
     ), waiting as (
       select count(*)::integer as due, extract(epoch from clock_timestamp() - min(due_at))::float8 as "oldestDueSeconds"
-      from receipts where due_at <= statement_timestamp()
+      from provider_reports where reporter = ${OPERATOR}::uuid and due_at <= statement_timestamp()
     )
     select * from received, waiting`;
   return row;

@@ -1,4 +1,4 @@
-import type { AttemptChange, Send } from '@onecode/domain';
+import type { AttemptChange, MessageCost, Send } from '@onecode/domain';
 import { createBatcher, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, RECORD_COLUMNS, recordOf } from './sendRow.js';
@@ -11,6 +11,8 @@ export interface Change {
   /** When it was decided. */
   at: Date;
   attempts: readonly AttemptChange[];
+  /** What the message costs, when this change is the first to report it. */
+  cost?: MessageCost | undefined;
 }
 
 /** Their rows are locked while the batch lasts. */
@@ -46,7 +48,7 @@ interface UpdateOptions {
 
 /**
  * The first steps of a statement that writes changes of different sends: `changed` returns those whose rows still had the version.
- * Everybody locks sends in the order of their ids, so that no two statements wait for each other.
+ * All statements lock sends in the order of their ids, so that no two wait for each other.
  */
 export function updateSends(changes: readonly Change[], { records, returning }: UpdateOptions): Prisma.Sql {
   const isAlone = changes.length === 1;
@@ -55,15 +57,16 @@ export function updateSends(changes: readonly Change[], { records, returning }: 
       id: change.before.id,
       version: change.version,
       ...recordOf(change.after),
+      pricing: change.cost?.pricing,
       ...records?.valuesOf(change),
     })),
   );
   return Prisma.sql`
     changes as materialized (
       select * from json_to_recordset(${json}::json)
-        as c (id uuid, version integer, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
+        as c (id uuid, version integer, pricing jsonb, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
     ), ${isAlone ? Prisma.empty : LOCKED} changed as (
-      update sends s set ${assignments('c')}, version = s.version + 1
+      update sends s set ${assignments('c')}, pricing = coalesce(s.pricing, c.pricing), version = s.version + 1
       from changes c
       where s.id = any(array(select id from ${isAlone ? CHANGES : LOCKED_CHANGES})) and c.id = s.id and c.version = s.version
       returning ${returning}
