@@ -265,13 +265,13 @@ function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
         create temporary table if not exists deleted (id uuid);
         truncate deleted;
         insert into deleted select id from sends where id > '${first}';
-        delete from receipts;
+        delete from provider_reports;
         delete from ledger_entries where send_id in (select id from deleted);
         delete from attempts where send_id in (select id from deleted);
         delete from sends where id in (select id from deleted)`);
       // Otherwise an automatic vacuum hits some round, and dead entries stay in the indexes, of a large table for longer.
       await pool.query('vacuum sends, attempts, ledger_entries');
-      await pool.query('vacuum (index_cleanup on) receipts');
+      await pool.query('vacuum (index_cleanup on) provider_reports');
     },
   };
 }

@@ -1,16 +1,9 @@
-import {
-  applyReceipt,
-  hashesOf,
-  settle,
-  type AttemptName,
-  type Outcome,
-  type Receipt,
-} from '@onecode/domain';
+import { hashesOf, settle, type AttemptName, type Outcome, type Receipt } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import type { Database } from '@onecode/store/client';
 import type { Sender } from '@onecode/store/senders';
-import { changeReportedSend, changeSend, verifySend } from '@onecode/store/sends';
-import { TEST_PEPPER } from '@onecode/testing';
+import { changeSend, verifySend } from '@onecode/store/sends';
+import { applyTestReports, TEST_PEPPER } from '@onecode/testing';
 
 const POLICY = { attemptsMax: 5, backoffMs: 0 };
 const LEASE_MS = 15_000;
@@ -40,10 +33,7 @@ export async function report(
   which: AttemptName,
   receipt: Pick<Receipt, 'messageId' | 'status' | 'failure'>,
 ): Promise<void> {
-  const whole: Receipt = { ...receipt, attempt: which, occurredAt: new Date() };
-  await changeReportedSend(database, whole, (send, now, reported) =>
-    applyReceipt(send, now, whole, reported, POLICY, 0),
-  );
+  await applyTestReports(database, { receipts: [{ ...receipt, attempt: which, occurredAt: new Date() }] });
 }
 
 /** What somebody types. @returns whether it was right */

@@ -13,7 +13,7 @@ import { countOwnFailure } from '@onecode/store/senders';
 import {
   findReportedSends,
   postponeReports,
-  recordIdentities,
+  recordIdentity,
   writeReceipts,
   type ReportedSend,
   type StoredReport,
@@ -79,13 +79,16 @@ async function applyToSend(context: WorkerContext, reported: ReportedSend): Prom
  *
  * @returns false if it is a failure that the account's own app is not believed
  */
-async function recordReport(context: WorkerContext, send: Send, { receipt, attempt }: ReportedReceipt): Promise<boolean> {
+async function recordReport(
+  context: WorkerContext,
+  send: Send,
+  { receipt, attempt }: ReportedReceipt,
+): Promise<boolean> {
   const { database, log, metrics } = context;
   const { failure, identityHash } = receipt;
   const { senderId, startedAt } = attempt;
-  if (identityHash !== undefined)
-    for (const { applicationId } of await recordIdentities(database, [{ sendId: send.id, identityHash }]))
-      metrics.identityChanges.inc({ application_id: applicationId });
+  if (identityHash !== undefined && (await recordIdentity(database, send.id, identityHash)))
+    metrics.identityChanges.inc({ application_id: send.applicationId });
   if (failure === null || senderId === null || isLost(attempt)) return true;
   if (isSenderFailure(failure) && agreesWith(failure, attempt))
     await recordSenderFailure(context, { senderId, startedAt, source: 'receipt' }, send, failure);

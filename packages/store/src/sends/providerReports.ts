@@ -66,7 +66,7 @@ export async function storeReports(
 }
 
 /** The most reports in one batch, of the operator's app and of all accounts' own apps together. */
-const BATCH = { operator: 400, ownApps: 100 };
+const BATCH = { operator: 400, ownApps: 25 };
 
 export interface DueReports {
   receipts: StoredReport<Receipt>[];
@@ -140,5 +140,6 @@ export async function postponeReports(database: Database, keys: readonly string[
 /** Parks reports that the database refuses: they are due when an operator sets their `due_at`. */
 export async function parkReports(database: Database, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  await database.sql.execute`update provider_reports set due_at = 'infinity' where key = any(${[...keys]}::text[])`;
+  await database.sql
+    .execute`update provider_reports set due_at = 'infinity' where key = any(${[...keys]}::text[])`;
 }

@@ -26,15 +26,16 @@ import {
   type SendFilter,
 } from '@onecode/store/reports';
 import {
-  applyReceipts,
-  changeReportedSend,
   changeSend,
   createSend,
+  findReportedSends,
   findSend,
   openDeliveries,
+  OPERATOR,
   type WhichReport,
 } from '@onecode/store/sends';
 import {
+  applyTestReports,
   buildCaller,
   buildSend,
   buildSender,
@@ -122,8 +123,9 @@ describe('a database with much in it', () => {
          select id, 1, sender_id, 'accepted', 'wamid.' || application_number, created_at, created_at from sends`,
       `insert into ledger_entries (account_id, send_id, kind, bucket, units)
          select account_id, id, 'reserved', charged_from, 1 from sends`,
-      `insert into receipts (message_id, status, occurred_at, due_at)
-         select 'wamid.' || n, 'delivered', now(), now() - interval '1 second' from generate_series(1, ${BUSY_SENDS}) n`,
+      `insert into provider_reports (key, reporter, kind, report, due_at)
+         select 'wamid.' || n || ' delivered', '${OPERATOR}', 'receipt', json_build_object('messageId', 'wamid.' || n, 'attempt', null,
+           'status', 'delivered', 'occurredAt', now(), 'failure', null), now() - interval '1 second' from generate_series(1, ${BUSY_SENDS}) n`,
       `insert into api_keys (id, application_id, hash, hint)
          select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
          from generate_series(1, 5000) n, applications`,
@@ -190,7 +192,9 @@ describe('a database with much in it', () => {
     (database: Database): Promise<unknown> =>
       listSends(database, large.accountId, filter, { limit: 50, ...(before && { before }) });
   const reported = (database: Database, which: WhichReport): Promise<unknown> =>
-    changeReportedSend(database, which, () => ({ result: null }));
+    findReportedSends(database, [
+      { key: '', tries: 0, report: { ...which, status: 'read', occurredAt: new Date(), failure: null } },
+    ]);
   const ledger =
     (more: object = {}) =>
     (database: Database): Promise<unknown> =>
@@ -265,9 +269,9 @@ describe('a database with much in it', () => {
     ['the send of a job', ['sends_pkey'], 20, (db) => openDeliveries(db, TERMS).take(dueId)],
     [
       'due receipts',
-      ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
-      1_500,
-      (db) => applyReceipts(db, 200, false),
+      ['provider_reports_due', 'provider_reports_pkey', 'attempts_message_id_idx', 'sends_pkey'],
+      4_000,
+      (db) => applyTestReports(db, {}),
     ],
 
     ['all sends', ['sends_of_application'], 1_000, listed()],
