@@ -18,14 +18,14 @@ export async function applyDenial(
   const [row] = await database.sql.query<DeniedSend[]>`
     with known as materialized (
       select s.id, s.account_id, s.application_id, s.country from (
-        select send_id from attempts where message_id = ${messageId} order by started_at limit 1
+        select send_id from attempts where message_id = ${messageId}::text order by started_at limit 1
       ) a cross join lateral (select * from sends where id = a.send_id limit 1) s
     ), stored as (
       insert into denials (message_id, occurred_at, send_id, account_id, application_id, country)
-      select ${messageId}, ${occurredAt}::timestamptz, id, account_id, application_id, country from known
+      select ${messageId}::text, ${occurredAt}::timestamptz, id, account_id, application_id, country from known
       on conflict (message_id) do nothing returning message_id
     ), deleted as (
-      delete from provider_reports where key = ${key} and exists (select from known)
+      delete from provider_reports where key = ${key}::text and exists (select from known)
     )
     select application_id as "applicationId", country, exists (select from stored) as "isNew" from known`;
   return row ?? null;

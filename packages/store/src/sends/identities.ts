@@ -14,7 +14,7 @@ export async function recordIdentity(
 ): Promise<boolean> {
   const [recorded] = await database.sql.query<{ hasChanged: boolean }[]>`
     insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
-    select s.id, s.application_id, s.recipient_key, ${identityHash}, coalesce(known.identity_hash <> ${identityHash}, false)
+    select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(known.identity_hash <> ${identityHash}::text, false)
     from (select * from sends where id = ${sendId}::uuid limit 1) s
     join applications p on p.id = s.application_id and p.identity_check <> 'off'
     left join lateral (

@@ -57,7 +57,7 @@ const DAY_MS = 86_400_000;
 const LARGE = new Set([
   'sends',
   'attempts',
-  'receipts',
+  'provider_reports',
   'ledger_entries',
   'api_keys',
   'guess_budgets',
