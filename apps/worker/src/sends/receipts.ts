@@ -6,6 +6,7 @@ import {
   mayFail,
   type Receipt,
   type ReceiptEnd,
+  type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
 import { recordSpan } from '@onecode/runtime';
@@ -57,7 +58,8 @@ async function applyToSend(context: WorkerContext, reported: ReportedSend): Prom
   const { send, now, receipts } = reported;
   const beganAt = performance.now();
   const judged = [];
-  for (const one of receipts) judged.push({ ...one, isBelieved: await recordReport(context, send, one) });
+  for (const { receipt, attempt } of receipts)
+    judged.push({ receipt, attempt, isBelieved: await recordReport(context, send, receipt, attempt) });
   // crash point: worker before receipt
   const decision = foldReceipts(send, now, judged, reported, policy, Math.random());
   const written = await writeReceipts(database, reported, decision);
@@ -82,7 +84,8 @@ async function applyToSend(context: WorkerContext, reported: ReportedSend): Prom
 async function recordReport(
   context: WorkerContext,
   send: Send,
-  { receipt, attempt }: ReportedReceipt,
+  receipt: Receipt,
+  attempt: ReportedAttempt,
 ): Promise<boolean> {
   const { database, log, metrics } = context;
   const { failure, identityHash } = receipt;

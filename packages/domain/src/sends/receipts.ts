@@ -120,6 +120,7 @@ export function foldReceipts(
   const accepted = new Set(acceptedNumbers);
   const attempts = new Map<number, AttemptChange>();
   const result: ReceiptEnd[] = [];
+  let after = send;
   let change: SendChange | undefined;
   const ordered = [...receipts.entries()].toSorted(
     ([, { receipt: a }], [, { receipt: b }]) =>
@@ -129,16 +130,19 @@ export function foldReceipts(
     const outcome = attempts.get(attempt.number)?.outcome ?? attempt.outcome;
     const otherIsAccepted = [...accepted].some((number) => number !== attempt.number);
     const judged = { ...attempt, outcome, otherIsAccepted, isBelieved };
-    const decision = applyReceipt({ ...send, ...change }, now, receipt, judged, policy, random);
+    const decision = applyReceipt(after, now, receipt, judged, policy, random);
     result[index] = decision.result;
-    if (decision.change !== undefined) change = { ...change, ...decision.change };
+    if (decision.change !== undefined) {
+      change = { ...change, ...decision.change };
+      after = { ...send, ...change };
+    }
     for (const ended of decision.attempts ?? []) {
       attempts.set(ended.number, ended);
       if (ended.outcome === 'accepted') accepted.add(ended.number);
       else accepted.delete(ended.number);
     }
   }
-  const hasArrived = ['delivered', 'read'].includes(change?.status ?? send.status);
+  const hasArrived = after.status === 'delivered' || after.status === 'read';
   const cost = hasArrived && !isPriced ? costOf(receipts, accepted, now) : undefined;
   return {
     result,
@@ -155,9 +159,20 @@ function costOf(
   now: Date,
 ): MessageCost | undefined {
   const arrivals = receipts.filter(({ receipt: { status } }) => status === 'delivered' || status === 'read');
-  const arrivedAt = arrivals.length === 0 ? now.getTime() : Math.min(...arrivals.map(({ receipt }) => receipt.occurredAt.getTime()));
-  const priced = receipts.find(({ receipt, attempt }) => receipt.pricing !== undefined && accepted.has(attempt.number));
-  return priced?.receipt.pricing && { pricing: priced.receipt.pricing, arrivedAt: new Date(arrivedAt), senderId: priced.attempt.senderId };
+  const arrivedAt =
+    arrivals.length === 0
+      ? now.getTime()
+      : Math.min(...arrivals.map(({ receipt }) => receipt.occurredAt.getTime()));
+  const priced = receipts.find(
+    ({ receipt, attempt }) => receipt.pricing !== undefined && accepted.has(attempt.number),
+  );
+  return (
+    priced?.receipt.pricing && {
+      pricing: priced.receipt.pricing,
+      arrivedAt: new Date(arrivedAt),
+      senderId: priced.attempt.senderId,
+    }
+  );
 }
 
 /**

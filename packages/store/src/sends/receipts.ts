@@ -1,4 +1,12 @@
-import { NO_COUNTRY, type Decision, type MessageCost, type Receipt, type ReceiptEnd, type ReportedAttempt, type Send } from '@onecode/domain';
+import {
+  NO_COUNTRY,
+  type Decision,
+  type MessageCost,
+  type Receipt,
+  type ReceiptEnd,
+  type ReportedAttempt,
+  type Send,
+} from '@onecode/domain';
 import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -28,11 +36,13 @@ export async function findReportedSends(
   database: Database,
   receipts: readonly StoredReceipt[],
 ): Promise<{ sends: ReportedSend[]; unmatched: StoredReceipt[] }> {
+  const messages = new Map(receipts.map(({ report }) => [messageName(report), report]));
+  const rows = messages.size === 0 ? [] : await readReportedSends(database, [...messages.values()]);
+  const rowOf = new Map([...messages.keys()].map((name, index) => [name, rows[index]]));
   const sends = new Map<string, ReportedSend>();
   const unmatched: StoredReceipt[] = [];
-  const rows = receipts.length === 0 ? [] : await readReportedSends(database, receipts.map(({ report }) => report));
-  for (const [index, stored] of receipts.entries()) {
-    const row = rows[index];
+  for (const stored of receipts) {
+    const row = rowOf.get(messageName(stored.report));
     if (row === undefined) unmatched.push(stored);
     else {
       const known = sends.get(row.id) ?? reportedSendOf(row);
@@ -43,6 +53,10 @@ export async function findReportedSends(
   }
   return { sends: [...sends.values()], unmatched };
 }
+
+/** Equal for receipts of one message. */
+const messageName = ({ attempt, messageId }: Receipt): string =>
+  `${attempt?.sendId}.${attempt?.number} ${messageId}`;
 
 function reportedSendOf(row: ReportedRow): ReportedSend {
   const { version, now, acceptedNumbers, isPriced } = row;
@@ -149,7 +163,8 @@ async function writeTogether(
   const written = new Set(changed);
   const gone = new Set(deleted);
   return writes.map((write) => {
-    const isWritten = firsts.get(write.sendId) === write && (write.change === null || written.has(write.sendId));
+    const isWritten =
+      firsts.get(write.sendId) === write && (write.change === null || written.has(write.sendId));
     return isWritten ? write.keys.filter((key) => gone.has(key)) : null;
   });
 }
