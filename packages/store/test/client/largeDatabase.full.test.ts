@@ -125,7 +125,7 @@ describe('a database with much in it', () => {
          select account_id, id, 'reserved', charged_from, 1 from sends`,
       `insert into provider_reports (key, reporter, kind, report, due_at)
          select 'wamid.' || n || ' delivered', '${OPERATOR}', 'receipt', json_build_object('messageId', 'wamid.' || n, 'attempt', null,
-           'status', 'delivered', 'occurredAt', now(), 'failure', null), now() - interval '1 second' from generate_series(1, ${BUSY_SENDS}) n`,
+           'status', 'delivered', 'occurredAt', now(), 'failure', null), now() - interval '1 second' from generate_series(100, ${BUSY_SENDS}) n`,
       `insert into api_keys (id, application_id, hash, hint)
          select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
          from generate_series(1, 5000) n, applications`,
