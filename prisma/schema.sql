@@ -424,7 +424,7 @@ create table provider_facts (
 
 create table provider_reports (
   key text collate "C" not null,
-  reporter uuid not null,
+  reporter uuid,
   kind text not null,
   report json not null,
   due_at timestamp(3) with time zone default now() not null,
@@ -432,7 +432,7 @@ create table provider_reports (
   constraint provider_reports_pkey PRIMARY KEY (key),
   constraint provider_reports_kind_check CHECK (kind = ANY (ARRAY['receipt'::text, 'denial'::text, 'change'::text]))
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000);
-CREATE INDEX provider_reports_due ON public.provider_reports USING btree (reporter, due_at);
+CREATE INDEX provider_reports_of_own_apps ON public.provider_reports USING btree (reporter, key) WHERE (reporter IS NOT NULL);
 
 create table refused_requests (
   request_id uuid not null,

@@ -1,5 +1,4 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { OPERATOR } from '@onecode/store/sends';
 import { redisContents, until, type RawAnswer } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { messageIdOf } from '@onecode/whatsapp';
@@ -139,7 +138,7 @@ describe('what people write back', () => {
     expect(await stored(messageId)).toEqual([
       {
         kind: 'denial',
-        reporter: OPERATOR,
+        reporter: null,
         report: { messageId: messageIdOf(messageId), occurredAt: '2026-01-01T00:00:00.000Z' },
       },
     ]);
@@ -174,7 +173,7 @@ describe('a signed post', () => {
     expect(await stored(id)).toEqual([
       {
         kind: 'receipt',
-        reporter: OPERATOR,
+        reporter: null,
         report: {
           messageId: messageIdOf(id),
           attempt: { sendId, number: 3 },

@@ -424,16 +424,16 @@ create index attempts_message_id_idx on attempts (message_id) where message_id i
 create index attempts_finished_at_idx on attempts (finished_at);
 
 -- A row dies as soon as it is applied.
--- Reports of the provider that are not applied yet. `reporter`: the account whose own Meta app sent it; zero for the operator's app.
+-- Reports of the provider that are not applied yet. `reporter`: the account whose own Meta app sent it; null for the operator's app.
 create table provider_reports (
   key text collate "C" primary key,
-  reporter uuid not null,
+  reporter uuid,
   kind text not null check (kind in ('receipt', 'denial', 'change')),
   report json not null,
   due_at timestamptz(3) not null default now(),
   tries smallint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
-create index provider_reports_due on provider_reports (reporter, due_at);
+create index provider_reports_of_own_apps on provider_reports (reporter, key) where reporter is not null;
 
 create table cursors (
   name text primary key check (name in ('codes', 'statistics', 'numbers', 'test_sends', 'sends')),

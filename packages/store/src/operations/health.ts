@@ -6,7 +6,6 @@ import {
   type OwnBacklog,
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
-import { OPERATOR } from '../sends/providerReports.js';
 
 /** The sends that are not over yet, by what they wait for. Of accounts that share no senders, `forSender` has none. */
 export type WaitingSends = Record<BacklogName, Backlog>;
@@ -139,7 +138,7 @@ export async function readReceiptStatistics(database: Connection): Promise<Recei
       from traffic_counts where began_at > statement_timestamp() - interval '10 minutes' and starts_with(event, 'receipt_')
     ), waiting as (
       select count(*)::integer as due, extract(epoch from clock_timestamp() - min(due_at))::float8 as "oldestDueSeconds"
-      from provider_reports where reporter = ${OPERATOR}::uuid and due_at <= statement_timestamp()
+      from provider_reports where reporter is null and due_at <= statement_timestamp()
     )
     select * from received, waiting`;
   return row;

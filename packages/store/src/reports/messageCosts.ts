@@ -1,5 +1,5 @@
 import type { Database } from '../client/database.js';
-import { OPERATOR } from '../sends/providerReports.js';
+import { OPERATOR } from '../sends/receipts.js';
 
 /** The delivered messages of a day (UTC) to a country that the provider prices alike, beside what customers paid for them. */
 export interface MessageCost {

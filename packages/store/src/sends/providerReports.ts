@@ -1,9 +1,6 @@
 import type { Denial, Receipt } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 
-/** Stands for the operator in place of an account: as the owner of a Meta app, and as the payer for messages by shared senders. */
-export const OPERATOR = '00000000-0000-0000-0000-000000000000';
-
 /** A change of a template, a number or a business account, as the provider sent it. */
 export interface ProviderChange {
   businessAccountId: string;
@@ -58,7 +55,7 @@ export async function storeReports(
   return database.sql.execute`
     insert into provider_reports (key, reporter, kind, report, due_at)
     -- Rounded, the time would be in the future half of the time.
-    select r.key, ${accountId ?? OPERATOR}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
+    select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
     from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
     -- All callers insert in one order: otherwise, two with the same reports could wait for each other.
     order by r.key collate "C"
@@ -84,26 +81,27 @@ interface ReportRow {
   isOperators: boolean;
 }
 
-/** Reads a batch of due reports, the oldest first. Accounts' own apps take turns, and have a part of the batch of their own. */
+/** Reads a batch of due reports, those of older sends first. Accounts' own apps take turns in their part of the batch. */
 export async function readDueReports(database: Database): Promise<DueReports> {
   const rows = await database.sql.query<ReportRow[]>`
     with recursive reporters as (
-      (select reporter from provider_reports order by reporter limit 1)
+      (select reporter from provider_reports where reporter is not null order by reporter limit 1)
       union all
       select (select p.reporter from provider_reports p where p.reporter > r.reporter order by p.reporter limit 1)
       from reporters r where r.reporter is not null
-    ), due as (
-      select d.*, r.reporter = ${OPERATOR}::uuid as is_operators, row_number() over (partition by r.reporter order by d.due_at) as nth
+    ), of_own_apps as (
+      select d.*, row_number() over (partition by r.reporter order by d.key) as turn
       from reporters r cross join lateral (
-        select key, kind, tries, report, due_at from provider_reports
-        where reporter = r.reporter and due_at <= statement_timestamp()
-        order by due_at limit case when r.reporter = ${OPERATOR}::uuid then ${BATCH.operator}::integer else ${BATCH.ownApps}::integer end
+        select key, kind, tries, report from provider_reports
+        where reporter = r.reporter and due_at <= statement_timestamp() order by key limit ${BATCH.ownApps}
       ) d
-    ), turns as (
-      select *, row_number() over (partition by is_operators order by nth, due_at) as turn from due
     )
-    select key, kind, tries, report, is_operators as "isOperators" from turns
-    where is_operators or turn <= ${BATCH.ownApps}::integer order by due_at`;
+    (
+      select key, kind, tries, report, true as "isOperators" from provider_reports
+      where reporter is null and due_at <= statement_timestamp() order by key limit ${BATCH.operator}
+    ) union all (
+      select key, kind, tries, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
+    )`;
   const reportsOf = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
     rows
       .filter((row) => row.kind === kind)

@@ -11,10 +11,13 @@ import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX } from '../client
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { updateSends, type Change } from './changeBatcher.js';
-import { OPERATOR, type StoredReport } from './providerReports.js';
+import type { StoredReport } from './providerReports.js';
 import { readReportedSends, type ReportedRow } from './readSend.js';
 import { sendOf } from './sendRow.js';
 import { ATTEMPT_RECORDS, ATTEMPTED, isFailure, REFUNDED } from './writeDelivery.js';
+
+/** The payer in `message_costs` for messages by senders of no account. */
+export const OPERATOR = '00000000-0000-0000-0000-000000000000';
 
 type StoredReceipt = StoredReport<Receipt>;
 
