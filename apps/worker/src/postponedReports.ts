@@ -20,8 +20,10 @@ export async function postponeOrPark(
   const parked = refusesValues(error) ? reports.filter(isLastTry) : [];
   await postponeReports(database, keysOf(reports.filter((report) => !parked.includes(report))));
   await parkReports(database, keysOf(parked));
-  if (parked.length > 0) log.error({ err: error, ...facts }, 'a report of the provider could not be applied, and was parked');
-  else log.warn({ err: error, ...facts }, 'a report of the provider could not be applied yet: it is postponed');
+  if (parked.length > 0)
+    log.error({ err: error, ...facts }, 'a report of the provider could not be applied, and was parked');
+  else
+    log.warn({ err: error, ...facts }, 'a report of the provider could not be applied yet: it is postponed');
 }
 
 /** Postpones reports whose message is not known yet, and deletes those tried ten times. @returns the deleted ones */

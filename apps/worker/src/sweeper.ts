@@ -5,11 +5,7 @@ import {
   lapseCredits,
 } from '@onecode/store/accounts';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
-import {
-  deleteOldIncidents,
-  deleteOldProcesses,
-  mergeOldTraffic,
-} from '@onecode/store/operations';
+import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
 import { deleteOldStops } from '@onecode/store/senders';
 import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
 import { deleteEndedTries } from '@onecode/store/users';

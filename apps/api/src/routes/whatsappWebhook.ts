@@ -2,12 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Problem, type Keyring, type WebhookResult } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
-import {
-  findOwnApp,
-  learnBusinessAccounts,
-  reportsOfApp,
-  type OwnApp,
-} from '@onecode/store/senders';
+import { findOwnApp, learnBusinessAccounts, reportsOfApp, type OwnApp } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import {
   handshakeAnswer,

@@ -11,5 +11,8 @@ export async function applyReportedDenial(
   const denied = await applyDenial(context.database, report);
   if (denied === null) await postponeUnmatched(context, [report]);
   else if (denied.isNew)
-    context.metrics.denials.inc({ application_id: denied.applicationId, country: denied.country ?? NO_COUNTRY });
+    context.metrics.denials.inc({
+      application_id: denied.applicationId,
+      country: denied.country ?? NO_COUNTRY,
+    });
 }

@@ -1,10 +1,4 @@
-import {
-  OWN_FAILURES,
-  seal,
-  sealedVersion,
-  unseal,
-  type Keyring,
-} from '@onecode/domain';
+import { OWN_FAILURES, seal, sealedVersion, unseal, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
@@ -114,7 +108,9 @@ export async function reportsOfApp(
   { accountId }: OwnApp,
   { receipts, denials, changes }: NewReports,
 ): Promise<NewReports | null> {
-  const [own] = await sql.query<[{ isFull: boolean; receipts: number[]; denials: number[]; accounts: string[] }]>`
+  const [own] = await sql.query<
+    [{ isFull: boolean; receipts: number[]; denials: number[]; accounts: string[] }]
+  >`
     with own as materialized (
       select id, business_account_id from senders where account_id is not distinct from ${accountId}::uuid
     )
