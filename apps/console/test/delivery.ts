@@ -1,6 +1,6 @@
 import {
   applyReceipt,
-  hashesOf,
+  matchesCode,
   settle,
   type AttemptName,
   type Outcome,
@@ -9,8 +9,8 @@ import {
 import { claim } from '@onecode/testing/claim-model';
 import type { Database } from '@onecode/store/client';
 import type { Sender } from '@onecode/store/senders';
-import { changeReportedSend, changeSend, verifySend } from '@onecode/store/sends';
-import { TEST_PEPPER } from '@onecode/testing';
+import { changeReportedSend, changeSend } from '@onecode/store/sends';
+import { guessCode, TEST_PEPPER } from '@onecode/testing';
 
 const POLICY = { attemptsMax: 5, backoffMs: 0 };
 const LEASE_MS = 15_000;
@@ -48,12 +48,7 @@ export async function report(
 
 /** What somebody types. @returns whether it was right */
 export async function type(database: Database, sendId: string, guess: string): Promise<boolean> {
-  const send = await database.prisma.send.findUniqueOrThrow({ where: { id: sendId } });
-  const { accountId } = send;
-  const judged = await verifySend(database, {
-    id: sendId,
-    accountId,
-    hashes: hashesOf(TEST_PEPPER, sendId, guess),
-  });
-  return judged?.valid === true;
+  const { codeHash } = await database.prisma.send.findUniqueOrThrow({ where: { id: sendId } });
+  const isRight = matchesCode(TEST_PEPPER, sendId, guess, codeHash);
+  return (await guessCode(database, sendId, isRight)).valid;
 }
