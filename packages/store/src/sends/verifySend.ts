@@ -46,8 +46,7 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
 }
 
 /** What a guess needs of a send, with the database's clock. */
-interface GuessedRow
-  extends GuessedSend, Pick<Send, 'id' | 'codeHash' | 'awaitingSender' | 'dueAt' | 'traceparent'> {
+interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'codeHash' | 'traceparent'> {
   version: number;
   now: Date;
   /** Null when the key was deleted. */
@@ -68,8 +67,7 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
     ) with ordinality as g (id, account_id, key_id, ordinal)
     cross join lateral (
       select id, version, mode, status, lost_at as "lostAt", claimed_until as "claimedUntil", receipt_until as "receiptUntil",
-        awaiting_sender as "awaitingSender", due_at as "dueAt", verification, wrong_guesses as "wrongGuesses",
-        expires_at as "expiresAt", code_hash as "codeHash", traceparent
+        verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
       -- "is true" keeps the plan on the primary key, also if it was made while there were few sends.
       from sends where id = g.id and (account_id = g.account_id) is true limit 1
     ) s`,
@@ -88,26 +86,22 @@ const writerOf = oncePerClient((database: Database) =>
   createChangeBatcher((writes: readonly GuessWrite[]) => writeGuesses(database, writes)),
 );
 
-const recordOf = ({
-  before,
-  guess,
-  decision: { result, change = {}, reclaimsUnit },
-}: GuessWrite): Record<string, unknown> => ({
-  id: before.id,
-  version: before.version,
-  account_id: guess.accountId,
-  key_id: guess.keyId,
-  is_right: result.valid,
-  judged_at: before.now,
-  verification: change.verification ?? before.verification,
-  wrong_guesses: change.wrongGuesses ?? before.wrongGuesses,
-  verified_at: change.verifiedAt,
-  locked_at: change.lockedAt,
-  erases_code: change.sealedCode === null,
-  awaiting_sender: change.awaitingSender ?? before.awaitingSender,
-  due_at: change.dueAt ?? before.dueAt,
-  reclaims_unit: reclaimsUnit,
-});
+/** What the change leaves out is missing in the record, and stays as it is in the row. */
+function recordOf({ before, guess, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
+  return {
+    id: before.id,
+    version: before.version,
+    account_id: guess.accountId,
+    key_id: guess.keyId,
+    judged_at: before.now,
+    verification: change.verification,
+    wrong_guesses: change.wrongGuesses,
+    erases_code: change.sealedCode === null ? true : undefined,
+    awaiting_sender: change.awaitingSender,
+    due_at: change.dueAt,
+    reclaims_unit: reclaimsUnit,
+  };
+}
 
 /** Writes guesses at different sends. @returns the ids of the sends whose guess was written */
 async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<{ id: string }[]> {
@@ -115,19 +109,20 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
   return database.sql.query<{ id: string }[]>`
     with changes as materialized (
       select * from json_to_recordset(${JSON.stringify(writes.map(recordOf))}::json) as g (
-        id uuid, version integer, account_id uuid, key_id uuid, is_right boolean, judged_at timestamptz, verification text,
-        wrong_guesses smallint, verified_at timestamptz, locked_at timestamptz, erases_code boolean, awaiting_sender boolean,
-        due_at timestamptz, reclaims_unit boolean
+        id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text, wrong_guesses smallint,
+        erases_code boolean, awaiting_sender boolean, due_at timestamptz, reclaims_unit boolean
       ) where ${KEY_OF_REQUEST} = 'valid'
     ), ${lock} written as (
-      update sends s set version = s.version + 1, verification = g.verification, wrong_guesses = g.wrong_guesses,
-        verified_at = g.verified_at, locked_at = g.locked_at,
-        wrong_guess_times = case when g.is_right then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end,
+      update sends s set version = s.version + 1, verification = coalesce(g.verification, s.verification),
+        verified_at = case when g.verification = 'verified' then g.judged_at end,
+        locked_at = case when g.verification = 'locked' then g.judged_at end,
+        wrong_guesses = coalesce(g.wrong_guesses, s.wrong_guesses),
+        wrong_guess_times = case when g.wrong_guesses is null then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end,
         sealed_code = case when g.erases_code then null else s.sealed_code end,
-        awaiting_sender = g.awaiting_sender, due_at = g.due_at
+        awaiting_sender = coalesce(g.awaiting_sender, s.awaiting_sender), due_at = coalesce(g.due_at, s.due_at)
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
-      returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, g.is_right, g.reclaims_unit
+      returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, g.verification is not distinct from 'verified' as is_right, g.reclaims_unit
     ), by_recipient as materialized (
       -- A batch may have guesses at several codes of one recipient. A right one counts as the last of them.
       select account_id, mode, recipient_key, sum(guess_cost) as points, max(guess_cost) as guess_cost, bool_or(is_right) as is_right
