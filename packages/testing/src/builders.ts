@@ -36,6 +36,7 @@ import {
   storeReports,
   verifySend,
   writeReceipts,
+  type GuessOutcome,
   type NewReports,
   type NewSend,
 } from '@onecode/store/sends';
@@ -232,14 +233,19 @@ export async function refuseRequests(
   await storeRefusedRequests(database, full);
 }
 
-/** Guesses at the code of a send, right or wrong, as the API does. */
+/** Guesses at the code of a send, right or wrong, with a key of its application. @throws Error unless the guess is judged */
 export async function guessCode(database: Database, id: string, isRight: boolean): Promise<Judgement> {
-  const { accountId, codeHash } = await database.prisma.send.findUniqueOrThrow({ where: { id } });
-  const wrong = Uint8Array.from(codeHash, (byte, place) => (place === 1 ? byte ^ 1 : byte));
-  const judged = await verifySend(database, { id, accountId, hashes: [isRight ? codeHash : wrong] });
-  if (judged === null) throw new Error('there is no such send');
-  const { traceparent: _, ...judgement } = judged;
-  return judgement;
+  const { accountId, applicationId } = await database.prisma.send.findUniqueOrThrow({ where: { id } });
+  const { id: keyId } = await database.prisma.apiKey.findFirstOrThrow({
+    where: { applicationId, revokedAt: null },
+  });
+  return judgementOf(await verifySend(database, { id, accountId, keyId, matches: () => isRight }));
+}
+
+/** Returns the judgement of a guess. @throws Error if the guess was not judged */
+export function judgementOf(guessed: GuessOutcome): Judgement {
+  if (guessed.outcome !== 'judged') throw new Error(`the guess was not judged: ${guessed.outcome}`);
+  return guessed.judgement;
 }
 
 /** Stores reports of the operator's Meta app and applies a batch of those that are due, as API and worker do. Changes are not applied. */
