@@ -126,7 +126,7 @@ export class Servers {
         if (callback === undefined) return opened();
         callbackify(opened)(callback);
       }
-    } as typeof pg.Client;
+    };
   }
 }
 
