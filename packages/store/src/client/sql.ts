@@ -18,15 +18,19 @@ export interface Sql {
 
 /** Raw SQL outside transactions, through the driver's pool. */
 export function poolSql(pool: pg.Pool): Sql {
-  const run = (statement: Statement, values: unknown[]): Promise<pg.QueryResult> => {
+  const run = (
+    statement: Statement,
+    values: unknown[],
+    types: pg.CustomTypesConfig,
+  ): Promise<pg.QueryResult> => {
     const { text, values: parameters } =
       statement instanceof Prisma.Sql ? statement : Prisma.sql(statement, ...values);
     return pool
-      .query({ name: statementName(text), text, values: parameters, types: TYPES })
+      .query({ name: statementName(text), text, values: parameters, types })
       .catch(throwStatementError);
   };
   const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> =>
-    (await run(statement, values)).rows as Rows;
+    (await run(statement, values, PARSED)).rows as Rows;
   return {
     query,
     read: <Rows>(statement: Statement, ...values: unknown[]) =>
@@ -34,7 +38,7 @@ export function poolSql(pool: pg.Pool): Sql {
         if (!isLostConnection(error)) throw error;
         return query<Rows>(statement, ...values);
       }),
-    execute: async (statement, ...values) => (await run(statement, values)).rowCount ?? 0,
+    execute: async (statement, ...values) => (await run(statement, values, UNPARSED)).rowCount ?? 0,
   };
 }
 
@@ -91,9 +95,12 @@ const PARSERS: Partial<Record<number, Parser>> = {
   3802: JSON.parse, // jsonb
 };
 
-const TYPES: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number): Parser => PARSERS[oid] ?? refuseType(oid)) as typeof pg.types.getTypeParser,
-};
+const typesOf = (parserOf: (oid: number) => Parser): pg.CustomTypesConfig => ({
+  getTypeParser: parserOf as typeof pg.types.getTypeParser,
+});
+const PARSED = typesOf((oid) => PARSERS[oid] ?? refuseType(oid));
+/** For statements whose rows are only counted: a function without a result returns a column of type void. */
+const UNPARSED = typesOf(() => keepText);
 
 /** Returns a parser that fails: the driver and Prisma would return different values. */
 const refuseType = (oid: number) => (): never => {

@@ -293,6 +293,11 @@ describe('raw statements', () => {
       expect([...(alone['bytes'] as Uint8Array)]).toEqual([...BYTES]);
     });
 
+    it('is executed whatever its columns are', async () => {
+      const { sql } = store.database;
+      expect(await sql.execute`select pg_sleep(0), 1.5::numeric from generate_series(1, 2)`).toBe(2);
+    });
+
     it('returns no type that would look otherwise within a transaction', async () => {
       await expect(store.database.sql.query`select 1.5::numeric`).rejects.toThrow('type 1700');
       expect(await store.database.sql.query`select null::numeric as nothing`).toEqual([{ nothing: null }]);
