@@ -3,7 +3,6 @@ import { type Actor, audited, logEntry } from '../operations/audit.js';
 import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 /** Whom a request with a key acts for. */
@@ -56,7 +55,7 @@ export async function findCaller(database: Database, hash: Uint8Array): Promise<
 const lookUpCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>(
   (database, hashes) => database.sql.read`
     select w.ordinal, c.*
-    from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
+    from unnest(${hashes}::bytea[]) with ordinality as w (hash, ordinal)
     cross join lateral (
       select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, ${KEY_STATE} as state
       from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id

@@ -260,7 +260,7 @@ describe('traffic', () => {
     const { count: _, ...key } = count(1);
     counter.count(key);
     await store.sql('alter table traffic_counts rename to away');
-    await expect(counter.flush(store.database)).rejects.toThrow('TableDoesNotExist');
+    await expect(counter.flush(store.database)).rejects.toMatchObject({ code: 'SQLSTATE_42P01' });
     counter.count(key);
     await store.sql('alter table away rename to traffic_counts');
     await counter.flush(store.database);
