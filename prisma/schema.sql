@@ -218,21 +218,17 @@ create table denials (
   message_id text not null,
   occurred_at timestamp(3) with time zone not null,
   received_at timestamp(3) with time zone default now() not null,
-  send_id uuid,
-  account_id uuid,
-  application_id uuid,
+  send_id uuid not null,
+  account_id uuid not null,
+  application_id uuid not null,
   country text,
-  due_at timestamp(3) with time zone default now(),
-  tries integer default 0 not null,
   constraint denials_pkey PRIMARY KEY (message_id),
   constraint denials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
   constraint denials_application_id_fkey FOREIGN KEY (application_id) REFERENCES applications(id),
   constraint denials_send_id_fkey FOREIGN KEY (send_id) REFERENCES sends(id)
 );
-CREATE INDEX denials_account_id ON public.denials USING btree (account_id, received_at) WHERE (account_id IS NOT NULL);
-CREATE INDEX denials_due_at ON public.denials USING btree (due_at) WHERE (due_at IS NOT NULL);
-CREATE INDEX denials_send_id ON public.denials USING btree (send_id) WHERE (send_id IS NOT NULL);
-CREATE INDEX denials_unmatched ON public.denials USING btree (received_at) WHERE (send_id IS NULL);
+CREATE INDEX denials_account_id ON public.denials USING btree (account_id, received_at);
+CREATE INDEX denials_send_id ON public.denials USING btree (send_id);
 
 create table event_webhooks (
   account_id uuid not null,
@@ -416,25 +412,6 @@ create table processes (
   constraint processes_kind_check CHECK (kind = ANY (ARRAY['api'::text, 'worker'::text, 'console'::text]))
 ) with (fillfactor=50);
 
-create table provider_changes (
-  id bigint generated always as identity not null,
-  digest bytea not null,
-  business_account_id text not null,
-  field text not null,
-  value jsonb not null,
-  occurred_at timestamp(3) with time zone not null,
-  received_at timestamp(3) with time zone default now() not null,
-  due_at timestamp(3) with time zone default now(),
-  tries smallint default 0 not null,
-  result text,
-  constraint provider_changes_pkey PRIMARY KEY (id),
-  constraint provider_changes_digest_key UNIQUE (digest),
-  constraint provider_changes_done_check CHECK ((due_at IS NULL) = (result IS NOT NULL)),
-  constraint provider_changes_result_check CHECK (result = ANY (ARRAY['applied'::text, 'ignored'::text, 'failed'::text]))
-);
-CREATE INDEX provider_changes_due_at ON public.provider_changes USING btree (due_at, id) WHERE (due_at IS NOT NULL);
-CREATE INDEX provider_changes_received_at ON public.provider_changes USING btree (received_at);
-
 create table provider_facts (
   subject text not null,
   template text default ''::text not null,
@@ -445,21 +422,17 @@ create table provider_facts (
   constraint template_has_a_language CHECK ((template = ''::text) = (language = ''::text))
 );
 
-create table receipts (
-  id bigint generated always as identity not null,
-  send_id uuid,
-  attempt smallint,
-  message_id text not null,
-  status text not null,
-  occurred_at timestamp(3) with time zone not null,
-  failure jsonb,
-  pricing jsonb,
-  identity_hash text,
+create table provider_reports (
+  key text collate "C" not null,
+  reporter uuid,
+  kind text not null,
+  report json not null,
   due_at timestamp(3) with time zone default now() not null,
   tries smallint default 0 not null,
-  constraint receipts_pkey PRIMARY KEY (id),
-  constraint receipts_status_check CHECK (status = ANY (ARRAY['sent'::text, 'delivered'::text, 'read'::text, 'failed'::text]))
+  constraint provider_reports_pkey PRIMARY KEY (key),
+  constraint provider_reports_kind_check CHECK (kind = ANY (ARRAY['receipt'::text, 'denial'::text, 'change'::text]))
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=10000);
+CREATE INDEX provider_reports_of_own_apps ON public.provider_reports USING btree (reporter, key) WHERE (reporter IS NOT NULL);
 
 create table refused_requests (
   request_id uuid not null,

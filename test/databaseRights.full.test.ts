@@ -28,7 +28,9 @@ describe('the roles of docs/deploy.md', () => {
     await until('a line of each process', () => lines('"PostgreSQL cannot be used"') === 2);
     // More rounds than lines: a fault that repeats is counted.
     await until('a fault of a loop', () => lines('"a round failed"') >= 1);
-    await expect(stack.onecode('sender list')).rejects.toThrow('lacks a right: onecode doctor says which');
+    await expect(stack.onecode('sender list')).rejects.toThrow(
+      'lacks a right: run onecode doctor to see which',
+    );
     await expect(stack.onecode('doctor')).rejects.toThrow('onecode doctor ended with 1');
     const late = startProcess('apps/worker/dist/main.js', {
       ...stack.variables,

@@ -97,7 +97,7 @@ describe('a person’s number', () => {
     await limitApplication(database, TEST_ACTOR, live.applicationId, { perRecipientHour: 4 });
     await until('a denial and its receipts', async () => {
       const [row] = await stack.db.sql<{ done: boolean }>(
-        `select exists (select from denials where send_id is not null) and not exists (select from receipts) as done`,
+        `select exists (select from denials) and not exists (select from provider_reports) as done`,
       );
       return row!.done;
     });

@@ -294,7 +294,7 @@ describe('what the processes tell', () => {
     expect((await stack.request('POST', `/v1/send/${id}/verify`, { key, body: { code } })).status).toBe(500);
     const [message] = await stack.simulator.messages(to);
     await stack.simulator.postReceipt({ messageId: message!.id, status: 'delivered' });
-    for (const where of ['"process":"api"', '"queue":"receipts"', '"queue":"deliver"'])
+    for (const where of ['"process":"api"', 'could not be applied yet', '"queue":"deliver"'])
       await until(`a refusal in a line with ${where}`, () =>
         stack
           .output()
@@ -303,8 +303,8 @@ describe('what the processes tell', () => {
       );
     await allow();
     await stack.simulator.changeSettings({ deliveredMs: 0 });
-    // The worker retries a receipt after fifteen seconds: here it does at once.
-    await stack.db.sql('update receipts set due_at = now() where due_at is not null');
+    // The worker waits longer after each try: here it does not.
+    await stack.db.sql('update provider_reports set due_at = now()');
     await stack.untilStatus(key, id, 'delivered');
   }
 

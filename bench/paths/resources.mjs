@@ -31,10 +31,10 @@ const DELETED_PART = 0.02;
 const SIZES = `
   select c.relname as table, pg_table_size(c.oid)::float8 as table_bytes, pg_indexes_size(c.oid)::float8 as index_bytes,
     (select count(*)::float8 from sends) as sends
-  from pg_class c where c.oid = any(array['sends', 'attempts', 'ledger_entries', 'receipts']::regclass[]) order by 1`;
+  from pg_class c where c.relname in ('sends', 'attempts', 'ledger_entries', 'receipts', 'provider_reports') order by 1`;
 const ROWS_READ = `
   select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)::float8 as read from pg_stat_user_tables
-  where relname in ('sends', 'attempts', 'ledger_entries', 'receipts')`;
+  where relname in ('sends', 'attempts', 'ledger_entries', 'receipts', 'provider_reports')`;
 /** What of this database is in shared memory: tables and indexes, with what they have on disk. */
 const IN_MEMORY = `
   select c.relname as name, count(*) * 8192::float8 as bytes, pg_relation_size(c.oid)::float8 as of_bytes

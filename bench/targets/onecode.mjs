@@ -270,17 +270,22 @@ function sendsOf(pool, handle, callers, { store, testing, whatsapp }) {
       return accepted;
     },
     async clear() {
+      // The reports of another revision, named by `--beside`, may be in another table.
+      const { rows } = await pool.query(
+        `select coalesce(to_regclass('provider_reports'), to_regclass('receipts'))::text as reports`,
+      );
+      const [{ reports }] = rows;
       await pool.query(`
         create temporary table if not exists deleted (id uuid);
         truncate deleted;
         insert into deleted select id from sends where id > '${first}';
-        delete from receipts;
+        delete from ${reports};
         delete from ledger_entries where send_id in (select id from deleted);
         delete from attempts where send_id in (select id from deleted);
         delete from sends where id in (select id from deleted)`);
       // Otherwise an automatic vacuum hits some round, and dead entries stay in the indexes, of a large table for longer.
       await pool.query('vacuum sends, attempts, ledger_entries');
-      await pool.query('vacuum (index_cleanup on) receipts');
+      await pool.query(`vacuum (index_cleanup on) ${reports}`);
     },
   };
 }

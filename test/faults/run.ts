@@ -121,7 +121,7 @@ async function isSettled(cluster: FaultCluster): Promise<boolean> {
   const isIdle = async (): Promise<boolean> => {
     const [left] = await cluster.db.sql<{ count: number }>(
       `select (select count(*) from sends where due_at is not null)::integer
-         + (select count(*) from receipts)::integer as count`,
+         + (select count(*) from provider_reports)::integer as count`,
     );
     return left?.count === 0 && (await cluster.simulator.webhooksUnanswered()) === 0;
   };

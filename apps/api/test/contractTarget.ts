@@ -1,9 +1,10 @@
-import { applyReceipt, settle, simulate, unseal, type Outcome, type Receipt } from '@onecode/domain';
+import { settle, simulate, unseal, type Outcome } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { createApiKey, findAccount, limitApplication, revokeApiKey } from '@onecode/store/accounts';
 import { listSenderDetails } from '@onecode/store/senders';
-import { changeReportedSend, changeSend } from '@onecode/store/sends';
+import { changeSend } from '@onecode/store/sends';
 import {
+  applyTestReports,
   buildCaller,
   buildSender,
   TEST_ACTOR,
@@ -108,18 +109,15 @@ async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Pr
   const messageId = `wamid.${id}`;
   const outcome: Outcome = status === 'failed' ? REJECTED : { kind: 'accepted', messageId };
   await changeSend(database, { id }, (send, now) => settle(send, now, 1, outcome, POLICY, 0));
-  for (const reported of RECEIPTS[status]) {
-    const receipt: Receipt = {
+  await applyTestReports(database, {
+    receipts: RECEIPTS[status].map((reported) => ({
       messageId,
       attempt: { sendId: id, number: 1 },
       status: reported,
       occurredAt: new Date(),
       failure: null,
-    };
-    await changeReportedSend(database, receipt, (send, now, attempt) =>
-      applyReceipt(send, now, receipt, attempt, POLICY, 0),
-    );
-  }
+    })),
+  });
 }
 
 /** Simulates the delivery of a test send, as the worker does. */

@@ -88,10 +88,10 @@ async function message(
   return { messageId, receipt };
 }
 
-async function stored(table: 'receipts' | 'denials', messageId: string): Promise<number> {
+async function stored(kind: 'receipt' | 'denial', messageId: string): Promise<number> {
   const [row] = await api.db.sql<{ n: number }>(
-    `select count(*)::integer as n from ${table} where message_id = $1`,
-    [messageIdOf(messageId)],
+    `select count(*)::integer as n from provider_reports where kind = $1 and report ->> 'messageId' = $2`,
+    [kind, messageIdOf(messageId)],
   );
   return row!.n;
 }
@@ -101,8 +101,8 @@ it('the receipts of its own senders are stored, also of a message that leaves ju
   const leaves = await message(ana, senders.ana, 'leaves');
   const answer = await post(SECRETS.ana, senders.ana, receipts(left.receipt, leaves.receipt));
   expect(answer).toMatchObject({ status: 200, body: 'ok' });
-  expect(await stored('receipts', left.messageId)).toBe(1);
-  expect(await stored('receipts', leaves.messageId)).toBe(1);
+  expect(await stored('receipt', left.messageId)).toBe(1);
+  expect(await stored('receipt', leaves.messageId)).toBe(1);
 });
 
 it('what it reports of messages of others, or of none that is known, is dropped', async () => {
@@ -120,9 +120,38 @@ it('what it reports of messages of others, or of none that is known, is dropped'
   const statuses = [...others.map(({ receipt }) => receipt), own.receipt];
   const answer = await post(SECRETS.ana, senders.ana, receipts(...statuses, { ...nameless, id: 'wamid.x' }));
   expect(answer.status).toBe(200);
-  for (const { messageId } of others) expect(await stored('receipts', messageId)).toBe(0);
-  expect(await stored('receipts', 'wamid.x')).toBe(0);
-  expect(await stored('receipts', own.messageId)).toBe(1);
+  for (const { messageId } of others) expect(await stored('receipt', messageId)).toBe(0);
+  expect(await stored('receipt', 'wamid.x')).toBe(0);
+  expect(await stored('receipt', own.messageId)).toBe(1);
+});
+
+it('thousands of repeats of a failure are stored once, and are of its account', async () => {
+  const failed = { status: 'failed', errors: [{ code: 131026 }] };
+  const own = await Promise.all(Array.from({ length: 5 }, () => message(ana, senders.ana)));
+  const posted = receipts(...own.map(({ receipt }) => ({ ...receipt, ...failed })));
+  const repeats = Array.from({ length: 400 }, () => posted);
+  for (let n = 0; n < 4; n++) expect((await post(SECRETS.ana, senders.ana, ...repeats)).status).toBe(200);
+  const rows = await api.db.sql(`select reporter from provider_reports where report ->> 'status' = 'failed'`);
+  expect(rows.map(({ reporter }) => reporter)).toEqual(Array(5).fill(ana.accountId));
+});
+
+it('the provider has to repeat what an app reports while too many of its reports wait; others are not affected', async () => {
+  const [of, ofOther] = [await message(ana, senders.ana), await message(rui, senders.rui)];
+  const postAll = async () =>
+    Promise.all([
+      post(SECRETS.ana, senders.ana, receipts(of.receipt)),
+      post(SECRETS.rui, senders.rui, receipts(ofOther.receipt)),
+      post(APP_SECRET, null, receipts(ofOther.receipt)),
+    ]).then((answers) => answers.map(({ status }) => status));
+  await api.db.sql(
+    `insert into provider_reports (key, reporter, kind, report) select 'waits ' || n, $1, 'change', '{}' from generate_series(1, 10001) n`,
+    [ana.accountId],
+  );
+  expect(await postAll()).toEqual([503, 200, 200]);
+  expect(await stored('receipt', of.messageId)).toBe(0);
+  await api.db.sql(`delete from provider_reports where key like 'waits %'`);
+  expect(await postAll()).toEqual([200, 200, 200]);
+  expect(await stored('receipt', of.messageId)).toBe(1);
 });
 
 const deny = (messageId: string): object =>
@@ -140,9 +169,9 @@ const deny = (messageId: string): object =>
 it('a denial counts for a message of its own senders only', async () => {
   const [own, others] = [await message(ana, senders.ana), await message(rui, senders.rui)];
   await post(SECRETS.ana, senders.ana, deny(own.messageId), deny(others.messageId), deny('wamid.unknown'));
-  expect(await stored('denials', own.messageId)).toBe(1);
-  expect(await stored('denials', others.messageId)).toBe(0);
-  expect(await stored('denials', 'wamid.unknown')).toBe(0);
+  expect(await stored('denial', own.messageId)).toBe(1);
+  expect(await stored('denial', others.messageId)).toBe(0);
+  expect(await stored('denial', 'wamid.unknown')).toBe(0);
 });
 
 it('what left by a sender while it was somebody else’s is none of its business', async () => {
@@ -154,9 +183,9 @@ it('what left by a sender while it was somebody else’s is none of its business
   const own = await message(ana, sender);
   const posted = receipts(left.receipt, leaves.receipt, own.receipt);
   expect((await post(SECRETS.ana, sender, posted, deny(left.messageId))).status).toBe(200);
-  for (const { messageId } of [left, leaves]) expect(await stored('receipts', messageId)).toBe(0);
-  expect(await stored('denials', left.messageId)).toBe(0);
-  expect(await stored('receipts', own.messageId)).toBe(1);
+  for (const { messageId } of [left, leaves]) expect(await stored('receipt', messageId)).toBe(0);
+  expect(await stored('denial', left.messageId)).toBe(0);
+  expect(await stored('receipt', own.messageId)).toBe(1);
 });
 
 it('a change is stored for a business account in which nobody else has a sender', async () => {
@@ -167,7 +196,9 @@ it('a change is stored for a business account in which nobody else has a sender'
   });
   const accounts = async (): Promise<unknown[]> =>
     (
-      await api.db.sql<{ id: string }>('select business_account_id as id from provider_changes order by 1')
+      await api.db.sql<{ id: string }>(
+        `select report ->> 'businessAccountId' as id from provider_reports where kind = 'change' order by 1`,
+      )
     ).map(({ id }) => id);
   await post(SECRETS.ana, senders.ana, ...['100', '200', '300', '400'].map(change));
   expect(await accounts()).toEqual(['200']);
@@ -195,9 +226,9 @@ it('each address takes its own secret only, and the shared one goes on for all',
   expect(crossed.map(({ json }) => (json as { code: string }).code)).toEqual(
     Array(4).fill('invalid_signature'),
   );
-  expect(await stored('receipts', messageId)).toBe(0);
+  expect(await stored('receipt', messageId)).toBe(0);
   expect((await post(APP_SECRET, null, receipts(receipt))).status).toBe(200);
-  expect(await stored('receipts', messageId)).toBe(1);
+  expect(await stored('receipt', messageId)).toBe(1);
 });
 
 it('there is no address for a sender without an app, a removed one, and anything else', async () => {

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { buildCaller, buildSend, redisContents, until, type RawAnswer } from '@onecode/testing';
+import { redisContents, until, type RawAnswer } from '@onecode/testing';
 import { rawRequest } from '@onecode/testing/contract';
 import { messageIdOf } from '@onecode/whatsapp';
 import { readApiConfig } from '../src/config.js';
@@ -35,11 +35,13 @@ const textOf = (...statuses: object[]): string => JSON.stringify(webhook({ statu
 
 const stored = (messageId: string): Promise<Record<string, unknown>[]> =>
   api.db.sql(
-    `select message_id, send_id, attempt, status, occurred_at, failure from receipts where message_id = $1 order by id`,
+    `select kind, reporter, report from provider_reports where report ->> 'messageId' = $1 order by key`,
     [messageIdOf(messageId)],
   );
 async function storedCount(): Promise<number> {
-  const [row] = await api.db.sql<{ count: number }>('select count(*)::integer as count from receipts');
+  const [row] = await api.db.sql<{ count: number }>(
+    'select count(*)::integer as count from provider_reports',
+  );
   return row?.count ?? -1;
 }
 
@@ -130,28 +132,16 @@ describe('what people write back', () => {
       type: 'button',
       button: { payload: 'DID_NOT_REQUEST_CODE', text: PLANTED },
     });
-  const denials = (messageId: string) =>
-    api.db.sql('select send_id, occurred_at from denials where message_id = $1', [messageIdOf(messageId)]);
-
-  it('is stored when it denies a message, once, with its send, before the answer', async () => {
+  it('is stored when it denies a message, once, before the answer', async () => {
     const messageId = newMessageId();
-    const caller = await buildCaller(api.db.database, 'live', { credits: 1 });
-    const sendId = await buildSend(api.db.database, caller);
-    await api.db.sql(
-      `insert into attempts (send_id, number, outcome, message_id, started_at, finished_at)
-       values ($1, 1, 'accepted', $2, now(), now())`,
-      [sendId, messageIdOf(messageId)],
-    );
     for (let n = 0; n < 3; n += 1) expect((await postSigned(deny(messageId))).status).toBe(200);
-    expect(await denials(messageId)).toEqual([
-      { send_id: sendId, occurred_at: new Date('2026-01-01T00:00:00Z') },
+    expect(await stored(messageId)).toEqual([
+      {
+        kind: 'denial',
+        reporter: null,
+        report: { messageId: messageIdOf(messageId), occurredAt: '2026-01-01T00:00:00.000Z' },
+      },
     ]);
-  });
-
-  it('is stored when its message is not known yet', async () => {
-    const messageId = newMessageId();
-    expect((await postSigned(deny(messageId))).status).toBe(200);
-    expect(await denials(messageId)).toEqual([{ send_id: null, occurred_at: expect.any(Date) }]);
   });
 
   it('leaves no trace otherwise, neither in the database nor in Redis', async () => {
@@ -182,12 +172,15 @@ describe('a signed post', () => {
     });
     expect(await stored(id)).toEqual([
       {
-        message_id: messageIdOf(id),
-        send_id: sendId,
-        attempt: 3,
-        status: 'failed',
-        occurred_at: new Date(1_767_225_600_000),
-        failure: expect.objectContaining({ kind: 'recipient', errorCode: 131026 }),
+        kind: 'receipt',
+        reporter: null,
+        report: {
+          messageId: messageIdOf(id),
+          attempt: { sendId, number: 3 },
+          status: 'failed',
+          occurredAt: '2026-01-01T00:00:00.000Z',
+          failure: expect.objectContaining({ kind: 'recipient', errorCode: 131026 }),
+        },
       },
     ]);
   });
@@ -199,12 +192,12 @@ describe('a signed post', () => {
     expect(await storedCount()).toBe(before + 1_000);
   });
 
-  it('is stored each time, also when it comes several times at once, because its application is harmless', async () => {
+  it('is stored once while it is not applied, also when it comes several times at once', async () => {
     const id = newMessageId();
     const body = textOf(status(id), status(id, { status: 'read' }));
     const answers = await Promise.all(Array.from({ length: 10 }, () => postSigned(body)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-    expect(await stored(id)).toHaveLength(20);
+    expect(await stored(id)).toHaveLength(2);
   });
 
   // What is none of ours is held by the tests of `packages/whatsapp`.
@@ -221,7 +214,7 @@ describe('a signed post', () => {
   it('for an unknown message is stored too, since it may arrive before our own record of the message', async () => {
     const id = newMessageId();
     expect((await postSigned(textOf(status(id, { biz_opaque_callback_data: 'not ours' })))).status).toBe(200);
-    expect(await stored(id)).toMatchObject([{ send_id: null, attempt: null }]);
+    expect(await stored(id)).toMatchObject([{ report: { attempt: null } }]);
   });
 
   it('that is no JSON is invalid_json', async () => {
@@ -240,9 +233,9 @@ describe('a signed post', () => {
 
   it('is answered with internal_error when it cannot be stored, so that the provider posts it again', async () => {
     const id = newMessageId();
-    await api.db.sql('alter table receipts rename to receipts_away');
+    await api.db.sql('alter table provider_reports rename to reports_away');
     const failed = await postSigned(textOf(status(id)));
-    await api.db.sql('alter table receipts_away rename to receipts');
+    await api.db.sql('alter table reports_away rename to provider_reports');
     expect(failed.json).toMatchObject({ status: 500, code: 'internal_error' });
     expect(failed.body).not.toContain(id);
     expect((await postSigned(textOf(status(id)))).status).toBe(200);

@@ -6,7 +6,7 @@ import {
   findSettingsFault,
   openDatabase,
   pingDatabase,
-  refusedBy,
+  readSqlState,
   UnusableDatabase,
   type Database,
   type DatabaseOptions,
@@ -19,10 +19,13 @@ import { found, UserError } from './errors.js';
 /** The one variable that every command needs. */
 export const DATABASE_URL = databaseAddress();
 
-/** Why the schema does not do, by the kind that the driver adapter gives. */
-const SCHEMA_FAULTS: Readonly<Record<string, string>> = {
-  TableDoesNotExist: 'the database has no tables yet, or those of an older release: run npm run migrate',
-  ColumnNotFound: 'the database is of another version: run npm run migrate',
+/** Why the command failed, by SQLSTATE. */
+const FAULTS: Readonly<Record<string, string>> = {
+  '22003': 'a number would grow past 2147483647',
+  '42501': 'the role in DATABASE_URL lacks a right: run onecode doctor to see which',
+  '42703': 'the database is of another version: run npm run migrate',
+  '42P01': 'the database has no tables yet, or those of an older release: run npm run migrate',
+  '57014': `the database took too long, for example because of a lock or a backup: see ${runbookOf('postgresql_overloaded')}`,
 };
 
 /** Opens the database for one command. @throws ConfigError, or UserError when the database cannot do it */
@@ -60,21 +63,8 @@ export async function changed<Result>(
 
 function userErrorOf(error: unknown): UserError | null {
   if (error instanceof UnusableDatabase) return new UserError(error.message);
-  const { code, message } = error as { code?: string; message?: string };
-  const { kind = '', code: originalCode } = refusedBy(error) ?? {};
-  if (originalCode === '22003') return new UserError('a number would grow past 2147483647');
-  if (originalCode === '42501')
-    return new UserError('the role in DATABASE_URL lacks a right: onecode doctor says which');
-  if (originalCode === '57014')
-    return new UserError(
-      `the database took too long, for example because of a lock or a backup: see ${runbookOf('postgresql_overloaded')}`,
-    );
-  const reason = connectionFault(error) ?? SCHEMA_FAULTS[kind];
-  if (reason !== undefined) return new UserError(reason);
-  if (message?.startsWith('Connection terminated') === true)
-    return new UserError('the database does not answer');
-  const known = originalCode ?? code;
-  return /^[0-9A-Z]{5}$/.test(known ?? '')
-    ? new UserError(`the database refused the command (${known})`)
-    : null;
+  const code = readSqlState(error) ?? (error as { code?: string }).code ?? '';
+  const reason = FAULTS[code] ?? connectionFault(error);
+  if (reason !== null) return new UserError(reason);
+  return /^[0-9A-Z]{5}$/.test(code) ? new UserError(`the database refused the command (${code})`) : null;
 }

@@ -1,16 +1,9 @@
-import {
-  applyReceipt,
-  hashesOf,
-  settle,
-  type AttemptName,
-  type Outcome,
-  type Receipt,
-} from '@onecode/domain';
+import { matchesCode, settle, type AttemptName, type Outcome, type Receipt } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import type { Database } from '@onecode/store/client';
 import type { Sender } from '@onecode/store/senders';
-import { changeReportedSend, changeSend, verifySend } from '@onecode/store/sends';
-import { TEST_PEPPER } from '@onecode/testing';
+import { changeSend } from '@onecode/store/sends';
+import { applyTestReports, guessCode, TEST_PEPPER } from '@onecode/testing';
 
 const POLICY = { attemptsMax: 5, backoffMs: 0 };
 const LEASE_MS = 15_000;
@@ -40,20 +33,12 @@ export async function report(
   which: AttemptName,
   receipt: Pick<Receipt, 'messageId' | 'status' | 'failure'>,
 ): Promise<void> {
-  const whole: Receipt = { ...receipt, attempt: which, occurredAt: new Date() };
-  await changeReportedSend(database, whole, (send, now, reported) =>
-    applyReceipt(send, now, whole, reported, POLICY, 0),
-  );
+  await applyTestReports(database, { receipts: [{ ...receipt, attempt: which, occurredAt: new Date() }] });
 }
 
 /** What somebody types. @returns whether it was right */
 export async function type(database: Database, sendId: string, guess: string): Promise<boolean> {
-  const send = await database.prisma.send.findUniqueOrThrow({ where: { id: sendId } });
-  const { accountId } = send;
-  const judged = await verifySend(database, {
-    id: sendId,
-    accountId,
-    hashes: hashesOf(TEST_PEPPER, sendId, guess),
-  });
-  return judged?.valid === true;
+  const { codeHash } = await database.prisma.send.findUniqueOrThrow({ where: { id: sendId } });
+  const isRight = matchesCode(TEST_PEPPER, sendId, guess, codeHash);
+  return (await guessCode(database, sendId, isRight)).valid;
 }

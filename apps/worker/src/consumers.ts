@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { UnrecoverableError, type Job, type Processor } from 'bullmq';
 import {
   checkRedis,
   connectRedis,
   Consumer,
   keyPrefix,
+  REPORTS_PAUSE_MS,
   type JobData,
   type JobResult,
   type QueueName,
@@ -11,10 +13,8 @@ import {
 } from '@onecode/runtime';
 import type { WorkerConfig } from './config.js';
 import type { WorkerContext } from './context.js';
-import { applyDueDenials } from './sends/denials.js';
+import { applyReports } from './reports.js';
 import { deliver, outcomeOf } from './sends/deliver.js';
-import { applyDueProviderChanges } from './senders/providerChanges.js';
-import { applyDueReceipts } from './sends/receipts.js';
 import { simulate } from './sends/simulate.js';
 
 /** After this, another worker takes the job of one that died. The send's own lease may end later. */
@@ -75,12 +75,9 @@ export function startConsumers(context: WorkerContext, config: WorkerConfig): Co
     consume('simulate', config.DELIVERY_CONCURRENCY, async (job) => ({
       outcome: await simulate(context, sendIdOf(job)),
     })),
+    // The job lasts as long as the pause: reports that arrive meanwhile wait for the next one, and are applied together.
     consume('receipts', 1, async () => {
-      await Promise.all([
-        applyDueReceipts(context, false),
-        applyDueDenials(context),
-        applyDueProviderChanges(context),
-      ]);
+      await Promise.all([applyReports(context), delay(REPORTS_PAUSE_MS)]);
     }),
   ];
   return {

@@ -8,7 +8,8 @@ import { readDueSenders } from './senders/readings.js';
 import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
 import { createMailRound, tellWhatLasts } from './mail/sendMails.js';
-import { cleanUp, retain, sweep } from './sweeper.js';
+import { applyReports } from './reports.js';
+import { cleanUp, retain } from './sweeper.js';
 import { createEventRound } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
@@ -37,7 +38,8 @@ export function startLoops(
   const events = createEventRound({ ...context, poster });
   const loops = [
     startWatched('deliver', () => dueDeliveries.round(), DELIVER_PAUSE_MS),
-    startWatched('sweep', () => sweep(context), 1_000),
+    // Reports whose job was lost, and postponed ones.
+    startWatched('sweep', () => applyReports(context), 1_000),
     startWatched('breaker', () => watchBreakers(context), 5_000),
     startWatched('clean_up', () => cleanUp(context), 60_000),
     start('retain', () => retain(context, stopping.signal), 60_000),

@@ -5,35 +5,13 @@ import {
   lapseCredits,
 } from '@onecode/store/accounts';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
-import {
-  deleteOldIncidents,
-  deleteOldProcesses,
-  deleteOldReports,
-  mergeOldTraffic,
-} from '@onecode/store/operations';
+import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
 import { deleteOldStops } from '@onecode/store/senders';
 import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
 import { deleteEndedTries } from '@onecode/store/users';
 import type { WorkerContext } from './context.js';
-import { applyDueDenials } from './sends/denials.js';
-import { applyDueProviderChanges } from './senders/providerChanges.js';
-import { applyDueReceipts } from './sends/receipts.js';
 
 const BATCH = 500;
-/** Meta repeats webhooks for seven days; until then a stored denial tells a repeat. */
-const DENIAL_DAYS = 8;
-/** What the provider told of templates, numbers and accounts, for who looks back after an incident. */
-const PROVIDER_CHANGE_DAYS = 90;
-
-/** Applies what the provider reported and no job has applied. What cannot be applied holds up nothing else. */
-export async function sweep(context: WorkerContext): Promise<void> {
-  const reports = await Promise.allSettled([
-    applyDueReceipts(context, true),
-    applyDueDenials(context),
-    applyDueProviderChanges(context),
-  ]);
-  for (const report of reports) if (report.status === 'rejected') throw report.reason;
-}
 
 /** Repeats `batch` until it handles fewer than `count` rows. */
 async function untilFewer(count: number, batch: () => Promise<number>): Promise<void> {
@@ -43,8 +21,6 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
 /** Deletes what is kept for a limited time, erases the codes that can be sent no more, and lets credits lapse. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
-  await untilFewer(BATCH, () => deleteOldReports(database, 'denials', DENIAL_DAYS, BATCH));
-  await untilFewer(BATCH, () => deleteOldReports(database, 'provider_changes', PROVIDER_CHANGE_DAYS, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
   await lapseCredits(database);
   await deleteEndedKeys(database);

@@ -68,7 +68,7 @@ describe('a number that changes hands', () => {
   const delivered = async (): Promise<string> => {
     const id = await send();
     await t.until(id, 'delivered');
-    await until('handled receipts', async () => (await t.sql('select from receipts')).length === 0);
+    await until('handled receipts', async () => (await t.sql('select from provider_reports')).length === 0);
     return id;
   };
   const hashes = (id: string): (string | undefined)[] =>

@@ -5,10 +5,10 @@ import {
   listSenderKnowledge,
   pauseSender,
   requestReading,
-  storeProviderChanges,
   type Sender,
   type SenderKnowledge,
 } from '@onecode/store/senders';
+import { storeReports, type NewProviderChange } from '@onecode/store/sends';
 import { buildSender, TEST_ACTOR, until } from '@onecode/testing';
 import { createGraphReader } from '@onecode/whatsapp/graph';
 import { readDueSenders } from '../src/senders/readings.js';
@@ -21,7 +21,7 @@ describe('what the provider tells by webhook', () => {
   const t = useWorker({ senders: 0 });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql('truncate provider_changes, provider_facts, stops');
+    await t.sql('truncate provider_reports, provider_facts, stops');
     await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database, { businessAccountId: ACCOUNT });
   });
@@ -32,6 +32,10 @@ describe('what the provider tells by webhook', () => {
   const stopped = async (onlyFor: string, { id } = sender) =>
     (await t.stops(id)).filter((stop) => stop.onlyFor === onlyFor);
   const pauses = (one = sender) => stopped('', one);
+  const store = (changes: readonly NewProviderChange[]) =>
+    storeReports(t.database, { receipts: [], denials: [], changes }, null);
+  const untilApplied = () =>
+    until('the end of all changes', async () => (await t.sql('select from provider_reports')).length === 0);
   const send = async (locale: 'en' | 'pt-BR') =>
     t.send(await t.newCaller(), {
       locale,
@@ -83,10 +87,7 @@ describe('what the provider tells by webhook', () => {
     await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
     await changeAccount({ condition: 'disabled' });
     await changeAccount({ condition: 'active' });
-    await until('two changes', async () => {
-      const rows = await t.sql(`select from provider_changes where result = 'applied'`);
-      return rows.length === 2;
-    });
+    await untilApplied();
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
@@ -95,10 +96,7 @@ describe('what the provider tells by webhook', () => {
     await until('a pause', async () => (await pauses()).length === 1);
     await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
     await changeAccount({ condition: 'active' });
-    await until('no change', async () => {
-      const rows = await t.sql(`select from provider_changes where result is null`);
-      return rows.length === 0;
-    });
+    await untilApplied();
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
@@ -142,7 +140,7 @@ describe('what the provider tells by webhook', () => {
     ]);
   });
 
-  it('is stored once, however often it comes, and applied in any order', async () => {
+  it('is applied in any order, however often it comes', async () => {
     const change = (event: string, time: number) => ({
       digest: Buffer.from(event),
       businessAccountId: ACCOUNT,
@@ -151,22 +149,21 @@ describe('what the provider tells by webhook', () => {
       occurredAt: new Date(time),
     });
     const changes = [change('APPROVED', Date.now() - 1_000), change('PAUSED', Date.now() - 9_000)];
-    expect(await storeProviderChanges(t.database, changes.toReversed())).toBe(2);
-    expect(await storeProviderChanges(t.database, changes)).toBe(0);
-    await until('two changes', async () => {
-      const rows = await t.sql(`select from provider_changes where result = 'applied'`);
-      return rows.length === 2;
-    });
+    await store(changes.toReversed());
+    await untilApplied();
+    expect(await stopped('en')).toEqual([]);
+    await store(changes.slice(1));
+    await untilApplied();
     expect(await stopped('en')).toEqual([]);
   });
 });
 
 describe('a change that cannot be written', () => {
-  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('delays no other, and is set aside after ten tries', async () => {
+  it('does not delay the others, and is parked after ten tries', async () => {
     const sender = await buildSender(t.database, { businessAccountId: '7' });
-    await t.sql('truncate provider_changes, provider_facts');
+    await t.sql('truncate provider_reports, provider_facts');
     await t.sql(`alter table provider_facts add constraint refuse check (template <> 'refused')`);
     const change = (field: string, value: object) => ({
       digest: Buffer.from(JSON.stringify(value)),
@@ -175,31 +172,23 @@ describe('a change that cannot be written', () => {
       value: value as Record<string, unknown>,
       occurredAt: new Date(),
     });
-    await storeProviderChanges(t.database, [
+    const changes = [
       change('message_template_status_update', {
         event: 'PAUSED',
         message_template_name: 'refused',
         message_template_language: 'en',
       }),
       ...['1', '2', '3'].map((event) => change('security', { event })),
-    ]);
-    const results = async () =>
-      (await t.sql('select result, tries from provider_changes order by tries desc, result')).map((row) => ({
-        ...row,
-      }));
-    await t.sql(`update provider_changes set due_at = now() - interval '1 second'`);
-    await expect(t.sweep()).rejects.toThrow();
-    const applied = { result: 'applied', tries: 0 };
-    expect(await results()).toEqual([{ result: null, tries: 1 }, applied, applied, applied]);
-    for (let tries = 2; tries < 10; tries++) {
-      await t.sql(
-        `update provider_changes set due_at = now() - interval '1 second' where due_at is not null`,
-      );
-      await expect(t.sweep()).rejects.toThrow();
+    ];
+    await storeReports(t.database, { receipts: [], denials: [], changes }, null);
+    const left = () => t.sql(`select tries, due_at = 'infinity' as is_parked from provider_reports`);
+    for (let tries = 1; tries < 10; tries++) {
+      await t.sweep();
+      expect(await left()).toEqual([{ tries, is_parked: false }]);
+      await t.sql(`update provider_reports set due_at = now() - interval '1 second'`);
     }
-    await t.sql(`update provider_changes set due_at = now() - interval '1 second' where due_at is not null`);
     await t.sweep();
-    expect(await results()).toEqual([{ result: 'failed', tries: 9 }, applied, applied, applied]);
+    expect(await left()).toEqual([{ tries: 9, is_parked: true }]);
     const [knowledge] = await listSenderKnowledge(t.database, sender.id);
     expect(knowledge!.alerts.map(({ type }) => type).toSorted()).toEqual(['1', '2', '3']);
   });

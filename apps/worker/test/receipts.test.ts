@@ -1,8 +1,9 @@
+import type { Receipt } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
 import { setAppSecret } from '@onecode/store/senders';
-import { storeDenials, storeReceipts } from '@onecode/store/sends';
+import { storeReports } from '@onecode/store/sends';
 import { buildCaller, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { useWorker } from './testWorker.js';
@@ -11,6 +12,9 @@ import type { SendRecord } from './workerEnvironment.js';
 type Status = 'sent' | 'delivered' | 'read' | 'failed';
 
 const t = useWorker();
+
+const storeReceipts = (database: Database, receipts: readonly Receipt[], accountId: string | null = null) =>
+  storeReports(database, { receipts, denials: [], changes: [] }, accountId);
 
 describe('receipts', () => {
   /** A send that the provider accepted, without a receipt of its own. */
@@ -22,7 +26,9 @@ describe('receipts', () => {
   };
 
   const stored = (messageId: string) =>
-    t.sql('select tries from receipts where message_id = $1', [messageIdOf(messageId)]);
+    t.sql<{ tries: number }>(`select tries from provider_reports where report ->> 'messageId' = $1`, [
+      messageIdOf(messageId),
+    ]);
   const untilApplied = (messageId: string): Promise<true> =>
     until('an end of all receipts', async () => (await stored(messageId)).length === 0);
 
@@ -68,19 +74,14 @@ describe('receipts', () => {
     // The state before the answer was written.
     await t.sql('update attempts set message_id = null where send_id = $1', [id]);
     await t.simulator.postReceipt({ messageId, status: 'delivered', opaque: null });
-    await until(
-      'a first try',
-      async () =>
-        (await t.sql('select from receipts where message_id = $1 and tries > 0', [messageIdOf(messageId)]))
-          .length > 0,
-    );
+    await until('a first try', async () => (await stored(messageId)).some(({ tries }) => tries > 0));
     expect(await t.row(id)).toMatchObject({ status: 'sent' });
     await t.sql('update attempts set message_id = $2 where send_id = $1', [id, messageIdOf(messageId)]);
     await t.until(id, 'delivered');
     await untilApplied(messageId);
   });
 
-  it('for unknown messages are put aside in the end, and delay no others', async () => {
+  it('for unknown messages are dropped after ten tries, and delay no others', async () => {
     const unknown = `wamid.${Buffer.from('nobody knows me').toString('base64')}`;
     await t.simulator.postReceipt({ messageId: unknown, status: 'delivered', sender: '1' });
     const { id, messageId } = await sentSend();
@@ -91,9 +92,11 @@ describe('receipts', () => {
     let tries = 0;
     await until('its end', async () => {
       // Each try would wait longer than the one before: here it does not wait.
-      await t.sql('update receipts set due_at = now() where message_id = $1', [messageIdOf(unknown)]);
+      await t.sql(`update provider_reports set due_at = now() where report ->> 'messageId' = $1`, [
+        messageIdOf(unknown),
+      ]);
       const [row] = await stored(unknown);
-      tries = (row?.['tries'] as number | undefined) ?? tries;
+      tries = row?.tries ?? tries;
       return row === undefined;
     });
     expect(tries).toBe(10);
@@ -151,7 +154,10 @@ describe('receipts', () => {
       await report(ids);
       // Meta repeats reports, and so may the app.
       await report(ids);
-      await until('an end of all receipts', async () => (await t.sql('select from receipts')).length === 0);
+      await until(
+        'an end of all receipts',
+        async () => (await t.sql('select from provider_reports')).length === 0,
+      );
 
       const counted = async (): Promise<number> => {
         const rows = await Promise.all(ids.map((id) => t.row(id)));
@@ -163,7 +169,10 @@ describe('receipts', () => {
       // Of forty more sends, one in four may fail.
       await t.sql('update accounts set units_of_month = 40 where id = $1', [caller.accountId]);
       await report(ids);
-      await until('an end of all receipts', async () => (await t.sql('select from receipts')).length === 0);
+      await until(
+        'an end of all receipts',
+        async () => (await t.sql('select from provider_reports')).length === 0,
+      );
       expect(await counted()).toBe(10);
     },
   );
@@ -228,7 +237,7 @@ describe('receipts', () => {
 
 describe('what a message costs', () => {
   it('is counted from the provider’s receipts, once for all of them', async () => {
-    await t.sql('truncate receipts, message_costs');
+    await t.sql('truncate provider_reports, message_costs');
     t.simulator.rules.add({ fault: { duplicates: 2, disorder: true } });
     const id = await t.send(t.caller);
     await t.until(id, 'delivered');
@@ -241,7 +250,7 @@ describe('what a message costs', () => {
   });
 
   it('is counted by the next worker where one died after it had noted the delivery', async () => {
-    await t.sql('truncate receipts, message_costs');
+    await t.sql('truncate provider_reports, message_costs');
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.send(t.caller);
     await t.until(id, ({ status, claimed_until }) => status === 'sent' && claimed_until === null);
@@ -266,9 +275,9 @@ describe('what a message costs', () => {
 });
 
 describe('a receipt that the database refuses to apply', () => {
-  const t = useWorker({ senders: 0, sweepPauseMs: null, sweepMayFail: true });
+  const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('delays no other, is reported, is set aside in the end unless it took too long, and is applied once the database accepts it', async () => {
+  it('does not delay the others, is parked after ten tries unless it took too long, and is applied when it is due again', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);
@@ -286,27 +295,26 @@ describe('a receipt that the database refuses to apply', () => {
     await refuse('');
     await db.sql('create trigger refuse before update on sends for each row execute function refuse()');
     await storeDelivered(database, await messageIds());
-    await storeDenials(database, [{ messageId: 'not known yet', occurredAt: new Date() }]);
 
-    await expect(t.sweep()).rejects.toThrow();
-    expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
-    expect(await db.sql('select tries from denials')).toEqual([{ tries: 1 }]);
-
-    const asideRows = () => db.sql(`select tries from receipts where due_at = 'infinity'`);
-    await db.sql(`update receipts set due_at = now() - interval '1 second', tries = 8`);
-    await expect(t.sweep()).rejects.toThrow();
-    expect(await asideRows()).toEqual([]);
-    await refuse(`using errcode = '57014'`);
-    await db.sql(`update receipts set due_at = now() - interval '1 second'`);
-    await expect(t.sweep()).rejects.toThrow();
-    expect(await asideRows()).toEqual([]);
-    await refuse('');
-    await db.sql(`update receipts set due_at = now() - interval '1 second'`);
     await t.sweep();
-    expect(await asideRows()).toMatchObject([{ tries: 10 }]);
+    expect(await statuses()).toEqual({ sent: 1, delivered: 24 });
+    expect(await db.sql('select tries from provider_reports')).toEqual([{ tries: 1 }]);
+
+    const parked = () => db.sql(`select tries from provider_reports where due_at = 'infinity'`);
+    await db.sql(`update provider_reports set due_at = now() - interval '1 second', tries = 8`);
+    await t.sweep();
+    expect(await parked()).toEqual([]);
+    await refuse(`using errcode = '57014'`);
+    await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
+    await t.sweep();
+    expect(await parked()).toEqual([]);
+    await refuse('');
+    await db.sql(`update provider_reports set due_at = now() - interval '1 second'`);
+    await t.sweep();
+    expect(await parked()).toEqual([{ tries: 10 }]);
 
     await db.sql('drop trigger refuse on sends');
-    await db.sql('update receipts set due_at = now()');
+    await db.sql('update provider_reports set due_at = now()');
     await t.sweep();
     expect(await statuses()).toEqual({ delivered: 25 });
 
@@ -339,6 +347,41 @@ async function storeDelivered(database: Database, messageIds: readonly string[])
   );
 }
 
+describe('a backlog of an account’s own app', () => {
+  const t = useWorker({ sweepPauseMs: null });
+
+  it('delays no report of the operator’s app, and no run until it is applied', async () => {
+    const { db } = t.environment;
+    t.simulator.rules.add({ fault: { acceptThenDrop: true } });
+    const id = await t.send(t.caller);
+    await t.until(id, 'sent');
+    const changes = Array.from({ length: 8_000 }, (_, n) => ({
+      digest: Buffer.from(String(n)),
+      businessAccountId: '1',
+      field: 'security',
+      value: { event: String(n) },
+      occurredAt: new Date(),
+    }));
+    const { accountId } = await t.newCaller();
+    await storeReports(db.database, { receipts: [], denials: [], changes }, accountId);
+    const [attempt] = await t.attempts(id);
+    await storeReceipts(db.database, [
+      {
+        messageId: attempt!.message_id!,
+        attempt: { sendId: id, number: 1 },
+        status: 'delivered',
+        occurredAt: new Date(),
+        failure: null,
+      },
+    ]);
+    await t.sweep();
+    expect(await t.row(id)).toMatchObject({ status: 'delivered' });
+    const left = await db.sql(`select reporter from provider_reports where due_at <= now()`);
+    expect(left.length).toBeGreaterThan(0);
+    expect(left.length).toBeLessThan(changes.length);
+  });
+});
+
 describe('a send whose second worker died after a receipt had set it to sent', () => {
   const t = useWorker({ sweepPauseMs: null });
 
@@ -364,10 +407,12 @@ describe('a send whose second worker died after a receipt had set it to sent', (
     ]);
     await t.sweep();
     expect(await t.row(id)).toMatchObject({ status: 'sent' });
-    expect(await db.sql('select due_at > now() as put_off from receipts')).toEqual([{ put_off: true }]);
+    expect(await db.sql('select due_at > now() as put_off from provider_reports')).toEqual([
+      { put_off: true },
+    ]);
 
     await db.sql('update sends set claimed_until = now() where id = $1', [id]);
-    await db.sql('update receipts set due_at = now()');
+    await db.sql('update provider_reports set due_at = now()');
     await t.sweep();
     expect(await t.row(id)).toMatchObject({
       status: 'failed',

@@ -278,7 +278,10 @@ describe('an accepted message that a receipt reports as lost', () => {
       const metadata = { phone_number_id: change.phoneNumberId ?? first.phoneNumberId };
       const entry = [{ id: '1', changes: [{ field: 'messages', value: { metadata, statuses: [status] } }] }];
       expect(await t.simulator.postWebhook({ object: 'whatsapp_business_account', entry })).toBe(200);
-      await until('a try', async () => (await t.sql('select from receipts where tries = 0')).length === 0);
+      await until(
+        'a try',
+        async () => (await t.sql('select from provider_reports where tries = 0')).length === 0,
+      );
     };
     await report({ phoneNumberId: '7' });
     await report({ recipient: '5511900000000' });
@@ -286,7 +289,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(await stops()).toEqual([]);
     await report({});
     expect(await stops()).toMatchObject([{ id: first.id }]);
-    await t.sql('truncate receipts, stops');
+    await t.sql('truncate provider_reports, stops');
   });
 
   it('to a fault of the business account stops all of its senders, and no other', async () => {

@@ -19,7 +19,7 @@ import { createDueDeliveries } from '../src/sends/dueDeliveries.js';
 import { createIdentities } from '../src/sends/identities.js';
 import { workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senders/senderPool.js';
-import { sweep } from '../src/sweeper.js';
+import { applyReports } from '../src/reports.js';
 import { recordDelivery } from '../src/traffic.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
@@ -45,8 +45,6 @@ export interface TestWorkerOptions {
   leaseMs?: number;
   /** Null for no sweeps but those that the test makes. */
   sweepPauseMs?: number | null;
-  /** For tests in which the database refuses something. Elsewhere a failed sweep fails the test. */
-  sweepMayFail?: true;
 }
 
 /** A worker inside the test's own process, assembled as `main.ts` does. */
@@ -105,7 +103,7 @@ export async function startWorker(
   const loops =
     pauseMs === null
       ? []
-      : [() => sweep(context), () => due.round()].map((round) => startLoop(round, pauseMs, onError));
+      : [() => applyReports(context), () => due.round()].map((round) => startLoop(round, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () => consumers.isConnected());
 
@@ -116,7 +114,7 @@ export async function startWorker(
       context.senders = createSenderPool(database, TEST_SECRET_KEY);
     },
     async sweep() {
-      await sweep(context);
+      await applyReports(context);
       await due.round();
       await due.ended();
     },
@@ -125,7 +123,7 @@ export async function startWorker(
       release.abort();
       await Promise.all([consumers.close(), ...loops.map((loop) => loop.stop())]);
       await due.ended();
-      if (options.sweepMayFail === undefined) expect(failures).toEqual([]);
+      expect(failures).toEqual([]);
     },
   };
 }

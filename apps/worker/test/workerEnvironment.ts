@@ -2,8 +2,8 @@ import { stands, type Mode, type Stop } from '@onecode/domain';
 import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import type { NewAccount } from '@onecode/store/accounts';
-import { learnBusinessAccounts, listSenders, storeProviderChanges } from '@onecode/store/senders';
-import { storeDenials, storeReceipts } from '@onecode/store/sends';
+import { learnBusinessAccounts, listSenders } from '@onecode/store/senders';
+import { storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,
@@ -95,14 +95,12 @@ export class WorkerEnvironment extends TestEnvironment {
         const signature = request.headers['x-hub-signature-256'];
         if (typeof signature !== 'string' || !signatureMatches(body, signature, APP_SECRET))
           return void response.writeHead(401).end();
-        const { receipts, denials, changes, businessAccounts } = parseWebhook(body, TEST_NUMBER_PEPPER);
+        const reports = parseWebhook(body, TEST_NUMBER_PEPPER);
         return void Promise.all([
-          storeReceipts(this.db.database, receipts),
-          storeDenials(this.db.database, denials),
-          storeProviderChanges(this.db.database, changes),
-          learnBusinessAccounts(this.db.database, businessAccounts),
+          storeReports(this.db.database, reports, null),
+          learnBusinessAccounts(this.db.database, reports.businessAccounts),
         ])
-          .then(() => this.#deliveryQueue.enqueue('receipts'))
+          .then(() => this.#deliveryQueue.enqueueReports())
           .then(
             () => response.end('ok'),
             () => response.writeHead(500).end(),

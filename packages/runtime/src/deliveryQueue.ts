@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { JobsOptions, KeepJobs, Queue } from 'bullmq';
 import { openQueues, within, type JobData, type QueueName, type QueuesOptions } from './queues.js';
 import { ANSWER_MS_MAX } from './redis/connect.js';
@@ -13,17 +13,21 @@ const ENQUEUE_MS_MAX = ANSWER_MS_MAX;
 /** The most jobs on their way to Redis, so that a frozen Redis does not fill our memory. */
 const ENQUEUES_MAX = 2_000;
 
+/** Stored reports of the provider are applied at most this often, many together. The first ones after a pause do not wait. */
+export const REPORTS_PAUSE_MS = 200;
+
 /** Jobs that wake workers for sends and receipts. Redis may be down: a lost job costs a few seconds, never a send. */
 export interface DeliveryQueue {
   isReady(): boolean;
   /**
-   * Enqueues a job for each of these sends, or one for the stored receipts. A send whose job is waiting or active gets no second one. Jobs
-   * that are enqueued in one turn of the event loop reach Redis in one round trip.
+   * Enqueues a job for each of these sends. A send whose job is waiting or active gets no second one. Jobs that are enqueued in one turn of
+   * the event loop reach Redis in one round trip.
    *
    * @returns whether Redis accepted the jobs; false is no error
    */
   enqueue(queue: 'deliver' | 'simulate', sends: readonly { sendId: string }[]): Promise<boolean>;
-  enqueue(queue: 'receipts'): Promise<boolean>;
+  /** Enqueues a job for the stored reports. Calls within `REPORTS_PAUSE_MS` of the last job share the next one. */
+  enqueueReports(): Promise<boolean>;
   ping(): Promise<void>;
   readHealth(): ReturnType<typeof readRedisHealth>;
   close(): Promise<void>;
@@ -46,6 +50,8 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   const queues = openQueues(options);
   const batches = new Map<QueueName, Batch>();
   let jobsUnderWay = 0;
+  let reportsJob: Promise<boolean> | null = null;
+  let reportsEnqueuedAt = -Infinity;
 
   const openBatch = (name: QueueName): Batch => {
     const jobs = new Map<string, NewJob>();
@@ -69,12 +75,21 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
 
   return {
     isReady: () => queues.isReady(),
-    async enqueue(name: QueueName, sends: readonly JobData[] = [{}]) {
+    async enqueue(name, sends) {
       if (!queues.isReady() || jobsUnderWay >= ENQUEUES_MAX) return false;
       const batch = batches.get(name) ?? openBatch(name);
       batches.set(name, batch);
-      for (const data of sends) batch.jobs.set(data.sendId ?? name, newJob(name, data));
+      for (const data of sends) batch.jobs.set(data.sendId, newJob(name, data));
       return batch.accepted;
+    },
+    enqueueReports() {
+      const waitMs = reportsEnqueuedAt + REPORTS_PAUSE_MS - performance.now();
+      reportsJob ??= delay(Math.max(0, waitMs)).then(() => {
+        reportsJob = null;
+        reportsEnqueuedAt = performance.now();
+        return queues.isReady() && add('receipts', [newJob('receipts', {})]);
+      });
+      return reportsJob;
     },
     ping: () => queues.ping(),
     readHealth: () => readRedisHealth(queues),

@@ -4,7 +4,7 @@ export * from './http.js';
 export * from './lifecycle.js';
 export * from './log.js';
 export * from './metrics.js';
-export { openDeliveryQueue, type DeliveryQueue } from './deliveryQueue.js';
+export { openDeliveryQueue, REPORTS_PAUSE_MS, type DeliveryQueue } from './deliveryQueue.js';
 export { keyPrefix, parseRedisAddress, REDIS_ADDRESS, type RedisAddress } from './redis/address.js';
 export { checkRedis, RefusedByRedis, tryRedis } from './redis/check.js';
 export { connectRedis, type RedisConnection, type RedisSource } from './redis/connect.js';

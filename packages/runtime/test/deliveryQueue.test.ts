@@ -1,7 +1,13 @@
-import type { DeliveryQueue, JobData } from '@onecode/runtime';
+import { REPORTS_PAUSE_MS, type DeliveryQueue, type JobData } from '@onecode/runtime';
 import { closedPort, startTcpProxy, startTcpServer, until, type TcpProxy } from '@onecode/testing';
 import type { Job } from 'bullmq';
 import { openTestQueues } from './testQueues.js';
+
+async function msOf(answer: Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  await answer;
+  return performance.now() - started;
+}
 
 describe('a delivery queue', () => {
   const queues = openTestQueues();
@@ -55,7 +61,7 @@ describe('a delivery queue', () => {
 
     it('holds only the id of the send; for receipts it holds nothing', async () => {
       await deliveryQueue.enqueue('deliver', [ONE]);
-      await deliveryQueue.enqueue('receipts');
+      await deliveryQueue.enqueueReports();
       const jobs = await Promise.all(
         (['deliver', 'receipts'] as const).map(async (queue) => {
           const [id] = await queues.waiting(queue);
@@ -96,17 +102,17 @@ describe('a delivery queue', () => {
 
   describe('a job for receipts', () => {
     it('waits once, however often it is enqueued', async () => {
-      await deliveryQueue.enqueue('receipts');
-      await deliveryQueue.enqueue('receipts');
+      await deliveryQueue.enqueueReports();
+      await deliveryQueue.enqueueReports();
       expect(await queues.waiting('receipts')).toHaveLength(1);
     });
 
     it('enqueued during a round causes exactly one more round', async () => {
       const { begun, work, release } = heldWork();
       queues.consume('receipts', work);
-      await deliveryQueue.enqueue('receipts');
+      await deliveryQueue.enqueueReports();
       await until('job 1', () => begun.length === 1);
-      for (let n = 0; n < 3; n++) expect(await deliveryQueue.enqueue('receipts')).toBe(true);
+      for (let n = 0; n < 3; n++) expect(await deliveryQueue.enqueueReports()).toBe(true);
       release();
       await until('job 2', () => begun.length === 2);
       release();
@@ -114,11 +120,20 @@ describe('a delivery queue', () => {
       expect(await queues.waiting('receipts')).toEqual([]);
       expect(begun).toHaveLength(2);
     });
+
+    it('is shared by all calls within the pause after the last one, and does not wait after a longer pause', async () => {
+      queues.consume('receipts', async () => {});
+      expect(await msOf(deliveryQueue.enqueueReports())).toBeLessThan(REPORTS_PAUSE_MS);
+      const later = Array.from({ length: 50 }, () => deliveryQueue.enqueueReports());
+      expect(await msOf(Promise.all(later))).toBeGreaterThan(REPORTS_PAUSE_MS / 2);
+      await until('the end of both', async () => (await completed('receipts')) === 2);
+      expect(await queues.waiting('receipts')).toEqual([]);
+    });
   });
 
   it.each([
     ['deliver', () => deliveryQueue.enqueue('deliver', [ONE])],
-    ['receipts', () => deliveryQueue.enqueue('receipts')],
+    ['receipts', () => deliveryQueue.enqueueReports()],
   ] as const)('a job for %s can be enqueued again once the first one is done', async (queue, enqueue) => {
     const { begun, work, release } = heldWork();
     queues.consume(queue, work);
@@ -166,12 +181,6 @@ describe('an outage of Redis', () => {
   const AT_ONCE_MS = 1_800;
   const IN_TIME_MS = 10_000;
 
-  async function msOf(answer: Promise<unknown>): Promise<number> {
-    const started = performance.now();
-    await answer;
-    return performance.now() - started;
-  }
-
   function urlAt(port: number): string {
     const url = new URL(queues.url);
     url.hostname = '127.0.0.1';
@@ -216,7 +225,7 @@ describe('an outage of Redis', () => {
       const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
       expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
       expect(await answer).toBe(false);
-      expect(await deliveryQueue.enqueue('receipts')).toBe(false);
+      expect(await deliveryQueue.enqueueReports()).toBe(false);
       await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
       expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
     });
@@ -249,7 +258,7 @@ describe('an outage of Redis', () => {
       const answers = [
         deliveryQueue.enqueue('deliver', jobOf('one')),
         deliveryQueue.enqueue('simulate', jobOf('two')),
-        deliveryQueue.enqueue('receipts'),
+        deliveryQueue.enqueueReports(),
       ];
       const ping = deliveryQueue.ping().then(
         () => 'answered',

@@ -4,6 +4,7 @@ import {
   bodyHashes,
   canonicalNumber,
   deriveNumberPepper,
+  foldReceipts,
   guessCost,
   hashCode,
   recipientKeys,
@@ -27,7 +28,18 @@ import {
 import { newId, type Database } from '@onecode/store/client';
 import type { Actor } from '@onecode/store/operations';
 import { addSender, changeStop, type Sender, type SenderOwner } from '@onecode/store/senders';
-import { createSend, verifySend, type NewSend } from '@onecode/store/sends';
+import {
+  applyDenial,
+  createSend,
+  findReportedSends,
+  readDueReports,
+  storeReports,
+  verifySend,
+  writeReceipts,
+  type GuessOutcome,
+  type NewReports,
+  type NewSend,
+} from '@onecode/store/sends';
 
 const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(32)]]) });
 /** The secrets of tests, new in each process. */
@@ -221,12 +233,38 @@ export async function refuseRequests(
   await storeRefusedRequests(database, full);
 }
 
-/** Guesses at the code of a send, right or wrong, as the API does. */
+/** Guesses at the code of a send, right or wrong, with a key of its application. @throws Error unless the guess is judged */
 export async function guessCode(database: Database, id: string, isRight: boolean): Promise<Judgement> {
-  const { accountId, codeHash } = await database.prisma.send.findUniqueOrThrow({ where: { id } });
-  const wrong = Uint8Array.from(codeHash, (byte, place) => (place === 1 ? byte ^ 1 : byte));
-  const judged = await verifySend(database, { id, accountId, hashes: [isRight ? codeHash : wrong] });
-  if (judged === null) throw new Error('there is no such send');
-  const { traceparent: _, ...judgement } = judged;
-  return judgement;
+  const { accountId, applicationId } = await database.prisma.send.findUniqueOrThrow({ where: { id } });
+  const { id: keyId } = await database.prisma.apiKey.findFirstOrThrow({
+    where: { applicationId, revokedAt: null },
+  });
+  return judgementOf(await verifySend(database, { id, accountId, keyId, matches: () => isRight }));
+}
+
+/** Returns the judgement of a guess. @throws Error if the guess was not judged */
+export function judgementOf(guessed: GuessOutcome): Judgement {
+  if (guessed.outcome !== 'judged') throw new Error(`the guess was not judged: ${guessed.outcome}`);
+  return guessed.judgement;
+}
+
+/** Stores reports of the operator's Meta app and applies a batch of those that are due, as API and worker do. Changes are not applied. */
+export async function applyTestReports(
+  database: Database,
+  { receipts = [], denials = [] }: Partial<NewReports>,
+): Promise<void> {
+  await storeReports(database, { receipts, denials, changes: [] }, null);
+  const due = await readDueReports(database);
+  for (const denial of due.denials) await applyDenial(database, denial);
+  const { sends } = await findReportedSends(database, due.receipts);
+  const policy = { attemptsMax: 5, backoffMs: 1_000 };
+  await Promise.all(
+    sends.map((reported) =>
+      writeReceipts(
+        database,
+        reported,
+        foldReceipts(reported.send, reported.now, reported.receipts, reported, policy, 0),
+      ),
+    ),
+  );
 }

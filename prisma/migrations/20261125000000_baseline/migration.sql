@@ -254,22 +254,6 @@ create table stops (
   constraint limit_has_a_rate check ((rate is not null) = (cause = 'limit'))
 );
 
-create table provider_changes (
-  id bigint primary key generated always as identity,
-  digest bytea not null unique,
-  business_account_id text not null,
-  field text not null,
-  value jsonb not null,
-  occurred_at timestamptz(3) not null,
-  received_at timestamptz(3) not null default now(),
-  due_at timestamptz(3) default now(),
-  tries smallint not null default 0,
-  result text check (result in ('applied', 'ignored', 'failed')),
-  constraint provider_changes_done_check check ((due_at is null) = (result is not null))
-);
-create index provider_changes_due_at on provider_changes (due_at, id) where due_at is not null;
-create index provider_changes_received_at on provider_changes (received_at);
-
 create table provider_facts (
   subject text not null,
   template text not null default '',
@@ -440,19 +424,16 @@ create index attempts_message_id_idx on attempts (message_id) where message_id i
 create index attempts_finished_at_idx on attempts (finished_at);
 
 -- A row dies as soon as it is applied.
-create table receipts (
-  id bigint primary key generated always as identity,
-  send_id uuid,
-  attempt smallint,
-  message_id text not null,
-  status text not null check (status in ('sent', 'delivered', 'read', 'failed')),
-  occurred_at timestamptz(3) not null,
-  failure jsonb,
-  pricing jsonb,
-  identity_hash text,
+-- Reports of the provider that are not applied yet. `reporter`: the account whose own Meta app sent it; null for the operator's app.
+create table provider_reports (
+  key text collate "C" primary key,
+  reporter uuid,
+  kind text not null check (kind in ('receipt', 'denial', 'change')),
+  report json not null,
   due_at timestamptz(3) not null default now(),
   tries smallint not null default 0
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+create index provider_reports_of_own_apps on provider_reports (reporter, key) where reporter is not null;
 
 create table cursors (
   name text primary key check (name in ('codes', 'statistics', 'numbers', 'test_sends', 'sends')),
@@ -474,17 +455,13 @@ create table denials (
   message_id text primary key,
   occurred_at timestamptz(3) not null,
   received_at timestamptz(3) not null default now(),
-  send_id uuid references sends,
-  account_id uuid references accounts,
-  application_id uuid references applications,
-  country text,
-  due_at timestamptz(3) default now(),
-  tries integer not null default 0
+  send_id uuid not null references sends,
+  account_id uuid not null references accounts,
+  application_id uuid not null references applications,
+  country text
 );
-create index denials_send_id on denials (send_id) where send_id is not null;
-create index denials_account_id on denials (account_id, received_at) where account_id is not null;
-create index denials_due_at on denials (due_at) where due_at is not null;
-create index denials_unmatched on denials (received_at) where send_id is null;
+create index denials_send_id on denials (send_id);
+create index denials_account_id on denials (account_id, received_at);
 
 -- ── The ledger and costs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -53,7 +53,7 @@ async function readRows(database: Sources['database']): Promise<Rows> {
          order by started_at, id) a),
        'ledger', array(select to_json(l) from (
          select account_id, send_id, kind, bucket, units from ledger_entries order by id) l),
-       'receipts_left', (select count(*) from receipts)
+       'receipts_left', (select count(*) from provider_reports)
      ) as rows`,
   );
   const { nowAt, ...rows } = toCamelCase(read?.rows) as Omit<Rows, 'now'> & { nowAt: number };

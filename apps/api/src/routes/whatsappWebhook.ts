@@ -2,14 +2,8 @@ import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { Problem, type Keyring, type WebhookResult } from '@onecode/domain';
 import { isId } from '@onecode/store/client';
-import {
-  findOwnApp,
-  learnBusinessAccounts,
-  reportsOfApp,
-  storeProviderChanges,
-  type OwnApp,
-} from '@onecode/store/senders';
-import { storeDenials, storeReceipts } from '@onecode/store/sends';
+import { findOwnApp, learnBusinessAccounts, reportsOfApp, type OwnApp } from '@onecode/store/senders';
+import { storeReports } from '@onecode/store/sends';
 import {
   handshakeAnswer,
   isSignature,
@@ -72,7 +66,8 @@ export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp
 /**
  * `POST /webhooks/whatsapp` and `…/<sender>`: receipts, denials, and changes of templates, numbers and business accounts. A post without a
  * possible signature is refused unread. The signature over the raw bytes is checked before they are parsed, and the reports are stored
- * before the 200; the worker applies them. Of an app of somebody's own, only reports of its account's senders are stored.
+ * before the 200; the worker applies them. From an account's own app, only reports about that account's senders are stored, and none while
+ * too many of them wait.
  */
 export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
   const take = createTaker(context);
@@ -110,19 +105,18 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
         throw new Problem('invalid_signature');
       return readReports(body, config.NUMBER_PEPPER);
     });
-    const { receipts, denials, changes } =
-      app === null ? reports : await reportsOfApp(database, app, reports);
+    const own = app === null ? reports : await reportsOfApp(database, app, reports);
+    // Meta posts it again later.
+    if (own === null) throw new Problem('too_busy');
     // crash point: api webhook before store
-    const [, newDenials, newChanges] = await Promise.all([
-      storeReceipts(database, receipts),
-      storeDenials(database, denials),
-      storeProviderChanges(database, changes),
-      // Of its own senders, a read of the provider says so.
+    const [stored] = await Promise.all([
+      storeReports(database, own, app?.accountId ?? null),
+      // The business account of an account's own sender is read from the provider.
       learn(app === null ? reports.businessAccounts : new Map()),
     ]);
     // crash point: api webhook after store
-    metrics.webhookReceipts.inc(receipts.length);
-    if (receipts.length > 0 || newDenials > 0 || newChanges > 0) void deliveryQueue.enqueue('receipts');
+    metrics.webhookReceipts.inc(own.receipts.length);
+    if (stored > 0) void deliveryQueue.enqueueReports();
   };
 }
 

@@ -250,7 +250,7 @@ describe('what a job holds that it should not', () => {
     'attempts_exhausted',
     'rejected_by_provider',
     'job stalled more than allowable limit',
-    'DriverAdapterError SQLSTATE_23514',
+    'StatementError SQLSTATE_23514',
     'PrismaClientKnownRequestError P2010',
     'Error ECONNREFUSED',
   ])('leaves what our workers write: %s', async (reason) => {

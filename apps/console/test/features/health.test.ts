@@ -186,7 +186,7 @@ describe('the health page’s statistics', () => {
 
   it('show a statement that hangs as missing, and are not asked for it again meanwhile', async () => {
     const blocked = server.db
-      .sql('do $$ begin lock table receipts in access exclusive mode; perform pg_sleep(60); end $$')
+      .sql('do $$ begin lock table provider_reports in access exclusive mode; perform pg_sleep(60); end $$')
       .catch(() => {});
     const view = await untilSeen('receipts that cannot be read', ({ receipts }) => receipts === null);
     expect([view.waiting, view.provider, view.postgresqlMs]).not.toContain(null);

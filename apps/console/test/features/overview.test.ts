@@ -1,5 +1,4 @@
-import { storeDenials } from '@onecode/store/sends';
-import { buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
+import { applyTestReports, buildCaller, buildSend, buildSender, type TestCaller } from '@onecode/testing';
 import type { OverviewView } from '../../src/features/overview/view.js';
 import { useConsole } from '../console.js';
 import { attempt } from '../delivery.js';
@@ -99,7 +98,7 @@ describe('the overview', () => {
   });
 
   it('counts what people deny by application and country', async () => {
-    await storeDenials(server.db.database, [{ messageId: MESSAGE, occurredAt: new Date() }]);
+    await applyTestReports(server.db.database, { denials: [{ messageId: MESSAGE, occurredAt: new Date() }] });
     const denials = [
       { applicationId: shop.applicationId, name: expect.any(String), country: 'BR', denials: 1 },
     ];

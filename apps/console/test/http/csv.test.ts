@@ -133,6 +133,8 @@ describe('a cell of a download', () => {
     sendCsv(request, response, new CsvDownload('list', ['text'], pages()), createLog('console', 'silent')),
   );
   const listening = app.listen(0);
+  // The server must not close a connection that `fetch` is about to use again.
+  listening.keepAliveTimeout = 0;
   afterAll(() => listening.close());
   /** The file of one column of cells, without its head. */
   async function fileOf(of: readonly (string | number)[]): Promise<string> {

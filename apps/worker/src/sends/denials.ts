@@ -1,18 +1,18 @@
-import { NO_COUNTRY } from '@onecode/domain';
-import { matchDueDenials } from '@onecode/store/sends';
+import { NO_COUNTRY, type Denial } from '@onecode/domain';
+import { applyDenial, type StoredReport } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
+import { postponeUnmatched } from '../postponedReports.js';
 
-const BATCH = 200;
-
-/** Finds the sends of stored denials that are due, and counts them. The breaker reads them from the database. */
-export async function applyDueDenials({
-  database,
-  metrics,
-}: Pick<WorkerContext, 'database' | 'metrics'>): Promise<void> {
-  for (;;) {
-    const { matched, due } = await matchDueDenials(database, BATCH);
-    for (const { applicationId, country } of matched)
-      metrics.denials.inc({ application_id: applicationId, country: country ?? NO_COUNTRY });
-    if (due < BATCH) return;
-  }
+/** Stores a reported denial with its send, and counts it. The breaker reads it from the database. */
+export async function applyReportedDenial(
+  context: Pick<WorkerContext, 'database' | 'metrics'>,
+  report: StoredReport<Denial>,
+): Promise<void> {
+  const denied = await applyDenial(context.database, report);
+  if (denied === null) await postponeUnmatched(context, [report]);
+  else if (denied.isNew)
+    context.metrics.denials.inc({
+      application_id: denied.applicationId,
+      country: denied.country ?? NO_COUNTRY,
+    });
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomInt } from 'node:crypto';
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { keyOf, type Keyring } from '../security/keyring.js';
 
 /** The code of a test send whose caller chose none. */
@@ -21,11 +21,11 @@ export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer 
 }
 
 /**
- * What the stored hash of a send is if `guess` is its code: one for each key of the keyring. PostgreSQL compares them; how long that
- * takes tells nothing, since nobody without the key can choose a hash.
+ * Returns whether `guess` is the code that a send's stored hash was made of. The comparison takes the same time for every guess.
+ *
+ * @param codeHash what `hashCode` returned
+ * @throws Error when the keyring no longer has the key of the hash
  */
-export function hashesOf(pepper: Keyring, sendId: string, guess: string): Buffer[] {
-  return [...pepper.keys].map(([version, key]) =>
-    Buffer.concat([Buffer.of(version), macOf(key, sendId, guess)]),
-  );
+export function matchesCode(pepper: Keyring, sendId: string, guess: string, codeHash: Uint8Array): boolean {
+  return timingSafeEqual(macOf(keyOf(pepper, codeHash[0] as number), sendId, guess), codeHash.subarray(1));
 }

@@ -52,13 +52,16 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 }
 
 /**
- * Stops the delivery of a live send whose code was just verified or locked. A send that waits becomes due now, so that `postponeOrFail`
- * fails it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way goes on. The code of
- * a message that the provider has is erased.
+ * Returns what ends the delivery of a live send whose code was just verified or locked. A waiting send becomes due now, so that
+ * `postponeOrFail` fails it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way
+ * continues. The encrypted code of a message that the provider has is erased.
  */
-export function stopDelivery(send: Send, now: Date): SendChange {
+export function endDelivery(
+  send: Pick<Send, 'mode' | 'status' | 'lostAt' | 'claimedUntil' | 'receiptUntil'>,
+  now: Date,
+): Pick<SendChange, 'sealedCode' | 'awaitingSender' | 'dueAt'> {
   if (send.mode !== 'live') return {};
-  if (!isUndelivered(send)) return send.sealedCode === null ? {} : { sealedCode: null };
+  if (!isUndelivered(send)) return { sealedCode: null };
   if (send.claimedUntil !== null) return {};
   const { receiptUntil } = send;
   return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };

@@ -50,7 +50,7 @@ export interface Pricing {
   model: string;
 }
 
-/** The attempt that a receipt reports on, and what is known of the send's other attempts. */
+/** The attempt that a receipt reports on. */
 export interface ReportedAttempt {
   number: number;
   senderId: string | null;
@@ -59,10 +59,31 @@ export interface ReportedAttempt {
   startedAt: Date;
   /** Null while it is under way. */
   outcome: AttemptOutcome | null;
-  /** Whether the provider accepted another message, which may still arrive. */
-  otherIsAccepted: boolean;
   /** Of the send. */
   recipientKey: string;
+}
+
+/** What the rule knows of an attempt and of the send's other attempts. */
+type JudgedAttempt = ReportedAttempt & {
+  /** False when the account's own app has reported as many failures as `OWN_FAILURES` allows: the report is recorded and changes nothing. */
+  isBelieved?: boolean;
+  /** Whether the provider accepted another message, which may still arrive. */
+  otherIsAccepted: boolean;
+};
+
+/** A receipt with the attempt that it reports on. */
+export interface AttemptReceipt {
+  receipt: Receipt;
+  attempt: ReportedAttempt;
+  /** See `JudgedAttempt`. */
+  isBelieved?: boolean;
+}
+
+/** What a message costs. It is counted once, with its send, on the day when the message arrived. */
+export interface MessageCost {
+  pricing: Pricing;
+  arrivedAt: Date;
+  senderId: string | null;
 }
 
 /**
@@ -77,27 +98,102 @@ export type ReceiptEnd = 'applied' | 'redelivers' | 'ignored' | 'later';
 /** The states that receipts report, in order. The states before them have index -1. */
 const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
 
+/** The order in which the receipts of one send are applied: progress before failures, so that a message that arrived does not fail. */
+const ORDER: readonly Receipt['status'][] = ['sent', 'delivered', 'read', 'failed'];
+
 /**
- * Applies a receipt. Whatever the order in which receipts come, the status only moves forward; a late receipt still sets its own time.
+ * Folds all stored receipts of one send into one change, by `applyReceipt`.
+ *
+ * @param acceptedNumbers the numbers of the send's attempts whose messages the provider accepted
+ * @param isPriced whether the cost of the send's message is counted already
+ * @param random a number from 0 up to, not including, 1
+ * @returns the result of each receipt, in the given order
+ */
+export function foldReceipts(
+  send: Send,
+  now: Date,
+  receipts: readonly AttemptReceipt[],
+  { acceptedNumbers, isPriced }: { acceptedNumbers: readonly number[]; isPriced: boolean },
+  policy: RetryPolicy,
+  random: number,
+): Decision<ReceiptEnd[]> & { cost?: MessageCost } {
+  const accepted = new Set(acceptedNumbers);
+  const attempts = new Map<number, AttemptChange>();
+  const result: ReceiptEnd[] = [];
+  let after = send;
+  let change: SendChange | undefined;
+  const ordered = [...receipts.entries()].toSorted(
+    ([, { receipt: a }], [, { receipt: b }]) =>
+      ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || a.occurredAt.getTime() - b.occurredAt.getTime(),
+  );
+  for (const [index, { receipt, attempt, isBelieved = true }] of ordered) {
+    const outcome = attempts.get(attempt.number)?.outcome ?? attempt.outcome;
+    const otherIsAccepted = [...accepted].some((number) => number !== attempt.number);
+    const judged = { ...attempt, outcome, otherIsAccepted, isBelieved };
+    const decision = applyReceipt(after, now, receipt, judged, policy, random);
+    result[index] = decision.result;
+    if (decision.change !== undefined) {
+      change = { ...change, ...decision.change };
+      after = { ...send, ...change };
+    }
+    for (const ended of decision.attempts ?? []) {
+      attempts.set(ended.number, ended);
+      if (ended.outcome === 'accepted') accepted.add(ended.number);
+      else accepted.delete(ended.number);
+    }
+  }
+  const hasArrived = after.status === 'delivered' || after.status === 'read';
+  const cost = hasArrived && !isPriced ? costOf(receipts, accepted, now) : undefined;
+  return {
+    result,
+    ...(change !== undefined && { change }),
+    attempts: [...attempts.values()],
+    ...(cost !== undefined && { cost }),
+  };
+}
+
+/** The cost of a message that arrived, by the first of its receipts that names a price. */
+function costOf(
+  receipts: readonly AttemptReceipt[],
+  accepted: ReadonlySet<number>,
+  now: Date,
+): MessageCost | undefined {
+  const arrivals = receipts.filter(({ receipt: { status } }) => status === 'delivered' || status === 'read');
+  const arrivedAt =
+    arrivals.length === 0
+      ? now.getTime()
+      : Math.min(...arrivals.map(({ receipt }) => receipt.occurredAt.getTime()));
+  const priced = receipts.find(
+    ({ receipt, attempt }) => receipt.pricing !== undefined && accepted.has(attempt.number),
+  );
+  return (
+    priced?.receipt.pricing && {
+      pricing: priced.receipt.pricing,
+      arrivedAt: new Date(arrivedAt),
+      senderId: priced.attempt.senderId,
+    }
+  );
+}
+
+/**
+ * Applies a receipt. Receipts come in any order: the status only moves forward, and a late receipt still sets its own time.
  * A failure counts only before delivery is confirmed and while no other message of the send may still arrive. If that depends on an
  * attempt under way, the receipt waits for its end, but no longer than a claim lasts: its worker may have died.
  *
- * A failure means what the same error means in the answer to a call. If it is not about the recipient or the request, the send goes
+ * A failure means what the same error means in the response to a call. If it is not about the recipient or the request, the send goes
  * out again while its code lives; a send that was `sent` stays that.
  *
- * @param attempt `isBelieved` is false when the account's own app has reported as many failures as `OWN_FAILURES` allows: the report is
- * recorded and changes nothing
  * @param random a number from 0 up to, not including, 1
  */
 export function applyReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
-  { isBelieved = true, ...attempt }: ReportedAttempt & { isBelieved?: boolean },
+  { isBelieved = true, ...attempt }: JudgedAttempt,
   policy: RetryPolicy,
   random: number,
 ): Decision<ReceiptEnd> {
-  if (receipt.status !== 'failed') return applyProgress(send, now, receipt, receipt.status, attempt);
+  if (receipt.status !== 'failed') return moveForward(send, now, receipt, receipt.status, attempt);
   const lost = receipt.failure;
   if (lost === null) return { result: 'ignored' };
   const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: lost.errorCode };
@@ -139,7 +235,7 @@ export function applyReceipt(
 export const mayFail = (send: Pick<Send, 'status' | 'lostAt' | 'verification'>): boolean =>
   (isUndelivered(send) || send.status === 'sent') && send.verification !== 'verified';
 
-function applyProgress(
+function moveForward(
   send: Send,
   now: Date,
   receipt: Receipt,

@@ -1,5 +1,5 @@
-import { stopDelivery } from './delivery.js';
-import type { Send, SendChange, Verification } from './send.js';
+import { endDelivery } from './delivery.js';
+import type { Send, Verification } from './send.js';
 
 /** Wrong guesses after which a send is locked. */
 export const GUESSES_MAX = 5;
@@ -10,30 +10,49 @@ export interface Judgement {
   attemptsLeft: number;
 }
 
+/** What the judgement of a guess depends on. */
+export type GuessedSend = Pick<
+  Send,
+  | 'mode'
+  | 'status'
+  | 'lostAt'
+  | 'claimedUntil'
+  | 'receiptUntil'
+  | 'verification'
+  | 'wrongGuesses'
+  | 'expiresAt'
+>;
+
 /** What a guess may change of a send. */
-export type GuessChange = Partial<Pick<Send, 'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt'>> &
-  SendChange;
+export type GuessChange = Partial<
+  Pick<
+    Send,
+    'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt' | 'sealedCode' | 'awaitingSender' | 'dueAt'
+  >
+>;
+
+/** What a guess results in, and what to write. Nothing is written for a guess at a verified, locked or expired code. */
+export interface GuessDecision {
+  result: Judgement;
+  change?: GuessChange;
+  /** Whether the refunded unit is charged again: a right guess shows that the message of a failed send arrived. */
+  reclaimsUnit?: boolean;
+}
 
 /** The code's state at a moment: a pending code whose deadline has come is expired. */
 export function verificationAt(send: Pick<Send, 'verification' | 'expiresAt'>, now: Date): Verification {
   return send.verification === 'pending' && now >= send.expiresAt ? 'expired' : send.verification;
 }
 
-/**
- * Judges one guess. `matches` is called only while guesses count. Once the code is verified or locked, it is no longer delivered. The
- * statement of `verifySend` in `packages/store` does the same; a property test holds it against this rule.
- */
-export function judge(
-  send: Send,
-  now: Date,
-  matches: () => boolean,
-): { result: Judgement; change?: GuessChange } {
+/** Judges one guess. `matches` is called only if the guess counts. A verified or locked code is not delivered any more. */
+export function judge(send: GuessedSend, now: Date, matches: () => boolean): GuessDecision {
   const state = verificationAt(send, now);
   if (state !== 'pending') return { result: { valid: false, verification: state, attemptsLeft: 0 } };
   if (matches())
     return {
       result: { valid: true, verification: 'verified', attemptsLeft: 0 },
-      change: { verification: 'verified', verifiedAt: now, ...stopDelivery(send, now) },
+      change: { verification: 'verified', verifiedAt: now, ...endDelivery(send, now) },
+      reclaimsUnit: send.status === 'failed',
     };
   const wrongGuesses = send.wrongGuesses + 1;
   const attemptsLeft = GUESSES_MAX - wrongGuesses;
@@ -41,7 +60,7 @@ export function judge(
     return { result: { valid: false, verification: 'pending', attemptsLeft }, change: { wrongGuesses } };
   return {
     result: { valid: false, verification: 'locked', attemptsLeft: 0 },
-    change: { wrongGuesses, verification: 'locked', lockedAt: now, ...stopDelivery(send, now) },
+    change: { wrongGuesses, verification: 'locked', lockedAt: now, ...endDelivery(send, now) },
   };
 }
 

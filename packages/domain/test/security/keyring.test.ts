@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto';
 import {
   generateCode,
   hashCode,
-  hashesOf,
   keyOf,
+  matchesCode,
   parseKeyring,
   seal,
   sealedVersion,
   unseal,
-  type Keyring,
 } from '@onecode/domain';
 
 const KEY = randomBytes(32);
@@ -87,9 +86,6 @@ const OTHER = parseKeyring(other);
 const SEND = '01890a5d-ac96-774b-bcce-b302099a8057';
 const OTHER_SEND = '01890a5d-ac96-774b-bcce-b302099a8058';
 
-const codeMatches = (pepper: Keyring, sendId: string, hash: Buffer, guess: string): boolean =>
-  hashesOf(pepper, sendId, guess).some((one) => one.equals(hash));
-
 describe('generated codes', () => {
   it('are six digits, and every digit comes about as often at every place', () => {
     const digits = Array.from({ length: 6 }, () => Array.from({ length: 10 }, () => 0));
@@ -112,33 +108,33 @@ describe('the hash of a code', () => {
 
   it('knows its code, leading zeros and all ten digits included', () => {
     for (const code of ['000000', '0000', '9999999999'])
-      expect(codeMatches(OLD, SEND, hashCode(OLD, SEND, code), code)).toBe(true);
+      expect(matchesCode(OLD, SEND, code, hashCode(OLD, SEND, code))).toBe(true);
   });
 
   it.each(['042914', '42913', '0042913', '042913 ', '042913\0', ''])('refuses %j', (guess) => {
-    expect(codeMatches(OLD, SEND, hashCode(OLD, SEND, '042913'), guess)).toBe(false);
+    expect(matchesCode(OLD, SEND, guess, hashCode(OLD, SEND, '042913'))).toBe(false);
   });
 
   it('is of no use for another send, nor under another pepper', () => {
     const hash = hashCode(OLD, SEND, '042913');
-    expect(codeMatches(OLD, OTHER_SEND, hash, '042913')).toBe(false);
-    expect(codeMatches(OTHER, SEND, hash, '042913')).toBe(false);
+    expect(matchesCode(OLD, OTHER_SEND, '042913', hash)).toBe(false);
+    expect(matchesCode(OTHER, SEND, '042913', hash)).toBe(false);
   });
 
   it('is still judged after the pepper was rotated, and new ones are made with the new pepper', () => {
-    expect(codeMatches(ROTATED, SEND, hashCode(OLD, SEND, '042913'), '042913')).toBe(true);
-    expect(codeMatches(NEW_ONLY, SEND, hashCode(ROTATED, SEND, '042913'), '042913')).toBe(true);
+    expect(matchesCode(ROTATED, SEND, '042913', hashCode(OLD, SEND, '042913'))).toBe(true);
+    expect(matchesCode(NEW_ONLY, SEND, '042913', hashCode(ROTATED, SEND, '042913'))).toBe(true);
   });
 
   it('does not match under another version that its first byte was changed to', () => {
     const hash = hashCode(OLD, SEND, '042913');
     hash[0] = 2;
-    expect(codeMatches(ROTATED, SEND, hash, '042913')).toBe(false);
+    expect(matchesCode(ROTATED, SEND, '042913', hash)).toBe(false);
   });
 
-  it('has one form for each key of the keyring', () => {
-    expect(hashesOf(ROTATED, SEND, '042913').map(([version]) => version)).toEqual([2, 1]);
-    expect(codeMatches(NEW_ONLY, SEND, hashCode(OLD, SEND, '042913'), '042913')).toBe(false);
+  it('cannot be checked without its pepper', () => {
+    const hash = hashCode(OLD, SEND, '042913');
+    expect(() => matchesCode(NEW_ONLY, SEND, '042913', hash)).toThrow('key version 1 is not in the keyring');
   });
 });
 

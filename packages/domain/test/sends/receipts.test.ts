@@ -1,10 +1,10 @@
 import {
   agreesWith,
   applyReceipt,
+  foldReceipts,
   UNCLAIMED,
   type Outcome,
   type Receipt,
-  type ReportedAttempt,
   type Send,
 } from '@onecode/domain';
 import {
@@ -38,7 +38,8 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
   };
 }
 
-const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
+type Attempt = Parameters<typeof applyReceipt>[3];
+const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   number: 1,
   senderId: 'sender-1',
   phoneNumberId: '106540352242922',
@@ -49,7 +50,7 @@ const attempt = (fields: Partial<ReportedAttempt> = {}): ReportedAttempt => ({
   ...fields,
 });
 
-const apply = (send: Send, receipt: Receipt, which: Parameters<typeof applyReceipt>[3] = attempt()) =>
+const apply = (send: Send, receipt: Receipt, which = attempt()) =>
   applyReceipt(send, NOW, receipt, which, POLICY, 0);
 const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
   written(send, apply(send, receipt, which));
@@ -311,5 +312,107 @@ describe('a failure says something of its attempt’s sender', () => {
     ['of another recipient: not', { phoneNumberId: '106540352242922', recipientKeys: ['1:another'] }, false],
   ])('%s', (_, names, says) => {
     expect(agreesWith(names, attempt())).toBe(says);
+  });
+});
+
+describe('receipts of one send that are applied together', () => {
+  const PRICE = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
+  const fold = (
+    send: Send,
+    reports: readonly { receipt: Receipt; attempt?: ReturnType<typeof attempt> }[],
+    { acceptedNumbers = [1], isPriced = false } = {},
+  ) => {
+    const given = reports.map(({ receipt, attempt: of = attempt() }) => ({ receipt, attempt: of }));
+    return foldReceipts(send, NOW, given, { acceptedNumbers, isPriced }, POLICY, 0);
+  };
+  const folded = (send: Send, ...reports: Parameters<typeof fold>[1][number][]): Send =>
+    written(send, fold(send, reports));
+
+  it('make one change, whatever their order, in which a message that arrived does not fail', () => {
+    const receipts = [
+      { receipt: report('sent', at(10)) },
+      { receipt: report('delivered', at(11)) },
+      { receipt: report('read', at(12)) },
+      { receipt: report('failed', at(5)) },
+    ];
+    const expected = sentSend({ status: 'read', sealedCode: null, deliveredAt: at(11), readAt: at(12) });
+    expect(folded(sentSend(), ...receipts)).toEqual(expected);
+    expect(folded(sentSend(), ...receipts.toReversed())).toEqual(expected);
+    expect(fold(sentSend(), receipts.toReversed()).result).toEqual([
+      'ignored',
+      'applied',
+      'applied',
+      'ignored',
+    ]);
+  });
+
+  it('fill a time by the earliest report of it', () => {
+    const [early, late] = [
+      { receipt: report('delivered', at(20)) },
+      { receipt: report('delivered', at(30)) },
+    ];
+    expect(folded(sentSend(), late, early).deliveredAt).toEqual(at(20));
+  });
+
+  it('of a failure count once', () => {
+    const failed = { receipt: report('failed', at(30), SENDER_FAULT) };
+    const decision = fold(sentSend(), [failed, failed]);
+    expect(decision.result).toEqual(['redelivers', 'ignored']);
+    expect(decision.attempts).toHaveLength(1);
+  });
+
+  it('of the failures of all accepted messages fail the send, though each alone leaves the other its chance', () => {
+    const [first, second] = [1, 2].map((number) => ({
+      receipt: report('failed'),
+      attempt: attempt({ number }),
+    }));
+    const both = { acceptedNumbers: [1, 2] };
+    expect(written(sentSend(), fold(sentSend(), [first!], both)).status).toBe('sent');
+    const decision = fold(sentSend(), [first!, second!], both);
+    expect(written(sentSend(), decision).status).toBe('failed');
+    expect(decision.attempts!.map(({ number, outcome }) => [number, outcome])).toEqual([
+      [1, 'recipient'],
+      [2, 'recipient'],
+    ]);
+  });
+
+  it('of a message accepted just now, by its own receipt, leave the send as it is when another one fails', () => {
+    const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30) });
+    const next = { receipt: report('sent'), attempt: attempt({ number: 2, outcome: 'unknown' }) };
+    const decision = fold(send, [{ receipt: report('failed') }, next]);
+    expect(written(send, decision).status).toBe('sent');
+  });
+
+  it('that change nothing say so', () => {
+    const delivered = sentSend({ status: 'delivered', deliveredAt: at(10) });
+    expect(fold(delivered, [{ receipt: report('delivered') }])).toEqual({
+      result: ['ignored'],
+      attempts: [],
+    });
+  });
+
+  describe('name the cost of a message that arrived', () => {
+    const priced = (status: Receipt['status'], occurredAt = at(30)) => ({
+      receipt: { ...report(status, occurredAt), pricing: PRICE },
+    });
+    const plain = (status: Receipt['status'], occurredAt = at(30)) => ({
+      receipt: report(status, occurredAt),
+    });
+
+    it('at the time when it arrived, whichever receipt names the price', () => {
+      const cost = { pricing: PRICE, arrivedAt: at(20), senderId: 'sender-1' };
+      expect(fold(sentSend(), [priced('sent'), plain('read'), plain('delivered', at(20))]).cost).toEqual(
+        cost,
+      );
+      expect(fold(sentSend(), [priced('delivered', at(20))]).cost).toEqual(cost);
+      const delivered = sentSend({ status: 'delivered', deliveredAt: at(10) });
+      expect(fold(delivered, [priced('sent')]).cost).toEqual({ ...cost, arrivedAt: NOW });
+    });
+
+    it('not before it arrived, not again, and not of a message that failed', () => {
+      expect(fold(sentSend(), [priced('sent')]).cost).toBeUndefined();
+      expect(fold(sentSend(), [priced('read')], { isPriced: true }).cost).toBeUndefined();
+      expect(fold(sentSend(), [priced('sent'), plain('failed')]).cost).toBeUndefined();
+    });
   });
 });

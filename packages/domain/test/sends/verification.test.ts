@@ -36,9 +36,8 @@ describe('the state of a code', () => {
 
 describe('a guess', () => {
   it('that is right says when, and so does the fifth wrong one', () => {
-    const { change } = judge(sentSend({ status: 'delivered' }), NOW, right);
-    expect(change).toEqual({ verification: 'verified', verifiedAt: NOW });
-    expect(judge(sentSend({ status: 'delivered', wrongGuesses: 4 }), NOW, wrong).change).toEqual({
+    expect(judge(testSend(), NOW, right).change).toEqual({ verification: 'verified', verifiedAt: NOW });
+    expect(judge(testSend({ wrongGuesses: 4 }), NOW, wrong).change).toEqual({
       wrongGuesses: 5,
       verification: 'locked',
       lockedAt: NOW,
@@ -106,6 +105,13 @@ describe('a guess', () => {
       const send = sentSend({ wrongGuesses, lostAt: at(10), dueAt: at(LIFE_SECONDS), awaitingSender: true });
       expect(judged(send)).toMatchObject({ dueAt: NOW, awaitingSender: false });
     });
+  });
+
+  it('charges the refunded unit of a failed send again if it is right', () => {
+    const failed = liveSend({ status: 'failed', dueAt: null, sealedCode: null });
+    expect(judge(failed, NOW, right).reclaimsUnit).toBe(true);
+    expect(judge(failed, NOW, wrong).reclaimsUnit).toBeUndefined();
+    expect(judge(liveSend(), NOW, right).reclaimsUnit).toBe(false);
   });
 
   it.each([0, 1, 2, 3])('that is wrong does not change the delivery after %d others', (wrongGuesses) => {

@@ -3,8 +3,7 @@ import { type Actor, audited, logEntry } from '../operations/audit.js';
 import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
-import { bytesText } from '../client/sql.js';
-import type { Prisma } from '../generated/prisma/client.js';
+import { Prisma } from '../generated/prisma/client.js';
 
 /** Whom a request with a key acts for. */
 export interface Caller {
@@ -36,23 +35,29 @@ export interface ApiKey {
   expiresAt: Date | null;
 }
 
+/** Whether a key may be used. */
+export type KeyState = 'valid' | RefusedKey['refusal'];
+
+/** SQL for the `KeyState` of a key `k` of an account `o`. */
+export const KEY_STATE = Prisma.sql`case
+  when k.revoked_at is not null then 'revoked' when o.suspended_at is not null then 'suspended' else 'valid'
+end`;
+
 /** The caller behind a key's SHA-256, or null. A key that was revoked, or whose account is suspended, is refused. */
 export async function findCaller(database: Database, hash: Uint8Array): Promise<Caller | RefusedKey | null> {
   const row = await lookUpCaller(database, hash);
   if (row === undefined) return null;
-  const { keyId, applicationId, accountId, mode, refusal } = row;
+  const { keyId, applicationId, accountId, mode, state } = row;
   const caller = { keyId, applicationId, accountId, mode };
-  return refusal === null ? caller : { refusal, caller };
+  return state === 'valid' ? caller : { refusal: state, caller };
 }
 
-const lookUpCaller = createLookUp<Uint8Array, Caller & { refusal: RefusedKey['refusal'] | null }>(
+const lookUpCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>(
   (database, hashes) => database.sql.read`
     select w.ordinal, c.*
-    from unnest(${hashes.map(bytesText)}::bytea[]) with ordinality as w (hash, ordinal)
+    from unnest(${hashes}::bytea[]) with ordinality as w (hash, ordinal)
     cross join lateral (
-      select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, case
-          when k.revoked_at is not null then 'revoked' when o.suspended_at is not null then 'suspended'
-        end as refusal
+      select k.id as "keyId", a.id as "applicationId", a.account_id as "accountId", a.mode, ${KEY_STATE} as state
       from api_keys k join applications a on a.id = k.application_id join accounts o on o.id = a.account_id
       where k.hash = w.hash limit 1
     ) c`,

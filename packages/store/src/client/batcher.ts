@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { Database } from './database.js';
-import { refusedBy } from './sql.js';
+import { readSqlState } from './errors.js';
 
 interface Pending<Request, Result> {
   request: Request;
@@ -76,7 +76,7 @@ export function createBatcher<Request, Result>(
  * (55), cancelled (57014). A statement without a response may have been committed.
  */
 function wasRolledBack(error: unknown): boolean {
-  return /^(?:22|23|40|P0|55|57014)/.test(refusedBy(error)?.code ?? '');
+  return /^(?:22|23|40|P0|55|57014)/.test(readSqlState(error) ?? '');
 }
 
 /** A row of a batch's answer, with the ordinal of its request, from 1. */

@@ -1,13 +1,12 @@
-import { hash } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { DeliveryFacts } from '@onecode/domain';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { PrismaClient, type Prisma } from '../generated/prisma/client.js';
-import { connectionFault } from './connectionFaults.js';
+import { connectionFault } from './errors.js';
 import { Servers } from './servers.js';
 import { FIXED_SETTINGS, POOLED_SETTINGS, UNBOUNDED_SETTINGS, type Settings } from './settings.js';
-import { adapterSql, transactionSql, type Sql } from './sql.js';
-import { writingTimes } from './times.js';
+import { poolSql, statementName, prismaSql, type Sql } from './sql.js';
 
 /** Runs statements, in one transaction or, as a `Database`, each in its own. */
 export interface Connection {
@@ -61,46 +60,61 @@ const SILENT_AFTER_MS = 500;
 
 /** Opens the pool, which connects at the first query. @param url may name several servers, see `Servers` */
 export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const { timeouts = TIMEOUTS, onConnectionError = () => {} } = options;
   const servers = new Servers(url, options.pooler === 'transaction' ? POOLED_SETTINGS : allSettings(options));
-  const { timeouts = TIMEOUTS } = options;
-  const pool = openPool(servers, options, timeouts);
-  const adapter = adapterOf(pool, options);
-  // The other formats capture a stack trace for every query.
+  const pool = new pg.Pool({
+    max: options.connectionsMax,
+    Client: servers.clientClass(),
+    connectionTimeoutMillis: timeouts.connectionMs,
+    keepAlive: true,
+  });
+  pool.on('error', onConnectionError);
+  closeSilentConnections(pool, timeouts.statementMs + SILENT_AFTER_MS);
   const prisma = new PrismaClient({
-    adapter,
+    // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
+    adapter: new PrismaPg(pool, {
+      statementNameGenerator: ({ sql }) => statementName(sql),
+      onConnectionError,
+    }),
+    // The other formats capture a stack trace for every query.
     errorFormat: 'minimal',
     transactionOptions: { maxWait: timeouts.connectionMs, timeout: timeouts.statementMs },
   });
   return {
     prisma,
-    sql: adapterSql(adapter),
+    sql: poolSql(pool),
     transaction: (work, limits) =>
-      prisma.$transaction((client) => work({ prisma: client, sql: transactionSql(client) }), limits),
+      prisma.$transaction((client) => work({ prisma: client, sql: prismaSql(client) }), limits),
     pool,
     servers,
     onDelivery: options.onDelivery ?? (() => {}),
   };
 }
 
-function openPool(
-  servers: Servers,
-  options: DatabaseOptions,
-  { connectionMs, statementMs }: Timeouts,
-): pg.Pool {
-  const pool = new pg.Pool({
-    max: options.connectionsMax,
-    Client: servers.clientClass(),
-    connectionTimeoutMillis: connectionMs,
-    query_timeout: statementMs + SILENT_AFTER_MS,
-    keepAlive: true,
+/**
+ * Closes connections whose statement gets no response, for example because a firewall dropped them, and with each one all idle ones:
+ * usually a firewall drops them together. The driver's `query_timeout` would return one that a transaction uses to the pool while it still
+ * waits for its response.
+ */
+function closeSilentConnections(pool: pg.Pool, silentMs: number): void {
+  const inUse = new WeakSet<pg.Client>();
+  pool.on('acquire', (client) => inUse.add(client));
+  pool.on('connect', (client) => {
+    const socket = client.connection.stream as Socket;
+    socket.setTimeout(silentMs);
+    // Emitted for idle connections too, which stay open. The next write restarts the timer.
+    socket.on('timeout', () => {
+      if (!inUse.has(client)) return;
+      socket.destroy(Object.assign(new Error('the database does not answer'), { code: 'ETIMEDOUT' }));
+    });
   });
-  pool.on('error', (error) => options.onConnectionError?.(error));
-  return pool.on('release', (error) => {
+  pool.on('release', (error: unknown, client) => {
+    inUse.delete(client);
     if (error instanceof Error && !(error instanceof pg.DatabaseError)) closeIdle(pool);
   });
 }
 
-/** Closes the idle connections of a pool after another one was lost: a firewall or a router that drops one usually drops all. */
+/** Closes the idle connections of a pool. */
 function closeIdle(pool: pg.Pool): void {
   for (let count = pool.idleCount; count > 0; count -= 1)
     pool.connect().then(
@@ -137,27 +151,6 @@ export function sessionSettings({
   };
 }
 
-function adapterOf(pool: pg.Pool, { onConnectionError }: DatabaseOptions): PrismaPg {
-  const adapter = new PrismaPg(pool, {
-    // Without names, PostgreSQL parses and plans every statement anew (30–45% slower).
-    statementNameGenerator: statementName,
-    onConnectionError: (error) => onConnectionError?.(error),
-  });
-  return writingTimes(adapter);
-}
-
-/** Names of prepared statements by text. The code has a bounded number of texts. */
-const statementNames = new Map<string, string>();
-
-function statementName({ sql }: { sql: string }): string {
-  let name = statementNames.get(sql);
-  if (name === undefined) {
-    name = hash('sha1', sql, 'base64url');
-    statementNames.set(sql, name);
-  }
-  return name;
-}
-
 /** Closes the pool after running queries finish. */
 export async function closeDatabase({ prisma, pool }: Database): Promise<void> {
   await prisma.$disconnect();
@@ -171,7 +164,7 @@ export async function pingDatabase(database: Database): Promise<void> {
     await database.servers.retryRefused();
   } catch (error) {
     const fault = connectionFault(error);
-    throw fault === null ? error : new Error(fault, { cause: (error as Error).cause });
+    throw fault === null ? error : new Error(fault, { cause: error });
   }
 }
 

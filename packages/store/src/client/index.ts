@@ -1,7 +1,5 @@
 export * from './database.js';
-export { UnusableDatabase } from './servers.js';
 export { checkDatabase, findRightsFault } from './rights.js';
-export { connectionFault } from './connectionFaults.js';
+export { connectionFault, readSqlState, refusesValues, UnusableDatabase } from './errors.js';
 export { findSettingsFault } from './settings.js';
 export { isId, newId } from './ids.js';
-export { refusedBy, refusesValues, type Refused } from './sql.js';

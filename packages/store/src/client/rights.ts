@@ -1,5 +1,5 @@
 import { pingDatabase, type Database } from './database.js';
-import { UnusableDatabase } from './servers.js';
+import { UnusableDatabase } from './errors.js';
 import { findSettingsFault } from './settings.js';
 import type { Sql } from './sql.js';
 

@@ -1,35 +1,12 @@
-import type { Socket } from 'node:net';
-import { constants } from 'node:os';
 import { callbackify } from 'node:util';
 import pg from 'pg';
-import { isRefusal } from './connectionFaults.js';
+import { isRefusal, UnusableDatabase } from './errors.js';
 import type { Settings } from './settings.js';
-import { readingTimes } from './times.js';
-
-/** The database or its address is misconfigured. The message is one line for operators, without secrets. */
-export class UnusableDatabase extends Error {}
-
-/** A statement got no response in time, for example because a firewall dropped the connection. The adapter reports `SocketTimeout`. */
-class SilentConnection extends Error {
-  readonly code = 'ETIMEDOUT';
-  readonly errno = constants.errno.ETIMEDOUT;
-  readonly syscall = 'read';
-  override readonly message = 'the database does not answer';
-}
 
 /** Milliseconds to connect to a server, and for its response, while searching for the writable one. */
 const SEARCH_MS_MAX = 3_000;
 
 const ADDRESS = /^(\w+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s;
-
-/** The driver's client, with members that its types leave out. */
-interface DriverClient extends pg.Client {
-  /** The parameters of the start-up packet. */
-  getStartupConf(): Record<string, string>;
-  /** False while a statement waits for its answer. */
-  readonly readyForQuery: boolean;
-}
-const DriverClient = pg.Client as unknown as new (config?: pg.ClientConfig) => DriverClient;
 
 type Server = Pick<pg.Client, 'host' | 'port'>;
 
@@ -38,69 +15,62 @@ type Server = Pick<pg.Client, 'host' | 'port'>;
  * which is searched for before the first connection and again after each connection failure.
  */
 export class Servers {
-  readonly #urls: readonly [string, ...string[]];
+  readonly #configs: readonly pg.ClientConfig[];
   /** Whether to reject read-only servers: `target_session_attrs`, which is `read-write` by default for several servers. */
   readonly #needsWriter: boolean;
-  #found: Promise<Server> | null = null;
-  #isSearching = false;
+  #found: Server | null = null;
+  #search: Promise<Server> | null = null;
   /** Whether the last new connection was refused for its user or password. */
   #isRefused = false;
 
-  /** @param settings sent in the start-up packet of each connection, without another round trip */
-  constructor(
-    url: string,
-    private readonly settings: Settings,
-  ) {
+  /** @param settings requested in the start-up packet of each connection, without another round trip */
+  constructor(url: string, settings: Settings) {
     const [, before = '', hosts = '', after = ''] = ADDRESS.exec(url) ?? [];
-    const urls = hosts.split(',').map((host) => new URL(before + host + after));
-    const attributes = urls[0]?.searchParams.get('target_session_attrs');
-    this.#needsWriter = (attributes ?? (urls.length > 1 ? 'read-write' : 'any')) !== 'any';
-    for (const { searchParams } of urls) searchParams.delete('target_session_attrs');
-    this.#urls = urls.map(({ href }) => href) as [string, ...string[]];
+    const { searchParams } = new URL(`any://host${after}`);
+    const isOne = !hosts.includes(',');
+    this.#needsWriter =
+      (searchParams.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write')) !== 'any';
+    // The last value of a setting counts.
+    const options = `${searchParams.get('options') ?? ''} ${commandLineOf(settings)}`;
+    this.#configs = hosts.split(',').map((host) => {
+      const one = new URL(before + host + after);
+      for (const name of ['target_session_attrs', 'options']) one.searchParams.delete(name);
+      return { connectionString: one.href, options };
+    });
   }
 
   /** Opens a connection if the last new one was rejected for its user or password, which open ones hide. @throws if it is rejected again */
   async retryRefused(): Promise<void> {
     if (!this.#isRefused) return;
     try {
-      await this.#search();
+      await this.#findServer();
       this.#isRefused = false;
     } catch (error) {
       if (isRefusal(error)) throw error;
     }
   }
 
-  /** Returns the server for a new connection; null where the address names only one. */
-  #find(): Promise<Server> | null {
-    if (this.#urls.length === 1) return null;
-    const found = (this.#found ??= this.#search());
-    found.catch(() => {
-      if (this.#found === found) this.#found = null;
-    });
-    return found;
+  /** Searches for the writable server. Searches do not overlap. */
+  #findServer(): Promise<Server> {
+    return (this.#search ??= Promise.any(this.#configs.map((config) => this.#probe(config)))
+      .then(
+        (server) => (this.#found = server),
+        ({ errors }: AggregateError) => {
+          this.#found = null;
+          throw explainPoolerRejection(errors[0] as Error);
+        },
+      )
+      .finally(() => (this.#search = null)));
   }
 
   /** Searches in the background: new connections use the last server meanwhile. Without a result, the next connection searches again. */
-  async #searchAgain(): Promise<void> {
-    if (this.#urls.length === 1 || this.#isSearching) return;
-    this.#isSearching = true;
-    const found = await this.#search().catch(() => null);
-    this.#found = found && Promise.resolve(found);
-    this.#isSearching = false;
+  #searchAgain(): void {
+    if (this.#configs.length > 1) this.#findServer().catch(() => {});
   }
 
-  #search(): Promise<Server> {
-    return Promise.any(this.#urls.map((url) => this.#probe(url))).catch(({ errors }: AggregateError) => {
-      throw explainPoolerRejection(errors[0] as Error);
-    });
-  }
-
-  async #probe(url: string): Promise<Server> {
-    const client = new (clientWith(this.settings))({
-      connectionString: url,
-      connectionTimeoutMillis: SEARCH_MS_MAX,
-      query_timeout: SEARCH_MS_MAX,
-    });
+  async #probe(config: pg.ClientConfig): Promise<Server> {
+    const limits = { connectionTimeoutMillis: SEARCH_MS_MAX, query_timeout: SEARCH_MS_MAX };
+    const client = new pg.Client({ ...config, ...limits });
     client.on('error', () => {});
     try {
       await client.connect();
@@ -120,71 +90,51 @@ export class Servers {
     if (rows[0]?.isReader !== false) throw new Error('no server in DATABASE_URL accepts writes');
   }
 
-  async #open(client: DriverClient, connect: () => Promise<unknown>, silentMs: number): Promise<void> {
-    Object.assign(client, await this.#find());
+  async #open(client: pg.Client, connect: () => Promise<unknown>): Promise<void> {
+    if (this.#configs.length > 1) Object.assign(client, this.#found ?? (await this.#findServer()));
     try {
       await connect();
-      breakWhenSilent(client, silentMs);
       await this.#refuseReader(client);
       this.#isRefused = false;
     } catch (error) {
       if (isRefusal(error)) this.#isRefused = true;
-      void this.#searchAgain();
+      this.#searchAgain();
       closeClient(client);
       throw explainPoolerRejection(error as Error);
     }
   }
 
-  /** Returns a class of clients for the driver's pool. Their `query_timeout` also closes the connection. */
+  /** Returns a class of clients whose connections go to the writable server, for the driver's pool. */
   clientClass(): typeof pg.Client {
-    const [connectionString] = this.#urls;
+    const [address] = this.#configs;
     const open = this.#open.bind(this);
     const searchAgain = this.#searchAgain.bind(this);
-    class Client extends clientWith(this.settings) {
-      readonly #silentMs: number;
-
-      constructor({ query_timeout: silentMs = 0, ...config }: pg.ClientConfig = {}) {
-        super({ ...config, connectionString });
-        this.#silentMs = silentMs;
+    return class extends pg.Client {
+      constructor(config: pg.ClientConfig = {}) {
+        super({ ...config, ...address });
         // The pool adds its listener after connecting. Without one, a lost connection would end the process.
-        this.on('error', () => void searchAgain());
+        this.on('error', searchAgain);
       }
 
       override connect(): Promise<this>;
       override connect(callback: (error: Error) => void): void;
       override connect(callback?: (error: Error) => void): Promise<this> | void {
         const opened = async (): Promise<this> => {
-          await open(this, () => super.connect(), this.#silentMs);
+          await open(this, () => super.connect());
           return this;
         };
         if (callback === undefined) return opened();
         callbackify(opened)(callback);
       }
-
-      override query(query: never, ...rest: never[]): never {
-        return super.query(withTimes(query), ...rest) as never;
-      }
-    }
-    return Client as unknown as typeof pg.Client;
+    };
   }
 }
 
-function clientWith(settings: Settings): typeof DriverClient {
-  return class extends DriverClient {
-    override getStartupConf(): Record<string, string> {
-      return { ...super.getStartupConf(), ...settings };
-    }
-  };
-}
-
-/** Closes a connection whose statement got no response. The driver's own time-out would return it to the pool while it still waits. */
-function breakWhenSilent(client: DriverClient, silentMs: number): void {
-  const socket = client.connection.stream as Socket;
-  socket.setTimeout(silentMs);
-  // Emitted for idle connections too, which stay open. The next write restarts the timer.
-  socket.on('timeout', () => {
-    if (!client.readyForQuery) socket.destroy(new SilentConnection());
-  });
+/** Returns settings in the form of PostgreSQL's command line, which the start-up packet's `options` take. */
+function commandLineOf(settings: Settings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
+    .join(' ');
 }
 
 /** Closes a connection without waiting for it. */
@@ -200,10 +150,4 @@ function explainPoolerRejection(error: Error): Error {
     : new UnusableDatabase(
         `the pooler refuses the settings of a session (${refusal}): set DATABASE_POOLER=transaction (see docs/operations.md#poolers); npm run migrate needs PostgreSQL itself, in MIGRATE_DATABASE_URL`,
       );
-}
-
-/** Adds our time parsers to a query, because Prisma's adapter passes its own with each one. */
-function withTimes(query: unknown): never {
-  const isConfig = typeof query === 'object' && query !== null && 'text' in query && !('submit' in query);
-  return (isConfig ? { ...query, types: readingTimes((query as pg.QueryConfig).types) } : query) as never;
 }

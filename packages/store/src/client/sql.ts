@@ -1,16 +1,12 @@
-import type { PrismaPg } from '@prisma/adapter-pg';
-import {
-  ColumnTypeEnum,
-  type ArgType,
-  type ColumnType,
-  type SqlDriverAdapter,
-} from '@prisma/driver-adapter-utils';
+import { hash } from 'node:crypto';
+import pg from 'pg';
 import { Prisma } from '../generated/prisma/client.js';
+import { isLostConnection, throwStatementError } from './errors.js';
 
 /** A statement: a template whose values become its parameters, or one made with `Prisma.sql`. */
 type Statement = TemplateStringsArray | Prisma.Sql;
 
-/** Raw SQL. `refusedBy` reads the rejections. */
+/** Raw SQL. `readSqlState` reads the rejections. */
 export interface Sql {
   /** Returns the rows, keyed by column name. The row type is not checked; `query<[Row]>` asserts exactly one row. */
   query<Rows = unknown>(statement: Statement, ...values: unknown[]): Promise<Rows>;
@@ -20,137 +16,117 @@ export interface Sql {
   execute(statement: Statement, ...values: unknown[]): Promise<number>;
 }
 
-/** Makes the adapter pass a value to the driver without converting it. */
-const UNCONVERTED: ArgType = { arity: 'scalar', scalarType: 'unknown' };
-
-const unchanged = (value: unknown): unknown => value;
-
-/** The types that our statements may return, parsed as Prisma's client parses them. The adapter leaves some of them as text. */
-const PARSERS: Partial<Record<ColumnType, (value: never) => unknown>> = {
-  [ColumnTypeEnum.Int32]: unchanged,
-  [ColumnTypeEnum.Double]: unchanged,
-  [ColumnTypeEnum.Boolean]: unchanged,
-  [ColumnTypeEnum.Text]: unchanged,
-  [ColumnTypeEnum.Uuid]: unchanged,
-  [ColumnTypeEnum.Bytes]: unchanged,
-  [ColumnTypeEnum.Int32Array]: unchanged,
-  [ColumnTypeEnum.DoubleArray]: unchanged,
-  [ColumnTypeEnum.TextArray]: unchanged,
-  [ColumnTypeEnum.UuidArray]: unchanged,
-  [ColumnTypeEnum.Int64]: (value: string) => BigInt(value),
-  [ColumnTypeEnum.DateTime]: (value: string) => new Date(value),
-  [ColumnTypeEnum.Json]: (value: string): unknown => JSON.parse(value),
-  [ColumnTypeEnum.DateTimeArray]: (values: (string | null)[]) =>
-    values.map((value) => value && new Date(value)),
-};
-
-/**
- * Raw SQL outside transactions, through Prisma's driver adapter alone. Prisma's engine returns the same, but plans, copies the parameters and
- * converts the rows twice: two to three times the work on hot paths.
- */
-export function adapterSql(factory: PrismaPg): Sql {
-  let connected: Promise<SqlDriverAdapter> | undefined;
-  const adapter = (): Promise<SqlDriverAdapter> => (connected ??= factory.connect());
-  const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> => {
-    const { columnNames, columnTypes, rows } = await (
-      await adapter()
-    )
-      .queryRaw(queryOf(statement, values))
-      .catch(throwWithCode);
-    const parsers = columnTypes.map((type, index) => parserOf(type, columnNames[index] as string));
-    return rows.map((row) => {
-      const result: Record<string, unknown> = {};
-      for (const [index, value] of row.entries()) {
-        result[columnNames[index] as string] = value === null ? null : parsers[index]?.(value);
-      }
-      return result;
-    }) as Rows;
+/** Raw SQL outside transactions, through the driver's pool. */
+export function poolSql(pool: pg.Pool): Sql {
+  const run = (
+    statement: Statement,
+    values: unknown[],
+    types: pg.CustomTypesConfig,
+  ): Promise<pg.QueryResult> => {
+    const { text, values: parameters } =
+      statement instanceof Prisma.Sql ? statement : Prisma.sql(statement, ...values);
+    return pool
+      .query({ name: statementName(text), text, values: parameters, types })
+      .catch(throwStatementError);
   };
+  const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> =>
+    (await run(statement, values, PARSED)).rows as Rows;
   return {
     query,
     read: <Rows>(statement: Statement, ...values: unknown[]) =>
       query<Rows>(statement, ...values).catch((error: Error) => {
-        if (!lostConnection(error)) throw error;
+        if (!isLostConnection(error)) throw error;
         return query<Rows>(statement, ...values);
       }),
-    async execute(statement, ...values) {
-      return (await adapter()).executeRaw(queryOf(statement, values)).catch(throwWithCode);
-    },
+    execute: async (statement, ...values) => (await run(statement, values, UNPARSED)).rowCount ?? 0,
   };
 }
 
-/** Raw SQL within a transaction of Prisma's. */
-export function transactionSql(client: Prisma.TransactionClient): Sql {
+/** Raw SQL through Prisma's client or within a transaction of Prisma's. */
+export function prismaSql(client: Pick<Prisma.TransactionClient, '$queryRaw' | '$executeRaw'>): Sql {
   const query = async <Rows>(statement: Statement, ...values: unknown[]): Promise<Rows> =>
-    client.$queryRaw<Rows>(statement, ...values);
+    client.$queryRaw<Rows>(statement, ...values).catch(throwStatementError);
   return {
     query,
     read: query,
-    execute: async (statement, ...values) => client.$executeRaw(statement, ...values),
+    execute: async (statement, ...values) =>
+      client.$executeRaw(statement, ...values).catch(throwStatementError),
   };
 }
 
-/**
- * Rethrows with PostgreSQL's SQLSTATE as `code`, which logs and the queue board show. The board shows only codes with this prefix.
- */
-function throwWithCode(error: unknown): never {
-  const code = refusedBy(error)?.code;
-  throw code === undefined ? error : Object.assign(error as Error, { code: `SQLSTATE_${code}` });
+/** Names of prepared statements by text. The code has a bounded number of texts. */
+const statementNames = new Map<string, string>();
+
+/** Returns the name under which a connection prepares a statement: the hash of its text, so that no two statements share one. */
+export function statementName(text: string): string {
+  let name = statementNames.get(text);
+  if (name === undefined) {
+    name = hash('sha1', text, 'base64url');
+    statementNames.set(text, name);
+  }
+  return name;
 }
 
-function parserOf(type: ColumnType, column: string): (value: unknown) => unknown {
-  const parse = PARSERS[type];
-  if (parse === undefined)
-    throw new TypeError(`column ${column} has a type without a parser: add it to PARSERS`);
-  return parse as (value: unknown) => unknown;
+type Parser = (text: string) => unknown;
+
+const keepText: Parser = (text) => text;
+const driverParser: (oid: number) => Parser = pg.types.getTypeParser;
+
+/** The types that statements may return, by PostgreSQL's numbers. Prisma's client returns the same values. */
+const PARSERS: Partial<Record<number, Parser>> = {
+  16: (text) => text === 't', // boolean
+  17: driverParser(17), // bytea
+  19: keepText, // name
+  20: BigInt,
+  21: Number, // smallint
+  23: Number, // integer
+  25: keepText, // text
+  114: JSON.parse,
+  701: Number, // float8
+  1007: driverParser(1007), // integer[]
+  1009: driverParser(1009), // text[]
+  1022: driverParser(1022), // float8[]
+  1042: keepText, // char(n)
+  1043: keepText, // varchar
+  1184: parseTime, // timestamptz
+  1185: parseTimes, // timestamptz[]
+  2950: keepText, // uuid
+  2951: driverParser(2951), // uuid[]
+  3802: JSON.parse, // jsonb
+};
+
+const typesOf = (parserOf: (oid: number) => Parser): pg.CustomTypesConfig => ({
+  getTypeParser: parserOf as typeof pg.types.getTypeParser,
+});
+const PARSED = typesOf((oid) => PARSERS[oid] ?? refuseType(oid));
+/** For statements whose rows are only counted: a function without a result returns a column of type void. */
+const UNPARSED = typesOf(() => keepText);
+
+/** Returns a parser that fails: the driver and Prisma would return different values. */
+const refuseType = (oid: number) => (): never => {
+  throw new TypeError(`a column has type ${oid}, for which sql.ts has no parser: cast it in the statement`);
+};
+
+/** A time as PostgreSQL writes it if `DateStyle` is ISO, with the offset of the session's `TimeZone`. */
+const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;
+
+/** @throws TypeError if `DateStyle` is not ISO: day and month could be swapped */
+function parseTime(text: string): Date {
+  const [, day, time, hours, minutes = ':00'] = TIME.exec(text) ?? [];
+  if (day === undefined) throw new TypeError('PostgreSQL wrote a time in another form than ISO');
+  return new Date(`${day}T${time}${hours}${minutes}`);
 }
 
-function queryOf(
-  statement: Statement,
-  values: unknown[],
-): { sql: string; args: unknown[]; argTypes: ArgType[] } {
-  const { text, values: args } =
-    statement instanceof Prisma.Sql ? statement : Prisma.sql(statement, ...values);
-  return { sql: text, args, argTypes: args.map(() => UNCONVERTED) };
+/** Parses a list such as `{"2026-11-23 12:00:00+00",NULL}`. No time contains a comma. */
+function parseTimes(text: string): (Date | null)[] {
+  if (text === '{}') return [];
+  return text
+    .slice(1, -1)
+    .split(',')
+    .map((item) => (item === 'NULL' ? null : parseTime(item.slice(1, -1))));
 }
 
-/** Bytes as PostgreSQL reads them from a text: Prisma's adapter takes no arrays of bytes, and JSON has none. */
+/** Bytes as PostgreSQL reads them from a text, for JSON parameters. */
 export function bytesText(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes).toString('hex')}`;
-}
-
-/** Why a statement failed: PostgreSQL's SQLSTATE where it answered, and the adapter's word for the kind of failure. */
-export interface Refused {
-  code: string | undefined;
-  kind: string;
-}
-
-/** Why a statement failed, in a transaction, in a query of Prisma's or alone; null for any other error. */
-export function refusedBy(error: unknown): Refused | null {
-  const { cause, meta } = error as {
-    cause?: AdapterError;
-    meta?: { driverAdapterError?: { cause?: AdapterError } };
-  };
-  const failure = meta?.driverAdapterError?.cause ?? cause;
-  return typeof failure?.kind === 'string' ? { code: failure.originalCode, kind: failure.kind } : null;
-}
-
-/**
- * Whether PostgreSQL refused what was to be written, and will again, by the classes of SQLSTATE: data (22), integrity (23), raised (P0).
- */
-export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(refusedBy(error)?.code ?? '');
-
-/** Whether a statement got no answer because its connection broke or was silent. The message is the driver's own. */
-function lostConnection(error: Error): boolean {
-  const { kind = '', code = '' } = refusedBy(error) ?? {};
-  return (
-    /^(?:SocketTimeout|ConnectionClosed)$/.test(kind) ||
-    /^(?:08|57P)/.test(code) ||
-    error.message.startsWith('Connection terminated unexpectedly')
-  );
-}
-
-interface AdapterError {
-  kind?: unknown;
-  originalCode?: string;
 }

@@ -4,7 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { contractOf } from '@onecode/domain';
 import pg from 'pg';
-import { Servers, UnusableDatabase } from '../client/servers.js';
+import { UnusableDatabase } from '../client/errors.js';
+import { Servers } from '../client/servers.js';
 import {
   findSettingsFault,
   FIXED_SETTINGS,

@@ -123,7 +123,7 @@ export interface ReceiptStatistics {
   /** Applied within the last minute, and within the last ten. */
   lastMinute: number;
   lastTenMinutes: number;
-  /** Stored and due, but not applied yet. */
+  /** Reports of the operator's Meta app that are due, but not applied yet. A backlog of an account's own app delays only that account. */
   due: number;
   /** How long the oldest of them has been due; null without one. */
   oldestDueSeconds: number | null;
@@ -138,7 +138,7 @@ export async function readReceiptStatistics(database: Connection): Promise<Recei
       from traffic_counts where began_at > statement_timestamp() - interval '10 minutes' and starts_with(event, 'receipt_')
     ), waiting as (
       select count(*)::integer as due, extract(epoch from clock_timestamp() - min(due_at))::float8 as "oldestDueSeconds"
-      from receipts where due_at <= statement_timestamp()
+      from provider_reports where reporter is null and due_at <= statement_timestamp()
     )
     select * from received, waiting`;
   return row;

@@ -1,5 +1,4 @@
 export * from './audit.js';
-export * from './deleteOldReports.js';
 export * from './health.js';
 export * from './healthReader.js';
 export * from './heartbeats.js';

@@ -2,7 +2,7 @@ import { schemaFault, type RunningProcess } from '@onecode/domain';
 import { newId } from '../client/ids.js';
 import type { Connection, Database } from '../client/database.js';
 import { findRightsFault } from '../client/rights.js';
-import { refusedBy } from '../client/sql.js';
+import { readSqlState } from '../client/errors.js';
 import { SILENT_SECONDS } from '../migrations/contracts.js';
 import { readMigrations } from '../migrations/migrations.js';
 import { readClock } from './clock.js';
@@ -69,7 +69,7 @@ async function readApplied({ sql }: Database): Promise<string[]> {
       where finished_at is not null and rolled_back_at is null order by migration_name`;
     return applied.map(({ name }) => name);
   } catch (error) {
-    if (refusedBy(error)?.code === UNDEFINED_TABLE) return [];
+    if (readSqlState(error) === UNDEFINED_TABLE) return [];
     throw error;
   }
 }

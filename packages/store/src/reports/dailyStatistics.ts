@@ -106,7 +106,10 @@ async function foldDay(database: Database): Promise<boolean> {
       const afterDay = Prisma.sql`first_id_at(${end}::timestamptz)`;
       const [{ waits }] = await sql.query<[{ waits: boolean }]>`
         select exists (select from sends where due_at is not null and id >= ${first.id}::uuid and id < ${afterDay})
-          or exists (select from receipts where due_at < 'infinity' and send_id >= ${first.id}::uuid and send_id < ${afterDay})
+          or exists (
+            select from provider_reports where kind = 'receipt' and due_at < 'infinity'
+              and (report #>> '{attempt,sendId}')::uuid >= ${first.id}::uuid and (report #>> '{attempt,sendId}')::uuid < ${afterDay}
+          )
           as waits`;
       if (waits) return false;
       const rows = new Map<string, FoldedCell>();

@@ -1,5 +1,4 @@
 import type { Database } from '../client/database.js';
-import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Page } from './pages.js';
 
@@ -102,7 +101,7 @@ function matches(
   if (detail !== undefined) conditions.push(Prisma.sql`r.detail = ${detail}`);
   if (fields !== undefined) conditions.push(Prisma.sql`r.fields = ${fields}::text[]`);
   if (search !== undefined) {
-    const hashes = search.idempotencyKeyHashes.map(bytesText);
+    const hashes = [...search.idempotencyKeyHashes];
     conditions.push(
       Prisma.sql`(r.request_id = ${search.requestId}::uuid or r.idempotency_key_hash = any(${hashes}::bytea[]))`,
     );

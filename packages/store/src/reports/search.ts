@@ -1,6 +1,5 @@
 import { maskRecipient, type DeliveryState } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { bytesText } from '../client/sql.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 /** What somebody may mean by a text; a field that is left out finds nothing. */
@@ -57,7 +56,7 @@ async function searchSends(
     ) s where ${within(accountId)}`;
   const ways = [
     Prisma.sql`select s.id from applications a join sends s on s.application_id = a.id
-      and s.idempotency_key = any(${idempotencyKeys.map(bytesText)}::bytea[]) where ${within(accountId)}`,
+      and s.idempotency_key = any(${[...idempotencyKeys]}::bytea[]) where ${within(accountId)}`,
   ];
   if (id !== undefined)
     ways.push(
@@ -91,7 +90,7 @@ function searchRequests(
   return database.sql.query<Found[]>`
     select 'request' as kind, r.request_id as id, r.account_id as "accountId", o.name as "accountName", r.refused_at as at, r.code
     from refused_requests r join accounts o on o.id = r.account_id
-    where (r.request_id = ${id ?? null}::uuid or r.idempotency_key_hash = any(${idempotencyKeyHashes.map(bytesText)}::bytea[]))
+    where (r.request_id = ${id ?? null}::uuid or r.idempotency_key_hash = any(${[...idempotencyKeyHashes]}::bytea[]))
       and ${accountId === null ? Prisma.sql`true` : Prisma.sql`r.account_id = ${accountId}::uuid`}
     order by r.refused_at desc limit ${FOUND_MAX}::integer`;
 }

@@ -1,4 +1,3 @@
-export * from './providerChanges.js';
 export * from './providerFacts.js';
 export * from './readings.js';
 export * from './senderTokens.js';

@@ -1,16 +1,8 @@
-import {
-  OWN_FAILURES,
-  seal,
-  sealedVersion,
-  unseal,
-  type Denial,
-  type Keyring,
-  type Receipt,
-} from '@onecode/domain';
+import { OWN_FAILURES, seal, sealedVersion, unseal, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
-import type { NewProviderChange } from './providerChanges.js';
+import type { NewReports } from '../sends/providerReports.js';
 import { keyOf, type SenderKey } from './senders.js';
 
 /** Bound to another name than the token, so that neither opens as the other. */
@@ -101,27 +93,30 @@ export async function countOwnFailure(database: Connection, senderId: string): P
 
 const MONTH_SECONDS_MAX = 31 * 86_400;
 
-interface Reports {
-  receipts: Receipt[];
-  denials: Denial[];
-  changes: NewProviderChange[];
-}
+/** The most reports of one account's own app that may wait. */
+const WAITING_MAX = 10_000;
 
 /**
- * What of the reports an app may say: whoever holds its secret can write any. Receipts and denials count for its account's messages that
- * left by that account's senders, which may have been somebody else's before; changes for business accounts in which nobody else has a
- * sender. A message's sender stands in its send before the message leaves, so no report is too early to be judged.
+ * Returns the reports that an app may make, since the holder of its secret can write any: receipts and denials of its account's messages by
+ * that account's senders, which may have been another account's before; changes of business accounts in which no other account has a sender.
+ * A send names its sender before the message is sent, so no report is too early to be judged.
+ *
+ * @returns null when too many reports of the account's own app wait already
  */
 export async function reportsOfApp(
   { sql }: Connection,
   { accountId }: OwnApp,
-  { receipts, denials, changes }: Reports,
-): Promise<Reports> {
-  const [own] = await sql.query<{ receipts: number[]; denials: number[]; accounts: string[] }[]>`
+  { receipts, denials, changes }: NewReports,
+): Promise<NewReports | null> {
+  const [own] = await sql.query<
+    [{ isFull: boolean; receipts: number[]; denials: number[]; accounts: string[] }]
+  >`
     with own as materialized (
       select id, business_account_id from senders where account_id is not distinct from ${accountId}::uuid
     )
-    select array(
+    select exists (
+      select from provider_reports where reporter = ${accountId}::uuid offset ${WAITING_MAX}
+    ) as "isFull", array(
       select r.n::integer from unnest(${receipts.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
         ${receipts.map(({ attempt }) => attempt?.number ?? null)}::integer[]) with ordinality as r (send_id, number, n)
       join sends s on s.id = r.send_id and s.account_id = coalesce(${accountId}::uuid, s.account_id)
@@ -136,10 +131,10 @@ export async function reportsOfApp(
       select business_account_id from own where business_account_id is not null
       except select business_account_id from senders where account_id is distinct from ${accountId}::uuid and removed_at is null
     ) as accounts`;
-  const { receipts: ownReceipts = [], denials: ownDenials = [], accounts = [] } = own ?? {};
+  if (own.isFull) return null;
   return {
-    receipts: ownReceipts.map((n) => receipts[n - 1]!),
-    denials: ownDenials.map((n) => denials[n - 1]!),
-    changes: changes.filter(({ businessAccountId }) => accounts.includes(businessAccountId)),
+    receipts: own.receipts.map((n) => receipts[n - 1]!),
+    denials: own.denials.map((n) => denials[n - 1]!),
+    changes: changes.filter(({ businessAccountId }) => own.accounts.includes(businessAccountId)),
   };
 }

@@ -205,3 +205,15 @@ async function mergeTemplates(
       said,
     );
 }
+
+/** Stores to which business accounts numbers belong, by their provider's ids, where that is not known. */
+export async function learnBusinessAccounts(
+  database: Database,
+  accounts: ReadonlyMap<string, string>,
+): Promise<void> {
+  if (accounts.size === 0) return;
+  await database.sql.execute`
+    update senders s set business_account_id = k.business_account_id
+    from unnest(${[...accounts.keys()]}::text[], ${[...accounts.values()]}::text[]) as k (phone_number_id, business_account_id)
+    where s.phone_number_id = k.phone_number_id and s.business_account_id is null`;
+}

@@ -1,4 +1,4 @@
-import type { AttemptChange, Send } from '@onecode/domain';
+import type { AttemptChange, MessageCost, Send } from '@onecode/domain';
 import { createBatcher, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { assignments, RECORD_COLUMNS, recordOf } from './sendRow.js';
@@ -11,6 +11,8 @@ export interface Change {
   /** When it was decided. */
   at: Date;
   attempts: readonly AttemptChange[];
+  /** What the message costs, when this change is the first to report it. */
+  cost?: MessageCost | undefined;
 }
 
 /** Their rows are locked while the batch lasts. */
@@ -23,12 +25,12 @@ const CHANGES_MAX = 100;
  * @returns a function that says whether its change was written. Of two changes of one send in a batch the first is tried; the second
  * has been overtaken then.
  */
-export function createChangeBatcher(
-  write: (changes: readonly Change[]) => Promise<{ id: string }[]>,
-): (change: Change) => Promise<boolean> {
+export function createChangeBatcher<C extends { before: { id: string } } = Change>(
+  write: (changes: readonly C[]) => Promise<{ id: string }[]>,
+): (change: C) => Promise<boolean> {
   return createBatcher(
-    async (changes: Change[]) => {
-      const first = new Map<string, Change>();
+    async (changes: C[]) => {
+      const first = new Map<string, C>();
       for (const change of changes) if (!first.has(change.before.id)) first.set(change.before.id, change);
       const written = new Set((await write([...first.values()])).map(({ id }) => id));
       return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));
@@ -46,35 +48,43 @@ interface UpdateOptions {
 
 /**
  * The first steps of a statement that writes changes of different sends: `changed` returns those whose rows still had the version.
- * Everybody locks sends in the order of their ids, so that no two statements wait for each other.
+ * All statements lock sends in the order of their ids, so that no two wait for each other.
  */
 export function updateSends(changes: readonly Change[], { records, returning }: UpdateOptions): Prisma.Sql {
-  const isAlone = changes.length === 1;
+  const { lock, lockedIds } = lockSends(changes.length);
   const json = JSON.stringify(
     changes.map((change) => ({
       id: change.before.id,
       version: change.version,
       ...recordOf(change.after),
+      pricing: change.cost?.pricing,
       ...records?.valuesOf(change),
     })),
   );
   return Prisma.sql`
     changes as materialized (
       select * from json_to_recordset(${json}::json)
-        as c (id uuid, version integer, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
-    ), ${isAlone ? Prisma.empty : LOCKED} changed as (
-      update sends s set ${assignments('c')}, version = s.version + 1
+        as c (id uuid, version integer, pricing jsonb, ${RECORD_COLUMNS} ${records === undefined ? Prisma.empty : Prisma.sql`, ${records.columns}`})
+    ), ${lock} changed as (
+      update sends s set ${assignments('c')}, pricing = coalesce(s.pricing, c.pricing), version = s.version + 1
       from changes c
-      where s.id = any(array(select id from ${isAlone ? CHANGES : LOCKED_CHANGES})) and c.id = s.id and c.version = s.version
+      where s.id = any(array(${lockedIds})) and c.id = s.id and c.version = s.version
       returning ${returning}
     )`;
 }
 
-/** One probe for each send, in the order of the ids. A single send is locked by its update. */
+/**
+ * Returns the step that locks the sends of the step `changes` whose rows still have its `version`, one probe for each in the order of the
+ * ids, and the query of the locked ids. A single send needs no such step: its update locks it.
+ */
+export function lockSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.Sql } {
+  return count === 1 ? { lock: Prisma.empty, lockedIds: ONLY_ID } : { lock: LOCKED, lockedIds: LOCKED_IDS };
+}
+
 const LOCKED = Prisma.sql`
   locked as materialized (
     select s.id from (select id, version from changes order by id) c
     cross join lateral (select id from sends where id = c.id and version = c.version for no key update) s
   ),`;
-const CHANGES = Prisma.sql`changes`;
-const LOCKED_CHANGES = Prisma.sql`locked`;
+const ONLY_ID = Prisma.sql`select id from changes`;
+const LOCKED_IDS = Prisma.sql`select id from locked`;

@@ -104,26 +104,6 @@ async function reset(
 }
 
 /**
- * Resets the guess budgets of a send's recipient that were counted under other keys than the send's, as a right code does under its own.
- *
- * @param keysOf all keys of a number
- */
-export async function resetOtherBudgets(
-  { sql }: Connection,
-  sendId: string,
-  keysOf: (recipient: string) => readonly string[],
-): Promise<void> {
-  const [send] = await sql.query<
-    { recipient: string }[]
-  >`select recipient from sends where id = ${sendId}::uuid`;
-  if (send === undefined) return;
-  await sql.execute`
-    delete from guess_budgets b using sends s
-    where s.id = ${sendId}::uuid and b.account_id = s.account_id and b.mode = s.mode and b.recipient_key <> s.recipient_key
-      and b.recipient_key = any(${[...keysOf(send.recipient)]}::text[])`;
-}
-
-/**
  * By how many points a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings `s`, as in
  * `create_sends`. Five come back each day. Null when the budget is off.
  */

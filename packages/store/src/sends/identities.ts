@@ -1,53 +1,31 @@
 import { audited, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 
-/** A recipient whose number has another owner, or another installation of WhatsApp, than when they last verified a code. */
-export interface IdentityChange {
-  applicationId: string;
-}
-
-/** The identity of a send's recipient, as a receipt tells it. */
-export interface ReportedIdentity {
-  sendId: string;
-  identityHash: string;
-}
-
 /**
- * Keeps the recipients' identities that receipts tell, one for each send, of applications that check identities. Each is compared
- * with that of the last send whose code its recipient verified: whoever verified it is the person whom the application knows.
+ * Stores the identity of a send's recipient that a receipt reports, once for each send, if its application checks identities.
  *
- * @param reports oldest first
- * @returns the changes that are new
+ * @returns whether it is new and differs from that of the last send whose code the recipient verified: the number has another owner, or another
+ * installation of WhatsApp
  */
-export async function recordIdentities(
+export async function recordIdentity(
   database: Database,
-  reports: readonly ReportedIdentity[],
-): Promise<IdentityChange[]> {
-  if (reports.length === 0) return [];
-  return database.sql.query<IdentityChange[]>`
-    with reports as materialized (
-      select s.id as send_id, s.application_id, s.recipient_key, r.identity_hash, r.ordinal
-      from unnest(
-        ${reports.map(({ sendId }) => sendId)}::uuid[], ${reports.map(({ identityHash }) => identityHash)}::text[]
-      ) with ordinality as r (send_id, identity_hash, ordinal)
-      cross join lateral (select * from sends where id = r.send_id limit 1) s
-      join applications p on p.id = s.application_id and p.identity_check <> 'off'
-    ), first_reports as (
-      select distinct on (send_id) * from reports order by send_id, ordinal
-    ), recorded as (
-      insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
-      select f.send_id, f.application_id, f.recipient_key, f.identity_hash, coalesce(known.identity_hash <> f.identity_hash, false)
-      from first_reports f left join lateral (
-        select i.identity_hash from send_identities i join sends s on s.id = i.send_id
-        where i.application_id = f.application_id and i.recipient_key = f.recipient_key
-          and i.identity_hash is not null and i.send_id <> f.send_id and s.verification = 'verified'
-        order by i.seen_at desc limit 1
-      ) known on true
-      order by f.send_id
-      on conflict (send_id) do nothing
-      returning application_id, has_changed
-    )
-    select application_id as "applicationId" from recorded where has_changed`;
+  sendId: string,
+  identityHash: string,
+): Promise<boolean> {
+  const [recorded] = await database.sql.query<{ hasChanged: boolean }[]>`
+    insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
+    select s.id, s.application_id, s.recipient_key, ${identityHash}::text, coalesce(known.identity_hash <> ${identityHash}::text, false)
+    from (select * from sends where id = ${sendId}::uuid limit 1) s
+    join applications p on p.id = s.application_id and p.identity_check <> 'off'
+    left join lateral (
+      select i.identity_hash from send_identities i join sends v on v.id = i.send_id
+      where i.application_id = s.application_id and i.recipient_key = s.recipient_key
+        and i.identity_hash is not null and i.send_id <> s.id and v.verification = 'verified'
+      order by i.seen_at desc limit 1
+    ) known on true
+    on conflict (send_id) do nothing
+    returning has_changed as "hasChanged"`;
+  return recorded?.hasChanged === true;
 }
 
 /** The applications that refuse to send to a number that has changed hands. */

@@ -4,6 +4,7 @@ export * from './denials.js';
 export * from './eraseCodes.js';
 export * from './guessBudgets.js';
 export * from './identities.js';
+export * from './providerReports.js';
 export * from './receipts.js';
 export * from './takeDeliveries.js';
 export * from './verifySend.js';

@@ -16,10 +16,10 @@ const batcherOf = oncePerClient((database: Database) =>
   ),
 );
 
-const isFailure = ({ before, after }: Change): boolean =>
+export const isFailure = ({ before, after }: Change): boolean =>
   before.status !== 'failed' && after.status === 'failed';
 
-const ATTEMPT_RECORDS = {
+export const ATTEMPT_RECORDS = {
   columns: Prisma.sql`attempt_records json`,
   valuesOf: ({ attempts, at }: Change) => ({
     attempt_records: attempts.map(
@@ -39,7 +39,7 @@ const ATTEMPT_RECORDS = {
 };
 
 /** The step that writes the attempts of `changed`. */
-const ATTEMPTED = Prisma.sql`
+export const ATTEMPTED = Prisma.sql`
   attempted as (
     insert into attempts (
       send_id, number, sender_id, started_at, outcome, error_code, message_id, reported_at, reported_code, finished_at
@@ -77,23 +77,26 @@ function writeAttempts(database: Database, changes: readonly Change[]): Promise<
 }
 
 /**
- * Writes a failure with the unit's refund in one statement. The unit is kept if the code was verified and a message may have arrived. Each
+ * The steps that return the unit of a failure in `changed`. The unit is kept if the code was verified and a message may have arrived. Each
  * failure has its own statement: a refund also locks an account, and a batch would lock sends and accounts in no fixed order.
  */
+export const REFUNDED = Prisma.sql`
+  returned as (
+    -- Before its ledger entry, whose id is so assigned under the account's lock: in the order in which entries count.
+    update accounts set
+      free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
+      credits = credits + (changed.charged_from = 'credit')::integer
+    from changed where accounts.id = changed.account_id and changed.charged_from is not null
+      and not (changed.verification = 'verified' and may_have_arrived(changed.id))
+    returning changed.account_id, changed.id, changed.charged_from
+  ), refunded as (
+    insert into ledger_entries (account_id, send_id, kind, bucket, units)
+    select account_id, id, 'returned', charged_from, 1 from returned
+  )`;
+
+/** Writes a failure with its refund in one statement. */
 async function writeFailure(database: Database, change: Change): Promise<boolean> {
   const written = await database.sql.query<{ id: string }[]>`
-    with ${updateSends([change], ATTEMPTED_SENDS)}, ${ATTEMPTED}, returned as (
-      -- Before its ledger entry, which so gets its id under the account's lock: in the order in which entries count.
-      update accounts set
-        free_quota = free_quota + (changed.charged_from = 'free_quota')::integer,
-        credits = credits + (changed.charged_from = 'credit')::integer
-      from changed where accounts.id = changed.account_id and changed.charged_from is not null
-        and not (changed.verification = 'verified' and may_have_arrived(changed.id))
-      returning changed.account_id, changed.id, changed.charged_from
-    ), refunded as (
-      insert into ledger_entries (account_id, send_id, kind, bucket, units)
-      select account_id, id, 'returned', charged_from, 1 from returned
-    )
-    select id from changed`;
+    with ${updateSends([change], ATTEMPTED_SENDS)}, ${ATTEMPTED}, ${REFUNDED} select id from changed`;
   return written.length === 1;
 }

@@ -1,8 +1,11 @@
+import { inspect } from 'node:util';
 import {
   closeDatabase,
+  connectionFault,
+  findRightsFault,
   openDatabase,
   pingDatabase,
-  refusedBy,
+  readSqlState,
   type Connection,
   type Database,
 } from '@onecode/store/client';
@@ -17,6 +20,7 @@ import {
   type TcpProxy,
 } from '@onecode/testing';
 import { createBatcher } from '../../src/client/batcher.js';
+import { prismaSql } from '../../src/client/sql.js';
 import { withDatabase } from './withDatabase.js';
 
 const store = useTestDatabase();
@@ -52,19 +56,16 @@ describe('connections', () => {
       });
     });
 
-    it('reads and writes the same times in a session whose zone was changed, and refuses another form than ISO', async () => {
+    it('reads and writes the right times in a session of another time zone, and refuses other forms than ISO', async () => {
       await withDatabase(
         store.url,
         async (database) => {
           const time = new Date('2026-02-28T23:59:59.123Z');
-          const statement = (connection: Pick<Database, 'sql'>) =>
-            connection.sql.query<
-              [object]
-            >`select ${time}::timestamptz as one, ${[time]}::timestamptz[] as list`;
           for (const zone of ['Asia/Kathmandu', 'America/Sao_Paulo']) {
             await database.sql.query`select set_config('TimeZone', ${zone}, false)`;
-            expect(await statement(database)).toEqual([{ one: time, list: [time] }]);
-            expect(await database.transaction(statement)).toEqual([{ one: time, list: [time] }]);
+            const rows = await database.sql
+              .query`select ${time}::timestamptz as one, ${[time]}::timestamptz[] as list`;
+            expect(rows).toEqual([{ one: time, list: [time] }]);
           }
           await database.sql.query`select set_config('DateStyle', 'SQL, DMY', false)`;
           await expect(database.sql.query`select clock_timestamp() as now`).rejects.toThrow(
@@ -74,6 +75,28 @@ describe('connections', () => {
         1,
       );
     });
+
+    it.each([
+      ['TimeZone', 'Asia/Kathmandu', 'UTC'],
+      ['DateStyle', 'SQL, DMY', 'ISO'],
+    ])(
+      'whose %s was changed is reported with the remedy: a transaction would shift times',
+      async (name, value, wanted) => {
+        await withDatabase(
+          store.url,
+          async (database) => {
+            expect(await findRightsFault(database)).toBeNull();
+            await database.sql.query`select set_config(${name}, ${value}, false)`;
+            expect(await findRightsFault(database)).toMatch(
+              new RegExp(
+                `${name} is '${value}' instead of '${wanted}': alter role .* set ${name} = '${wanted}'`,
+              ),
+            );
+          },
+          1,
+        );
+      },
+    );
 
     it('that breaks while idle is reported and replaced', async () => {
       const reported: Error[] = [];
@@ -192,7 +215,7 @@ describe('connections', () => {
       const silent = await backend('query');
       proxy.abandon('latest');
       const refusal = await backend('query').catch((error: unknown) => error);
-      expect(refusedBy(refusal)).toMatchObject({ kind: 'SocketTimeout' });
+      expect(connectionFault(refusal)).toBe('the database does not answer');
       expect(await backend('query')).not.toBe(silent);
 
       const asked = database.transaction(async (connection) => {
@@ -234,11 +257,11 @@ describe('raw statements', () => {
   const TIME = new Date('2026-02-28T23:59:59.123Z');
 
   /** Every kind of value that a statement of ours takes or returns. */
-  const selectEverything = (database: Connection) =>
+  const selectEverything = (database: Pick<Connection, 'sql'>) =>
     database.sql.query<[Record<string, unknown>]>`
       select ${7}::integer as whole, 1.5::float8 as part, ${true}::boolean as truth, ${'text — ü'}::text as words,
         9007199254740993::bigint as large, ${12n}::bigint as given_large, gen_random_uuid() is not null as is_id,
-        '019a0000-0000-7000-8000-000000000000'::uuid as id, ${BYTES}::bytea as bytes, ${TIME}::timestamptz as time,
+        '019a0000-0000-7000-8000-000000000000'::uuid as id, ${BYTES}::bytea as bytes, ${[BYTES, null]}::bytea[] = array[${BYTES}::bytea, null] as is_bytes, ${TIME}::timestamptz as time,
         ${null}::text as nothing, ${JSON.stringify({ a: [1, null] })}::jsonb as document, array[1, 2] as wholes,
         ${['a', null, 'b,"c']}::text[] as texts, array[0.5, 1]::float8[] as parts,
         array['2026-02-28 23:59:59.123+00', null]::timestamptz[] as times,
@@ -247,14 +270,18 @@ describe('raw statements', () => {
   describe('a raw statement outside of a transaction', () => {
     it('takes and returns the same as one that goes through Prisma’s engine', async () => {
       const [alone] = await selectEverything(store.database);
-      const [within] = await store.database.transaction((transaction) => selectEverything(transaction));
-      expect(Object.keys(alone)).toEqual(Object.keys(within));
-      expect({ ...alone, bytes: [...(alone['bytes'] as Uint8Array)] }).toEqual({
-        ...within,
-        bytes: [...(within['bytes'] as Uint8Array)],
-      });
+      const [within] = await store.database.transaction(selectEverything);
+      const [byPrisma] = await selectEverything({ sql: prismaSql(store.database.prisma) });
+      for (const other of [within, byPrisma]) {
+        expect(Object.keys(alone)).toEqual(Object.keys(other));
+        expect({ ...alone, bytes: [...(alone['bytes'] as Uint8Array)] }).toEqual({
+          ...other,
+          bytes: [...(other['bytes'] as Uint8Array)],
+        });
+      }
       expect(alone).toMatchObject({
         whole: 7,
+        is_bytes: true,
         large: 9007199254740993n,
         given_large: 12n,
         time: TIME,
@@ -266,26 +293,42 @@ describe('raw statements', () => {
       expect([...(alone['bytes'] as Uint8Array)]).toEqual([...BYTES]);
     });
 
+    it('is executed whatever its columns are', async () => {
+      const { sql } = store.database;
+      expect(await sql.execute`select pg_sleep(0), 1.5::numeric from generate_series(1, 2)`).toBe(2);
+    });
+
     it('returns no type that would look otherwise within a transaction', async () => {
-      await expect(store.database.sql.query`select 1.5::numeric as amount`).rejects.toThrow('amount');
+      await expect(store.database.sql.query`select 1.5::numeric`).rejects.toThrow('type 1700');
+      expect(await store.database.sql.query`select null::numeric as nothing`).toEqual([{ nothing: null }]);
     });
   });
 
   describe('a refused statement', () => {
     it.each([
-      ['a value out of range', 'select (2147483647 + 1)::integer', '22003', 'ValueOutOfRange'],
-      ['a missing table', 'select 1 from nowhere', '42P01', 'TableDoesNotExist'],
-      ['a duplicate', 'insert into settings default values', '23505', 'UniqueConstraintViolation'],
-      ['a raised error', `do $$ begin raise exception 'no'; end $$`, 'P0001', 'postgres'],
-    ])('says why, in a transaction and alone: %s', async (_, statement, code, kind) => {
-      const alone = store.database.sql.execute([statement] as unknown as TemplateStringsArray);
-      const refusal = await alone.catch((error: unknown) => error);
-      expect(refusedBy(refusal)).toEqual({ code, kind });
-      expect(refusal).toMatchObject({ code: `SQLSTATE_${code}` });
-      const within = store.database.transaction((transaction) =>
-        transaction.prisma.$executeRawUnsafe(statement),
-      );
-      expect(refusedBy(await within.catch((error: unknown) => error))).toEqual({ code, kind });
+      ['a value out of range', 'select (2147483647 + 1)::integer', '22003'],
+      ['a missing table', 'select 1 from nowhere', '42P01'],
+      ['a duplicate', 'insert into settings default values', '23505'],
+      ['a raised error', `do $$ begin raise exception 'no' using detail = 'a secret'; end $$`, 'P0001'],
+    ])('has its SQLSTATE, in a transaction and alone, and no detail: %s', async (_, text, sqlState) => {
+      const statement = Object.assign([text], { raw: [text] });
+      const errorOf = (run: Promise<unknown>): Promise<Error> =>
+        run.then(
+          () => {
+            throw new Error('it was not refused');
+          },
+          (error: Error) => error,
+        );
+      const alone = await errorOf(store.database.sql.execute(statement));
+      const within = await errorOf(store.database.transaction(({ sql }) => sql.execute(statement)));
+      expect(within).toEqual(alone);
+      for (const error of [alone, within]) {
+        expect(error).toMatchObject({ name: 'StatementError', code: `SQLSTATE_${sqlState}` });
+        expect(readSqlState(error)).toBe(sqlState);
+        expect(inspect(error)).not.toContain('a secret');
+      }
+      const raw = store.database.prisma.$queryRawUnsafe(text);
+      expect(readSqlState(await errorOf(raw))).toBe(sqlState);
     });
   });
 });

@@ -1,19 +1,10 @@
-import { applyReceipt, hashApiKey, settle } from '@onecode/domain';
+import { hashApiKey, settle } from '@onecode/domain';
 import { findCaller } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase, type Database } from '@onecode/store/client';
 import type { Sender } from '@onecode/store/senders';
+import { changeSendSnapshot, createSend, findSend, openDeliveries } from '@onecode/store/sends';
 import {
-  applyReceipts,
-  changeReportedSend,
-  changeSendSnapshot,
-  createSend,
-  findSend,
-  openDeliveries,
-  readReceipts,
-  releaseReceipt,
-  storeReceipts,
-} from '@onecode/store/sends';
-import {
+  applyTestReports,
   buildCaller,
   buildSender,
   concurrently,
@@ -58,15 +49,9 @@ async function live(caller: TestCaller): Promise<void> {
   );
   for (const attempt of [{ sendId: id, number: 1 }, null]) {
     const report = { messageId, attempt, occurredAt: new Date(), failure: null };
-    await storeReceipts(early, [{ ...report, status: attempt === null ? 'read' : 'delivered' }]);
-    const { others } = await applyReceipts(early, 10, true);
-    for (const { id: receiptId, receipt } of await readReceipts(early, others)) {
-      await changeReportedSend(early, receipt, (send, now, which) =>
-        applyReceipt(send, now, receipt, which, POLICY, 0),
-      );
-      await releaseReceipt(early, receiptId, { sendId: id, number: 1 });
-    }
-    await applyReceipts(early, 10, true);
+    await applyTestReports(early, {
+      receipts: [{ ...report, status: attempt === null ? 'read' : 'delivered' }],
+    });
   }
   for (const isRight of [false, true]) await guessCode(early, id, isRight);
   expect((await findSend(early, accountId, id))!.send).toMatchObject({

@@ -26,15 +26,15 @@ import {
   type SendFilter,
 } from '@onecode/store/reports';
 import {
-  applyReceipts,
-  changeReportedSend,
   changeSend,
   createSend,
+  findReportedSends,
   findSend,
   openDeliveries,
   type WhichReport,
 } from '@onecode/store/sends';
 import {
+  applyTestReports,
   buildCaller,
   buildSend,
   buildSender,
@@ -56,7 +56,7 @@ const DAY_MS = 86_400_000;
 const LARGE = new Set([
   'sends',
   'attempts',
-  'receipts',
+  'provider_reports',
   'ledger_entries',
   'api_keys',
   'guess_budgets',
@@ -122,8 +122,9 @@ describe('a database with much in it', () => {
          select id, 1, sender_id, 'accepted', 'wamid.' || application_number, created_at, created_at from sends`,
       `insert into ledger_entries (account_id, send_id, kind, bucket, units)
          select account_id, id, 'reserved', charged_from, 1 from sends`,
-      `insert into receipts (message_id, status, occurred_at, due_at)
-         select 'wamid.' || n, 'delivered', now(), now() - interval '1 second' from generate_series(1, ${BUSY_SENDS}) n`,
+      `insert into provider_reports (key, reporter, kind, report, due_at)
+         select 'wamid.' || n || ' delivered', null, 'receipt', json_build_object('messageId', 'wamid.' || n, 'attempt', null,
+           'status', 'delivered', 'occurredAt', now(), 'failure', null), now() - interval '1 second' from generate_series(100, ${BUSY_SENDS}) n`,
       `insert into api_keys (id, application_id, hash, hint)
          select gen_random_uuid(), applications.id, sha256(convert_to('key ' || n, 'utf8')), 'hint'
          from generate_series(1, 5000) n, applications`,
@@ -190,7 +191,9 @@ describe('a database with much in it', () => {
     (database: Database): Promise<unknown> =>
       listSends(database, large.accountId, filter, { limit: 50, ...(before && { before }) });
   const reported = (database: Database, which: WhichReport): Promise<unknown> =>
-    changeReportedSend(database, which, () => ({ result: null }));
+    findReportedSends(database, [
+      { key: '', tries: 0, report: { ...which, status: 'read', occurredAt: new Date(), failure: null } },
+    ]);
   const ledger =
     (more: object = {}) =>
     (database: Database): Promise<unknown> =>
@@ -265,9 +268,9 @@ describe('a database with much in it', () => {
     ['the send of a job', ['sends_pkey'], 20, (db) => openDeliveries(db, TERMS).take(dueId)],
     [
       'due receipts',
-      ['receipts_pkey', 'attempts_pkey', 'sends_pkey'],
-      1_500,
-      (db) => applyReceipts(db, 200, false),
+      ['provider_reports_of_own_apps', 'provider_reports_pkey', 'attempts_message_id_idx', 'sends_pkey'],
+      4_000,
+      (db) => applyTestReports(db, {}),
     ],
 
     ['all sends', ['sends_of_application'], 1_000, listed()],

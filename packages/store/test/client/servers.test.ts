@@ -109,7 +109,7 @@ describe('an address with several hosts', () => {
 
   it('is an error when no server answers', async () => {
     await withDatabase(addressOf([NOBODY, NOBODY]), async (database) => {
-      await expect(pingDatabase(database)).rejects.toMatchObject({ cause: { kind: 'DatabaseNotReachable' } });
+      await expect(pingDatabase(database)).rejects.toThrow('the database cannot be reached');
     });
   });
 });
@@ -258,11 +258,11 @@ describeIf(PGBOUNCER !== null)(`PgBouncer${NONE}`, () => {
   it('that drops start-up settings is refused while its sessions lack them', async () => {
     await setDefault('default_transaction_isolation', 'serializable');
     const names = Object.keys({ ...FIXED_SETTINGS, ...sessionSettings({ byIndexOnly: true }) });
-    const ignoring = { ignore_startup_parameters: names.join(',') };
-    const fault = await findRightsFault(
-      openAt(await poolerUrl({ ...TRANSACTION, ...ignoring }), { pooler: 'none' }),
-    );
-    expect(fault).toContain("default_transaction_isolation is 'serializable'");
+    for (const ignored of [names.join(','), 'options']) {
+      const settings = { ...TRANSACTION, ignore_startup_parameters: ignored };
+      const fault = await findRightsFault(openAt(await poolerUrl(settings), { pooler: 'none' }));
+      expect(fault).toContain("default_transaction_isolation is 'serializable'");
+    }
   });
 
   it('in session mode works with a role that has the settings', async () => {

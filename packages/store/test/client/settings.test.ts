@@ -2,17 +2,10 @@ import { settle } from '@onecode/domain';
 import { checkDatabase, findRightsFault, UnusableDatabase, type Database } from '@onecode/store/client';
 import { createPresence } from '@onecode/store/operations';
 import { listSends, overview, searchAccounts } from '@onecode/store/reports';
-import {
-  applyReceipts,
-  changeSend,
-  createSend,
-  findSend,
-  openDeliveries,
-  retainAll,
-  storeReceipts,
-} from '@onecode/store/sends';
+import { changeSend, createSend, findSend, openDeliveries, retainAll } from '@onecode/store/sends';
 import { migrate, readMigrations } from '@onecode/store/migrations';
 import {
+  applyTestReports,
   buildCaller,
   buildHostileRole,
   buildRole,
@@ -77,20 +70,17 @@ async function useDatabase(database: Database): Promise<void> {
       await changeSend(database, { id }, (send, now) =>
         settle(send, now, 1, { kind: 'accepted', messageId }, TERMS.policy, 0),
       );
-      await storeReceipts(database, [
-        {
-          messageId,
-          attempt: { sendId: id, number: 1 },
-          status: 'delivered',
-          occurredAt: new Date(),
-          failure: null,
-        },
-      ]);
-      await applyReceipts(database, 100, true);
+      const receipt = {
+        messageId,
+        attempt: { sendId: id, number: 1 },
+        occurredAt: new Date(),
+        failure: null,
+      };
+      await applyTestReports(database, { receipts: [{ ...receipt, status: 'delivered' }] });
       expect(await guessCode(database, id, n % 2 === 0)).toMatchObject({ valid: n % 2 === 0 });
     }),
   );
-  await applyReceipts(database, 100, true);
+  await applyTestReports(database, {});
   for (const [n, { id }] of wanted.entries()) {
     const { send, now } = (await findSend(database, caller.accountId, id))!;
     expect(send).toMatchObject({

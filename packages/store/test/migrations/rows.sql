@@ -18,7 +18,6 @@ insert into account_turns (account_id, served_at) values (:account, now());
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
 insert into provider_facts (subject) values (:sender);
-insert into provider_changes (digest, business_account_id, field, value, occurred_at) values ('\x00', '1', 'security', '{}', now());
 insert into stops (cause, scope, subject, only_for, source, reason, until) values ('fault', 'sender', :sender, 'BR', 'answer', 'why', now());
 insert into stops (cause, scope, subject, source, reason, rate, until) values ('limit', 'app', '', 'answer', 'why', 1, now());
 insert into stops (cause, scope, subject, source, reason) values ('operator', 'sender', :sender, 'operator', 'why');
@@ -77,9 +76,6 @@ update stops set until = now() where cause = 'operator'; -- stop_ends_as_it_bega
 update stops set rate = null where cause = 'limit'; -- limit_has_a_rate
 update stops set rate = 1 where cause = 'fault'; -- limit_has_a_rate
 update provider_facts set language = 'en'; -- template_has_a_language
-insert into provider_changes (digest, business_account_id, field, value, occurred_at)
-  select digest, business_account_id, field, value, occurred_at from provider_changes; -- provider_changes_digest_key
-update provider_changes set result = 'applied'; -- provider_changes_done_check
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -133,6 +133,7 @@ describe('schema', () => {
     Boolean: 'boolean',
     Bytes: 'bytea',
     Json: 'jsonb',
+    'Json @db.Json': 'json',
     'DateTime @db.Date': 'date',
     'DateTime @db.Timestamptz(3)': 'timestamp(3) with time zone',
     'DateTime @db.Timestamptz(6)': 'timestamp(6) with time zone',

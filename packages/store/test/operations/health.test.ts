@@ -37,7 +37,9 @@ describe('health', () => {
     live = await buildCaller(store.database, 'live', { credits: 1_000, freeQuota: 0 });
     test = await buildCaller(store.database, 'test');
   });
-  beforeEach(() => store.sql(`truncate attempts, ledger_entries, receipts, processes, sends cascade`));
+  beforeEach(() =>
+    store.sql(`truncate attempts, ledger_entries, provider_reports, processes, sends cascade`),
+  );
 
   /** A send in some state, by direct SQL. */
   async function waiting(columns: string, caller = live): Promise<string> {
@@ -155,15 +157,17 @@ describe('health', () => {
       });
     });
 
-    it('counts receipts that were applied, and those that were not in time', async () => {
+    it('counts applied receipts, and due reports of the operator’s app only', async () => {
       await store.sql(
         `insert into traffic_counts (began_at, event, country, sender_id, reason, count) values
            (now() - interval '30 seconds', 'receipt_sent', 'BR', '', '', 2), (now() - interval '30 seconds', 'accepted', 'BR', '', '', 9),
            (now() - interval '5 minutes', 'receipt_read', 'BR', '', '', 1), (now() - interval '1 hour', 'receipt_read', 'BR', '', '', 5)`,
       );
       await store.sql(
-        `insert into receipts (message_id, status, occurred_at, due_at) values
-           ('late', 'sent', now(), now() - interval '50 seconds'), ('later', 'sent', now(), now() + interval '1 minute')`,
+        `insert into provider_reports (key, reporter, kind, report, due_at) values
+           ('late', null, 'receipt', '{}', now() - interval '50 seconds'),
+           ('later', null, 'receipt', '{}', now() + interval '1 minute'),
+           ('of an own app', gen_random_uuid(), 'receipt', '{}', now() - interval '1 hour')`,
       );
       expect(await readReceiptStatistics(store.database)).toEqual({
         lastMinute: 2,
@@ -256,7 +260,7 @@ describe('traffic', () => {
     const { count: _, ...key } = count(1);
     counter.count(key);
     await store.sql('alter table traffic_counts rename to away');
-    await expect(counter.flush(store.database)).rejects.toThrow('TableDoesNotExist');
+    await expect(counter.flush(store.database)).rejects.toMatchObject({ code: 'SQLSTATE_42P01' });
     counter.count(key);
     await store.sql('alter table away rename to traffic_counts');
     await counter.flush(store.database);

@@ -1,7 +1,7 @@
-import { DELIVERY_STATES, secondsWithin, TIME_BOUNDS } from '@onecode/domain';
+import { DELIVERY_STATES, secondsWithin, TIME_BOUNDS, type Receipt } from '@onecode/domain';
 import { changeSetting, deleteAccount } from '@onecode/store/accounts';
 import { overview, type Overview } from '@onecode/store/reports';
-import { retainAll, retainOnwards } from '@onecode/store/sends';
+import { retainAll, retainOnwards, storeReports } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSender,
@@ -22,7 +22,7 @@ const always = new AbortController().signal;
 let callers: TestCaller[];
 let live: TestCaller;
 beforeEach(async () => {
-  await store.sql('truncate accounts, senders, attempts, receipts cascade');
+  await store.sql('truncate accounts, senders, attempts, provider_reports cascade');
   await store.sql('update cursors set position = default');
   await changeSetting(store.database, TEST_ACTOR, 'retainSendsDays', null);
   await buildSender(store.database);
@@ -169,13 +169,12 @@ it('a day waits, and all after it, while one of its sends or receipts does, and 
     [waiting],
   );
   const over = await chart();
-  await store.sql(
-    `insert into receipts (send_id, attempt, message_id, status, occurred_at) values ($1, 1, 'm', 'read', now())`,
-    [waiting],
-  );
+  const receipt = { attempt: { sendId: waiting!, number: 1 }, occurredAt: new Date(), failure: null };
+  const receipts: Receipt[] = [{ ...receipt, messageId: 'm', status: 'read' }];
+  await storeReports(store.database, { receipts, denials: [], changes: [] }, null);
   await retainAll(store.database);
   expect(await left()).toBe(2);
-  await store.sql('truncate receipts');
+  await store.sql('truncate provider_reports');
   expect(await retainAll(store.database)).toEqual({ numbersReplaced: 0, sendsDeleted: 2 });
   expect(await chart()).toEqual(over);
 });

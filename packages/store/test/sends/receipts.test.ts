@@ -1,62 +1,53 @@
-import {
-  applyReceipt,
-  type AttemptName,
-  type Decision,
-  type Denial,
-  type Pricing,
-  type Receipt,
-  type ReportedAttempt,
-  type Send,
-} from '@onecode/domain';
-import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
-import { deleteOldReports } from '@onecode/store/operations';
+import { foldReceipts, type AttemptName, type Denial, type Pricing, type Receipt } from '@onecode/domain';
+import { closeDatabase, newId, openDatabase, type Database } from '@onecode/store/client';
 import { listMessageCosts } from '@onecode/store/reports';
 import type { Sender } from '@onecode/store/senders';
 import {
-  applyReceipts,
-  changeReportedSend,
+  applyDenial,
+  deleteReports,
+  findReportedSends,
   findSend,
-  matchDueDenials,
-  postponeReceipt,
-  readReceipts,
-  releaseReceipt,
-  storeDenials,
-  storeReceipts,
+  postponeReports,
+  readDueReports,
+  storeReports,
+  writeReceipts,
+  type NewProviderChange,
   type WhichReport,
 } from '@onecode/store/sends';
 import {
+  applyTestReports,
   buildCaller,
   buildSend,
   buildSender,
-  recipientKeysOf,
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import fc from 'fast-check';
 
 const store = useTestDatabase();
+const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
 const PRICE: Pricing = { category: 'authentication', type: 'regular', billable: true, model: 'PMP' };
 
-describe('receipts', () => {
-  beforeEach(() => store.sql('truncate receipts'));
+function receipt(messageId: string, fields: Partial<Receipt> = {}): Receipt {
+  return {
+    messageId,
+    attempt: null,
+    status: 'delivered',
+    occurredAt: new Date('2026-03-01T12:00:00.000Z'),
+    failure: null,
+    ...fields,
+  };
+}
+const storeReceipts = (receipts: readonly Receipt[], accountId: string | null = null) =>
+  storeReports(store.database, { receipts, denials: [], changes: [] }, accountId);
 
-  function receipt(messageId: string, fields: Partial<Receipt> = {}): Receipt {
-    return {
-      messageId,
-      attempt: null,
-      status: 'delivered',
-      occurredAt: new Date('2026-03-01T12:00:00.000Z'),
-      failure: null,
-      ...fields,
-    };
-  }
-  const many = (count: number, fields: Partial<Receipt> = {}): Receipt[] =>
-    Array.from({ length: count }, (_, n) => receipt(`wamid.${n}`, fields));
-  const take = (limit = 1000, isSweep = true) => applyReceipts(store.database, limit, isSweep);
-  const read = async () => readReceipts(store.database, (await take()).others);
+describe('stored reports', () => {
+  beforeEach(() => store.sql('truncate provider_reports'));
 
-  it('are kept as they come, oldest first', async () => {
-    const given: Receipt[] = [
+  const dueMessages = async () =>
+    (await readDueReports(store.database)).receipts.map(({ report }) => report.messageId);
+
+  it('are read as they were stored', async () => {
+    const receipts: Receipt[] = [
       receipt('wamid.a', { status: 'sent', attempt: { sendId: newId(), number: 3 } }),
       receipt('wamid.a', { occurredAt: new Date('2026-03-01T12:00:01.000Z'), pricing: PRICE }),
       receipt('wamid.a', { status: 'read', identityHash: 'hash' }),
@@ -64,49 +55,74 @@ describe('receipts', () => {
         status: 'failed',
         failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
       }),
-      receipt('wamid.c', {
-        status: 'failed',
-        failure: {
-          kind: 'retry',
-          errorCode: null,
-          reason: 'busy',
-          throttled: 'pair',
-          retryAfterSeconds: 5,
-        },
-      }),
       receipt(`wamid.${'é"\\\n'.repeat(20)}`),
+    ];
+    const denial: Denial = { messageId: 'wamid.a', occurredAt: new Date(0) };
+    const change = {
+      businessAccountId: '1',
+      field: 'security',
+      value: { event: 'x' },
+      occurredAt: new Date(1),
+    };
+    const changes: NewProviderChange[] = [{ ...change, digest: Buffer.from('digest') }];
+    expect(await storeReports(store.database, { receipts, denials: [denial], changes }, null)).toBe(7);
+    const due = await readDueReports(store.database);
+    expect(new Set(due.receipts.map(({ report }) => report))).toEqual(new Set(receipts));
+    expect(due.denials).toMatchObject([{ report: denial, tries: 0 }]);
+    expect(due.changes).toMatchObject([{ report: change, tries: 0 }]);
+    expect(due.isFull).toBe(false);
+  });
+
+  it('are stored once until they are deleted: one for each status of an attempt, or of a message without one', async () => {
+    const attempt = { sendId: newId(), number: 1 };
+    const repeats = [
+      receipt('wamid.a', { attempt }),
+      receipt('wamid.b', { attempt }),
+      receipt('wamid.a', { attempt, status: 'read' }),
+      receipt('wamid.a'),
       receipt('wamid.a'),
     ];
-    await storeReceipts(store.database, given);
-    expect((await read()).map(({ receipt: one, tries }) => [one, tries])).toEqual(
-      given.map((one) => [one, 0]),
-    );
-    expect((await take(2)).others).toHaveLength(2);
+    const stored = await Promise.all(Array.from({ length: 5 }, () => storeReceipts(repeats)));
+    expect(stored.reduce((sum, count) => sum + count, 0)).toBe(3);
+    const due = (await readDueReports(store.database)).receipts.map(({ key }) => key);
+    expect(await deleteReports(store.database, due)).toHaveLength(3);
+    expect(await deleteReports(store.database, due)).toEqual([]);
+    expect(await storeReceipts(repeats)).toBe(3);
   });
 
-  it('are looked for where this client has not looked yet, and by a sweep from the first', async () => {
-    await storeReceipts(store.database, many(3_000));
-    const first = async (isSweep: boolean) =>
-      (await readReceipts(store.database, (await take(1, isSweep)).others))[0]!.receipt.messageId;
-    expect((await take(3_000, false)).others).toHaveLength(3_000);
-    expect([await first(false), await first(true)]).toEqual(['wamid.2000', 'wamid.0']);
-  });
-
-  it('that are postponed are due again later, each time after longer', async () => {
-    await storeReceipts(store.database, many(1));
+  it('are due again later after each postponement, each time after longer', async () => {
+    await storeReceipts([receipt('wamid.a')]);
     const waits: number[] = [];
     for (let tries = 0; tries < 8; tries++) {
-      const [one] = await read();
+      const [one] = (await readDueReports(store.database)).receipts;
       expect(one!.tries).toBe(tries);
-      await postponeReceipt(store.database, one!.id);
-      expect(await read()).toEqual([]);
+      await postponeReports(store.database, [one!.key]);
+      expect(await dueMessages()).toEqual([]);
       const [row] = await store.sql<{ wait: number }>(
-        'select round(extract(epoch from due_at - clock_timestamp()))::integer as wait from receipts',
+        'select round(extract(epoch from due_at - clock_timestamp()))::integer as wait from provider_reports',
       );
       waits.push(row!.wait);
-      await store.sql(`update receipts set due_at = now() - interval '1 second'`);
+      await store.sql(`update provider_reports set due_at = now() - interval '1 second'`);
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('of accounts’ own apps take turns in a part of the batch, so that no backlog of one delays the others', async () => {
+    const [flooding, other] = [newId(), newId()];
+    const many = (name: string, count: number) =>
+      Array.from({ length: count }, (_, n) => receipt(`${name} ${n}`));
+    await storeReceipts(many('flood', 2_000), flooding);
+    await store.sql(`update provider_reports set due_at = now() - interval '1 hour'`);
+    await storeReceipts(many('other', 5), other);
+    await storeReceipts(many('operator', 20));
+    const counted = async () => {
+      const { receipts, isFull } = await readDueReports(store.database);
+      const of = (name: string) => receipts.filter(({ report }) => report.messageId.startsWith(name)).length;
+      return { flood: of('flood'), other: of('other'), operator: of('operator'), isFull };
+    };
+    expect(await counted()).toEqual({ flood: 20, other: 5, operator: 20, isFull: true });
+    await storeReceipts(many('operator', 1_000));
+    expect(await counted()).toEqual({ flood: 20, other: 5, operator: 400, isFull: true });
   });
 });
 
@@ -149,17 +165,16 @@ describe('reports', () => {
 
   /** What a receipt would be decided on, or null. */
   async function reported(which: Partial<WhichReport>) {
-    let seen: { sendId: string; attempt: ReportedAttempt } | null = null;
-    const result = await changeReportedSend(
-      store.database,
-      { attempt: null, messageId: `wamid.unknown.${newId()}`, ...which },
-      (send: Send, _now: Date, about): Decision<'decided'> => {
-        seen = { sendId: send.id, attempt: about };
-        return { result: 'decided' };
-      },
-    );
-    expect(result?.result).toBe(seen === null ? undefined : 'decided');
-    return seen as { sendId: string; attempt: ReportedAttempt } | null;
+    const report = receipt(which.messageId ?? `wamid.unknown.${newId()}`, which);
+    const { sends, unmatched } = await findReportedSends(store.database, [{ key: '', tries: 0, report }]);
+    const [found] = sends;
+    expect(unmatched).toHaveLength(found === undefined ? 1 : 0);
+    if (found === undefined) return null;
+    return {
+      sendId: found.send.id,
+      attempt: found.receipts[0]!.attempt,
+      acceptedNumbers: found.acceptedNumbers,
+    };
   }
 
   describe('the send that a receipt reports on', () => {
@@ -168,13 +183,13 @@ describe('reports', () => {
       await isUnderWay(sendId, 2);
       expect(await reported({ attempt: { sendId, number: 2 } })).toEqual({
         sendId,
+        acceptedNumbers: [],
         attempt: {
           number: 2,
           senderId,
           phoneNumberId: expect.stringMatching(/^[0-9]+$/),
           startedAt: expect.any(Date),
           outcome: null,
-          otherIsAccepted: false,
           recipientKey: expect.stringMatching(/^1:/),
         },
       });
@@ -233,48 +248,37 @@ describe('reports', () => {
     });
   });
 
-  describe('whether another message of the send may still arrive', () => {
-    it.each([
-      ['accepted', true],
-      ['retry', false],
-      ['unknown', false],
-      ['sender', false],
-      ['recipient', false],
-      ['config', false],
-    ])('is told by another attempt: %s → %s', async (outcome, otherIsAccepted) => {
-      const sendId = await buildSend(store.database, caller);
+  it('come with the numbers of all attempts of their send that were accepted, and of no other', async () => {
+    const sendId = await buildSend(store.database, caller);
+    for (const outcome of ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config', 'accepted'])
       await attempt(sendId, { outcome });
-      const name = await attempt(sendId);
-      expect(await reported({ attempt: name })).toMatchObject({ attempt: { number: 2, otherIsAccepted } });
-    });
-
-    it('is not told by the attempt itself, nor by another send’s', async () => {
-      const name = await attempt(await buildSend(store.database, caller));
-      await attempt(await buildSend(store.database, caller));
-      expect(await reported({ attempt: name })).toMatchObject({ attempt: { otherIsAccepted: false } });
-    });
+    await attempt(await buildSend(store.database, caller));
+    expect(await reported({ attempt: { sendId, number: 1 } })).toMatchObject({ acceptedNumbers: [1, 7] });
   });
 });
 
 describe('a denial', () => {
   let caller: TestCaller;
   beforeEach(async () => {
-    await store.sql('truncate denials');
+    await store.sql('truncate provider_reports, denials');
     caller = await buildCaller(store.database, 'live', { credits: 10 });
   });
 
-  const denial = (messageId: string): Denial => ({
-    messageId,
-    occurredAt: new Date('2026-03-01T12:00:00.000Z'),
-  });
-  const keep = (...messageIds: string[]) => storeDenials(store.database, messageIds.map(denial));
-  const match = () => matchDueDenials(store.database, 100);
-  const rows = () =>
-    store.sql<{ message_id: string; send_id: string | null; tries: number; waits: boolean }>(
-      'select message_id, send_id, tries, due_at is not null as waits from denials order by message_id',
+  const keep = (messageId: string) =>
+    storeReports(
+      store.database,
+      {
+        receipts: [],
+        denials: [{ messageId, occurredAt: new Date('2026-03-01T12:00:00.000Z') }],
+        changes: [],
+      },
+      null,
     );
-  const makeDue = () =>
-    store.sql("update denials set due_at = now() - interval '1 second' where due_at is not null");
+  const apply = async () => {
+    const { denials } = await readDueReports(store.database);
+    return Promise.all(denials.map((denial) => applyDenial(store.database, denial)));
+  };
+  const denied = () => store.sql('select message_id, send_id, account_id, country from denials');
 
   /** A send whose message has this id. @returns the send's id */
   async function sentMessage(messageId: string): Promise<string> {
@@ -287,38 +291,26 @@ describe('a denial', () => {
     return sendId;
   }
 
-  it('waits for a message that is not known yet', async () => {
+  it('waits for a message that is not known yet, and is stored once with its send', async () => {
     await keep('wamid.early');
-    expect(await match()).toEqual({ matched: [], due: 1 });
-    expect(await rows()).toEqual([{ message_id: 'wamid.early', send_id: null, tries: 1, waits: true }]);
+    expect(await apply()).toEqual([null]);
+    expect(await denied()).toEqual([]);
     const sendId = await sentMessage('wamid.early');
-    await makeDue();
-    expect((await match()).matched).toHaveLength(1);
-    expect(await rows()).toEqual([{ message_id: 'wamid.early', send_id: sendId, tries: 2, waits: false }]);
-  });
-
-  it('of nobody’s message is given up after ten tries, and deleted after its time', async () => {
-    await sentMessage('wamid.known');
-    await keep('wamid.foreign', 'wamid.known');
-    for (let n = 0; n < 12; n += 1) {
-      await match();
-      await makeDue();
-    }
-    expect(await rows()).toMatchObject([
-      { message_id: 'wamid.foreign', send_id: null, tries: 10, waits: false },
-      { message_id: 'wamid.known', tries: 1, waits: false },
+    const of = { applicationId: caller.applicationId, country: 'BR' };
+    expect(await apply()).toEqual([{ ...of, isNew: true }]);
+    await keep('wamid.early');
+    expect(await apply()).toEqual([{ ...of, isNew: false }]);
+    expect(await apply()).toEqual([]);
+    expect(await denied()).toEqual([
+      { message_id: 'wamid.early', send_id: sendId, account_id: caller.accountId, country: 'BR' },
     ]);
-    expect(await deleteOldReports(store.database, 'denials', 8, 100)).toBe(0);
-    await store.sql("update denials set received_at = received_at - interval '9 days'");
-    expect(await deleteOldReports(store.database, 'denials', 8, 100)).toBe(1);
-    expect((await rows()).map(({ message_id }) => message_id)).toEqual(['wamid.known']);
   });
 
-  it('goes to one of many that match at the same time', async () => {
+  it('is new to one of many callers that apply it at the same time', async () => {
     await sentMessage('wamid.contested');
     await keep('wamid.contested');
-    const all = await Promise.all(Array.from({ length: 8 }, match));
-    expect(all.flatMap(({ matched }) => matched)).toHaveLength(1);
+    const all = await Promise.all(Array.from({ length: 8 }, apply));
+    expect(all.flat().filter((one) => one?.isNew === true)).toHaveLength(1);
   });
 });
 
@@ -329,7 +321,7 @@ describe('receipts of messages that were accepted', () => {
     caller = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 10_000 });
     sender = await buildSender(store.database);
   });
-  beforeEach(() => store.sql('truncate receipts, message_costs'));
+  beforeEach(() => store.sql('truncate provider_reports, message_costs'));
 
   /** A live send whose message was accepted five seconds after it was made. @returns its id */
   async function accepted(by: TestCaller = caller, { id: senderId, number } = sender): Promise<string> {
@@ -361,38 +353,23 @@ describe('receipts of messages that were accepted', () => {
     ...fields,
   });
   const sendOf = async (id: string) => (await findSend(store.database, caller.accountId, id))!;
-  const apply = async () => (await applyReceipts(store.database, 1000, true)).applied;
-  const left = async () => (await store.sql('select from receipts')).length;
+  const apply = (database: Database = store.database) => applyTestReports(database, {});
+  const left = async () => (await store.sql('select from provider_reports')).length;
   const costs = () => listMessageCosts(store.database, 1);
-
-  it('change nothing where they report on another message than the attempt’s', async () => {
-    const id = await accepted();
-    await storeReceipts(store.database, [reportOf(id, 'delivered', 0, { messageId: 'wamid.another' })]);
-    expect(await apply()).toEqual([]);
-    expect((await sendOf(id)).send.status).toBe('sent');
-    expect(await left()).toBe(1);
-  });
 
   it('make one change of the send, with its price, and are gone', async () => {
     const id = await accepted();
     const pricing = PRICE;
-    await storeReceipts(store.database, [
+    await storeReceipts([
       reportOf(id, 'sent', 50, { pricing }),
       reportOf(id, 'read', 20),
       reportOf(id, 'delivered', 40, { pricing }),
     ]);
-    const before = (await sendOf(id)).send;
-    const [one, ...others] = await apply();
-    expect(others).toEqual([]);
-    expect(one).toMatchObject({
-      attempt: { sendId: id, number: 1 },
-      senderId: sender.id,
-      statuses: ['sent', 'read', 'delivered'],
-      before: { status: 'sent', sentAt: before.sentAt, deliveredAt: null, readAt: null },
-      after: { status: 'read', sentAt: before.sentAt },
-      locale: 'pt-BR',
-      requestId: before.requestId,
-    });
+    const version = async () =>
+      (await store.sql<{ version: number }>('select version from sends where id = $1', [id]))[0]!.version;
+    const before = await version();
+    await apply();
+    expect(await version()).toBe(before + 1);
     const after = (await sendOf(id)).send;
     expect(after).toMatchObject({ status: 'read', sealedCode: null });
     expect(after.readAt!.getTime() - after.deliveredAt!.getTime()).toBe(20_000);
@@ -417,8 +394,8 @@ describe('receipts of messages that were accepted', () => {
     const id = await accepted();
     const version = async () => (await store.sql('select version from sends where id = $1', [id]))[0];
     const before = await version();
-    await storeReceipts(store.database, [reportOf(id, 'sent', 50, { pricing: PRICE })]);
-    expect(await apply()).toMatchObject([{ before: { status: 'sent' }, after: { status: 'sent' } }]);
+    await storeReceipts([reportOf(id, 'sent', 50, { pricing: PRICE })]);
+    await apply();
     expect([await version(), await left(), await costs()]).toEqual([before, 0, []]);
   });
 
@@ -429,14 +406,13 @@ describe('receipts of messages that were accepted', () => {
     );
     for (let round = 0; round < 3; round++) {
       await storeReceipts(
-        store.database,
         ids.flatMap((id) => [
           reportOf(id, 'delivered', 30, { pricing: PRICE }),
           reportOf(id, 'read', 20, { pricing: PRICE }),
         ]),
       );
-      await Promise.all(databases.map((database) => applyReceipts(database, 7, true)));
-      while ((await apply()).length > 0);
+      await Promise.all(databases.map(apply));
+      while ((await left()) > 0) await apply();
     }
     await Promise.all(databases.map(closeDatabase));
     expect(await left()).toBe(0);
@@ -451,11 +427,11 @@ describe('receipts of messages that were accepted', () => {
       { ...PRICE, model: 'CBP' },
     ];
     for (const pricing of prices)
-      await storeReceipts(store.database, [reportOf(await accepted(), 'delivered', 0, { pricing })]);
+      await storeReceipts([reportOf(await accepted(), 'delivered', 0, { pricing })]);
     const free = await buildCaller(store.database, 'live', { freeQuota: 1 });
     const nowhere = await accepted(free);
     await store.sql('update sends set country = null where id = $1', [nowhere]);
-    await storeReceipts(store.database, [reportOf(nowhere, 'delivered', 0, { pricing: PRICE })]);
+    await storeReceipts([reportOf(nowhere, 'delivered', 0, { pricing: PRICE })]);
     await apply();
     const found = await costs();
     expect(found.map(({ messages }) => messages)).toEqual([1, 1, 1, 1, 1]);
@@ -465,122 +441,62 @@ describe('receipts of messages that were accepted', () => {
     const own = await buildSender(store.database);
     await store.sql('update senders set account_id = $2 where id = $1', [own.id, caller.accountId]);
     for (const by of [sender, own])
-      await storeReceipts(store.database, [
-        reportOf(await accepted(caller, by), 'delivered', 0, { pricing: PRICE }),
-      ]);
+      await storeReceipts([reportOf(await accepted(caller, by), 'delivered', 0, { pricing: PRICE })]);
     await apply();
     expect((await costs()).map(({ accountId }) => accountId)).toEqual([null, caller.accountId]);
   });
 
   it('are counted on the day of their arrival, also where their receipts come later', async () => {
     const report = reportOf(await accepted(), 'delivered', 86_400, { pricing: PRICE });
-    await storeReceipts(store.database, [report]);
+    await storeReceipts([report]);
     await apply();
     const day = report.occurredAt.toISOString().slice(0, 10);
     expect(await listMessageCosts(store.database, 3)).toMatchObject([{ day, messages: 1 }]);
   });
 
-  it('are left to the rule where the send is not on its way, or the attempt was not accepted', async () => {
-    const [lost, failed, unknown, own] = await Promise.all([accepted(), accepted(), accepted(), accepted()]);
-    await store.sql(`update sends set lost_at = now(), due_at = now() where id = $1`, [lost]);
-    await store.sql(
-      `update sends set status = 'failed', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null where id = $1`,
-      [failed],
+  it('stay stored where their send has changed since it was read', async () => {
+    const [changed, same] = [await accepted(), await accepted()];
+    await storeReceipts([
+      reportOf(changed, 'delivered'),
+      reportOf(same, 'delivered'),
+      reportOf(changed, 'sent'),
+    ]);
+    const { sends } = await findReportedSends(
+      store.database,
+      (await readDueReports(store.database)).receipts,
     );
-    await store.sql(`update attempts set outcome = 'unknown' where send_id = $1`, [unknown]);
-    const reports = [
-      ...[lost, failed, unknown].map((id) => reportOf(id, 'delivered')),
-      reportOf(own, 'delivered', 0, { attempt: null }),
-      reportOf(own, 'delivered', 0, { identityHash: 'hash' }),
-      reportOf(own, 'failed', 0, {
-        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-      }),
-    ];
-    await storeReceipts(store.database, reports);
-    const { applied, others } = await applyReceipts(store.database, 100, true);
-    expect(applied).toEqual([]);
-    const stored = await readReceipts(store.database, others);
-    expect(stored.map(({ receipt }) => receipt)).toEqual(reports);
-    // Once the rule has seen them.
-    for (const { id } of stored.slice(3, 5))
-      await releaseReceipt(store.database, id, { sendId: own, number: 1 });
-    expect(await apply()).toMatchObject([{ attempt: { sendId: own }, statuses: ['delivered', 'delivered'] }]);
+    await store.sql('update sends set version = version + 1 where id = $1', [changed]);
+    const written = await Promise.all(
+      sends.map((reported) =>
+        writeReceipts(
+          store.database,
+          reported,
+          foldReceipts(reported.send, reported.now, reported.receipts, reported, POLICY, 0),
+        ),
+      ),
+    );
+    expect(new Set(written.map((one) => one?.send.id ?? null))).toEqual(new Set([same, null]));
+    expect(await left()).toBe(2);
+    expect((await sendOf(changed)).send.status).toBe('sent');
+    await apply();
+    expect(await left()).toBe(0);
+    expect((await sendOf(changed)).send.status).toBe('delivered');
   });
 
-  it('change the send as the rule would, in the order of the states', async () => {
-    const anySend = fc.record({
-      status: fc.constantFrom('sent', 'delivered', 'read'),
-      delivered: fc.option(fc.integer({ min: 1, max: 50 })),
-      reports: fc.array(
-        fc.record({
-          status: fc.constantFrom('sent', 'delivered', 'read'),
-          secondsAgo: fc.integer({ min: -10, max: 70 }),
-        }),
-        { minLength: 1, maxLength: 4 },
-      ),
+  it('of a failure fail the send and return its unit once, also when several callers apply them', async () => {
+    const by = await buildCaller(store.database, 'live', { freeQuota: 0, credits: 1 });
+    const id = await accepted(by);
+    const failure = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' } as const;
+    await storeReceipts([reportOf(id, 'failed', 0, { failure })]);
+    await Promise.all(Array.from({ length: 5 }, () => apply()));
+    expect((await findSend(store.database, by.accountId, id))!.send).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected_by_provider',
     });
-    const ORDER = ['sent', 'delivered', 'read'];
-    await fc.assert(
-      fc.asyncProperty(fc.array(anySend, { minLength: 1, maxLength: 25 }), async (made) => {
-        await store.sql('truncate receipts');
-        const ids = await Promise.all(made.map(() => accepted()));
-        const models = [];
-        for (const [n, { status, delivered, reports }] of made.entries()) {
-          const id = ids[n]!;
-          if (status !== 'sent')
-            await store.sql(
-              `update sends set status = $2, sealed_code = null, delivered_at = case when $2 = 'delivered' or $3::integer is not null
-                 then sent_at + make_interval(secs => coalesce($3::integer, 5) / 2.0) end,
-                 read_at = case when $2 = 'read' then sent_at + interval '50 seconds' end where id = $1`,
-              [id, status, delivered],
-            );
-          const given = reports.map((one) => reportOf(id, one.status, one.secondsAgo));
-          await storeReceipts(store.database, given);
-          const { send, now } = await sendOf(id);
-          // The first report of each state counts.
-          const firsts = ORDER.flatMap((state) =>
-            given
-              .filter((one) => one.status === state)
-              .toSorted((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
-              .slice(0, 1),
-          );
-          models.push({ id, now, firsts, send });
-        }
-        await apply();
-        for (const { id, now, firsts, send } of models) {
-          const model = firsts.reduce<Send>(
-            (before, report) => ({
-              ...before,
-              ...applyReceipt(before, now, report, ATTEMPT, POLICY, 0).change,
-            }),
-            send,
-          );
-          const real = (await sendOf(id)).send;
-          // Times in the future become now, which is a little later than when the model looked.
-          for (const field of ['sentAt', 'deliveredAt', 'readAt'] as const)
-            expect(Math.abs(Number(real[field]) - Number(model[field]))).toBeLessThan(
-              Number(model[field]) >= now.getTime() ? 60_000 : 1,
-            );
-          expect({ ...real, sentAt: 0, deliveredAt: 0, readAt: 0 }).toEqual({
-            ...model,
-            sentAt: 0,
-            deliveredAt: 0,
-            readAt: 0,
-          });
-        }
-      }),
-      { numRuns: 12 },
+    const entries = await store.sql(
+      `select units from ledger_entries where send_id = $1 and kind = 'returned'`,
+      [id],
     );
+    expect([entries, await left()]).toEqual([[{ units: 1 }], 0]);
   });
 });
-
-const POLICY = { attemptsMax: 5, backoffMs: 1_000 };
-const ATTEMPT: ReportedAttempt = {
-  number: 1,
-  senderId: null,
-  phoneNumberId: null,
-  recipientKey: recipientKeysOf('+5511987654321')[0]!,
-  startedAt: new Date(0),
-  outcome: 'accepted',
-  otherIsAccepted: false,
-};

@@ -1,4 +1,4 @@
-import { failure, hashesOf } from '@onecode/domain';
+import { failure } from '@onecode/domain';
 import { findAccount, grantCredits } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase } from '@onecode/store/client';
 import { listLedger, overview, readStatement, verifyLedger } from '@onecode/store/reports';
@@ -7,13 +7,13 @@ import {
   buildCaller,
   buildSend,
   buildSender,
+  judgementOf,
   newSend,
   TEST_ACTOR,
-  TEST_PEPPER,
   useTestDatabase,
   type TestCaller,
 } from '@onecode/testing';
-import { accepted, CODE, sendActions, workerActions } from './sendActions.js';
+import { accepted, CODE, guessOf, sendActions, workerActions } from './sendActions.js';
 
 const UNKNOWN = { kind: 'unknown', errorCode: null, reason: 'no answer' } as const;
 const REFUSED = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' } as const;
@@ -161,8 +161,8 @@ describe('the unit of a failed send', () => {
     }
     const before = await Promise.all(callers.map(balance));
     const processes = Array.from({ length: 3 }, () => openDatabase(store.url, { connectionsMax: 4 }));
-    const guess = ({ caller: { accountId }, id }: (typeof sends)[number], n: number) =>
-      verifySend(processes[n % 3]!, { id, accountId, hashes: hashesOf(TEST_PEPPER, id, CODE) });
+    const guess = async ({ caller, id }: (typeof sends)[number], n: number) =>
+      judgementOf(await verifySend(processes[n % 3]!, guessOf(caller, id, CODE)));
 
     const ends = await Promise.all(
       sends.flatMap((one) => [

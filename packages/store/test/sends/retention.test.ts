@@ -2,8 +2,9 @@ import { maskRecipient } from '@onecode/domain';
 import { changeSetting, findAccount, limitApplication } from '@onecode/store/accounts';
 import { newId } from '@onecode/store/client';
 import { listLedger, listSends } from '@onecode/store/reports';
-import { createSend, readRetention, retainAll, retainOnwards, storeDenials } from '@onecode/store/sends';
+import { createSend, readRetention, retainAll, retainOnwards } from '@onecode/store/sends';
 import {
+  applyTestReports,
   buildCaller,
   buildSend,
   guessCode,
@@ -158,7 +159,7 @@ describe('sends', () => {
     const stays = await past(29, { recipient: NUMBER });
     for (const id of [gone, stays]) {
       await insertAttempt(id, { messageId: id });
-      await storeDenials(store.database, [{ messageId: id, occurredAt: new Date() }]);
+      await applyTestReports(store.database, { denials: [{ messageId: id, occurredAt: new Date() }] });
       await store.sql(
         `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
          select id, application_id, recipient_key, 'DF2lS5v2W6x=', false from sends where id = $1`,

@@ -1,6 +1,6 @@
 import {
   failure,
-  hashesOf,
+  matchesCode,
   settle,
   type AttemptName,
   type AttemptOutcome,
@@ -12,9 +12,10 @@ import {
 } from '@onecode/domain';
 import { claim, type ClaimOffer } from '@onecode/testing/claim-model';
 import type { Sender } from '@onecode/store/senders';
-import { changeSend, findSend, openDeliveries, verifySend } from '@onecode/store/sends';
+import { changeSend, findSend, openDeliveries, verifySend, type Guess } from '@onecode/store/sends';
 import {
   buildSend,
+  judgementOf,
   TEST_PEPPER,
   type SendOptions,
   type TestCaller,
@@ -35,6 +36,13 @@ interface InsertedAttempt {
   messageId?: string | null;
   startedAt?: Date;
 }
+
+export const guessOf = ({ accountId, keyId }: TestCaller, id: string, code: string): Guess => ({
+  id,
+  accountId,
+  keyId,
+  matches: (codeHash) => matchesCode(TEST_PEPPER, id, code, codeHash),
+});
 
 export const accepted = (messageId: string): Outcome => ({ kind: 'accepted', messageId });
 
@@ -72,15 +80,8 @@ export function sendActions(store: Store) {
   const returnedOf = (id: string) =>
     store.sql(`select bucket, units from ledger_entries where send_id = $1 and kind = 'returned'`, [id]);
 
-  const verify = async ({ accountId }: TestCaller, id: string, guess: string): Promise<Judgement> => {
-    const judged = await verifySend(store.database, {
-      id,
-      accountId,
-      hashes: hashesOf(TEST_PEPPER, id, guess),
-    });
-    const { traceparent: _, ...judgement } = judged!;
-    return judgement;
-  };
+  const verify = async (caller: TestCaller, id: string, guess: string): Promise<Judgement> =>
+    judgementOf(await verifySend(store.database, guessOf(caller, id, guess)));
 
   /** The points of an account's guess budgets, by mode and recipient. */
   async function counts({ accountId }: TestCaller): Promise<Record<string, number>> {

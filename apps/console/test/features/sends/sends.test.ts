@@ -2,8 +2,14 @@ import { newId } from '@onecode/store/client';
 import { placeHold, releaseHold } from '@onecode/store/holds';
 import { listAuditEntries } from '@onecode/store/operations';
 import type { Sender } from '@onecode/store/senders';
-import { storeDenials } from '@onecode/store/sends';
-import { buildCaller, buildSend, buildSender, TEST_ACTOR, type TestCaller } from '@onecode/testing';
+import {
+  applyTestReports,
+  buildCaller,
+  buildSend,
+  buildSender,
+  TEST_ACTOR,
+  type TestCaller,
+} from '@onecode/testing';
 import type {
   SendDetailsView,
   SendsView,
@@ -105,7 +111,7 @@ describe('a send', () => {
     const id = await build(live);
     const messageId = `${MESSAGE}-denied`;
     await attempt(db.database, id, sender, { kind: 'accepted', messageId });
-    await storeDenials(db.database, [{ messageId, occurredAt: new Date(0) }]);
+    await applyTestReports(db.database, { denials: [{ messageId, occurredAt: new Date(0) }] });
     await db.sql(
       `insert into send_identities (send_id, application_id, recipient_key, identity_hash, has_changed)
        select id, application_id, recipient_key, 'DF2lS5v2W6x=', true from sends where id = $1`,

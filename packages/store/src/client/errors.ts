@@ -1,0 +1,81 @@
+import pg from 'pg';
+
+/** The database or its address is misconfigured. The message is one line for operators, without secrets. */
+export class UnusableDatabase extends Error {}
+
+/**
+ * PostgreSQL rejected a statement. `code` is its SQLSTATE with a prefix, without which the queue board does not show it. PostgreSQL's detail
+ * is left out, because it quotes rows.
+ */
+class StatementError extends Error {
+  override readonly name = 'StatementError';
+  readonly code: string;
+
+  constructor(message: string, sqlState: string) {
+    super(message);
+    this.code = `SQLSTATE_${sqlState}`;
+  }
+}
+
+/** What Prisma's client adds to its errors. */
+interface PrismaError {
+  meta?: { driverAdapterError?: { cause?: { originalCode?: string; originalMessage?: string } } };
+}
+
+/** Returns PostgreSQL's SQLSTATE for an error of a raw statement, a query of Prisma's or the driver; undefined for any other error. */
+export function readSqlState(error: unknown): string | undefined {
+  if (error instanceof StatementError) return error.code.slice('SQLSTATE_'.length);
+  if (error instanceof pg.DatabaseError) return error.code;
+  return (error as PrismaError).meta?.driverAdapterError?.cause?.originalCode;
+}
+
+/** Rethrows a rejection by PostgreSQL, also one that Prisma reports, as a `StatementError`, and any other error as it is. */
+export function throwStatementError(error: Error): never {
+  const sqlState = readSqlState(error);
+  if (sqlState === undefined) throw error;
+  const { originalMessage } = (error as PrismaError).meta?.driverAdapterError?.cause ?? {};
+  throw new StatementError(originalMessage ?? error.message, sqlState);
+}
+
+/** Whether PostgreSQL rejected the values of a statement, and will again, by the classes of SQLSTATE: data (22), integrity (23), raised (P0). */
+export const refusesValues = (error: unknown): boolean => /^(?:22|23|P0)/.test(readSqlState(error) ?? '');
+
+/** Whether the server rejected the user or password. Retrying does not help. */
+export const isRefusal = (error: unknown): boolean => /^28(?:P01|000)$/.test(readSqlState(error) ?? '');
+
+/** Whether a statement got no response because its connection broke or was silent. The message is the driver's own. */
+export function isLostConnection(error: Error): boolean {
+  return (
+    /^(?:08|57P)/.test(readSqlState(error) ?? '') ||
+    /^(?:ECONNRESET|EPIPE|ETIMEDOUT)$/.test(String((error as NodeJS.ErrnoException).code)) ||
+    error.message === 'Connection terminated unexpectedly'
+  );
+}
+
+/** By SQLSTATE, Node's code, Prisma's code, or the message of an error without a code. */
+const FAULTS: readonly [RegExp, string][] = [
+  [
+    // The prepared statement is missing or exists already: the session belonged to another client.
+    /^(?:26000|42P05)$/,
+    'the pooler keeps no prepared statements: PgBouncer does from 1.21 on, with max_prepared_statements above 0',
+  ],
+  [/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|P1001)$/, 'the database cannot be reached'],
+  [/^(?:ETIMEDOUT|P1008)$|^Connection terminated/, 'the database does not answer'],
+  [/^(?:ECONNRESET|P1017)$/, 'the database closed the connection'],
+  [
+    /CERT|CRL|ISSUER|LEAF|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|^ERR_(?:TLS|SSL)|SSL connection|^P1011$/,
+    'the database and this process agree on no TLS, or on no certificate',
+  ],
+  [/^(?:53300|P2037)$/, 'the database has no connection left'],
+  [/^(?:28P01|P1000)$/, 'the database refused the user or the password in DATABASE_URL'],
+  [/^(?:28000|P1010)$/, 'the user in DATABASE_URL may not use the database from here, or only with TLS'],
+  [/^(?:3D000|P1003)$/, 'the database that DATABASE_URL names does not exist'],
+];
+
+/** Returns why there was no usable connection to the database, in words without a secret; null for an error that has another reason. */
+export function connectionFault(error: unknown): string | null {
+  const { code, message = '', cause } = error as { code?: string; message?: string; cause?: unknown };
+  const key = readSqlState(error) ?? code ?? message;
+  const fault = FAULTS.find(([pattern]) => pattern.test(key))?.[1];
+  return fault ?? (cause === undefined ? null : connectionFault(cause));
+}

@@ -1,0 +1,143 @@
+import type { Denial, Receipt } from '@onecode/domain';
+import type { Database } from '../client/database.js';
+
+/** A change of a template, a number or a business account, as the provider sent it. */
+export interface ProviderChange {
+  businessAccountId: string;
+  field: string;
+  value: Record<string, unknown>;
+  occurredAt: Date;
+}
+
+/** @property digest SHA-256 of all of it, equal for repeats */
+export type NewProviderChange = ProviderChange & { digest: Uint8Array };
+
+/** The reports of one webhook. */
+export interface NewReports {
+  receipts: readonly Receipt[];
+  denials: readonly Denial[];
+  changes: readonly NewProviderChange[];
+}
+
+/** A stored report that waits to be applied. */
+export interface StoredReport<Report> {
+  key: string;
+  /** How often it was postponed. */
+  tries: number;
+  report: Report;
+}
+
+/** Equal for the receipts of one attempt, or else of one message, with the same status. */
+const receiptKey = ({ attempt, messageId, status }: Receipt): string =>
+  `${attempt === null ? messageId : `${attempt.sendId}.${attempt.number}`} ${status}`;
+
+/**
+ * Stores reports in one statement, for the worker to apply, without repeats of reports that are stored and not applied yet.
+ *
+ * @param accountId the account whose own Meta app sent them; null for the operator's app
+ * @returns how many are new
+ */
+export async function storeReports(
+  database: Database,
+  { receipts, denials, changes }: NewReports,
+  accountId: string | null,
+): Promise<number> {
+  const records = [
+    ...receipts.map((report) => ({ kind: 'receipt', key: receiptKey(report), report })),
+    ...denials.map((report) => ({ kind: 'denial', key: `${report.messageId} denied`, report })),
+    ...changes.map(({ digest, ...report }) => ({
+      kind: 'change',
+      key: Buffer.from(digest).toString('hex'),
+      report,
+    })),
+  ];
+  if (records.length === 0) return 0;
+  return database.sql.execute`
+    insert into provider_reports (key, reporter, kind, report, due_at)
+    -- Rounded, the time would be in the future half of the time.
+    select r.key, ${accountId}::uuid, r.kind, r.report, date_trunc('milliseconds', now())
+    from json_to_recordset(${JSON.stringify(records)}::json) as r (key text, kind text, report json)
+    -- All callers insert in one order: otherwise, two with the same reports could wait for each other.
+    order by r.key collate "C"
+    on conflict (key) do nothing`;
+}
+
+/** The most reports in one batch, of the operator's app and of all accounts' own apps together. */
+const BATCH = { operator: 400, ownApps: 25 };
+
+export interface DueReports {
+  receipts: StoredReport<Receipt>[];
+  denials: StoredReport<Denial>[];
+  changes: StoredReport<ProviderChange>[];
+  /** Whether more may be due. */
+  isFull: boolean;
+}
+
+interface ReportRow {
+  key: string;
+  kind: 'receipt' | 'denial' | 'change';
+  tries: number;
+  report: { occurredAt: string };
+  isOperators: boolean;
+}
+
+/** Reads a batch of due reports, those of older sends first. Accounts' own apps take turns in their part of the batch. */
+export async function readDueReports(database: Database): Promise<DueReports> {
+  const rows = await database.sql.query<ReportRow[]>`
+    with recursive reporters as (
+      (select reporter from provider_reports where reporter is not null order by reporter limit 1)
+      union all
+      select (select p.reporter from provider_reports p where p.reporter > r.reporter order by p.reporter limit 1)
+      from reporters r where r.reporter is not null
+    ), of_own_apps as (
+      select d.*, row_number() over (partition by r.reporter order by d.key) as turn
+      from reporters r cross join lateral (
+        select key, kind, tries, report from provider_reports
+        where reporter = r.reporter and due_at <= statement_timestamp() order by key limit ${BATCH.ownApps}
+      ) d
+    )
+    (
+      select key, kind, tries, report, true as "isOperators" from provider_reports
+      where reporter is null and due_at <= statement_timestamp() order by key limit ${BATCH.operator}
+    ) union all (
+      select key, kind, tries, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
+    )`;
+  const reportsOf = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
+    rows
+      .filter((row) => row.kind === kind)
+      .map(({ key, tries, report }) => ({
+        key,
+        tries,
+        report: { ...report, occurredAt: new Date(report.occurredAt) } as Report,
+      }));
+  const ofOperator = rows.filter(({ isOperators }) => isOperators).length;
+  return {
+    receipts: reportsOf('receipt'),
+    denials: reportsOf('denial'),
+    changes: reportsOf('change'),
+    isFull: ofOperator >= BATCH.operator || rows.length - ofOperator >= BATCH.ownApps,
+  };
+}
+
+/** Deletes reports that are applied, or that change nothing. @returns the keys of those that this call deleted */
+export async function deleteReports(database: Database, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return [];
+  const rows = await database.sql.query<{ key: string }[]>`
+    delete from provider_reports where key = any(${[...keys]}::text[]) returning key`;
+  return rows.map(({ key }) => key);
+}
+
+/** Postpones reports that cannot be applied yet: a second, then longer, a minute at most. */
+export async function postponeReports(database: Database, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await database.sql.execute`
+    update provider_reports set due_at = clock_timestamp() + make_interval(secs => least(60, 2 ^ tries)), tries = least(tries + 1, 1000)
+    where key = any(${[...keys]}::text[])`;
+}
+
+/** Parks reports that the database refuses: they are due when an operator sets their `due_at`. */
+export async function parkReports(database: Database, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await database.sql
+    .execute`update provider_reports set due_at = 'infinity' where key = any(${[...keys]}::text[])`;
+}
