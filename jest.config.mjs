@@ -29,8 +29,8 @@ export default {
     '^@onecode/(testing)/claim-model$': '<rootDir>/packages/$1/src/claimModel.ts',
     '^@onecode/(testing)/contract$': '<rootDir>/packages/$1/src/contract.ts',
     '^@onecode/(testing)/contract-tests$': '<rootDir>/packages/$1/src/contractTests/index.ts',
-    '^(\\.{1,2}/.*)\\.js$': ['$1.ts', '$1.js'],
   },
+  resolver: '<rootDir>/jest.resolver.mjs',
   testPathIgnorePatterns: ['/node_modules/', ...(isFull ? [] : ['\\.full\\.test\\.ts$'])],
   transformIgnorePatterns: ['/node_modules/'],
   // What tests unpack is there.
