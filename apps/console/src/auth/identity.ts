@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { passkey } from '@better-auth/passkey';
-import { betterAuth } from 'better-auth';
+import { betterAuth } from 'better-auth/minimal';
 import { APIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
-import { genericOAuth, twoFactor, type GenericOAuthConfig } from 'better-auth/plugins';
+import { genericOAuth, type GenericOAuthConfig } from 'better-auth/plugins/generic-oauth';
+import { twoFactor } from 'better-auth/plugins/two-factor';
 import type { Locale } from '@onecode/domain';
 import type { Logger } from '@onecode/runtime';
 import { newId, type Database } from '@onecode/store/client';
