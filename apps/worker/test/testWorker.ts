@@ -110,6 +110,10 @@ export async function startWorker(
   return {
     context,
     async reset() {
+      await environment.endSends();
+      // What is under way may still stop a sender, which the next test would find stopped.
+      await due.ended();
+      await until('no job under way', environment.isIdle);
       await environment.reset();
       context.senders = createSenderPool(database, TEST_SECRET_KEY);
     },

@@ -1,5 +1,5 @@
 import { stands, type Mode, type Stop } from '@onecode/domain';
-import { openDeliveryQueue, type DeliveryQueue } from '@onecode/runtime';
+import { openDeliveryQueue, QUEUE_NAMES, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import type { NewAccount } from '@onecode/store/accounts';
 import { learnBusinessAccounts, listSenders } from '@onecode/store/senders';
@@ -129,16 +129,27 @@ export class WorkerEnvironment extends TestEnvironment {
   async reset(): Promise<void> {
     this.simulator.reset();
     this.tap.requests.length = 0;
-    await this.db.sql(
-      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
-         claimed_at = null, claimed_until = null, lost_at = null, awaiting_sender = false, due_at = null, version = version + 1
-       where status in ('queued', 'sending', 'sent') and mode = 'live'`,
-    );
+    await this.endSends();
     await this.db.sql('delete from stops');
     await this.db.sql(
       "insert into stops (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'of an earlier test' from senders",
     );
   }
+
+  /** Fails all live sends, so that no worker begins another delivery of one. */
+  endSends = async (): Promise<void> => {
+    await this.db.sql(
+      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+         claimed_at = null, claimed_until = null, lost_at = null, awaiting_sender = false, due_at = null, version = version + 1
+       where status in ('queued', 'sending', 'sent') and mode = 'live'`,
+    );
+  };
+
+  /** Whether no worker has a job. */
+  isIdle = async (): Promise<boolean> => {
+    const active = QUEUE_NAMES.map((queue) => this.redis.llen(`${this.prefix}:${queue}:active`));
+    return (await Promise.all(active)).every((count) => count === 0);
+  };
 
   newCaller = (mode: Mode = 'live', account: Partial<NewAccount> = {}): Promise<TestCaller> =>
     buildCaller(this.db.database, mode, { freeQuota: 1, credits: 0, ...account });
