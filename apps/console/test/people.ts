@@ -178,7 +178,13 @@ export async function windowOf(
   { cookie }: TestPerson,
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<{ context: BrowserContext; page: Page }> {
-  const context = await browser.newContext({ locale: 'en-US', baseURL: server.url, ...options });
+  // Drawing animations would take most of the browser's time.
+  const context = await browser.newContext({
+    locale: 'en-US',
+    baseURL: server.url,
+    reducedMotion: 'reduce',
+    ...options,
+  });
   await context.addCookies(cookiesOf({ cookie }));
   return { context, page: await context.newPage() };
 }

@@ -47,7 +47,13 @@ export class ConsoleEnvironment {
 
   /** A new window that shares nothing with the others, like that of a person at another computer. */
   async window(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context = await this.browser.newContext({ locale: 'en-US', baseURL: this.url, ...options });
+    // Drawing animations would take most of the browser's time.
+    const context = await this.browser.newContext({
+      locale: 'en-US',
+      baseURL: this.url,
+      reducedMotion: 'reduce',
+      ...options,
+    });
     this.#contexts.push(context);
     return context.newPage();
   }
