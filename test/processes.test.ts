@@ -122,23 +122,23 @@ describe.each(['api', 'worker', 'console'] as const)('the %s', (name) => {
     expect(messages).toMatchObject([{ msg: 'stopping', ...stopping }, { msg: 'stopped' }]);
     expect(SECRETS[name].filter((one) => process.output().includes(values[one]!))).toEqual([]);
   });
+});
 
-  it('ends with one line for each file that it cannot read, a secret that is given twice, and a host that is none', async () => {
-    const [first, second, ...rest] = SECRETS[name];
-    const process = start(name, {
-      ...filesOf([first, ...rest]),
-      [first]: values[first]!,
-      [`${second}_FILE`]: join(folder, 'planted'),
-      METRICS_HOST: '127.0.0.1:9090',
-    });
-    expect((await process.exited).code).toBe(1);
-    const lines = [
-      `${name}: ${first} and ${first}_FILE are both set: only one of them may be`,
-      `${name}: ${second}_FILE must be a file that can be read (ENOENT)`,
-      `${name}: METRICS_HOST must be an IP address or a host name`,
-    ];
-    expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
+it('the API ends with one line for each file that it cannot read, a secret that is given twice, and a host that is none', async () => {
+  const [first, second, ...rest] = SECRETS.api;
+  const process = start('api', {
+    ...filesOf([first, ...rest]),
+    [first]: values[first]!,
+    [`${second}_FILE`]: join(folder, 'planted'),
+    METRICS_HOST: '127.0.0.1:9090',
   });
+  expect((await process.exited).code).toBe(1);
+  const lines = [
+    `api: ${first} and ${first}_FILE are both set: only one of them may be`,
+    `api: ${second}_FILE must be a file that can be read (ENOENT)`,
+    `api: METRICS_HOST must be an IP address or a host name`,
+  ];
+  expect(process.stderr().trimEnd().split('\n').toSorted()).toEqual(lines.toSorted());
 });
 
 it('the API names each variable with a password that is not percent-encoded, and says what to do', async () => {
