@@ -38,8 +38,20 @@ export async function run() {
 export async function prepare(processes) {
   await installPackages(processes);
   console.log('Building …');
-  await runNpm(processes, ['run', '--silent', 'build'], { title: 'npm run build' });
+  await runScript(processes, 'compile');
+  await Promise.all([
+    // The site offers the SDK's package for download.
+    runScript(processes, 'build', '-w', 'packages/client', '-w', 'apps/docs'),
+    runScript(processes, 'build', '-w', 'apps/console'),
+  ]);
 }
+
+/**
+ * @param {Processes} processes
+ * @param {...string} args the script's name, and where it is
+ */
+const runScript = (processes, ...args) =>
+  runNpm(processes, ['run', '--silent', ...args], { title: `npm run ${args.join(' ')}` });
 
 /**
  * Installs the packages when they are missing or the lock file has changed since they were installed. The lock file itself

@@ -46,9 +46,10 @@ async function checkAndTest(processes, args) {
   const jestArgs = args.filter((arg) => arg !== '--all');
   // A browser that has to be fetched comes while npm fetches the packages.
   [process.env['CHROMIUM_PATH']] = await Promise.all([chromiumPath(console.log), prepare(processes)]);
-  await Promise.all(['typecheck', 'lint'].map((script) => check(processes, script)));
-  const { startServices } = await import('../services/services.mjs'); // needs the packages
-  const { databaseUrl, redisUrl } = await startServices({ processes, throwaway: true, log: console.log });
+  const [{ databaseUrl, redisUrl }] = await Promise.all([
+    start(processes),
+    ...['typecheck', 'lint:code', 'lint:files'].map((script) => check(processes, script)),
+  ]);
   const { startBrowserServer } = await import('@onecode/testing');
   const browser = await startBrowserServer();
   const env = {
@@ -69,6 +70,12 @@ async function checkAndTest(processes, args) {
   await browser.close();
   logSlowestFiles(results);
   return summarise(results, isPassed);
+}
+
+/** @param {Processes} processes */
+async function start(processes) {
+  const { startServices } = await import('../services/services.mjs'); // needs the packages
+  return startServices({ processes, throwaway: true, log: console.log });
 }
 
 /**
