@@ -50,7 +50,6 @@ create table accounts (
   constraint accounts_are_valid CHECK (account_is_valid(accounts.*))
 ) with (fillfactor=50);
 CREATE INDEX accounts_name_words ON public.accounts USING gin (array_to_tsvector(name_words(name)));
-CREATE TRIGGER accounts_raise_callers_version AFTER UPDATE OF suspended_at ON public.accounts FOR EACH STATEMENT EXECUTE FUNCTION raise_callers_version();
 
 create table api_keys (
   id uuid not null,
@@ -74,7 +73,6 @@ create table api_keys (
 );
 CREATE INDEX api_keys_application_id_idx ON public.api_keys USING btree (application_id);
 CREATE INDEX api_keys_expires_at ON public.api_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE TRIGGER keys_raise_callers_version AFTER DELETE OR UPDATE OF hash, application_id, revoked_at ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION raise_callers_version();
 
 create table applications (
   id uuid not null,
@@ -94,7 +92,6 @@ create table applications (
   constraint applications_are_valid CHECK (application_is_valid(applications.*))
 ) with (fillfactor=50);
 CREATE INDEX applications_account_id_idx ON public.applications USING btree (account_id);
-CREATE TRIGGER applications_raise_callers_version AFTER UPDATE OF account_id, mode ON public.applications FOR EACH STATEMENT EXECUTE FUNCTION raise_callers_version();
 
 create table attempts (
   send_id uuid not null,
@@ -153,13 +150,6 @@ create table breaker_trips (
   constraint breaker_trips_country_check CHECK (country ~ '^[A-Z]{2}$'::text),
   constraint trip_counts_its_sends CHECK (unverified >= 0 AND unverified <= sends),
   constraint trip_ends_after_it_begins CHECK (open_until >= tripped_at)
-);
-
-create table callers_version (
-  id boolean default true not null,
-  token uuid default gen_random_uuid() not null,
-  constraint callers_version_pkey PRIMARY KEY (id),
-  constraint callers_version_id_check CHECK (id)
 );
 
 create table counted_tries (

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { isDeepStrictEqual } from 'node:util';
 import { hashApiKey, isApiKey, Problem, trimOuter } from '@onecode/domain';
 import type { Caller } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
@@ -7,45 +6,29 @@ import { createCallerCache } from './callers.js';
 import type { KeyUsageTracker } from './keyUsage.js';
 import { setCaller } from './requests.js';
 
-interface Authenticated {
-  caller: Caller;
-  /** Checks the key again if the last check is too old: a body may take seconds to come. @throws Problem `invalid_api_key` */
-  readonly recheck: () => Promise<void>;
-}
-
-export type Authenticate = (request: IncomingMessage) => Promise<Authenticated>;
+export type Authenticate = (request: IncomingMessage) => Promise<Caller>;
 
 /**
- * Makes the check of the Bearer credential, which also records the use of valid keys. A known key ties its request to its application,
- * whether or not it is valid.
+ * Returns the check of the Bearer credential, which also records the use of valid keys. The request of a known key belongs to the key's
+ * application, even if the key is not valid. The statements of creation and verification check the key again.
  *
  * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
  */
 export function authenticator(database: Database, keyUsage: KeyUsageTracker): Authenticate {
-  const callers = createCallerCache(database);
-  const find = async (hash: string, request: IncomingMessage): Promise<Caller> => {
-    const found = await callers.find(hash);
-    if (found === undefined) throw new Problem('invalid_api_key');
-    const isRefused = 'refusal' in found;
-    setCaller(request, isRefused ? found.caller : found);
-    if (isRefused) throw invalidKey(found.refusal);
-    return found;
-  };
+  const findCaller = createCallerCache(database);
   return async (request) => {
     const credential = bearerCredential(request.headers.authorization);
     if (credential === null) throw new Problem('missing_credentials');
     if (!isApiKey(credential)) throw new Problem('invalid_api_key');
     // Only hashes of keys are cached, as only hashes are stored.
     const hash = hashApiKey(credential).toString('latin1');
-    const caller = await find(hash, request);
+    const found = await findCaller(hash);
+    if (found === undefined) throw new Problem('invalid_api_key');
+    const isRefused = 'refusal' in found;
+    setCaller(request, isRefused ? found.caller : found);
+    if (isRefused) throw invalidKey(found.refusal);
     keyUsage.record(hash);
-    return {
-      caller,
-      recheck: async () => {
-        if (callers.isCurrent(hash, caller)) return;
-        if (!isDeepStrictEqual(await find(hash, request), caller)) throw new Problem('invalid_api_key');
-      },
-    };
+    return found;
   };
 }
 

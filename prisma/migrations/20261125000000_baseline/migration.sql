@@ -157,32 +157,6 @@ create table api_keys (
 create index api_keys_application_id_idx on api_keys (application_id);
 create index api_keys_expires_at on api_keys (expires_at) where expires_at is not null;
 
--- Gets another token with every change that may take a caller away from a key or give it another one, in the same transaction, so that
--- a process which remembers callers need only ask for it. Random, not a number: a fail-over to a standby that lacks the last commit
--- would take a number back. Whoever changes keys and accounts holds this row until its end, so it is to be the last row that such a
--- transaction waits for.
-create table callers_version (
-  id boolean primary key default true check (id),
-  token uuid not null default gen_random_uuid()
-);
-insert into callers_version default values;
-
-create or replace function raise_callers_version() returns trigger
-language plpgsql as $$
-begin
-  update callers_version set token = gen_random_uuid();
-  return null;
-end
-$$;
-
--- A key that is new needs none: what is not known is not remembered.
-create trigger keys_raise_callers_version after update of hash, application_id, revoked_at or delete on api_keys
-  for each statement execute function raise_callers_version();
-create trigger applications_raise_callers_version after update of account_id, mode on applications
-  for each statement execute function raise_callers_version();
-create trigger accounts_raise_callers_version after update of suspended_at on accounts
-  for each statement execute function raise_callers_version();
-
 -- For fourteen days. Without foreign keys: their checks would lock the account's row, which every creation takes.
 create table refused_requests (
   request_id uuid primary key,

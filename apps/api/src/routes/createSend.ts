@@ -44,10 +44,9 @@ export function createSendRoute({
   metrics,
 }: ApiContext): RequestHandler {
   return async (request, response) => {
-    const { caller, recheck } = await authenticate(request);
+    const caller = await authenticate(request);
     const key = idempotencyKey(request);
     const body = await readJsonBody(request);
-    await recheck();
     const { recipient, code: ownCode, locale } = parseCreateSend(body);
 
     const id = newId();
@@ -111,7 +110,7 @@ export function createSendRoute({
 async function enqueue(deliveryQueue: DeliveryQueue, { id, mode, traceparent }: Send): Promise<void> {
   const queue = mode === 'test' ? 'simulate' : 'deliver';
   await inSpan(`publish ${queue}`, { kind: 'producer', parent: traceparent }, async (span) => {
-    const isAccepted = await deliveryQueue.enqueue(queue, [{ sendId: id }]);
+    const isAccepted = await deliveryQueue.enqueue(queue, id);
     span.setAttributes({ 'onecode.send_id': id, 'onecode.accepted': isAccepted });
   });
 }

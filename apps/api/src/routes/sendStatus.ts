@@ -11,11 +11,10 @@ import { sendView } from '../sendView.js';
 /** `GET /v1/send/{id}/status`: a send of the key's account. Sends of other accounts are unknown. */
 export function sendStatusRoute({ authenticate, database }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const { caller, recheck } = await authenticate(request);
+    const caller = await authenticate(request);
     const { id } = request.params;
     if (isId(id)) setSendId(request, id);
     const found = isId(id) ? await findSend(database, caller.accountId, id) : null;
-    await recheck();
     if (found === null) throw new Problem('send_not_found');
     describeSpan({}, found.send.traceparent);
     answerJson(response, 200, sendView(found.send, found.now));

@@ -18,7 +18,7 @@ export function verifyRoute({
   metrics,
 }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
-    const { caller } = await authenticate(request);
+    const caller = await authenticate(request);
     const { id } = request.params;
     if (!isId(id)) throw new Problem('send_not_found');
     setSendId(request, id);

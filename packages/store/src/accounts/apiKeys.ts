@@ -63,16 +63,6 @@ const lookUpCaller = createLookUp<Uint8Array, Caller & { state: KeyState }>(
     ) c`,
 );
 
-/**
- * The version of all answers of `findCaller`: while it stays the same, no key has stopped being valid. It changes when such a change
- * commits and when the server restarts or another takes over, and no version ever returns.
- */
-export async function readCallersVersion(database: Database): Promise<string> {
-  const [row] = await database.sql.read<[{ version: string }]>`
-    select token || ' ' || pg_postmaster_start_time() as version from callers_version where id`;
-  return row.version;
-}
-
 type NewApiKey = Pick<ApiKey, 'id' | 'applicationId' | 'mode'> & { key: string };
 
 /**
