@@ -1,12 +1,34 @@
 import type { IncomingMessage } from 'node:http';
 import { Problem, type ProblemCode } from '@onecode/domain';
 
-/** The client closed the connection before its request was complete, so that there is nobody to answer. */
+/** The client closed the connection before its request was complete, so there is no client to answer. */
 export class ClientGone extends Error {}
 
-/** The refusal of a body of more than `bytesMax` bytes. */
-export function tooLarge(code: ProblemCode, bytesMax: number): Problem {
-  return new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
+const tooLarge = (code: ProblemCode, bytesMax: number): Problem =>
+  new Problem(code, { detail: `The body is larger than ${bytesMax} bytes.` });
+
+const announcedBytes = (request: IncomingMessage): number | undefined => {
+  const length = request.headers['content-length'];
+  return length === undefined ? undefined : Number(length);
+};
+
+/** Passes a request's chunks to `take` until the body is complete, or until `stop` rejects `complete`. */
+function readChunks(
+  request: IncomingMessage,
+  take: (chunk: Buffer) => void,
+): { complete: Promise<void>; stop: (error: Error) => void } {
+  let stop = (_error: Error): void => {};
+  const complete = new Promise<void>((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      request.pause().off('data', take).off('end', onEnd).off('error', onGone).off('close', onGone);
+      settle();
+    };
+    const onEnd = (): void => end(resolve);
+    const onGone = (): void => stop(new ClientGone());
+    stop = (error) => end(() => reject(error));
+    request.on('data', take).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
+  return { complete, stop };
 }
 
 /** 64 KiB: the contract's limit for a body. */
@@ -19,23 +41,76 @@ const BYTES_MAX = 65_536;
  *
  * @throws Problem `invalid_json`, ClientGone
  */
-export function readJsonBody(request: IncomingMessage): Promise<Buffer> {
-  const refusal = () => tooLarge('invalid_json', BYTES_MAX);
-  if (Number(request.headers['content-length'] ?? 0) > BYTES_MAX) return Promise.reject(refusal());
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes > BYTES_MAX) settle(() => reject(refusal()));
-      else chunks.push(chunk);
-    };
-    const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, bytes)));
-    const onGone = (): void => settle(() => reject(new ClientGone()));
-    const settle = (how: () => void): void => {
-      request.pause().off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      how();
-    };
-    request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+export async function readJsonBody(request: IncomingMessage): Promise<Buffer> {
+  const refusal = tooLarge('invalid_json', BYTES_MAX);
+  if ((announcedBytes(request) ?? 0) > BYTES_MAX) throw refusal;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const reading = readChunks(request, (chunk) => {
+    bytes += chunk.length;
+    if (bytes > BYTES_MAX) reading.stop(refusal);
+    else chunks.push(chunk);
   });
+  await reading.complete;
+  return Buffer.concat(chunks, bytes);
+}
+
+/** How many bodies of up to so many bytes are read at the same time. */
+interface BodySize {
+  bytes: number;
+  countMax: number;
+}
+
+/** The buffers of bodies of one size. */
+class BodyBuffers {
+  /** Kept for reuse: new ones for each body would pile up until they are collected. */
+  readonly #free: Buffer[] = [];
+  /** Refuse the bodies that are being read, the oldest first. */
+  readonly #refusals = new Set<() => void>();
+
+  constructor(private readonly size: BodySize) {}
+
+  async read<T>(request: IncomingMessage, refusal: Problem, use: (body: Buffer) => T): Promise<T> {
+    const [refuseOldest] = this.#refusals;
+    if (this.#refusals.size >= this.size.countMax) refuseOldest?.();
+    const buffer = this.#free.pop() ?? Buffer.allocUnsafeSlow(this.size.bytes);
+    let bytes = 0;
+    const reading = readChunks(request, (chunk) => {
+      if (bytes + chunk.length > buffer.length) reading.stop(refusal);
+      else bytes += chunk.copy(buffer, bytes);
+    });
+    const refuse = (): void => {
+      this.#release(refuse, buffer);
+      reading.stop(new Problem('too_busy'));
+    };
+    this.#refusals.add(refuse);
+    try {
+      await reading.complete;
+      return use(buffer.subarray(0, bytes));
+    } finally {
+      this.#release(refuse, buffer);
+    }
+  }
+
+  /** Frees a body's buffer; the second time does nothing. */
+  #release(refuse: () => void, buffer: Buffer): void {
+    if (this.#refusals.delete(refuse)) this.#free.push(buffer);
+  }
+}
+
+/**
+ * Returns a function that reads bodies from anyone in bounded memory. While as many bodies as allowed are being read, one more makes the
+ * oldest be refused with `too_busy`: in a flood, its client has waited longest. A body without `Content-Length` counts as large. `use` must
+ * not keep the body, whose buffer is reused.
+ *
+ * @throws Problem `payload_too_large`, `too_busy`, ClientGone
+ */
+export function createBodyReader(sizes: { small: BodySize; large: BodySize }) {
+  const [small, large] = [new BodyBuffers(sizes.small), new BodyBuffers(sizes.large)];
+  return async <T>(request: IncomingMessage, use: (body: Buffer) => T): Promise<T> => {
+    const refusal = tooLarge('payload_too_large', sizes.large.bytes);
+    const length = announcedBytes(request) ?? sizes.large.bytes;
+    if (length > sizes.large.bytes) throw refusal;
+    return (length <= sizes.small.bytes ? small : large).read(request, refusal, use);
+  };
 }

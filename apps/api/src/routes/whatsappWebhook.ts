@@ -15,18 +15,16 @@ import {
 } from '@onecode/whatsapp';
 import type { ApiContext } from '../context.js';
 import { answerText } from '../answer.js';
-import { BodyBudget } from '../bodyBudget.js';
+import { createBodyReader } from '../body.js';
 
-/** The largest webhook that Meta documents. */
-const WEBHOOK_BYTES_MAX = 3 * 1024 * 1024;
-/** Anybody may post to the address, so the memory of bodies is bounded: 24 MiB of large, 32 of waiting and 16 of small ones. */
-const BODY_LIMITS = {
-  bytesMax: WEBHOOK_BYTES_MAX,
-  tooLarge: 'payload_too_large',
-  largeMax: 8,
-  waitingMax: 500,
-  smallMax: 256,
-} as const;
+/**
+ * Anyone may post, and a signature is checked over the whole body: bodies take 40 MiB at most. Real posts have a few kilobytes; 3 MiB is the
+ * largest webhook that Meta documents.
+ */
+const BODY_SIZES = {
+  small: { bytes: 64 * 1024, countMax: 256 },
+  large: { bytes: 3 * 1024 * 1024, countMax: 8 },
+};
 
 /** The id of a sender whose business has a Meta app of its own, in the address that this app posts to. */
 type OfApp = { id?: string };
@@ -93,14 +91,14 @@ function resultOf(error: unknown): WebhookResult {
 /** Returns a function that resolves when a post's reports are stored. */
 function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<void> {
   const { database, deliveryQueue, config, metrics } = context;
-  const budget = new BodyBudget(BODY_LIMITS);
+  const readBody = createBodyReader(BODY_SIZES);
   const learn = businessAccountLearner(database);
   return async (request) => {
     const signature = request.headers['x-hub-signature-256'];
     if (!isSignature(signature)) throw new Problem('invalid_signature');
     const app = await appOf(context, request);
     const secrets = app === null ? config.WHATSAPP_APP_SECRET : [app.secret];
-    const reports = await budget.read(request, (body) => {
+    const reports = await readBody(request, (body) => {
       if (!secrets.some((secret) => signatureMatches(body, signature, secret)))
         throw new Problem('invalid_signature');
       return readReports(body, config.NUMBER_PEPPER);

@@ -1,0 +1,108 @@
+import { Problem } from '@onecode/domain';
+import { RawConnection, requestBytes, startLocalServer, until, type LocalServer } from '@onecode/testing';
+import { createBodyReader } from '../src/body.js';
+
+const KIB = 1_024;
+const BYTES_MAX = 256 * KIB;
+const SIZES = { small: { bytes: 64 * KIB, countMax: 2 }, large: { bytes: BYTES_MAX, countMax: 2 } };
+const BODY = Buffer.alloc(BYTES_MAX, 'x');
+
+let server: LocalServer;
+/** The lengths of the bodies that were read and the codes of those that were refused, in order. */
+let ends: (number | string)[];
+/** The bytes that arrived with all bodies. */
+let received: number;
+beforeEach(async () => {
+  const read = createBodyReader(SIZES);
+  const mine: typeof ends = [];
+  [ends, received] = [mine, 0];
+  server = await startLocalServer(async (request, response) => {
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+    });
+    const end = await read(request, (body) =>
+      body.equals(BODY.subarray(0, body.length)) ? body.length : 'mixed up',
+    ).catch((error: unknown) => (error instanceof Problem ? error.code : 'gone'));
+    mine.push(end);
+    response.end(String(end));
+  });
+});
+afterEach(() => server.close());
+
+/** Begins a post of a body of this length with its first bytes, and waits until they have arrived. */
+async function begin(bytes: number, length = BYTES_MAX): Promise<RawConnection> {
+  const headers = [
+    ['Host', 'codes.test'],
+    ['Content-Length', String(length)],
+  ] as const;
+  const expected = received + bytes;
+  const connection = await RawConnection.open(server.port);
+  connection.write(requestBytes('POST', '/', headers), BODY.subarray(0, bytes));
+  await until('the bytes', () => received >= expected);
+  return connection;
+}
+
+/** Posts a body without a `Content-Length`. */
+async function postChunked(length: number): Promise<RawConnection> {
+  const headers = [
+    ['Host', 'codes.test'],
+    ['Transfer-Encoding', 'chunked'],
+  ] as const;
+  const connection = await RawConnection.open(server.port);
+  const body = Buffer.alloc(length, 'x');
+  return connection.write(
+    requestBytes('POST', '/', headers),
+    `${length.toString(16)}\r\n`,
+    body,
+    '\r\n0\r\n\r\n',
+  );
+}
+
+describe('createBodyReader', () => {
+  it('reads bodies of every length, with and without a Content-Length', async () => {
+    for (const length of [0, 1, 64 * KIB + 1, BYTES_MAX]) {
+      expect((await (await begin(length, length)).answer()).body).toBe(String(length));
+      if (length > 0) expect((await (await postChunked(length)).answer()).body).toBe(String(length));
+    }
+  });
+
+  it('refuses a body that is too large, with and without a Content-Length', async () => {
+    expect((await (await begin(0, BYTES_MAX + 1)).answer()).body).toBe('payload_too_large');
+    expect((await (await postChunked(BYTES_MAX + 1)).answer()).body).toBe('payload_too_large');
+  });
+
+  it.each([
+    ['large', BYTES_MAX],
+    ['small', 64 * KIB],
+  ])(
+    'refuses the oldest %s body when one more begins than may be read at the same time',
+    async (_, length) => {
+      const posts = [];
+      for (let count = 0; count < 3; count++) posts.push(await begin(length - 1, length));
+      const [oldest, older, newest] = posts as [RawConnection, RawConnection, RawConnection];
+      expect((await oldest.answer()).body).toBe('too_busy');
+      for (const post of [older, newest]) post.write('x');
+      expect((await older.answer()).body).toBe(String(length));
+      expect((await newest.answer()).body).toBe(String(length));
+      expect(ends).toEqual(['too_busy', length, length]);
+    },
+  );
+
+  it('reads small bodies while as many large ones as possible are read', async () => {
+    const large = [await begin(BYTES_MAX - 1), await begin(BYTES_MAX - 1)];
+    for (let count = 0; count < 4; count++) expect((await (await begin(10, 10)).answer()).body).toBe('10');
+    for (const post of large) expect((await post.write('x').answer()).body).toBe(String(BYTES_MAX));
+  });
+
+  it('counts a body until its client is gone', async () => {
+    for (const round of [1, 2, 3, 4]) {
+      const gone = await begin(200 * KIB);
+      gone.destroy();
+      await until('the end', () => ends.length === round);
+    }
+    expect(new Set(ends)).toEqual(new Set(['gone']));
+    const waiting = await begin(BYTES_MAX - 1);
+    expect((await (await begin(BYTES_MAX)).answer()).body).toBe(String(BYTES_MAX));
+    expect((await waiting.write('x').answer()).body).toBe(String(BYTES_MAX));
+  });
+});
