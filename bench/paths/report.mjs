@@ -166,7 +166,7 @@ const atLeast = (name, wanted, found) =>
  * @param {number | undefined} found
  * @returns {Goal | null}
  */
-export const atMost = (name, wanted, found) =>
+const atMost = (name, wanted, found) =>
   found === undefined ? null : { name, wanted, bound: 'at most', found, met: found <= wanted };
 
 /**
@@ -174,18 +174,6 @@ export const atMost = (name, wanted, found) =>
  * @param {number} digits
  */
 const number = (value, digits) => (Number.isNaN(value) ? '–' : value.toFixed(digits));
-
-/**
- * @param {readonly Goal[]} goals
- * @returns {Line[]}
- */
-export const goalLines = (goals) =>
-  goals.map(({ name, wanted, bound, found, met }) => ({
-    goal: name,
-    wanted: `${bound} ${wanted}`,
-    found: number(found, found < 100 ? 2 : 0),
-    '': met ? 'met' : 'missed',
-  }));
 
 /** The processes whose processor time is shown, in this order. */
 const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
@@ -288,7 +276,12 @@ export function tablesOf({ rows, firstMinute, starts, memory, growth, minutes },
             'WAL MB': number(growth.vacuum.walBytes / 1e6, 0),
           },
         ],
-    goalLines(goals),
+    goals.map(({ name, wanted, bound, found, met }) => ({
+      goal: name,
+      wanted: `${bound} ${wanted}`,
+      found: number(found, found < 100 ? 2 : 0),
+      '': met ? 'met' : 'missed',
+    })),
   ];
   return tables.filter((lines) => lines.length > 0);
 }

@@ -18,12 +18,11 @@ const SETTLE = `
 /**
  * Starts the baseline with a thousand accounts, as Onecode has.
  * @param {import('../environment.mjs').Environment} environment
- * @param {string} [database] its name
  * @returns {Promise<import('./target.mjs').Target>}
  */
-export async function openBaseline(environment, database = 'baseline') {
+export async function openBaseline(environment) {
   const schema = readFileSync(new URL('../baseline/schema.sql', import.meta.url), 'utf8');
-  const url = await createDatabase(environment, database, schema);
+  const url = await createDatabase(environment, 'baseline', schema);
   const pool = openPool(url);
   const accounts = Array.from({ length: ACCOUNTS }, () => ({
     id: randomUUID(),
@@ -42,7 +41,7 @@ export async function openBaseline(environment, database = 'baseline') {
   const secret = randomBytes(16).toString('hex');
   const env = { DATABASE_URL: url, REDIS_URL: environment.redisUrl, WHATSAPP_APP_SECRET: secret };
   const startApi = () =>
-    startService(environment, { name: `${database}-api`, script: 'bench/baseline/server.mjs', env });
+    startService(environment, { name: 'baseline-api', script: 'bench/baseline/server.mjs', env });
   const api = await startApi();
   const redis = new Redis(environment.redisUrl, { maxRetriesPerRequest: null });
   const queue = new Queue('baseline', { connection: redis });
@@ -62,7 +61,7 @@ export async function openBaseline(environment, database = 'baseline') {
     keys: accounts.map(({ key }) => key),
     startWorker: (providerUrl, concurrency) =>
       startService(environment, {
-        name: `${database}-worker`,
+        name: 'baseline-worker',
         script: 'bench/baseline/worker.mjs',
         env: {
           ...env,

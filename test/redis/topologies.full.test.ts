@@ -38,7 +38,7 @@ function openQueue(redisUrl: string, redisCa = '') {
     /** Enqueues a job, again until Redis takes it, and waits until it was consumed. */
     async untilDelivered(): Promise<void> {
       const sendId = `send-${(sent += 1)}`;
-      const enqueue = () => deliveryQueue.enqueue('deliver', [{ sendId }]);
+      const enqueue = () => deliveryQueue.enqueue('deliver', sendId);
       await until('an accepted job', enqueue, FAIL_OVER_MS_MAX);
       await until('a consumed job', () => done.includes(sendId), FAIL_OVER_MS_MAX);
       await deliveryQueue.ping();

@@ -8,7 +8,7 @@ import {
   openTestEnvironment,
   TEST_PEPPER,
   TEST_SECRET_KEY,
-  until,
+  untilQueueReady,
   type TestEnvironment,
 } from '@onecode/testing';
 import { contractCalls, type ContractCalls } from '@onecode/testing/contract-tests';
@@ -95,7 +95,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   });
   const server = createHttpServer(app, config);
   await listen(server, 0, '127.0.0.1');
-  await until('a ready delivery queue', () => deliveryQueue.isReady());
+  await untilQueueReady(deliveryQueue);
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
 

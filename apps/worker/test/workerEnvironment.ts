@@ -13,6 +13,7 @@ import {
   TestEnvironment,
   testRedisUrl,
   until,
+  untilQueueReady,
   type AnswerInstead,
   type LocalServer,
   type ProviderTap,
@@ -113,7 +114,7 @@ export class WorkerEnvironment extends TestEnvironment {
       delays: { sentMs: 0, deliveredMs: 0 },
     });
     this.tap = await startProviderTap(this.simulator.url, answerInstead);
-    await until('a ready delivery queue', () => this.#deliveryQueue.isReady());
+    await untilQueueReady(this.#deliveryQueue);
   }
 
   /** Closes everything. Stop the workers first. */
@@ -163,7 +164,7 @@ export class WorkerEnvironment extends TestEnvironment {
 
   /** Enqueues the job of a send. */
   enqueue = async (mode: Mode, sendId: string): Promise<void> => {
-    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', [{ sendId }]);
+    await this.#deliveryQueue.enqueue(mode === 'test' ? 'simulate' : 'deliver', sendId);
   };
 
   row = async (id: string): Promise<SendRecord> => {

@@ -1,15 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { JobsOptions, KeepJobs, Queue } from 'bullmq';
-import { openQueues, within, type JobData, type QueueName, type QueuesOptions } from './queues.js';
-import { ANSWER_MS_MAX } from './redis/connect.js';
+import { openQueues, type JobData, type QueueName, type QueuesOptions } from './queues.js';
 import { readRedisHealth } from './redis/health.js';
 
 /** How many finished jobs stay visible on the queue board, in seconds and number. */
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
-/** No caller waits longer for Redis: a job only wakes a worker, and a send is taken without one soon. */
-const ENQUEUE_MS_MAX = ANSWER_MS_MAX;
 /** The most jobs on their way to Redis, so that a frozen Redis does not fill our memory. */
 const ENQUEUES_MAX = 2_000;
 
@@ -18,14 +15,13 @@ export const REPORTS_PAUSE_MS = 200;
 
 /** Jobs that wake workers for sends and receipts. Redis may be down: a lost job costs a few seconds, never a send. */
 export interface DeliveryQueue {
-  isReady(): boolean;
   /**
-   * Enqueues a job for each of these sends. A send whose job is waiting or active gets no second one. Jobs that are enqueued in one turn of
-   * the event loop reach Redis in one round trip.
+   * Enqueues a job for a send. A send whose job is waiting or active gets no second one. Jobs that are enqueued in one turn of the event
+   * loop reach Redis in one round trip.
    *
-   * @returns whether Redis accepted the jobs; false is no error
+   * @returns whether Redis accepted the job; false is no error
    */
-  enqueue(queue: 'deliver' | 'simulate', sends: readonly { sendId: string }[]): Promise<boolean>;
+  enqueue(queue: 'deliver' | 'simulate', sendId: string): Promise<boolean>;
   /** Enqueues a job for the stored reports. Calls within `REPORTS_PAUSE_MS` of the last job share the next one. */
   enqueueReports(): Promise<boolean>;
   ping(): Promise<void>;
@@ -63,23 +59,22 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   };
   const add = (name: QueueName, jobs: readonly NewJob[]): Promise<boolean> => {
     jobsUnderWay += jobs.length;
-    const accepted = addToQueue(queues.of(name), jobs).then(
-      () => true,
-      () => false,
-    );
-    void accepted.finally(() => {
-      jobsUnderWay -= jobs.length;
-    });
-    return within(ENQUEUE_MS_MAX, accepted);
+    return addToQueue(queues.of(name), jobs)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        jobsUnderWay -= jobs.length;
+      });
   };
 
   return {
-    isReady: () => queues.isReady(),
-    async enqueue(name, sends) {
+    async enqueue(name, sendId) {
       if (!queues.isReady() || jobsUnderWay >= ENQUEUES_MAX) return false;
       const batch = batches.get(name) ?? openBatch(name);
       batches.set(name, batch);
-      for (const data of sends) batch.jobs.set(data.sendId, newJob(name, data));
+      batch.jobs.set(sendId, newJob(name, sendId));
       return batch.accepted;
     },
     enqueueReports() {
@@ -87,7 +82,7 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
       reportsJob ??= delay(Math.max(0, waitMs)).then(() => {
         reportsJob = null;
         reportsEnqueuedAt = performance.now();
-        return queues.isReady() && add('receipts', [newJob('receipts', {})]);
+        return queues.isReady() && add('receipts', [newJob('receipts')]);
       });
       return reportsJob;
     },
@@ -97,13 +92,12 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   };
 }
 
-function newJob(name: QueueName, data: JobData): NewJob {
-  const { sendId } = data;
+function newJob(name: QueueName, sendId?: string): NewJob {
   // A job for receipts that is enqueued while another one is active runs after it: the active one may have read too early.
   const deduplication = sendId === undefined ? { id: name, keepLastIfActive: true } : { id: sendId };
   return {
     name,
-    data,
+    data: sendId === undefined ? {} : { sendId },
     opts: { removeOnComplete: KEPT_COMPLETED, removeOnFail: KEPT_FAILED, deduplication },
   };
 }

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq';
 import { keyPrefix } from './redis/address.js';
 import { checkRedis } from './redis/check.js';
-import { ANSWER_MS_MAX, connectRedis, type RedisSource } from './redis/connect.js';
+import { connectRedis, type RedisSource } from './redis/connect.js';
 
 /** The queues. Jobs of `deliver` and `simulate` hold a send's id; those of `receipts` hold nothing. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
@@ -80,24 +80,8 @@ export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queue
     },
     async close() {
       closed = true;
-      await within(
-        ANSWER_MS_MAX,
-        Promise.all([...queues.values()].map((queue) => queue.close())).then(() => true),
-      );
+      await Promise.all([...queues.values()].map((queue) => queue.close()));
       connection.disconnect();
     },
   };
-}
-
-/** The answer, or false if it takes longer. */
-export async function within(ms: number, answer: Promise<boolean>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,12 @@
 import { REPORTS_PAUSE_MS, type DeliveryQueue, type JobData } from '@onecode/runtime';
-import { closedPort, startTcpProxy, startTcpServer, until, type TcpProxy } from '@onecode/testing';
+import {
+  closedPort,
+  startTcpProxy,
+  startTcpServer,
+  until,
+  untilQueueReady,
+  type TcpProxy,
+} from '@onecode/testing';
 import type { Job } from 'bullmq';
 import { openTestQueues } from './testQueues.js';
 
@@ -22,8 +29,8 @@ describe('a delivery queue', () => {
   });
   afterAll(() => queues.close());
 
-  const ONE = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000001' };
-  const TWO = { sendId: '01990c1e-7c5a-7d2b-9a53-000000000002' };
+  const ONE = '01990c1e-7c5a-7d2b-9a53-000000000001';
+  const TWO = '01990c1e-7c5a-7d2b-9a53-000000000002';
 
   /** Work that ends when the test releases it. */
   function heldWork() {
@@ -44,8 +51,9 @@ describe('a delivery queue', () => {
 
   describe('an enqueued job', () => {
     it('brings each send to its queue, in order', async () => {
-      expect(await deliveryQueue.enqueue('deliver', [ONE, TWO])).toBe(true);
-      expect(await deliveryQueue.enqueue('simulate', [TWO])).toBe(true);
+      const both = [deliveryQueue.enqueue('deliver', ONE), deliveryQueue.enqueue('deliver', TWO)];
+      expect(await Promise.all(both)).toEqual([true, true]);
+      expect(await deliveryQueue.enqueue('simulate', TWO)).toBe(true);
       const seen: unknown[] = [];
       const work = async (job: Job<JobData>): Promise<void> => void seen.push([job.queueName, job.data]);
       queues.consume('deliver', work);
@@ -53,14 +61,14 @@ describe('a delivery queue', () => {
       queues.consume('simulate', work);
       await until('3 jobs', () => seen.length === 3);
       expect(seen).toEqual([
-        ['deliver', { sendId: ONE.sendId }],
-        ['deliver', { sendId: TWO.sendId }],
-        ['simulate', { sendId: TWO.sendId }],
+        ['deliver', { sendId: ONE }],
+        ['deliver', { sendId: TWO }],
+        ['simulate', { sendId: TWO }],
       ]);
     });
 
     it('holds only the id of the send; for receipts it holds nothing', async () => {
-      await deliveryQueue.enqueue('deliver', [ONE]);
+      await deliveryQueue.enqueue('deliver', ONE);
       await deliveryQueue.enqueueReports();
       const jobs = await Promise.all(
         (['deliver', 'receipts'] as const).map(async (queue) => {
@@ -70,30 +78,34 @@ describe('a delivery queue', () => {
         }),
       );
       expect(jobs).toEqual([
-        { name: 'deliver', data: { sendId: ONE.sendId } },
+        { name: 'deliver', data: { sendId: ONE } },
         { name: 'receipts', data: {} },
       ]);
     });
 
     it('is not duplicated while the first one waits, from whichever process', async () => {
       const other = await queues.open();
-      await deliveryQueue.enqueue('deliver', [ONE, ONE]);
-      await Promise.all([deliveryQueue.enqueue('deliver', [ONE, TWO]), other.enqueue('deliver', [ONE])]);
+      await Promise.all([deliveryQueue.enqueue('deliver', ONE), deliveryQueue.enqueue('deliver', ONE)]);
+      await Promise.all([
+        deliveryQueue.enqueue('deliver', ONE),
+        deliveryQueue.enqueue('deliver', TWO),
+        other.enqueue('deliver', ONE),
+      ]);
       expect(await queues.waiting('deliver')).toHaveLength(2);
-      expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
+      expect(await deliveryQueue.enqueue('deliver', ONE)).toBe(true);
       expect(await queues.waiting('deliver')).toHaveLength(2);
     });
 
     it('is not duplicated while the first one is being processed', async () => {
       const { begun, work, release } = heldWork();
       queues.consume('deliver', work);
-      await deliveryQueue.enqueue('deliver', [ONE]);
+      await deliveryQueue.enqueue('deliver', ONE);
       await until('job 1', () => begun.length === 1);
-      expect(await deliveryQueue.enqueue('deliver', [ONE])).toBe(true);
-      await deliveryQueue.enqueue('deliver', [TWO]);
+      expect(await deliveryQueue.enqueue('deliver', ONE)).toBe(true);
+      await deliveryQueue.enqueue('deliver', TWO);
       release();
       await until('job 2', () => begun.length === 2);
-      expect(begun).toEqual([ONE.sendId, TWO.sendId]);
+      expect(begun).toEqual([ONE, TWO]);
       release();
       await until('the end of job 2', async () => (await completed('deliver')) === 2);
       expect(await queues.waiting('deliver')).toEqual([]);
@@ -132,7 +144,7 @@ describe('a delivery queue', () => {
   });
 
   it.each([
-    ['deliver', () => deliveryQueue.enqueue('deliver', [ONE])],
+    ['deliver', () => deliveryQueue.enqueue('deliver', ONE)],
     ['receipts', () => deliveryQueue.enqueueReports()],
   ] as const)('a job for %s can be enqueued again once the first one is done', async (queue, enqueue) => {
     const { begun, work, release } = heldWork();
@@ -147,8 +159,7 @@ describe('a delivery queue', () => {
 
   it('the number of finished jobs is bounded', async () => {
     queues.consume('deliver', async () => {});
-    const many = Array.from({ length: 1_200 }, (_, n) => ({ sendId: `send-${n}` }));
-    await deliveryQueue.enqueue('deliver', many);
+    await Promise.all(Array.from({ length: 1_200 }, (_, n) => deliveryQueue.enqueue('deliver', `send-${n}`)));
     await until('a queue without waiting jobs', async () => (await queues.waiting('deliver')).length === 0);
     await until(
       'a queue without active jobs',
@@ -159,10 +170,9 @@ describe('a delivery queue', () => {
 
   it('a delivery queue answers a ping, and enqueues nothing once it is closed', async () => {
     await expect(deliveryQueue.ping()).resolves.toBeUndefined();
-    await deliveryQueue.enqueue('deliver', [ONE]);
+    await deliveryQueue.enqueue('deliver', ONE);
     await deliveryQueue.close();
-    expect(deliveryQueue.isReady()).toBe(false);
-    expect(await deliveryQueue.enqueue('deliver', [TWO])).toBe(false);
+    expect(await deliveryQueue.enqueue('deliver', TWO)).toBe(false);
     await expect(deliveryQueue.ping()).rejects.toThrow('Redis is not connected');
   });
 });
@@ -176,7 +186,6 @@ describe('an outage of Redis', () => {
   });
   afterAll(() => queues.close());
 
-  const jobOf = (sendId: string) => [{ sendId }];
   /** An enqueue is abandoned after two seconds; an answer within this time did not wait for that. */
   const AT_ONCE_MS = 1_800;
   const IN_TIME_MS = 10_000;
@@ -197,15 +206,15 @@ describe('an outage of Redis', () => {
   async function openBehindProxy(): Promise<{ proxy: TcpProxy; deliveryQueue: DeliveryQueue }> {
     const proxy = await startProxy();
     const deliveryQueue = await queues.open(proxy.url);
-    await until('a ready delivery queue', () => deliveryQueue.isReady());
-    expect(await deliveryQueue.enqueue('deliver', jobOf('before'))).toBe(true);
+    await untilQueueReady(deliveryQueue);
+    expect(await deliveryQueue.enqueue('deliver', 'before')).toBe(true);
     return { proxy, deliveryQueue };
   }
 
   /** Enqueueing works again, and the job is in Redis. */
   async function expectRecovery(deliveryQueue: DeliveryQueue): Promise<void> {
     let enqueued = 0;
-    await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf(`after-${(enqueued += 1)}`)));
+    await until('an enqueued job', () => deliveryQueue.enqueue('deliver', `after-${(enqueued += 1)}`));
     const jobs = await Promise.all(
       (await queues.waiting('deliver')).map((id) =>
         queues.redis.hget(`${queues.prefix}:deliver:${id}`, 'data'),
@@ -221,8 +230,7 @@ describe('an outage of Redis', () => {
   ])('when %s', (_, start) => {
     it('opens, answers at once that it enqueued nothing, fails a ping, and closes', async () => {
       const deliveryQueue = await queues.open(urlAt(await start()));
-      expect(deliveryQueue.isReady()).toBe(false);
-      const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
+      const answer = deliveryQueue.enqueue('deliver', 'one');
       expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
       expect(await answer).toBe(false);
       expect(await deliveryQueue.enqueueReports()).toBe(false);
@@ -234,8 +242,13 @@ describe('an outage of Redis', () => {
   it('answers that it enqueued nothing while connections are refused, and recovers by itself', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     await proxy.refuse();
-    await until('a delivery queue that noticed', () => !deliveryQueue.isReady());
-    const answers = Array.from({ length: 50 }, () => deliveryQueue.enqueue('deliver', jobOf('lost')));
+    await until('a delivery queue that noticed', () =>
+      deliveryQueue.ping().then(
+        () => false,
+        () => true,
+      ),
+    );
+    const answers = Array.from({ length: 50 }, () => deliveryQueue.enqueue('deliver', 'lost'));
     expect(await msOf(Promise.all(answers))).toBeLessThan(AT_ONCE_MS);
     expect(new Set(await Promise.all(answers))).toEqual(new Set([false]));
     await proxy.open();
@@ -245,7 +258,7 @@ describe('an outage of Redis', () => {
   it('abandons an enqueue under way when the connection breaks', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
-    const answer = deliveryQueue.enqueue('deliver', jobOf('under-way'));
+    const answer = deliveryQueue.enqueue('deliver', 'under-way');
     await proxy.refuse();
     expect(await msOf(answer)).toBeLessThan(IN_TIME_MS);
     expect(await answer).toBe(false);
@@ -256,8 +269,8 @@ describe('an outage of Redis', () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
       const answers = [
-        deliveryQueue.enqueue('deliver', jobOf('one')),
-        deliveryQueue.enqueue('simulate', jobOf('two')),
+        deliveryQueue.enqueue('deliver', 'one'),
+        deliveryQueue.enqueue('simulate', 'two'),
         deliveryQueue.enqueueReports(),
       ];
       const ping = deliveryQueue.ping().then(
@@ -275,11 +288,9 @@ describe('an outage of Redis', () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
       const underWay = Promise.all(
-        Array.from({ length: 2_000 }, (_, number) =>
-          deliveryQueue.enqueue('deliver', jobOf(`frozen-${number}`)),
-        ),
+        Array.from({ length: 2_000 }, (_, number) => deliveryQueue.enqueue('deliver', `frozen-${number}`)),
       );
-      const oneMore = deliveryQueue.enqueue('deliver', jobOf('one-more')).then(() => 'one more');
+      const oneMore = deliveryQueue.enqueue('deliver', 'one-more').then(() => 'one more');
       expect(await Promise.race([underWay.then(() => 'under way'), oneMore])).toBe('one more');
       expect(new Set(await underWay)).toEqual(new Set([false]));
       await proxy.open();
@@ -289,7 +300,7 @@ describe('an outage of Redis', () => {
     it('closes in time', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
-      const answer = deliveryQueue.enqueue('deliver', jobOf('one'));
+      const answer = deliveryQueue.enqueue('deliver', 'one');
       expect(await msOf(deliveryQueue.close())).toBeLessThan(IN_TIME_MS);
       expect(await answer).toBe(false);
     });
@@ -308,7 +319,7 @@ describe('an outage of Redis', () => {
       queues.consume('deliver', async (job) => seen.push(job.data.sendId), proxy.url);
       await until('the job “before”', () => seen.includes('before'));
       proxy.abandon();
-      await until('an enqueued job', () => deliveryQueue.enqueue('deliver', jobOf('after')));
+      await until('an enqueued job', () => deliveryQueue.enqueue('deliver', 'after'));
       await until('the job “after”', () => seen.includes('after'));
     });
   });

@@ -7,7 +7,7 @@ import {
   type QueueName,
   type JobData,
 } from '@onecode/runtime';
-import { deleteKeys, testRedisUrl, until } from '@onecode/testing';
+import { deleteKeys, testRedisUrl, untilQueueReady } from '@onecode/testing';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 
@@ -45,7 +45,7 @@ export function openTestQueues(): TestQueues {
         onError: () => {},
       });
       opened.push(deliveryQueue);
-      if (other === undefined) await until('a ready delivery queue', () => deliveryQueue.isReady());
+      if (other === undefined) await untilQueueReady(deliveryQueue);
       return deliveryQueue;
     },
     consume(queue, work, other) {

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { until } from './until.js';
 
 /** The Redis that all tests share; the keys of each test begin with a prefix of its own. */
 export function testRedisUrl(): string {
@@ -52,4 +53,14 @@ async function valueOf(redis: Redis, key: string): Promise<unknown> {
     default:
       throw new Error(`Redis holds a value of the type ${type}, which this cannot read`);
   }
+}
+
+/** Waits until Redis answers a queue's ping. */
+export async function untilQueueReady(queue: { ping(): Promise<void> }): Promise<void> {
+  await until('an answer of Redis', () =>
+    queue.ping().then(
+      () => true,
+      () => false,
+    ),
+  );
 }
