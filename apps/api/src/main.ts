@@ -40,7 +40,7 @@ const DATABASE_TIMEOUTS = { connectionMs: 3_000, statementMs: 2_000 };
 const FLUSH_MS = 1_000;
 const KEY_USAGE_FLUSH_MS = 5_000;
 /** Somebody looks whether something is wrong, also where nothing watches the metrics. */
-const INCIDENTS_PAUSE_MS = 10_000;
+const INCIDENTS_PAUSE_MS = 20_000;
 
 await runProcess('api', async () => {
   const config = readApiConfig(process.env);

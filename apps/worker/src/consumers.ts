@@ -17,9 +17,9 @@ import { applyReports } from './reports.js';
 import { deliver, outcomeOf } from './sends/deliver.js';
 import { simulate } from './sends/simulate.js';
 
-/** After this, another worker takes the job of one that died. The send's own lease may end later. */
+/** Jobs of workers that died are found by a check after their lock. Their sends wait for neither: the delivery loop takes them. */
 const LOCK_MS = 10_000;
-const STALLED_CHECK_MS = 5_000;
+const STALLED_CHECK_MS = 30_000;
 
 /** An error that Redis and the queue board may keep: its kind and code. The original's message may quote parameters. */
 function withoutText(error: unknown): Error {

@@ -1,10 +1,10 @@
 import type { Database } from '@onecode/store/client';
 import { recordHeartbeat, type LoopName } from '@onecode/store/operations';
 
-/** Rounds come faster than the health page needs to know. */
-const RECORDED_MS = 2_000;
+/** Half of the time after which the health page finds a loop late. */
+const RECORDED_MS = 5_000;
 
-/** Wraps the rounds of a worker's loops: a round that ends well records a heartbeat, at most every two seconds for each loop. */
+/** Wraps the rounds of a worker's loops: a round that ends well records a heartbeat, at most every five seconds for each loop. */
 export function withHeartbeats(
   database: Database,
   workerId: string,

@@ -140,7 +140,7 @@ describe('a worker that stops', () => {
 });
 
 describe('the heartbeats of a worker’s loops', () => {
-  it('record successful rounds only, at most one in two seconds', async () => {
+  it('record successful rounds only, at most one in five seconds', async () => {
     const store = environment.db;
     await store.sql('truncate processes');
     const presence = createPresence(store.database, { kind: 'worker', release: '0.9.0' });

@@ -91,10 +91,10 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** Starts a loop, which goes on after a round that fails. @param pauseMs between the end of a round and the start of the next */
+/** Starts a loop, which continues after a round that fails. @param pauseMs between the end of a round and the start of the next */
 export function startLoop(
   round: () => Promise<void>,
-  pauseMs: number,
+  pauseMs: number | (() => number),
   onError: (error: unknown) => void,
 ): Loop {
   let stopped = false;
@@ -108,7 +108,7 @@ export function startLoop(
       }
       if (stopped) break;
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pauseMs);
+        const timer = setTimeout(resolve, typeof pauseMs === 'number' ? pauseMs : pauseMs());
         wake = () => {
           clearTimeout(timer);
           resolve();

@@ -43,14 +43,20 @@ function reasonOf(error: NodeJS.ErrnoException): string {
   return reason.length > REASON_LENGTH_MAX ? `${reason.slice(0, REASON_LENGTH_MAX)}…` : reason;
 }
 
-const WATCH_PAUSE_MS = 1_000;
+const WATCH_PAUSE_MS = 5_000;
+/** While a service has failed. */
+const FAILED_PAUSE_MS = 1_000;
 
 /**
  * Watches the services that a process uses, by the names under which people know them, and logs one warning when one fails and one when
  * it is back. A service that says itself why it cannot be used is believed at once; what else fails has to fail twice, because a
  * connection that breaks is replaced within a second, and only the next one may tell why. Later reasons are readiness's to say.
  */
-export function watchServices(log: Logger, services: ReadinessChecks): Loop {
+export function watchServices(
+  log: Logger,
+  services: ReadinessChecks,
+  pauseMs: number = WATCH_PAUSE_MS,
+): Loop {
   const failures = new Map<string, { since: number; isTold: boolean }>();
   const look = async (name: string, check: () => Promise<void>): Promise<void> => {
     const fault = await faultOf(check);
@@ -74,7 +80,7 @@ export function watchServices(log: Logger, services: ReadinessChecks): Loop {
       if (isFirst) isFirst = false;
       else await Promise.all(Object.entries(services).map(([name, check]) => look(name, check)));
     },
-    WATCH_PAUSE_MS,
+    () => (failures.size > 0 ? FAILED_PAUSE_MS : pauseMs),
     (error) => log.error({ err: error }, 'a round failed'),
   );
 }

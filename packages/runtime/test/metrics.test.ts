@@ -139,10 +139,11 @@ describe('watchServices', () => {
       () => Promise.resolve(),
       () => Promise.resolve(),
     ];
-    loop = watchServices(log, {
+    const services = {
       Redis: () => answers[Math.min(rounds++, answers.length - 1)]!(),
       PostgreSQL: () => Promise.resolve(),
-    });
+    };
+    loop = watchServices(log, services, 10);
     await until('all answers', () => rounds >= answers.length);
     expect(lines.map(({ msg, service, reason }) => [msg, service, reason])).toEqual([
       ['Redis cannot be used', 'Redis', 'connect ECONNREFUSED redis://[removed]@127.0.0.1:1'],

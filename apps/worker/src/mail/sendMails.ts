@@ -18,6 +18,8 @@ export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' |
   /** Null: this worker sends no mail. */
   mailer: Mailer | null;
   consoleUrl: string | null;
+  /** Whether some may be due: otherwise a round looks for none. */
+  hasMails?: () => boolean;
 };
 
 /**
@@ -26,12 +28,12 @@ export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' |
  * @param which `urgent`: a round that sends only urgent mails, so that these do not wait for a slow server to take others
  */
 export function createMailRound(context: MailContext, which: 'all' | 'urgent' = 'all'): () => Promise<void> {
-  const { database, mailer, releaseClaims } = context;
+  const { database, mailer, releaseClaims, hasMails = () => true } = context;
   let isNoted = false;
   return async () => {
     if (!isNoted) await noteMailSender(database, mailer?.from ?? null);
     isNoted = true;
-    if (mailer === null) return;
+    if (mailer === null || !hasMails()) return;
     while (!releaseClaims.aborted) {
       const mails = await takeDueMails(database, CONNECTIONS[which], which);
       const sent = await Promise.allSettled(mails.map((mail) => sendOne({ ...context, mailer }, mail)));

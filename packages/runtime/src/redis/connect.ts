@@ -2,10 +2,10 @@ import { Cluster, Redis, SentinelConnector, type RedisOptions } from 'ioredis';
 import { parseRedisAddress } from './address.js';
 
 /** How long Redis may take for an answer. */
-export const ANSWER_MS_MAX = 2_000;
+const ANSWER_MS_MAX = 2_000;
 
 /** How long a consumer blocks for a job before it asks Redis again. */
-export const BLOCK_SECONDS_MAX = 2;
+export const BLOCK_SECONDS_MAX = 5;
 
 /** Milliseconds before the next attempt to reach Redis. */
 const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
@@ -31,7 +31,7 @@ const USES = {
     ...COMMON,
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    socketTimeout: 2 * BLOCK_SECONDS_MAX * 1_000,
+    socketTimeout: BLOCK_SECONDS_MAX * 1_000 + ANSWER_MS_MAX,
   },
 } satisfies Record<string, RedisOptions>;
 

@@ -55,6 +55,7 @@ interface Timeouts {
 }
 
 const TIMEOUTS: Timeouts = { connectionMs: 3_000, statementMs: 5_000 };
+const IDLE_MS_MAX = 60_000;
 /** Milliseconds between the statement time-out and closing the connection as silent. */
 const SILENT_AFTER_MS = 500;
 
@@ -66,6 +67,8 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     max: options.connectionsMax,
     Client: servers.clientClass(),
     connectionTimeoutMillis: timeouts.connectionMs,
+    // Longer than the pauses of a process's loops: opening a connection costs PostgreSQL as much as many statements.
+    idleTimeoutMillis: IDLE_MS_MAX,
     keepAlive: true,
   });
   pool.on('error', onConnectionError);

@@ -1,3 +1,4 @@
+import { oncePerClient } from './batcher.js';
 import { pingDatabase, type Database } from './database.js';
 import { UnusableDatabase } from './errors.js';
 import { findSettingsFault } from './settings.js';
@@ -61,9 +62,16 @@ async function findLack(sql: Sql): Promise<string | null> {
   return `the role ${first.role} lacks rights on ${named.join(', ')}${more}: docs/deploy.md#the-database has the grants`;
 }
 
-/** Checks that PostgreSQL responds and that role and settings are sufficient. @throws Error with the reason */
+/** How long a passed check of role and settings counts: only operators change them. */
+const PASSED_MS = 30_000;
+const lastPassed = oncePerClient((_database: Database) => ({ at: -Infinity }));
+
+/** Checks that PostgreSQL responds, and at times that role and settings are sufficient. @throws Error with the reason */
 export async function checkDatabase(database: Database): Promise<void> {
   await pingDatabase(database);
+  const passed = lastPassed(database);
+  if (performance.now() - passed.at < PASSED_MS) return;
   const fault = await findRightsFault(database);
   if (fault !== null) throw new Error(fault);
+  passed.at = performance.now();
 }

@@ -1,4 +1,5 @@
 export * from './audit.js';
+export * from './dueWork.js';
 export * from './health.js';
 export * from './healthReader.js';
 export * from './heartbeats.js';

@@ -1,0 +1,30 @@
+import type { Database } from '../client/database.js';
+
+/** Kinds of work that the loops of workers do, and whether some is due, or will be within the next second. */
+export interface DueWork {
+  /** Sends that are due or wait for a sender. */
+  deliveries: boolean;
+  /** Stored reports of the provider: receipts, denials and changes. */
+  reports: boolean;
+  /** Senders about which the provider is to be asked. */
+  readings: boolean;
+  mails: boolean;
+  /** Events for accounts' webhooks. */
+  events: boolean;
+}
+
+/** Returns which kinds of work are due. It is the only statement that an idle worker issues every second. */
+export async function readDueWork({ sql }: Database): Promise<DueWork> {
+  const [due] = await sql.read<[DueWork]>`
+    with soon as materialized (select statement_timestamp() + interval '1 second' as at)
+    select
+      -- The order makes the plan use the index of due sends.
+      coalesce((select due_at from sends where due_at is not null order by due_at limit 1) <= soon.at, false)
+        or exists (select from sends where awaiting_sender) as deliveries,
+      exists (select from provider_reports where due_at <= soon.at) as reports,
+      exists (select from senders where removed_at is null and read_due_at <= soon.at) as readings,
+      exists (select from outbox where account_id is null and due_at <= soon.at) as mails,
+      exists (select from outbox where account_id is not null and due_at <= soon.at) as events
+    from soon`;
+  return due;
+}

@@ -1,0 +1,64 @@
+import { readDueWork, type DueWork } from '@onecode/store/operations';
+import { storeReports } from '@onecode/store/sends';
+import { buildCaller, buildSend, buildSender, useTestDatabase, type TestCaller } from '@onecode/testing';
+import { sendActions } from '../sends/sendActions.js';
+
+const store = useTestDatabase();
+const { waiting } = sendActions(store);
+
+const NOTHING: DueWork = { deliveries: false, reports: false, readings: false, mails: false, events: false };
+const read = (): Promise<DueWork> => readDueWork(store.database);
+
+let caller: TestCaller;
+beforeEach(async () => {
+  await store.sql('truncate sends, senders, provider_reports, outbox cascade');
+  caller = await buildCaller(store.database, 'live');
+});
+
+const occurredAt = new Date();
+const RECEIPT = {
+  messageId: 'wamid.1',
+  attempt: null,
+  status: 'delivered',
+  occurredAt,
+  failure: null,
+} as const;
+const REPORTS = { receipts: [RECEIPT], denials: [], changes: [] };
+const insertEntry = (columns: string, values: string) =>
+  store.sql(
+    `insert into outbox (id, event, kind, gives_up_at, recipient, ${columns})
+     values (gen_random_uuid(), 'e', 'k', now() + interval '1 day', ${values})`,
+  );
+
+it.each<[string, keyof DueWork, string, () => Promise<unknown>]>([
+  ['a send', 'deliveries', 'sends.due_at', () => buildSend(store.database, caller)],
+  ['a report', 'reports', 'provider_reports.due_at', () => storeReports(store.database, REPORTS, null)],
+  ['a reading', 'readings', 'senders.read_due_at', () => buildSender(store.database)],
+  ['a mail', 'mails', 'outbox.due_at', () => insertEntry('language', `'a@b.test', 'en'`)],
+  [
+    'an event',
+    'events',
+    'outbox.due_at',
+    async () => {
+      const { accountId } = caller;
+      await store.sql(
+        `insert into event_webhooks (account_id, url, sealed_secret) values ($1, 'https://a.test', '\\x00')`,
+        [accountId],
+      );
+      await insertEntry('account_id', `'${accountId}', '${accountId}'`);
+    },
+  ],
+])('readDueWork finds %s within the second before it is due: %s', async (_, work, column, make) => {
+  const [table, name] = column.split('.') as [string, string];
+  await make();
+  expect(await read()).toEqual({ ...NOTHING, [work]: true });
+  await store.sql(`update ${table} set ${name} = now() + interval '30 seconds'`);
+  expect(await read()).toEqual(NOTHING);
+  await store.sql(`update ${table} set ${name} = now() + interval '800 milliseconds'`);
+  expect(await read()).toEqual({ ...NOTHING, [work]: true });
+});
+
+it('readDueWork finds a send that waits for a sender before its code expires', async () => {
+  await waiting(caller);
+  expect(await read()).toEqual({ ...NOTHING, deliveries: true });
+});
