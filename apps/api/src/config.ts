@@ -37,7 +37,6 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
     WHATSAPP_APP_SECRET: secret(variable(parseAppSecrets)),
     WHATSAPP_VERIFY_TOKEN: secret(text()),
     QUEUE_PREFIX: text('onecode'),
-    DELIVERY_ATTEMPTS: wholeNumber(1, 20, 5),
     SHUTDOWN_DELAY_MS,
     LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
     ...TRACING,

@@ -58,7 +58,7 @@ describe('a wrong environment', () => {
       METRICS_PORT: '-1',
       CODE_PEPPER: 'bGVha2Vk==',
       SECRET_KEY: 'leaked leaked leaked leaked leaked!',
-      DELIVERY_ATTEMPTS: 'leaked',
+      DATABASE_CONNECTIONS: 'leaked',
       LOG_LEVEL: 'leaked',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'leaked:4318',
       OTEL_TRACES_SAMPLER: 'leaked',

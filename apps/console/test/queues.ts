@@ -30,7 +30,7 @@ export async function openTestQueues(prefix: string): Promise<TestQueues> {
         .multi()
         .lrem(`${key}:wait`, 1, id)
         .zadd(`${key}:failed`, finishedOn, id)
-        .hset(`${key}:${id}`, 'failedReason', reason, 'finishedOn', finishedOn, 'atm', 5)
+        .hset(`${key}:${id}`, 'failedReason', reason, 'finishedOn', finishedOn)
         .exec();
       return id;
     },

@@ -92,8 +92,6 @@ describe('while live delivery is held', () => {
   });
 
   it('hundreds wait without work, with no job in the queue, and each goes out once after the release', async () => {
-    // Those of earlier tests that wait in the queue for the end of their codes.
-    const jobsBefore = await jobsUnderWay(t);
     const keysBefore = (await keysOf(t.redis, t.prefix)).length;
     await t.sql('update senders set throughput = 1000 where id::text not in (select subject from stops)');
     await set(live);
@@ -103,7 +101,7 @@ describe('while live delivery is held', () => {
     for (const id of late) await waits(id);
     for (let round = 0; round < 3; round++) await t.sweep();
     expect(t.tap.requests).toEqual([]);
-    await until('a queue without their jobs', async () => (await jobsUnderWay(t)) === jobsBefore);
+    await until('a queue without their jobs', async () => (await jobsUnderWay(t)) === 0);
     // Only the finished jobs of the late ones and the queues' own keys are left.
     expect((await keysOf(t.redis, t.prefix)).length - keysBefore).toBeLessThan(60);
     await end(live);
@@ -111,14 +109,14 @@ describe('while live delivery is held', () => {
     expect(t.tap.requests).toHaveLength(200);
   });
 
-  it('no call begins after the messages with a permit were sent', async () => {
+  it('no call begins once the messages of the second before it have gone', async () => {
     const calls = () => t.tap.requests.length;
     await t.sql('update senders set throughput = 50 where id::text not in (select subject from stops)');
     await makeSends(t.environment, 150, { awaitingSender: true });
     await until('calls', () => calls() > 20);
     await set(live);
     const before = calls();
-    // Every other send waits again: those with a permit have used it.
+    // Every other send waits again: those with a send slot have used it.
     await until('all others waiting', async () => {
       const [row] = await t.sql<{ busy: number }>(
         `select count(*)::integer as busy from sends where status in ('queued', 'sending') and not awaiting_sender`,
@@ -127,7 +125,7 @@ describe('while live delivery is held', () => {
     });
     const made = calls();
     expect(made).toBeLessThan(150);
-    // Permits start at most half a second ahead: 23 of them, and the tenth of the throughput that may start at once. A busy worker calls late.
+    // Send slots lie at most a second ahead: 45 of them, and the tenth of the throughput that may go at once.
     expect(made - before).toBeLessThanOrEqual(50);
     for (let round = 0; round < 5; round++) await t.sweep();
     expect(calls()).toBe(made);

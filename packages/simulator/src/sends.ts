@@ -57,7 +57,7 @@ function judge(
   if (throttled) return throttled;
   const stopped = ACCOUNT_ERROR[business.account(wabaId).condition] ?? SENDER_ERROR[status];
   if (stopped !== undefined) return metaError(stopped);
-  return limits.take(phoneNumberId, wanted.to) ?? wanted;
+  return limits.take(phoneNumberId) ?? wanted;
 }
 
 /** What a business account in this condition answers to every send. */

@@ -8,8 +8,6 @@ const MEMBERS = {
   deliveredMs: delay,
   /** `null`: a message is read only when the person marks it. */
   readMs: orNull(delay),
-  /** One message every 6 s to the same recipient, after a burst of 45 (error 131056). */
-  pairLimit: yesOrNo,
   /** 80 messages a second for each sender (error 130429). */
   senderLimit: yesOrNo,
 };
@@ -24,7 +22,6 @@ const DEFAULTS: SettingValues = {
   sentMs: 300,
   deliveredMs: 900,
   readMs: null,
-  pairLimit: false,
   senderLimit: false,
 };
 

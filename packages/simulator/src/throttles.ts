@@ -150,22 +150,17 @@ class Buckets {
   }
 }
 
-/** Meta's two limits on sending, each only while its setting is on. */
+/** Meta's limit of a sender, only while its setting is on. */
 export class Limits {
-  readonly #pairs = new Buckets(45, 6000);
   readonly #senders = new Buckets(80, 1000 / 80);
   constructor(readonly settings: Settings) {}
 
   /** Counts one message at a moment in milliseconds; the refusal when a limit is reached. */
-  take(sender: string, to: string, now = performance.now()): MetaError | null {
-    const limits = this.settings.current;
-    if (limits.senderLimit && !this.#senders.take(sender, now)) return senderLimit();
-    if (limits.pairLimit && !this.#pairs.take(`${sender} ${to}`, now)) return metaError(CODES.pair);
-    return null;
+  take(sender: string, now = performance.now()): MetaError | null {
+    return this.settings.current.senderLimit && !this.#senders.take(sender, now) ? senderLimit() : null;
   }
 
   reset(): void {
-    this.#pairs.clear();
     this.#senders.clear();
   }
 }

@@ -38,13 +38,12 @@ describe('the control interface', () => {
 
   it('changes the settings that are named, and none when anything is wrong, which it says', async () => {
     const simulator = await start({ delays: {} });
-    const changed = await control(simulator, 'PUT', 'settings', { readMs: 5, pairLimit: true });
+    const changed = await control(simulator, 'PUT', 'settings', { readMs: 5, senderLimit: true });
     const expected = {
       sentMs: 300,
       deliveredMs: 900,
       readMs: 5,
-      pairLimit: true,
-      senderLimit: false,
+      senderLimit: true,
     };
     expect(changed.json).toEqual(expected);
     const wrong = await control(simulator, 'PUT', 'settings', { sentMs: 1, deliveredMs: -1, colour: 1 });

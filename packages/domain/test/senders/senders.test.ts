@@ -1,13 +1,4 @@
-import {
-  retryDelayMs,
-  ACCESS_TOKEN,
-  SENDER_PATTERNS,
-  SENDER_TEMPLATE_INITIAL,
-  settleDelayMs,
-  type RetryPolicy,
-} from '@onecode/domain';
-import fc from 'fast-check';
-import { POLICY, retryable, UNKNOWN } from '../sends/sendFixtures.js';
+import { ACCESS_TOKEN, SENDER_PATTERNS, SENDER_TEMPLATE_INITIAL } from '@onecode/domain';
 
 describe('the fields of a sender', () => {
   it.each([
@@ -38,58 +29,4 @@ describe('the fields of a sender', () => {
   ])('token: is %j allowed? %s', (text, isAllowed) => {
     expect(ACCESS_TOKEN.test(text)).toBe(isAllowed);
   });
-});
-
-const WAIT_MS_MAX = 900_000;
-const policy = fc.record<RetryPolicy>({
-  attemptsMax: fc.integer({ min: 1, max: 12 }),
-  backoffMs: fc.integer({ min: 1, max: 60_000 }),
-});
-const attempt = fc.integer({ min: 1, max: 12 });
-const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-
-describe('the wait after an attempt', () => {
-  /** A send whose nth call was just made; `limited` of them met a limit, which uses no attempt. */
-  const called = (n: number, limited = 0) => ({ attempts: n - limited, attemptNumber: n });
-
-  it('is whole milliseconds, doubles from the back-off to 15 minutes, with up to half of it as jitter', () => {
-    fc.assert(
-      fc.property(policy, attempt, random, (given, n, chance) => {
-        const least = given.backoffMs * 2 ** (n - 1);
-        for (const plain of [UNKNOWN, retryable(), retryable({ throttled: 'sender' })]) {
-          const delay = retryDelayMs(given, called(n), plain, chance);
-          expect(Number.isInteger(delay)).toBe(true);
-          expect(delay).toBeGreaterThanOrEqual(Math.min(WAIT_MS_MAX, least));
-          expect(delay).toBeLessThanOrEqual(Math.min(WAIT_MS_MAX, Math.round(least * 1.5)));
-        }
-      }),
-    );
-  });
-
-  it('uses the whole of its jitter', () => {
-    expect(retryDelayMs(POLICY, called(3), UNKNOWN, 0)).toBe(4000);
-    expect(retryDelayMs(POLICY, called(3), UNKNOWN, 0.5)).toBe(5000);
-    expect(retryDelayMs(POLICY, called(3), UNKNOWN, 1 - Number.EPSILON)).toBe(6000);
-  });
-
-  it('is 4^n seconds after the nth limit of a sender and a recipient, 256 at most, with the same jitter', () => {
-    const limit = retryable({ throttled: 'pair' });
-    const waits = [1, 2, 3, 4, 5].map((n) => retryDelayMs(POLICY, called(n, n - 1), limit, 0));
-    expect(waits).toEqual([4_000, 16_000, 64_000, 256_000, 256_000]);
-    expect(retryDelayMs(POLICY, called(3), limit, 0.5)).toBe(5_000);
-    expect(
-      retryDelayMs(POLICY, called(1), retryable({ throttled: 'pair', retryAfterSeconds: 10 }), 0.5),
-    ).toBe(10_000);
-  });
-
-  it('is never shorter than what the provider asked for, fifteen minutes at most', () => {
-    expect(retryDelayMs(POLICY, called(1), retryable({ retryAfterSeconds: 10 }), 0.9)).toBe(10_000);
-    expect(retryDelayMs(POLICY, called(5), retryable({ retryAfterSeconds: 10 }), 0)).toBe(16_000);
-    expect(retryDelayMs(POLICY, called(1), retryable({ retryAfterSeconds: 86_400 }), 0)).toBe(WAIT_MS_MAX);
-  });
-});
-
-it('the wait for a receipt after the last attempt is the next step of the back-off, 15 minutes at most', () => {
-  expect(settleDelayMs(POLICY)).toBe(32_000);
-  expect(settleDelayMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
 });

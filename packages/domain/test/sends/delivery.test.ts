@@ -94,7 +94,7 @@ describe('a claim (the model and postponeOrFail)', () => {
     },
   );
 
-  it('without a sender waits in its status until the deadline, uses no attempt, and can be woken', () => {
+  it('without a sender waits in its status until the deadline, uses no attempt, and can become due', () => {
     const decision = claim(liveSend(), NOW, offer(noSlot));
     expect(decision.result).toEqual({ kind: 'no_sender' });
     const after = written(liveSend(), decision);
@@ -105,8 +105,8 @@ describe('a claim (the model and postponeOrFail)', () => {
       awaitingSender: true,
       dueAt: at(LIFE_SECONDS),
     });
-    const woken = { ...after, awaitingSender: false, dueAt: NOW };
-    expect(claim(woken, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 1 });
+    const due = { ...after, awaitingSender: false, dueAt: NOW };
+    expect(claim(due, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 1 });
   });
 
   it('without a sender keeps a send that was routed before as sending', () => {

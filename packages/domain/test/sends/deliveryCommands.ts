@@ -145,15 +145,15 @@ const passesUntil = (field: 'dueAt' | 'expiresAt', offsetMs: number): Command =>
   toString: () => `time passes until ${field} ${offsetMs} ms`,
 });
 
-/** Something makes a waiting send due. */
-const wakes: Command = {
+/** Makes a waiting send due. */
+const becomesDue: Command = {
   check: () => true,
   run(model, real) {
     if (real.send.awaitingSender && real.now < real.send.expiresAt)
       real.send = { ...real.send, awaitingSender: false, dueAt: real.now };
     check(model, real);
   },
-  toString: () => 'wake',
+  toString: () => 'a waiting send becomes due',
 };
 
 const index = fc.nat({ max: 7 });
@@ -186,7 +186,7 @@ export const step = [
   anyDelivery,
   anyWait,
   fc.integer({ min: 1, max: 20_000 }).map(passes),
-  fc.constant(wakes),
+  fc.constant(becomesDue),
   fc.constant(releasesClaim),
   fc.boolean().map(guesses),
 ];

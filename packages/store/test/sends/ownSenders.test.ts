@@ -144,9 +144,9 @@ it('many takers at once claim each send once, by a sender that may serve it, and
   );
   const taken: Send[] = [];
   const takeAll = async (database: Database, n: number): Promise<void> => {
-    const door = openDeliveries(database, TERMS);
+    const deliveries = openDeliveries(database, TERMS);
     const mine = direct.filter((_, position) => position % databases.length === n);
-    const jobs = await Promise.all(mine.map((id) => door.take(id)));
+    const jobs = await Promise.all(mine.map((id) => deliveries.take(id)));
     taken.push(...jobs.flatMap((one) => (one?.outcome === 'claimed' ? [one.send] : [])));
     // All but those of the slow sender.
     while (count(taken, second) + count(taken, third) < 2 * 65) taken.push(...(await takeDue(9, database)));

@@ -41,24 +41,24 @@ describe('sends that wait for a sender', () => {
   const { age, ...actions } = sendActions(store);
 
   const waiting = (wishes: SendOptions = {}) => actions.waiting(live, wishes);
-  const wake = async (limit = 100) => (await takeDue(limit)).length;
+  const countTaken = async (limit = 100) => (await takeDue(limit)).length;
   const isAwaiting = async (id: string) =>
     (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
 
-  it('stay asleep while every sender is stopped for their language, and the others are woken', async () => {
+  it('wait while every sender is blocked for their language, and the others are taken', async () => {
     const { id: senderId } = await buildSender(store.database);
     const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
     await stopSender(store.database, { id: senderId }, { onlyFor: 'en' });
-    expect(await wake()).toBe(1);
+    expect(await countTaken()).toBe(1);
     expect([await isAwaiting(english), await isAwaiting(portuguese)]).toEqual([true, false]);
     await resumeSender(store.database, TEST_ACTOR, senderId);
-    expect(await wake()).toBe(1);
+    expect(await countTaken()).toBe(1);
     expect(await isAwaiting(english)).toBe(false);
   });
 
   it('are claimed once by a new sender', async () => {
     const id = await waiting();
-    expect(await wake()).toBe(0);
+    expect(await countTaken()).toBe(0);
     const { id: senderId, number } = await buildSender(store.database);
     const [taken] = await takeDue();
     expect(taken).toMatchObject({
@@ -76,23 +76,23 @@ describe('sends that wait for a sender', () => {
     );
     // Whoever finds it after a crash needs no waiting for its deadline.
     expect(taken!.dueAt).toEqual(taken!.claimedAt);
-    expect(await wake()).toBe(0);
+    expect(await countTaken()).toBe(0);
   });
 
   it('are taken only by a sender that may message their country', async () => {
     const id = await waiting();
     const sender = await buildSender(store.database);
     await stopSender(store.database, sender, { onlyFor: 'BR' });
-    expect(await wake()).toBe(0);
+    expect(await countTaken()).toBe(0);
     const other = await buildSender(store.database);
     await stopSender(store.database, other, { onlyFor: 'US' });
-    expect(await wake()).toBe(1);
+    expect(await countTaken()).toBe(1);
     expect(await isAwaiting(id)).toBe(false);
     await pauseSender(store.database, TEST_ACTOR, other.id);
     await waiting();
-    expect(await wake()).toBe(0);
+    expect(await countTaken()).toBe(0);
     await endStops(store.database);
-    expect(await wake()).toBe(1);
+    expect(await countTaken()).toBe(1);
   });
 
   it('of no country are taken by any sender', async () => {
@@ -100,14 +100,14 @@ describe('sends that wait for a sender', () => {
     await store.sql('update sends set country = null where id = $1', [id]);
     const sender = await buildSender(store.database);
     await stopSender(store.database, sender, { onlyFor: 'BR' });
-    expect(await wake()).toBe(1);
+    expect(await countTaken()).toBe(1);
   });
 
   it('are taken newest first within an account, up to the limit', async () => {
     const [newer, older] = [await waiting(), await waiting()];
     await age(older, 60);
     await buildSender(store.database);
-    expect(await wake(1)).toBe(1);
+    expect(await countTaken(1)).toBe(1);
     expect([await isAwaiting(newer), await isAwaiting(older)]).toEqual([false, true]);
   });
 
@@ -115,45 +115,47 @@ describe('sends that wait for a sender', () => {
     const id = await waiting();
     await age(id, 571);
     await buildSender(store.database);
-    expect(await wake()).toBe(0);
+    expect(await countTaken()).toBe(0);
     await age(id, -3);
-    expect(await wake()).toBe(1);
+    expect(await countTaken()).toBe(1);
   });
 
   it('are left to their end once their deadline has come', async () => {
     const id = await waiting();
     await age(id, 600);
     await buildSender(store.database);
-    expect(await wake()).toBe(0);
+    expect(await countTaken()).toBe(0);
     expect(await isAwaiting(id)).toBe(true);
   });
 
-  it('are the only ones that are woken', async () => {
+  it('are taken without new sends, which are left to their jobs', async () => {
     const id = await buildSend(store.database, live);
     await buildSender(store.database);
-    expect(await wake()).toBe(0);
+    expect(await countTaken()).toBe(0);
     expect((await findSend(store.database, live.accountId, id))!.send.dueAt).not.toBeNull();
   });
 
   it('are taken once by several sweeps at once', async () => {
     for (let n = 0; n < 40; n++) await waiting();
     await buildSender(store.database);
-    const woken = await Promise.all(Array.from({ length: 6 }, () => wake(15)));
-    const rest = await wake(100);
-    expect(woken.reduce((sum, count) => sum + count, rest)).toBe(40);
+    const taken = await Promise.all(Array.from({ length: 6 }, () => countTaken(15)));
+    const rest = await countTaken(100);
+    expect(taken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 
-  it('are taken as far as there are slots, however many callers wake at once, newest first', async () => {
+  it('are taken as far as there are slots, however many callers take at once, newest first', async () => {
     const ids = [];
     for (let n = 0; n < 30; n++) ids.push(await waiting({ recipient: `+55119876543${10 + n}` }));
     await buildSender(store.database, { throughput: 10 });
     const begun = performance.now();
-    const woken = (await Promise.all(Array.from({ length: 6 }, () => wake()))).reduce((sum, n) => sum + n);
+    const taken = (await Promise.all(Array.from({ length: 6 }, () => countTaken()))).reduce(
+      (sum, n) => sum + n,
+    );
     // One at once and four more, one every ninth of a second, and one more for each ninth that passed meanwhile.
-    expect(woken).toBeGreaterThanOrEqual(5);
-    expect(woken).toBeLessThanOrEqual(6 + Math.ceil((performance.now() - begun) / (1_000 / 9)));
+    expect(taken).toBeGreaterThanOrEqual(5);
+    expect(taken).toBeLessThanOrEqual(6 + Math.ceil((performance.now() - begun) / (1_000 / 9)));
     const left = await store.sql<{ id: string }>('select id from sends where awaiting_sender');
-    expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -woken).toSorted());
+    expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -taken).toSorted());
   });
 
   it('are taken for slots that others leave', async () => {
@@ -162,7 +164,7 @@ describe('sends that wait for a sender', () => {
     await store.sql(
       `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '350 milliseconds' from senders`,
     );
-    expect(await wake()).toBe(2);
+    expect(await countTaken()).toBe(2);
   });
 });
 
@@ -362,8 +364,8 @@ describe('the send of a job', () => {
 
   it('is claimed by one of many jobs at once', async () => {
     const id = await buildSend(store.database, caller);
-    const doors = Array.from({ length: 10 }, () => openDeliveries(store.database, TERMS));
-    const taken = await Promise.all(doors.map((door) => door.take(id)));
+    const workers = Array.from({ length: 10 }, () => openDeliveries(store.database, TERMS));
+    const taken = await Promise.all(workers.map((worker) => worker.take(id)));
     expect(taken.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
@@ -378,8 +380,8 @@ describe('the send of a job', () => {
 
   it('takes a slot of its own, a quarter of a second ahead at most, and waits where there is none', async () => {
     await store.sql('update senders set throughput = 10');
-    const door = openDeliveries(store.database, TERMS);
-    const taken = await Promise.all((await many(12)).map((id) => door.take(id)));
+    const deliveries = openDeliveries(store.database, TERMS);
+    const taken = await Promise.all((await many(12)).map((id) => deliveries.take(id)));
     const waits = taken.flatMap((one) => (one?.outcome === 'claimed' ? [one.waitMs] : []));
     expect([3, 4]).toContain(waits.length);
     expect(new Set(waits).size).toBe(waits.length);
@@ -457,8 +459,8 @@ describe('the send of a job', () => {
     const holder = await store.connect();
     await holder.query('begin');
     await holder.query('select from sends where id = $1 for no key update', [held]);
-    const door = openDeliveries(store.database, TERMS);
-    expect(await Promise.all([held!, free!].map((id) => door.take(id)))).toMatchObject([
+    const deliveries = openDeliveries(store.database, TERMS);
+    expect(await Promise.all([held!, free!].map((id) => deliveries.take(id)))).toMatchObject([
       undefined,
       { outcome: 'claimed' },
     ]);
@@ -508,8 +510,8 @@ describe('the send of a job', () => {
         for (const [n, one] of made.entries()) await set(ids[n]!, columnsOf(one, sender));
         const before = new Map<string, Send>();
         for (const id of ids) before.set(id, (await findSend(store.database, caller.accountId, id))!.send);
-        const door = openDeliveries(store.database, TERMS);
-        const taken = await Promise.all(ids.map((id) => door.take(id)));
+        const deliveries = openDeliveries(store.database, TERMS);
+        const taken = await Promise.all(ids.map((id) => deliveries.take(id)));
         for (const [n, id] of ids.entries()) {
           const one = taken[n];
           const send = before.get(id)!;
