@@ -268,7 +268,7 @@ export class FaultCluster {
 
 /** Errors of an unavailable or slow service, and those that a rule of the simulator causes. */
 const OUTAGES = [
-  /Connection terminated|Server has closed the connection/i,
+  /Connection terminated|Client has encountered a connection error|Server has closed the connection/i,
   /connection timeout|read timeout|statement timeout|timed out|timeout exceeded when trying to connect/i,
   /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/,
   /ConnectionClosed|DatabaseNotReachable|SocketTimeout|TooManyConnections/,

@@ -48,7 +48,7 @@ export function isLostConnection(error: Error): boolean {
   return (
     /^(?:08|57P)/.test(readSqlState(error) ?? '') ||
     /^(?:ECONNRESET|EPIPE|ETIMEDOUT)$/.test(String((error as NodeJS.ErrnoException).code)) ||
-    error.message === 'Connection terminated unexpectedly'
+    /^Connection terminated unexpectedly$|^Client has encountered a connection error/.test(error.message)
   );
 }
 
@@ -61,7 +61,7 @@ const FAULTS: readonly [RegExp, string][] = [
   ],
   [/^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|P1001)$/, 'the database cannot be reached'],
   [/^(?:ETIMEDOUT|P1008)$|^Connection terminated/, 'the database does not answer'],
-  [/^(?:ECONNRESET|P1017)$/, 'the database closed the connection'],
+  [/^(?:ECONNRESET|P1017)$|^Client has encountered a connection error/, 'the database closed the connection'],
   [
     /CERT|CRL|ISSUER|LEAF|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|^ERR_(?:TLS|SSL)|SSL connection|^P1011$/,
     'the database and this process agree on no TLS, or on no certificate',
