@@ -47,7 +47,7 @@ export async function readReportedSends(
       a.sender_id as "senderId", (select phone_number_id from senders where id = a.sender_id) as "phoneNumberId",
       a.started_at as "startedAt", a.outcome, s.recipient_key as "recipientKey", array(
         select o.number from attempts o where o.send_id = s.id and o.outcome = 'accepted'
-      ) as "acceptedNumbers"
+      )::integer[] as "acceptedNumbers"
     from unnest(
       ${receipts.map(({ attempt }) => attempt?.sendId ?? null)}::uuid[],
       ${receipts.map(({ attempt }) => attempt?.number ?? null)}::smallint[],
