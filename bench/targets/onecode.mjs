@@ -26,7 +26,7 @@ const FILLERS = 2;
 /** Leaves sends as a worker would whose messages the provider has accepted. */
 const ACCEPT = `
   with accepted as (
-    update sends s set status = 'sent', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1, attempt_number = 1,
+    update sends s set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = r.number, sender_id = r.id, attempts = 1, attempt_number = 1,
       due_at = null, sent_at = clock_timestamp(), version = version + 2
     from unnest($1::uuid[], $2::text[]) as created (id, message_id), (select id, number from senders order by id limit 1) r
     where s.id = created.id returning s.id, s.sender_id, created.message_id

@@ -72,16 +72,14 @@ export interface SendRow {
   chargedFrom: 'free_quota' | 'credit' | null;
   hasSealedCode: boolean;
   status: string;
+  phase: string;
   verification: string;
   wrongGuesses: number;
   attempts: number;
   /** How many calls were claimed. */
   attemptNumber: number;
   isClaimed: boolean;
-  awaitingSender: boolean;
   dueAt: number | null;
-  /** Since when the send has to go out again, because its message was lost. */
-  lostAt: number | null;
   createdAt: number;
   expiresAt: number;
   sentAt: number | null;

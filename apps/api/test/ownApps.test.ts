@@ -69,7 +69,7 @@ async function message(
   const messageId = `wamid.${randomUUID()}`;
   if (leaves === 'leaves')
     await api.db.sql(
-      `update sends set status = 'sending', sender_id = $2, channel = 'whatsapp', from_number = '+15550783881', attempts = 1, attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'
+      `update sends set status = 'sending', phase = 'calling', sender_id = $2, channel = 'whatsapp', from_number = '+15550783881', attempts = 1, attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'
        where id = $1`,
       [sendId, id],
     );

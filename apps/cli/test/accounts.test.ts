@@ -318,7 +318,7 @@ describe('the ledger', () => {
     await store.sql('update accounts set credits = credits + 1 where id = $1', [accountId]);
     await store.sql(`update ledger_entries set bucket = 'credit' where send_id = $1`, [sent]);
     await store.sql(
-      `update sends set status = 'failed', failure_reason = 'attempts_exhausted', failed_at = now(), due_at = null, sealed_code = null
+      `update sends set status = 'failed', phase = 'done', failure_reason = 'attempts_exhausted', failed_at = now(), due_at = null, sealed_code = null
        where id = $1`,
       [failed],
     );

@@ -194,7 +194,7 @@ describe('send show', () => {
       status: 'queued',
       verification: 'pending',
       guesses_left: 5,
-      awaiting_sender: false,
+      phase: 'ready',
       created_at: TIME,
       expires_at: TIME,
       attempts: [],

@@ -140,7 +140,7 @@ describe('the job of a send', () => {
     const id = await sendWith({ error: 131057 });
     // While it is active, no second job is taken for it.
     await jobOf(id, 'completed');
-    await t.until(id, (row) => row.awaiting_sender);
+    await t.until(id, (row) => row.phase === 'waiting');
     await t.age(id, 3_600);
     await t.enqueue('live', id);
     const job = await until('a job that found the end of the code', async () =>

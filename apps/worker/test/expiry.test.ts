@@ -64,12 +64,12 @@ describe('a code that was verified before its message left', () => {
     await t.reset();
     const caller = await t.newCaller('live', { credits: 2 });
     const [verified, locked] = [await t.send(caller), await t.send(caller)];
-    for (const id of [verified, locked]) await t.until(id, (row) => row.awaiting_sender);
+    for (const id of [verified, locked]) await t.until(id, (row) => row.phase === 'waiting');
     await verify(verified);
     for (let nth = 0; nth < GUESSES_MAX; nth++) await guessCode(t.database, locked, false);
     for (const id of [verified, locked]) {
       const row = await t.until(id, 'failed');
-      expect(row).toMatchObject({ ...FAILED, awaiting_sender: false });
+      expect(row).toMatchObject({ ...FAILED, phase: 'done' });
       expect(row.failed_at!.getTime()).toBeLessThan(row.expires_at.getTime());
     }
   });

@@ -10,26 +10,26 @@ interface ManySends {
   recipientsFrom?: number;
   /** A new one with so many credits; unless given, any. */
   caller?: TestCaller;
-  /** Whether they already wait for a sender, so that they need not be enqueued. */
-  awaitingSender?: boolean;
+  /** `waiting`: they wait for a sender, and need not be enqueued. */
+  phase?: 'ready' | 'waiting';
 }
 
 /** Inserts many live sends in one statement, as if each had been created. @returns their ids, oldest first */
 export async function makeSends(
   environment: WorkerEnvironment,
   count: number,
-  { recipientsFrom = 70_000_000, awaitingSender = false, ...rest }: ManySends = {},
+  { recipientsFrom = 70_000_000, phase = 'ready', ...rest }: ManySends = {},
 ): Promise<string[]> {
   const caller = rest.caller ?? (await environment.newCaller('live', { freeQuota: 0, credits: count }));
   const ids = Array.from({ length: count }, () => newId());
   await environment.db.sql(
     `with made as (
        insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
-         locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
+         locale, charged_from, code_hash, sealed_code, phase, due_at, created_at, expires_at)
        select id, gen_random_uuid(), $1, $2, 'live', n, number, '1:' || lpad(ltrim(number, '+'), 22, '0'), 'BR', 'pt-BR', 'credit', hash, box, $3,
          due, now(), now() + interval '10 minutes'
        from unnest($4::uuid[], $5::bytea[], $6::bytea[]) with ordinality as t (id, hash, box, n),
-         lateral (select case when $3 then now() + interval '10 minutes' else now() end as due,
+         lateral (select case when $3 = 'waiting' then now() + interval '10 minutes' else now() end as due,
            '+55119' || (${recipientsFrom} + n) as number) as d
        returning id
      ), entries as (
@@ -41,7 +41,7 @@ export async function makeSends(
     [
       caller.accountId,
       caller.applicationId,
-      awaitingSender,
+      phase,
       ids,
       ids.map((id) => Buffer.from(hashCode(TEST_PEPPER, id, CODE))),
       ids.map((id) => Buffer.from(seal(TEST_SECRET_KEY, id, CODE))),

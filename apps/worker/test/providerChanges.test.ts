@@ -49,7 +49,7 @@ describe('what the provider tells by webhook', () => {
       { source: 'webhook', reason: expect.stringContaining('PAUSED') },
     ]);
     const english = await send('en');
-    await t.until(english, (row) => row.awaiting_sender);
+    await t.until(english, (row) => row.phase === 'waiting');
     await t.until(await send('pt-BR'), 'delivered');
     expect(await t.attempts(english)).toEqual([]);
 

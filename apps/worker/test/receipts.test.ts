@@ -6,6 +6,7 @@ import { setAppSecret } from '@onecode/store/senders';
 import { storeReports } from '@onecode/store/sends';
 import { buildCaller, buildSender, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
+import { makeSends } from './manySends.js';
 import { useWorker } from './testWorker.js';
 import type { SendRecord } from './workerEnvironment.js';
 
@@ -60,7 +61,7 @@ describe('receipts', () => {
       id,
       ({ status, claimed_until }) => status === 'delivered' && claimed_until === null,
     );
-    expect(row).toMatchObject({ sealed_code: null, due_at: null });
+    expect(row).toMatchObject({ phase: 'done', sealed_code: null });
     expect(row.sent_at).not.toBeNull();
     expectOrder(row);
     const [message] = t.simulator.messages();
@@ -161,7 +162,7 @@ describe('receipts', () => {
 
       const counted = async (): Promise<number> => {
         const rows = await Promise.all(ids.map((id) => t.row(id)));
-        return rows.filter(({ status, lost_at }) => status === 'failed' || lost_at !== null).length;
+        return rows.filter(({ status, phase }) => status === 'failed' || phase !== 'unconfirmed').length;
       };
       expect(await counted()).toBe(5);
       expect((await t.units(caller.accountId)).returned).toHaveLength(failure.kind === 'recipient' ? 5 : 0);
@@ -201,17 +202,19 @@ describe('receipts', () => {
   });
 
   it('arrive a thousand in one post, and all are applied', async () => {
-    const { id } = await sentSend();
+    const { sender_id: senderId } = await t.row((await sentSend()).id);
     const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
+    const caller = await t.newCaller('live', { freeQuota: 0, credits: 1000 });
+    const sendIds = await makeSends(t.environment, 1000, { caller });
     await t.sql(
-      `with copies as (
-         insert into sends select (jsonb_populate_record(s, jsonb_build_object(
-           'id', gen_random_uuid(), 'application_number', 1000 + n
-         ))).* from sends s, generate_series(1, 1000) n where s.id = $1 returning id, sender_id, application_number
+      `with accepted as (
+         update sends set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = '+15550783881', sender_id = $1,
+           sent_at = created_at, due_at = null
+         where id = any ($2)
        )
        insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
-       select id, 1, sender_id, 'accepted', ($2::text[])[application_number - 1000], now(), now() from copies`,
-      [id, ids.map(messageIdOf)],
+       select id, 1, $1, 'accepted', message_id, now(), now() from unnest($2::uuid[], $3::text[]) as t (id, message_id)`,
+      [senderId, sendIds, ids.map(messageIdOf)],
     );
     const statuses = ids.map((messageId) => ({
       id: messageId,
@@ -228,7 +231,7 @@ describe('receipts', () => {
     await until('a thousand deliveries', async () => {
       const [row] = await t.sql<{ count: number }>(
         "select count(*)::integer from sends where account_id = $1 and status = 'delivered'",
-        [t.caller.accountId],
+        [caller.accountId],
       );
       return row!.count === 1000;
     });
@@ -255,7 +258,7 @@ describe('what a message costs', () => {
     const id = await t.send(t.caller);
     await t.until(id, ({ status, claimed_until }) => status === 'sent' && claimed_until === null);
     await t.sql(
-      `update sends set status = 'delivered', delivered_at = sent_at, sealed_code = null, version = version + 1 where id = $1`,
+      `update sends set status = 'delivered', phase = 'done', delivered_at = sent_at, sealed_code = null, version = version + 1 where id = $1`,
       [id],
     );
     const [attempt] = await t.attempts(id);

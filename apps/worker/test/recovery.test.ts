@@ -256,9 +256,7 @@ describe('a send that waits for the time of its send slot', () => {
   /** A send whose account has the next turn. */
   async function waitingSend(): Promise<string> {
     const id = await buildSend(environment.db.database, caller);
-    await environment.db.sql(`update sends set awaiting_sender = true, due_at = expires_at where id = $1`, [
-      id,
-    ]);
+    await environment.db.sql(`update sends set phase = 'waiting', due_at = expires_at where id = $1`, [id]);
     return id;
   }
 
@@ -330,7 +328,7 @@ describe('a send that waits for the time of its send slot', () => {
       `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
     );
     const id = await environment.send(caller);
-    expect(await environment.until(id, (row) => row.awaiting_sender)).toMatchObject({
+    expect(await environment.until(id, (row) => row.phase === 'waiting')).toMatchObject({
       status: 'queued',
       attempts: 0,
     });

@@ -56,7 +56,7 @@ describe('a fault of the sender', () => {
     t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 1 });
     const caller = await t.newCaller();
     const id = await t.send(caller);
-    expect(await t.until(id, (row) => row.awaiting_sender)).toMatchObject({
+    expect(await t.until(id, (row) => row.phase === 'waiting')).toMatchObject({
       status: 'sending',
       attempts: 0,
       failed_at: null,
@@ -118,7 +118,7 @@ describe('a fault of the sender', () => {
     // Without the other sender, a send to the blocked country waits, and goes out when the stop is over.
     await pauseSender(t.database, TEST_ACTOR, ableId!);
     const waiting = await t.send(await t.newCaller());
-    await t.until(waiting, (row) => row.awaiting_sender);
+    await t.until(waiting, (row) => row.phase === 'waiting');
     await endStops(t.database);
     await t.until(waiting, 'delivered');
   });
@@ -130,7 +130,7 @@ describe('a fault of the sender', () => {
     const nowhere = { ...newSend(await t.newCaller(), { recipient }), country: null };
     await createSend(t.database, nowhere);
     await t.enqueue('live', nowhere.id);
-    await t.until(nowhere.id, (row) => row.awaiting_sender);
+    await t.until(nowhere.id, (row) => row.phase === 'waiting');
     expect(await t.stops(senderId)).toMatchObject([{ onlyFor: 'ZZ', errorCode: COUNTRY_FORBIDDEN }]);
     await t.until(await t.send(await t.newCaller()), 'delivered');
   });
@@ -141,7 +141,7 @@ describe('a fault of the sender', () => {
     t.simulator.rules.add({ fault: { error: TEMPLATE_PAUSED }, times: 1 });
 
     const english = await t.send(caller, { locale: 'en' });
-    await t.until(english, (row) => row.awaiting_sender);
+    await t.until(english, (row) => row.phase === 'waiting');
     const stop = { onlyFor: 'en', errorCode: TEMPLATE_PAUSED, source: 'answer', failures: 1 };
     expect(await t.stops(senderId)).toMatchObject([stop]);
     await t.until(await t.send(caller, { locale: 'pt-BR' }), 'delivered');
@@ -240,13 +240,13 @@ describe('an accepted message that a receipt reports as lost', () => {
     const before = await t.count('onecode_configuration_faults_total', { scope: 'business' });
     const caller = await t.newCaller();
     const id = await t.send(caller);
-    const lost = await t.until(id, ({ lost_at }) => lost_at !== null);
+    const lost = await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
     expect(lost).toMatchObject({ status: 'sent', from_number: first.number, failed_at: null });
     await resumeSender(t.database, TEST_ACTOR, second.id);
 
     const row = await t.until(id, 'delivered');
-    expect(row).toMatchObject({ from_number: second.number, attempts: 1, lost_at: null, sealed_code: null });
-    expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(lost.lost_at!.getTime());
+    expect(row).toMatchObject({ from_number: second.number, attempts: 1, phase: 'done', sealed_code: null });
+    expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(lost.sent_at!.getTime());
     expect(await t.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: 131042, sender_id: first.id },
       { outcome: 'accepted', sender_id: second.id },
@@ -298,7 +298,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
     failsLate(131042);
     const id = await t.send(await t.newCaller());
-    await t.until(id, ({ lost_at, awaiting_sender }) => lost_at !== null && awaiting_sender);
+    await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
     // A resumption would end the fault too.
     await t.sql(`delete from stops where cause = 'operator'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
@@ -384,7 +384,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     await only(first);
     const caller = await t.newCaller('live', { credits: 5 });
     const id = await t.send(caller);
-    await t.until(id, ({ awaiting_sender }) => awaiting_sender);
+    await t.until(id, ({ phase }) => phase === 'waiting');
     t.simulator.rules.clear();
     await endStops(t.database);
     await t.until(id, 'delivered');

@@ -22,7 +22,7 @@ describe('a limit of the provider', () => {
     await t.sql('update stops set free_at = now()');
   };
   const isWaiting = (id: string) =>
-    t.until(id, ({ awaiting_sender, attempts }) => awaiting_sender && attempts === 0);
+    t.until(id, ({ phase, attempts }) => phase === 'waiting' && attempts === 0);
 
   it.each([
     ['4', { error: 4 }, 'app', 2_000],
@@ -57,7 +57,7 @@ describe('a limit of the provider', () => {
         id,
         ({ claimed_until, due_at }) => claimed_until === null && due_at !== null && due_at > new Date(),
       );
-      expect(waiting).toMatchObject({ status: 'sending', attempts: 0, awaiting_sender: false });
+      expect(waiting).toMatchObject({ phase: 'backing_off', attempts: 0 });
       const limited = (await t.attempts(id)).at(-1)!;
       expect(limited).toMatchObject({ outcome: 'retry', error_code: 131056 });
       const delayMs = waiting.due_at!.getTime() - limited.finished_at!.getTime();

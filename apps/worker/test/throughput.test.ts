@@ -37,7 +37,7 @@ describe('accounts with senders of their own, beside others that share theirs, a
     const caller = await environment.newCaller('live', { freeQuota: 100, credits: count });
     await changeAccount(database, TEST_ACTOR, caller.accountId, { senders });
     const recipientsFrom = 70_000_000 + accounts * 1_000_000;
-    await makeSends(environment, count, { awaitingSender: true, recipientsFrom, caller });
+    await makeSends(environment, count, { phase: 'waiting', recipientsFrom, caller });
     const jobs = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         buildSend(database, caller, { recipient: `+55119${recipientsFrom + 500_000 + n}` }),
@@ -80,7 +80,7 @@ describe('accounts with senders of their own, beside others that share theirs, a
         await buildSend(database, mine.caller, { recipient: `${mine.recipients}999999` }),
       ];
       for (const id of ids)
-        if (!(await environment.row(id)).awaiting_sender) await environment.enqueue('live', id);
+        if ((await environment.row(id)).phase !== 'waiting') await environment.enqueue('live', id);
       await until(
         'the end of the sends of own senders',
         () => requests().length - byPool().length === 121 + 60,

@@ -9,7 +9,7 @@ const t = useWorker({ senders: 0, env: { DELIVERY_BACKOFF_MS: '300' } });
 describe('a send without an available sender', () => {
   const waitingSend = async (): Promise<string> => {
     const id = await t.send(t.caller);
-    expect(await t.until(id, (row) => row.awaiting_sender)).toMatchObject({
+    expect(await t.until(id, (row) => row.phase === 'waiting')).toMatchObject({
       status: 'queued',
       channel: null,
       from_number: null,
@@ -37,7 +37,7 @@ describe('a send without an available sender', () => {
       failure_reason: 'expired_before_delivery',
       channel: null,
       sealed_code: null,
-      awaiting_sender: false,
+      phase: 'done',
       due_at: null,
     });
     expect(await t.units(t.caller.accountId)).toMatchObject({ free_quota: 1, returned: ['free_quota'] });
@@ -62,7 +62,7 @@ describe('while live delivery is held', () => {
     await end(live);
   });
 
-  const waits = (id: string) => t.until(id, (row) => row.awaiting_sender);
+  const waits = (id: string) => t.until(id, (row) => row.phase === 'waiting');
 
   it('a send stays queued without a call, and goes out once after the release', async () => {
     await set(account());
@@ -95,7 +95,7 @@ describe('while live delivery is held', () => {
     const keysBefore = (await keysOf(t.redis, t.prefix)).length;
     await t.sql('update senders set throughput = 1000 where id::text not in (select subject from stops)');
     await set(live);
-    await makeSends(t.environment, 180, { awaitingSender: true });
+    await makeSends(t.environment, 180, { phase: 'waiting' });
     const late = await makeSends(t.environment, 20);
     await enqueueAll(t.environment, late);
     for (const id of late) await waits(id);
@@ -112,14 +112,14 @@ describe('while live delivery is held', () => {
   it('no call begins once the messages of the second before it have gone', async () => {
     const calls = () => t.tap.requests.length;
     await t.sql('update senders set throughput = 50 where id::text not in (select subject from stops)');
-    await makeSends(t.environment, 150, { awaitingSender: true });
+    await makeSends(t.environment, 150, { phase: 'waiting' });
     await until('calls', () => calls() > 20);
     await set(live);
     const before = calls();
     // Every other send waits again: those with a send slot have used it.
     await until('all others waiting', async () => {
       const [row] = await t.sql<{ busy: number }>(
-        `select count(*)::integer as busy from sends where status in ('queued', 'sending') and not awaiting_sender`,
+        `select count(*)::integer as busy from sends where due_at is not null and phase <> 'waiting'`,
       );
       return row!.busy === 0;
     });

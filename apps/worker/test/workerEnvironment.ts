@@ -1,4 +1,4 @@
-import { stands, type Mode, type Stop } from '@onecode/domain';
+import { stands, type Mode, type Phase, type Stop } from '@onecode/domain';
 import { openDeliveryQueue, QUEUE_NAMES, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import type { NewAccount } from '@onecode/store/accounts';
@@ -40,6 +40,7 @@ export interface AttemptRow {
 export interface SendRecord {
   id: string;
   status: string;
+  phase: Phase;
   channel: string | null;
   from_number: string | null;
   sender_id: string | null;
@@ -47,14 +48,12 @@ export interface SendRecord {
   attempts: number;
   claimed_until: Date | null;
   receipt_until: Date | null;
-  awaiting_sender: boolean;
   due_at: Date | null;
   created_at: Date;
   expires_at: Date;
   sent_at: Date | null;
   delivered_at: Date | null;
   read_at: Date | null;
-  lost_at: Date | null;
   failed_at: Date | null;
   failure_reason: string | null;
   pricing: object | null;
@@ -140,8 +139,8 @@ export class WorkerEnvironment extends TestEnvironment {
   /** Fails all live sends, so that no worker begins another delivery of one. */
   endSends = async (): Promise<void> => {
     await this.db.sql(
-      `update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
-         claimed_at = null, claimed_until = null, lost_at = null, awaiting_sender = false, due_at = null, version = version + 1
+      `update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+         claimed_at = null, claimed_until = null, due_at = null, version = version + 1
        where status in ('queued', 'sending', 'sent') and mode = 'live'`,
     );
   };

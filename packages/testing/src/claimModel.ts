@@ -25,7 +25,7 @@ export interface ClaimOffer {
  */
 export function claim(send: Send, now: Date, { leaseMs, policy, slot }: ClaimOffer): Decision<Claim> {
   const postponed = postponeOrFail(send, now, policy);
-  const isEligible = postponed.change?.awaitingSender === true;
+  const isEligible = postponed.change?.phase === 'waiting';
   if (slot === null || !isEligible) return postponed;
   const { receiptUntil = null } = postponed.change ?? {};
   const slotAt = new Date(now.getTime() + slot.waitMs);
@@ -33,12 +33,13 @@ export function claim(send: Send, now: Date, { leaseMs, policy, slot }: ClaimOff
     return {
       ...postponed,
       result: { kind: 'settled' },
-      change: { dueAt: send.expiresAt, receiptUntil, ...UNCLAIMED },
+      change: { phase: 'giving_up', dueAt: send.expiresAt, receiptUntil, ...UNCLAIMED },
     };
   return {
     result: { kind: 'claimed', attempt: send.attempts + 1 },
     change: {
-      status: send.lostAt === null ? 'sending' : send.status,
+      status: send.status === 'queued' ? 'sending' : send.status,
+      phase: 'calling',
       channel: 'whatsapp',
       from: slot.sender.number,
       senderId: slot.sender.id,
@@ -47,7 +48,6 @@ export function claim(send: Send, now: Date, { leaseMs, policy, slot }: ClaimOff
       claimedAt: now,
       claimedUntil: new Date(slotAt.getTime() + leaseMs),
       receiptUntil,
-      awaitingSender: false,
     },
     attempts: postponed.attempts ?? [],
   };

@@ -216,7 +216,7 @@ export class ProcessStack extends TestEnvironment {
   /** Waits until a worker has found no available sender for the send. */
   async untilWaiting(id: string): Promise<void> {
     await until('a send that waits for a sender', async () => {
-      const waiting = await this.db.sql('select from sends where id = $1 and awaiting_sender', [id]);
+      const waiting = await this.db.sql('select from sends where id = $1 and is_waiting', [id]);
       return waiting.length === 1;
     });
   }

@@ -28,7 +28,7 @@ begin
     select n.* from groups g cross join lateral (
       select w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, is_worth_sending(w.created_at, w.expires_at, v_end)
       from sends w
-      where w.awaiting_sender
+      where w.is_waiting
         and (w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.application_id, g.country, g.locale)
       order by w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
     ) n
@@ -48,7 +48,7 @@ begin
   ), locked as materialized (
     select w.*, g.served_at from accounts_in_turn a join served g using (account_id) cross join lateral (
       select s.id, s.account_id, s.expires_at from sends s
-      where s.awaiting_sender and s.account_id = g.account_id and s.application_id = g.application_id
+      where s.is_waiting and s.account_id = g.account_id and s.application_id = g.application_id
         and coalesce(s.country, 'ZZ') = g.country and s.locale = g.locale
         -- The first condition is for the index, which then ends before the expired sends.
         and s.expires_at > v_end and is_worth_sending(s.created_at, s.expires_at, v_end)

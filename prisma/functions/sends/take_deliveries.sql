@@ -37,7 +37,7 @@ begin
       select id, claimed_until from sends
       -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
       where id = u.id and (
-        mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and verification = 'pending' and due_at <= v_now
+        mode = 'live' and phase in ('ready', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
         and is_worth_sending(created_at, expires_at, v_now + v_direct)
       ) is true
@@ -58,7 +58,7 @@ begin
   end if;
   if v_claimed < cardinality(v_eligible) then
     return query
-      update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
+      update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
       where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;
@@ -68,7 +68,7 @@ begin
   end if;
   return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_eligible);
 
-  if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
+  if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
     -- Only turns that were claimed just now. Adding the position makes the times unique.

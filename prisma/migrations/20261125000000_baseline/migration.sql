@@ -269,6 +269,9 @@ create table sends (
   sealed_code bytea,
   guess_cost smallint not null default 1,
   status text not null default 'queued',
+  phase text not null default 'ready',
+  -- For the index of sends that wait: one on `phase` would keep claims and receipts from updating the row in place.
+  is_waiting boolean not null generated always as (phase = 'waiting') stored,
   verification text not null default 'pending',
   wrong_guesses smallint not null default 0,
   wrong_guess_times timestamptz(3)[],
@@ -280,11 +283,9 @@ create table sends (
   claimed_at timestamptz(3),
   claimed_until timestamptz(3),
   receipt_until timestamptz(3),
-  awaiting_sender boolean not null default false,
   due_at timestamptz(3),
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
-  lost_at timestamptz(3),
   sent_at timestamptz(3),
   delivered_at timestamptz(3),
   read_at timestamptz(3),
@@ -306,15 +307,21 @@ create index sends_due_at on sends (due_at) where due_at is not null;
 create index sends_failed on sends (application_id, id) where failed_at is not null;
 create index sends_locked on sends (application_id, id) where locked_at is not null;
 -- Apart by what decides which senders may serve them; first the one whose code lives longest.
-create index sends_awaiting_turn on sends (account_id, application_id, coalesce(country, 'ZZ'), locale, expires_at desc) where awaiting_sender;
+create index sends_awaiting_turn on sends (account_id, application_id, coalesce(country, 'ZZ'), locale, expires_at desc) where is_waiting;
 
 create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$
 declare
   v_broken text := case
-    when not (send.sealed_code is null or send.status in ('queued', 'sending', 'sent')) then 'sealed_code_only_while_needed'
-    when not (send.mode = 'test' or send.sealed_code is not null or (send.status not in ('queued', 'sending') and send.lost_at is null))
-      then 'sealed_code_while_needed'
+    when not case send.phase
+      when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null and send.claimed_at is not null
+      when 'unconfirmed' then send.status = 'sent' and send.due_at is null
+      when 'done' then send.status not in ('queued', 'sending') and send.due_at is null
+      -- A claim that a report has overtaken may last until the call has ended. Before a call there is none.
+      else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
+        and send.due_at is not null and send.claimed_at is null
+    end then 'phase_fits'
+    when not ((send.mode = 'live' and send.phase <> 'done') = (send.sealed_code is not null)) then 'sealed_code_until_done'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
     when not (send.recipient_key ~ '^[1-9][0-9]{0,2}:[A-Za-z0-9_-]{22}$') then 'recipient_key_is_of_a_version'
@@ -328,7 +335,6 @@ declare
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
     when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
     when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
-    when not (not send.awaiting_sender or send.status in ('queued', 'sending') or send.lost_at is not null) then 'only_waiting_sends_await'
     when not (
       (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
       and (send.from_number is null) = (send.sender_id is null)
@@ -356,7 +362,6 @@ declare
       and (send.status <> 'read' or send.read_at is not null)
       and (send.mode = 'live' or send.status <> 'read' or (send.sent_at is not null and send.delivered_at is not null))
     ) then 'state_says_when'
-    when not (send.mode = 'live' or send.sealed_code is null) then 'test_has_no_sealed_code'
     when not (send.mode = 'live' or send.status in ('queued', 'read')) then 'test_is_queued_or_read'
     when not (
       coalesce(send.sent_at >= send.created_at, true)
@@ -365,9 +370,6 @@ declare
     ) then 'times_in_order'
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
     when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
-    when not (send.lost_at is null or send.status = 'sent') then 'only_sent_is_lost'
-    -- No waiting send that nobody would ever take again.
-    when not ((send.status in ('queued', 'sending') or send.lost_at is not null) = (send.due_at is not null)) then 'undelivered_is_due'
   end;
 begin
   if v_broken is not null then
@@ -983,10 +985,10 @@ begin
   )
   insert into sends (
     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    recipient_key, country, locale, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender, due_at,
+    recipient_key, country, locale, charged_from, code_hash, sealed_code, guess_cost, phase, due_at,
     created_at, expires_at, request_id, traceparent
   ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hashes[1], recipient,
-    recipient_keys[1], country, language, charged_from, code_hash, sealed_code, guess_cost, awaiting_sender,
+    recipient_keys[1], country, language, charged_from, code_hash, sealed_code, guess_cost, case when awaiting_sender then 'waiting' else 'ready' end,
     case when awaiting_sender then expires_at else p_now end, p_now, expires_at, request_id, traceparent
   from created;
 end
@@ -1067,7 +1069,7 @@ begin
     select n.* from groups g cross join lateral (
       select w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, is_worth_sending(w.created_at, w.expires_at, v_end)
       from sends w
-      where w.awaiting_sender
+      where w.is_waiting
         and (w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale) > (g.account_id, g.application_id, g.country, g.locale)
       order by w.account_id, w.application_id, coalesce(w.country, 'ZZ'), w.locale, w.expires_at desc limit 1
     ) n
@@ -1087,7 +1089,7 @@ begin
   ), locked as materialized (
     select w.*, g.served_at from accounts_in_turn a join served g using (account_id) cross join lateral (
       select s.id, s.account_id, s.expires_at from sends s
-      where s.awaiting_sender and s.account_id = g.account_id and s.application_id = g.application_id
+      where s.is_waiting and s.account_id = g.account_id and s.application_id = g.application_id
         and coalesce(s.country, 'ZZ') = g.country and s.locale = g.locale
         -- The first condition is for the index, which then ends before the expired sends.
         and s.expires_at > v_end and is_worth_sending(s.created_at, s.expires_at, v_end)
@@ -1108,11 +1110,11 @@ begin
   return query
     with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon))
     update sends s set
-      status = case when s.lost_at is null then 'sending' else s.status end, channel = 'whatsapp', from_number = t.number,
+      status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
       claimed_until = t.slot_at + make_interval(secs => p_terms.lease_ms / 1000.0),
       receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.settle_ms / 1000.0) end,
-      due_at = case when s.awaiting_sender then p_now else s.due_at end, awaiting_sender = false, version = s.version + 1
+      due_at = case s.phase when 'waiting' then p_now else s.due_at end, version = s.version + 1
     from taken t
     where s.id = any (array(select taken.id from taken)) and s.id = t.id
     returning 'claimed', s, ceil(extract(epoch from t.slot_at - p_now) * 1000)::integer;
@@ -1152,7 +1154,7 @@ begin
       select id, claimed_until from sends
       -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
       where id = u.id and (
-        mode = 'live' and (status in ('queued', 'sending') or lost_at is not null) and verification = 'pending' and due_at <= v_now
+        mode = 'live' and phase in ('ready', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
         and is_worth_sending(created_at, expires_at, v_now + v_direct)
       ) is true
@@ -1173,7 +1175,7 @@ begin
   end if;
   if v_claimed < cardinality(v_eligible) then
     return query
-      update sends s set awaiting_sender = true, due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
+      update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
         receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
       where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;
@@ -1183,7 +1185,7 @@ begin
   end if;
   return query select 'over', s, null::integer from sends s where s.id = any (v_ids) and s.id <> all (v_eligible);
 
-  if cardinality(v_ids) < p_limit and exists (select from sends where awaiting_sender) then
+  if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
     -- Only turns that were claimed just now. Adding the position makes the times unique.

@@ -47,11 +47,8 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
     ({ refused }) => (refused.accountId = 'account'),
   ],
 
-  'undelivered-is-due': ['queued, and never due', ({ waiting }) => (waiting.dueAt = null)],
-  'nothing-is-left': [
-    'queued, overdue',
-    ({ waiting }) => Object.assign(waiting, { awaitingSender: false, dueAt: at(5) }),
-  ],
+  'due-while-delivering': ['waiting, and never due', ({ waiting }) => (waiting.dueAt = null)],
+  'nothing-is-left': ['queued, overdue', ({ waiting }) => (waiting.dueAt = at(5))],
   'settled-code-does-not-wait': ['it waits', ({ waiting }) => (waiting.lockedAt = at(5))],
   'failed-says-why': ['reason null', ({ failed }) => (failed.failureReason = null)],
   'sealed-code-while-needed': [

@@ -1,21 +1,18 @@
-import { ofEachSend, type Invariants } from './facts.js';
-import type { SendRow } from '../evidence.js';
+import { isDelivering, ofEachSend, type Invariants } from './facts.js';
 
 /** How long a send may be overdue at the end of a run: longer than any sweep takes. */
 const OVERDUE_MS = 10_000;
 /** The longest delay that a provider may ask for (`packages/domain/src/sends/retry.ts`). */
 const DELAY_MS_MAX = 900_000;
 
-/** Whether the send is to go out, for the first time or again. */
-const isUndelivered = ({ status, lostAt }: SendRow): boolean =>
-  status === 'queued' || status === 'sending' || lostAt !== null;
-
 export const COMPLETION: Invariants = {
-  /** An undelivered send is due, and any other send is not. */
-  'undelivered-is-due': ofEachSend(({ row }, { rows: { now } }) => {
-    const { dueAt, status } = row;
-    if (!isUndelivered(row)) return [dueAt !== null && `${status}, and something is due`];
-    if (dueAt === null) return [`${status}, and never due`];
+  /** A send that may be sent is due, and any other send is not. Its phase fits its status. */
+  'due-while-delivering': ofEachSend(({ row }, { rows: { now } }) => {
+    const { dueAt, status, phase } = row;
+    if (status !== 'sent' && (status === 'queued' || status === 'sending') !== isDelivering(row))
+      return [`${status}, and ${phase}`];
+    if (!isDelivering(row)) return [dueAt !== null && `${phase}, and something is due`];
+    if (dueAt === null) return [`${phase}, and never due`];
     return [
       dueAt > Math.max(row.expiresAt, now) + DELAY_MS_MAX &&
         `${status}, and due only long after its deadline`,
@@ -23,17 +20,16 @@ export const COMPLETION: Invariants = {
   }),
   /** At the end of a run, every send is finished, or waits for a time or for a sender. */
   'nothing-is-left': ofEachSend(({ row }, { settled, rows: { now } }) => {
-    if (!settled || !isUndelivered(row)) return [];
-    const { dueAt, awaitingSender, mode, status, expiresAt } = row;
+    if (!settled || !isDelivering(row)) return [];
+    const { dueAt, mode, status } = row;
     if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
-    const deadline = awaitingSender ? expiresAt : dueAt;
-    return [
-      deadline !== null && now - deadline > OVERDUE_MS && `${status}, overdue since ${deadline - now} ms`,
-    ];
+    return [dueAt !== null && now - dueAt > OVERDUE_MS && `${status}, overdue since ${dueAt - now} ms`];
   }),
   /** A send whose code is verified or locked waits for no sender. */
   'settled-code-does-not-wait': ofEachSend(({ row }) => [
-    row.awaitingSender && (row.verifiedAt ?? row.lockedAt) !== null && `${row.verification}, and it waits`,
+    row.phase === 'waiting' &&
+      (row.verifiedAt ?? row.lockedAt) !== null &&
+      `${row.verification}, and it waits`,
   ]),
   /** A failed send has a time and a reason, and no other send has. No attempt of it is open. */
   'failed-says-why': ofEachSend(({ row }) => {
@@ -43,9 +39,7 @@ export const COMPLETION: Invariants = {
     return [
       !(failed ? isExplained : isUnexplained) &&
         `${row.status}, failed at ${row.failedAt}, reason ${row.failureReason}`,
-      failed &&
-        (row.isClaimed || row.awaitingSender) &&
-        'failed, and an attempt is open or it waits for a sender',
+      failed && (row.isClaimed || row.phase !== 'done') && 'failed, and an attempt is open or it is not done',
     ];
   }),
   /**
@@ -53,7 +47,7 @@ export const COMPLETION: Invariants = {
    * has none.
    */
   'sealed-code-while-needed': ofEachSend(({ row }) => {
-    const isNeeded = row.mode === 'live' && isUndelivered(row);
+    const isNeeded = row.mode === 'live' && isDelivering(row);
     // A sent message may still turn out to be lost.
     const isAllowed =
       isNeeded || (row.mode === 'live' && row.status === 'sent' && row.verification === 'pending');

@@ -1,4 +1,4 @@
-import { ofEachSend, type SendFacts, type Invariants } from './facts.js';
+import { isDelivering, ofEachSend, type SendFacts, type Invariants } from './facts.js';
 import type { AttemptRow } from '../evidence.js';
 
 /** Limits of the provider, with the HTTP statuses that say the same without a code. */
@@ -115,7 +115,7 @@ export const DELIVERY: Invariants = {
       messages.every(
         ({ failedAt, deliveredAt, readAt }) => failedAt !== null && deliveredAt === null && readAt === null,
       );
-    const isOver = settled && row.status === 'sent' && row.lostAt === null && row.verification !== 'verified';
+    const isOver = settled && row.status === 'sent' && !isDelivering(row) && row.verification !== 'verified';
     return [isOver && isDead && 'sent, and every message has failed'];
   }),
 };

@@ -29,6 +29,9 @@ export interface SendFacts {
   guesses: Guess[];
 }
 
+/** Whether a call for the send, or its failure without one, is still to come. */
+export const isDelivering = ({ phase }: SendRow): boolean => phase !== 'unconfirmed' && phase !== 'done';
+
 /** The evidence, grouped by send. */
 export interface Facts extends Evidence {
   sends: SendFacts[];

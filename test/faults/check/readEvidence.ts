@@ -42,8 +42,8 @@ async function readRows(database: Sources['database']): Promise<Rows> {
        'accounts', array(select to_json(a) from (select id, free_quota, credits from accounts) a),
        'sends', array(select to_json(s) from (
          select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, charged_from,
-           sealed_code is not null as has_sealed_code, status, verification, wrong_guesses, attempts, attempt_number,
-           claimed_until is not null as is_claimed, awaiting_sender, due_at, lost_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
+           sealed_code is not null as has_sealed_code, status, phase, verification, wrong_guesses, attempts, attempt_number,
+           claimed_until is not null as is_claimed, due_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
          from sends order by created_at, id) s),
        'attempts', array(select to_json(a) from (
          select send_id || '.' || number as id, send_id, sender_id, outcome, error_code, message_id, started_at, finished_at, reported_at from attempts

@@ -98,7 +98,7 @@ export function createSendRoute({
         break;
       case 'created':
         // A send that waits for a sender needs no job: it is sent at its account's turn.
-        if (creation.send.awaitingSender) break;
+        if (creation.send.phase === 'waiting') break;
         // Not awaited: the row is committed, and a worker takes it without a job if this fails.
         void enqueue(deliveryQueue, creation.send);
     }

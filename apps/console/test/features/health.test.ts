@@ -51,7 +51,7 @@ describe('the health page’s statistics', () => {
     await buildSender(database, { number: '+15550783881' });
     await placeHold(database, TEST_ACTOR, { kind: 'account', target: caller.accountId, reason: 'a drill' });
     const [held] = [await buildSend(database, caller), await buildSend(database, caller)];
-    await server.db.sql('update sends set awaiting_sender = true, due_at = expires_at where id = $1', [held]);
+    await server.db.sql("update sends set phase = 'waiting', due_at = expires_at where id = $1", [held]);
     await jobs.failedJob();
     await jobs.queues.of('deliver').add('deliver', { sendId: newId() });
 
@@ -112,10 +112,9 @@ describe('the health page’s statistics', () => {
     const caller = await buildCaller(database, 'live', { credits: 10 });
     const sender = await buildSender(database, { number: '+15550783877' });
     await buildSend(database, caller);
-    await server.db.sql(
-      'update sends set awaiting_sender = true, due_at = expires_at where account_id = $1',
-      [caller.accountId],
-    );
+    await server.db.sql("update sends set phase = 'waiting', due_at = expires_at where account_id = $1", [
+      caller.accountId,
+    ]);
     const reason = 'The sender’s access token has expired or is not valid.';
     await stopSender(database, sender, { errorCode: 190, reason, isConfiguration: true });
     const view = await untilSeen(

@@ -24,7 +24,7 @@ describe('holds', () => {
     const caller = await buildCaller(database, 'live', { name: 'Loja Azul', credits: 9 });
     const other = await buildCaller(database, 'live', { credits: 9 });
     for (const one of [caller, caller, other]) await buildSend(database, one);
-    await server.db.sql('update sends set awaiting_sender = true');
+    await server.db.sql("update sends set phase = 'waiting'");
 
     const targets = [
       { kind: 'live', target: '' },

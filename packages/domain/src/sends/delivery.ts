@@ -1,7 +1,8 @@
 import type { Outcome } from './outcome.js';
 import { isPairLimit, retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
 import {
-  isUndelivered,
+  DONE,
+  isDelivering,
   isUnderWay,
   UNCLAIMED,
   type AttemptChange,
@@ -18,30 +19,17 @@ export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
 const after = (now: Date, ms: number): Date => new Date(now.getTime() + ms);
 const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** What a definitive failure changes: nothing is due any more and the sealed code is erased. The store returns the unit with it. */
+/** Returns what a definitive failure changes. The store returns the unit with it. */
 export function failure(reason: FailureReason, now: Date): SendChange {
-  return {
-    status: 'failed',
-    failureReason: reason,
-    failedAt: now,
-    sealedCode: null,
-    ...UNCLAIMED,
-    lostAt: null,
-    awaitingSender: false,
-    dueAt: null,
-  };
+  return { ...DONE, status: 'failed', failureReason: reason, failedAt: now, ...UNCLAIMED };
 }
 
-/** What the provider's acceptance changes. The sealed code stays while a receipt may still report the message as lost. */
-export function acceptance(send: Send, sentAt: Date): SendChange {
-  return {
-    status: 'sent',
-    sentAt,
-    lostAt: null,
-    awaitingSender: false,
-    sealedCode: send.verification === 'pending' ? send.sealedCode : null,
-    dueAt: null,
-  };
+/** Returns what the provider's acceptance changes. While the code is pending, a receipt may still report the message as lost. */
+export function acceptance({ verification }: Send, sentAt: Date): SendChange {
+  const accepted = { status: 'sent', sentAt } as const;
+  return verification === 'pending'
+    ? { ...accepted, phase: 'unconfirmed', dueAt: null }
+    : { ...accepted, ...DONE };
 }
 
 /** Whether a message is still worth sending: more of the code's life is left than a tenth or 30 seconds, whichever is less. */
@@ -52,19 +40,27 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 }
 
 /**
- * Returns what ends the delivery of a live send whose code was just verified or locked. A waiting send becomes due now, so that
- * `postponeOrFail` fails it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way
+ * Returns what ends the delivery of a live send whose code was just verified or locked. A send without a call under way is due now,
+ * so that `postponeOrFail` fails it; after an attempt of unknown outcome, it becomes due when the time for its receipt is over. A call under way
  * continues. The encrypted code of a message that the provider has is erased.
  */
 export function endDelivery(
-  send: Pick<Send, 'mode' | 'status' | 'lostAt' | 'claimedUntil' | 'receiptUntil'>,
+  send: Pick<Send, 'mode' | 'phase' | 'receiptUntil'>,
   now: Date,
-): Pick<SendChange, 'sealedCode' | 'awaitingSender' | 'dueAt'> {
+): Pick<SendChange, 'sealedCode' | 'phase' | 'dueAt'> {
   if (send.mode !== 'live') return {};
-  if (!isUndelivered(send)) return { sealedCode: null };
-  if (send.claimedUntil !== null) return {};
-  const { receiptUntil } = send;
-  return { awaitingSender: false, dueAt: mayStillArrive(receiptUntil, now) ? receiptUntil : now };
+  switch (send.phase) {
+    case 'calling':
+    case 'done':
+      return {};
+    case 'unconfirmed':
+      return DONE;
+    default:
+      return {
+        phase: 'giving_up',
+        dueAt: mayStillArrive(send.receiptUntil, now) ? send.receiptUntil : now,
+      };
+  }
 }
 
 /** Ends a test send: it is `read` at once, without a sender. */
@@ -72,14 +68,7 @@ export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
   if (send.status !== 'queued') return { result: 'settled' };
   return {
     result: 'read',
-    change: {
-      status: 'read',
-      channel: 'sandbox',
-      sentAt: now,
-      deliveredAt: now,
-      readAt: now,
-      dueAt: null,
-    },
+    change: { ...DONE, status: 'read', channel: 'sandbox', sentAt: now, deliveredAt: now, readAt: now },
   };
 }
 
@@ -96,7 +85,7 @@ export type Postponement =
 type Eligibility = 'eligible' | 'settled' | 'not_due' | 'expired' | 'exhausted' | 'code_settled' | 'too_late';
 
 function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
-  if (!isUndelivered(send)) return 'settled';
+  if (!isDelivering(send)) return 'settled';
   const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
   if (isClaimed || (send.dueAt !== null && send.dueAt > now)) return 'not_due';
   if (now >= send.expiresAt) return 'expired';
@@ -115,19 +104,19 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   const state = eligibility(send, now, policy);
   if (state === 'settled') return { result: { kind: 'settled' } };
-  if (state === 'not_due') return { result: { kind: send.awaitingSender ? 'no_sender' : 'not_due' } };
+  if (state === 'not_due') return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
 
   const lapsed = send.claimedUntil === null ? [] : [ended(send, { outcome: 'unknown' })];
   const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
-  const postpone = (change: SendChange, kind: 'settled' | 'no_sender'): Decision<Postponement> => ({
-    result: { kind },
-    change: { ...change, receiptUntil, ...UNCLAIMED },
+  const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
+    result: { kind: phase === 'waiting' ? 'no_sender' : 'settled' },
+    change: { phase, dueAt, receiptUntil, ...UNCLAIMED },
     attempts: lapsed,
   });
 
-  if (state === 'too_late') return postpone({ dueAt: send.expiresAt }, 'settled');
-  if (state === 'eligible') return postpone({ dueAt: send.expiresAt, awaitingSender: true }, 'no_sender');
-  if (mayStillArrive(receiptUntil, now)) return postpone({ dueAt: receiptUntil }, 'settled');
+  if (state === 'too_late') return postpone('giving_up', send.expiresAt);
+  if (state === 'eligible') return postpone('waiting', send.expiresAt);
+  if (mayStillArrive(receiptUntil, now)) return postpone('giving_up', receiptUntil);
   const reason = state === 'exhausted' ? 'attempts_exhausted' : 'expired_before_delivery';
   return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
 }
@@ -155,7 +144,7 @@ export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'
       ...UNCLAIMED,
       attemptNumber: attempt - 1,
       attempts: send.attempts - 1,
-      ...(isUndelivered(send) && { dueAt: now }),
+      ...(send.phase === 'calling' && { phase: 'ready', dueAt: now }),
     },
   };
 }
@@ -209,8 +198,8 @@ export function settle(
   const failed = (reason: FailureReason): Decision<Settlement> =>
     done({ kind: 'failed', reason }, failure(reason, now));
 
-  // A receipt came before the provider's answer. The store keeps what it told of this attempt, if it was this one's.
-  if (!isUndelivered(send)) {
+  // A receipt came before the provider's answer. The store keeps what it reported of this attempt, if it was this one's.
+  if (send.phase !== 'calling') {
     const sentAt = send.deliveredAt ?? send.readAt ?? now;
     return done({ kind: 'accepted' }, send.sentAt === null ? { sentAt } : {});
   }
@@ -218,7 +207,7 @@ export function settle(
   if (outcome.kind === 'recipient') return failed('rejected_by_provider');
   if (outcome.kind === 'config' && outcome.scope === 'request') return failed('rejected_by_provider');
   if (isSenderFailure(outcome))
-    return done({ kind: 'reassign' }, { attempts: send.attempts - 1, dueAt: now });
+    return done({ kind: 'reassign' }, { phase: 'ready', attempts: send.attempts - 1, dueAt: now });
 
   const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
   const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
@@ -228,9 +217,12 @@ export function settle(
     const retryAt = after(now, retryDelayMs(policy, send, outcome, random));
     const dueAt = earlier(retryAt, now < send.expiresAt ? send.expiresAt : now);
     const delayMs = dueAt.getTime() - now.getTime();
-    return done({ kind: 'retry', delayMs }, { attempts: attemptsUsed, receiptUntil, dueAt });
+    return done(
+      { kind: 'retry', delayMs },
+      { phase: 'backing_off', attempts: attemptsUsed, receiptUntil, dueAt },
+    );
   }
   if (!mayStillArrive(receiptUntil, now))
     return failed(isExhausted ? 'attempts_exhausted' : 'expired_before_delivery');
-  return done({ kind: 'awaiting_receipt' }, { receiptUntil, dueAt: receiptUntil });
+  return done({ kind: 'awaiting_receipt' }, { phase: 'giving_up', receiptUntil, dueAt: receiptUntil });
 }

@@ -2,7 +2,8 @@ import { acceptance, failure, isSenderFailure, isWorthSending } from './delivery
 import type { Outcome } from './outcome.js';
 import { isPairLimit, retryDelayMs, type RetryPolicy } from './retry.js';
 import {
-  isUndelivered,
+  DONE,
+  isDelivering,
   isUnderWay,
   UNCLAIMED,
   type AttemptChange,
@@ -208,12 +209,12 @@ export function applyReceipt(
   }
   // A repeat must not send the message that replaced the lost one again.
   if (isLost(attempt) && lost.kind !== 'recipient') return { result: 'ignored' };
-  // An undelivered send is claimed again when the other attempt's lease ends; a `sent` one is not, so its receipt has to wait.
+  // A calling send is claimed again when the other attempt's lease ends; another one is not, so its receipt has to wait.
   const otherMayBeUnderWay =
     send.claimedUntil !== null &&
     send.attemptNumber !== attempt.number &&
-    (isUndelivered(send) || now < send.claimedUntil);
-  if (otherMayBeUnderWay && !isUndelivered(send)) return { result: 'later' };
+    (send.phase === 'calling' || now < send.claimedUntil);
+  if (otherMayBeUnderWay && send.phase !== 'calling') return { result: 'later' };
   const attempts: AttemptChange[] = [
     endedBy(attempt, {
       outcome: lost.kind,
@@ -223,7 +224,7 @@ export function applyReceipt(
     }),
   ];
   if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
-  const isBeforeNext = isUndelivered(send) && !isUnderWay(send, attempt.number) && lost.kind !== 'recipient';
+  const isBeforeNext = isDelivering(send) && !isUnderWay(send, attempt.number) && lost.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
   const change = redelivery(send, now, lost, policy, random);
   return change === null
@@ -232,8 +233,8 @@ export function applyReceipt(
 }
 
 /** Whether a failure that is reported now can still count. */
-export const mayFail = (send: Pick<Send, 'status' | 'lostAt' | 'verification'>): boolean =>
-  (isUndelivered(send) || send.status === 'sent') && send.verification !== 'verified';
+export const mayFail = ({ status, verification }: Pick<Send, 'status' | 'verification'>): boolean =>
+  (status === 'queued' || status === 'sending' || status === 'sent') && verification !== 'verified';
 
 function moveForward(
   send: Send,
@@ -247,12 +248,12 @@ function moveForward(
   const isNews =
     send.status !== 'failed' &&
     (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) ||
-      (reported === 'sent' && send.lostAt !== null));
+      (reported === 'sent' && isDelivering(send)));
   const change: SendChange = !isNews
     ? {}
     : reported === 'sent'
       ? acceptance(send, clampedTime(send, now, 'sentAt', receipt.occurredAt))
-      : { status: reported, sealedCode: null, lostAt: null, dueAt: null, awaitingSender: false };
+      : { ...DONE, status: reported };
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   if (send[field] === null && change[field] === undefined && send.status !== 'failed')
     change[field] = clampedTime(send, now, field, receipt.occurredAt);
@@ -298,13 +299,13 @@ function redelivery(
   random: number,
 ): SendChange | null {
   if (send.sealedCode === null || send.verification !== 'pending' || !isWorthSending(send, now)) return null;
-  const lostAt = send.status === 'sent' ? now : null;
   const isOfSender = isSenderFailure(lost);
   const attempts = isOfSender || isPairLimit(lost) ? Math.max(0, send.attempts - 1) : send.attempts;
-  if (isOfSender) return { lostAt, ...UNCLAIMED, attempts, dueAt: now };
+  if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };
   if (lost.kind !== 'retry' || attempts >= policy.attemptsMax) return null;
   const retryAt = new Date(now.getTime() + retryDelayMs(policy, send, lost, random));
-  return { lostAt, ...UNCLAIMED, attempts, dueAt: retryAt < send.expiresAt ? retryAt : send.expiresAt };
+  const dueAt = retryAt < send.expiresAt ? retryAt : send.expiresAt;
+  return { phase: 'backing_off', ...UNCLAIMED, attempts, dueAt };
 }
 
 /** The provider's time, of another clock in whole seconds, kept between the earlier and later steps and out of the future. */

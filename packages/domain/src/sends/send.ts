@@ -11,6 +11,27 @@ export const FAILURE_REASONS = [
   'rejected_by_provider',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
+/**
+ * Where a send is in its delivery. `docs/lifecycle.md` has the table of what leads from one to the next.
+ *
+ * - `ready`: a worker may take it
+ * - `waiting`: no sender has a permit, or a hold matches it; it fails at its deadline
+ * - `calling`: a worker calls the provider, and the outcome of the call decides
+ * - `backing_off`: another call follows when it is due
+ * - `giving_up`: no call follows; it fails when it is due, unless a report says that a message arrived
+ * - `unconfirmed`: the provider accepted a message, and a report may still send it again
+ * - `done`: nothing is sent any more
+ */
+export const PHASES = [
+  'ready',
+  'waiting',
+  'calling',
+  'backing_off',
+  'giving_up',
+  'unconfirmed',
+  'done',
+] as const;
+export type Phase = (typeof PHASES)[number];
 /** Where a live send's unit was taken from. */
 export type UnitBucket = 'free_quota' | 'credit';
 export type Channel = 'sandbox' | 'whatsapp';
@@ -41,22 +62,23 @@ export interface Send {
   /** The sender's E.164 number. */
   from: string | null;
   senderId: string | null;
-  /** Kept while the message may have to go out again; erased once that is over. */
+  phase: Phase;
+  /** A live send has it until it is `done`. */
   sealedCode: Uint8Array | null;
   /** Calls to the provider that count against the limit. */
   attempts: number;
   /** The number of the latest call; 0 before the first. */
   attemptNumber: number;
-  /** Since when that call is under way, and how long nobody else may act; null when none is. */
+  /**
+   * Since when a worker makes that call, and until when no other worker may act; null without a call. They stay when a report overtakes the
+   * answer: the send is then `unconfirmed` or `done`, and the answer only completes its attempt.
+   */
   claimedAt: Date | null;
   claimedUntil: Date | null;
   /** Until when a receipt of an attempt of unknown outcome is waited for; null without such an attempt. */
   receiptUntil: Date | null;
-  awaitingSender: boolean;
-  /** Nobody may act on the delivery before this time; null when nothing is left to do. */
+  /** When a worker may act on the delivery next; null if the send is `unconfirmed` or `done`. */
   dueAt: Date | null;
-  /** Since when the send, once `sent`, has to go out again: its message was lost to a fault that was not the recipient's. */
-  lostAt: Date | null;
   sentAt: Date | null;
   deliveredAt: Date | null;
   readAt: Date | null;
@@ -72,6 +94,7 @@ export type SendChange = Partial<
   Pick<
     Send,
     | 'status'
+    | 'phase'
     | 'channel'
     | 'from'
     | 'senderId'
@@ -81,9 +104,7 @@ export type SendChange = Partial<
     | 'claimedAt'
     | 'claimedUntil'
     | 'receiptUntil'
-    | 'awaitingSender'
     | 'dueAt'
-    | 'lostAt'
     | 'sentAt'
     | 'deliveredAt'
     | 'readAt'
@@ -113,9 +134,9 @@ export interface Decision<R> {
   attempts?: AttemptChange[];
 }
 
-/** Whether the send is still ours to deliver: no message was accepted, as far as we know, or the accepted one is lost. */
-export function isUndelivered(send: Pick<Send, 'status' | 'lostAt'>): boolean {
-  return send.status === 'queued' || send.status === 'sending' || send.lostAt !== null;
+/** Whether a call, or the failure that follows without one, is still to come. */
+export function isDelivering({ phase }: Pick<Send, 'phase'>): boolean {
+  return phase !== 'unconfirmed' && phase !== 'done';
 }
 
 /** Whether this attempt of the send is under way. */
@@ -125,3 +146,6 @@ export function isUnderWay(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, a
 
 /** What ends the claim of the attempt under way. */
 export const UNCLAIMED = { claimedAt: null, claimedUntil: null } as const;
+
+/** What ends the delivery: nothing is sent any more, so the code is erased. A call under way keeps its claim until its outcome is written. */
+export const DONE = { phase: 'done', sealedCode: null, dueAt: null } as const satisfies SendChange;

@@ -1,5 +1,5 @@
 import { NO_COUNTRY } from '../recipients/recipient.js';
-import { isUndelivered, type FailureReason, type Send } from './send.js';
+import { isDelivering, type FailureReason, type Send } from './send.js';
 
 /** What is counted: accepted messages, sends that reached a phone or failed, receipts by status, and posts to the webhook. */
 export const TRAFFIC_EVENTS = [
@@ -28,7 +28,7 @@ export type DeliveryFacts = Pick<
   | 'country'
   | 'senderId'
   | 'failureReason'
-  | 'lostAt'
+  | 'phase'
   | 'createdAt'
   | 'sentAt'
   | 'deliveredAt'
@@ -65,8 +65,7 @@ export function trafficOf(before: DeliveryFacts, after: DeliveryFacts): TrafficK
     reason,
   });
   const events: TrafficKey[] = [];
-  if (isUndelivered(before) && !isUndelivered(after) && after.status !== 'failed')
-    events.push(key('accepted'));
+  if (isDelivering(before) && !isDelivering(after) && after.status !== 'failed') events.push(key('accepted'));
   if (!hasArrived(before) && hasArrived(after)) events.push(key('delivered', isLate(after) ? 'late' : ''));
   if (before.status !== 'failed' && after.status === 'failed' && after.verification === 'pending')
     events.push(key('failed', after.failureReason ?? ''));

@@ -13,22 +13,12 @@ export interface Judgement {
 /** What the judgement of a guess depends on. */
 export type GuessedSend = Pick<
   Send,
-  | 'mode'
-  | 'status'
-  | 'lostAt'
-  | 'claimedUntil'
-  | 'receiptUntil'
-  | 'verification'
-  | 'wrongGuesses'
-  | 'expiresAt'
+  'mode' | 'status' | 'phase' | 'receiptUntil' | 'verification' | 'wrongGuesses' | 'expiresAt'
 >;
 
 /** What a guess may change of a send. */
 export type GuessChange = Partial<
-  Pick<
-    Send,
-    'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt' | 'sealedCode' | 'awaitingSender' | 'dueAt'
-  >
+  Pick<Send, 'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt' | 'sealedCode' | 'phase' | 'dueAt'>
 >;
 
 /** What a guess results in, and what to write. Nothing is written for a guess at a verified, locked or expired code. */

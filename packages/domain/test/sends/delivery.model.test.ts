@@ -1,7 +1,15 @@
 import { DELIVERY_STATES, retryDelayMs, type DeliveryState } from '@onecode/domain';
 import fc from 'fast-check';
 import { anyReceipt, chance, lifeMs, step } from './deliveryCommands.js';
-import { abandon, begin, must, runAnswer, runClaim } from './deliveryModel.js';
+import {
+  abandon,
+  begin,
+  documentedTransitions,
+  must,
+  runAnswer,
+  runClaim,
+  type Transition,
+} from './deliveryModel.js';
 import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
 describe('a delivery', () => {
@@ -59,16 +67,24 @@ describe('a delivery', () => {
     );
   });
 
-  it('reaches every state in these runs', () => {
+  it('reaches every state, and changes its phase exactly as documented', () => {
     const seen = new Set<DeliveryState>();
+    const transitions = new Set<Transition>();
     fc.assert(
-      fc.property(fc.commands([...step, anyReceipt], { maxCommands: 40, size: 'max' }), (commands) => {
-        const start = begin(600_000);
-        fc.modelRun(() => start, commands);
-        for (const status of start.model.statuses) seen.add(status);
-      }),
-      { numRuns: 500 },
+      fc.property(
+        lifeMs,
+        fc.commands([...step, anyReceipt], { maxCommands: 40, size: 'max' }),
+        (life, commands) => {
+          const start = begin(life);
+          fc.modelRun(() => start, commands);
+          abandon(start.model, start.real);
+          for (const status of start.model.statuses) seen.add(status);
+          for (const transition of start.real.transitions) transitions.add(transition);
+        },
+      ),
+      { numRuns: 3000 },
     );
     expect(seen).toEqual(new Set(DELIVERY_STATES));
+    expect([...transitions].toSorted()).toEqual([...documentedTransitions()].toSorted());
   });
 });

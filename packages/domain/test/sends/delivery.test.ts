@@ -1,5 +1,6 @@
 import {
   afterSameRefusals,
+  DONE,
   isWorthSending,
   releaseClaim,
   settle,
@@ -57,6 +58,7 @@ describe('a claim (the model and postponeOrFail)', () => {
       result: { kind: 'claimed', attempt: 1 },
       change: {
         status: 'sending',
+        phase: 'calling',
         channel: 'whatsapp',
         from: '+15550001',
         senderId: 's',
@@ -65,7 +67,6 @@ describe('a claim (the model and postponeOrFail)', () => {
         claimedAt: NOW,
         claimedUntil: ms(NOW, LEASE_MS),
         receiptUntil: null,
-        awaitingSender: false,
       },
       attempts: [],
     });
@@ -102,10 +103,10 @@ describe('a claim (the model and postponeOrFail)', () => {
       status: 'queued',
       channel: null,
       attempts: 0,
-      awaitingSender: true,
+      phase: 'waiting',
       dueAt: at(LIFE_SECONDS),
     });
-    const due = { ...after, awaitingSender: false, dueAt: NOW };
+    const due: Send = { ...after, phase: 'ready', dueAt: NOW };
     expect(claim(due, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 1 });
   });
 
@@ -113,14 +114,14 @@ describe('a claim (the model and postponeOrFail)', () => {
     const send = sendingSend({ ...UNCLAIMED, dueAt: NOW });
     expect(written(send, claim(send, NOW, offer(noSlot)))).toMatchObject({
       status: 'sending',
-      awaitingSender: true,
+      phase: 'waiting',
     });
   });
 
   it.each([{}, noSlot])('with too little time left waits for the deadline, not for a sender: %j', (slots) => {
     const decision = claim(liveSend(), at(570), offer(slots));
     expect(decision.result).toEqual({ kind: 'settled' });
-    const waiting = { status: 'queued', awaitingSender: false, dueAt: at(LIFE_SECONDS) };
+    const waiting = { status: 'queued', phase: 'giving_up', dueAt: at(LIFE_SECONDS) };
     expect(written(liveSend(), decision)).toMatchObject(waiting);
   });
 
@@ -137,7 +138,7 @@ describe('a claim (the model and postponeOrFail)', () => {
     expect(decision.result).toEqual({ kind: 'settled' });
     const after = written(send, decision);
     const until = ms(NOW, 32_000);
-    expect(after).toMatchObject({ status: 'sending', ...UNCLAIMED, receiptUntil: until, dueAt: until });
+    expect(after).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, receiptUntil: until, dueAt: until });
     expect(decision.attempts).toMatchObject([{ number: 1, outcome: 'unknown' }]);
     expect(claim(after, until, offer())).toMatchObject({
       result: { kind: 'failed', reason: 'attempts_exhausted' },
@@ -155,11 +156,11 @@ describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => 
   const reason = 'expired_before_delivery';
 
   it.each([
-    ['that waits for a worker', liveSend(code)],
-    ['that waits for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
+    ['that waited for a worker', liveSend(code)],
+    ['that waited for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
     ['that may have gone, and no receipt came', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
   ])('fails one %s, without a call, though a slot is there', (__, send) => {
-    const decision = claim(send, NOW, offer());
+    const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason });
     expect(decision.change).toEqual({ ...FAILED, failureReason: reason });
     expect(decision.attempts).toEqual([]);
@@ -168,7 +169,7 @@ describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => 
   it('waits for the receipt of an attempt whose lease has ended', () => {
     const send = sendingSend(code);
     const waiting = written(send, claim(send, NOW, offer()));
-    expect(waiting).toMatchObject({ status: 'sending', ...UNCLAIMED, dueAt: ms(NOW, 32_000) });
+    expect(waiting).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, dueAt: ms(NOW, 32_000) });
     expect(claim(waiting, ms(NOW, 32_000), offer()).result).toEqual({ kind: 'failed', reason });
   });
 
@@ -188,7 +189,12 @@ describe('a claim for a future send slot', () => {
     expect(claim(liveSend(), now, offer({ slot: slot({}, 499) })).result.kind).toBe('claimed');
     const decision = claim(liveSend(), now, offer({ slot: slot({}, 500) }));
     expect(decision.result).toEqual({ kind: 'settled' });
-    expect(decision.change).toEqual({ dueAt: at(LIFE_SECONDS), receiptUntil: null, ...UNCLAIMED });
+    expect(decision.change).toEqual({
+      phase: 'giving_up',
+      dueAt: at(LIFE_SECONDS),
+      receiptUntil: null,
+      ...UNCLAIMED,
+    });
   });
 });
 
@@ -198,7 +204,14 @@ describe('a send that is released before its message was written', () => {
     const decision = releaseClaim(send, NOW, 1);
     expect(decision.result).toBe('released');
     const after = written(send, decision);
-    expect(after).toEqual({ ...send, ...UNCLAIMED, attempts: 2, attemptNumber: 0, dueAt: NOW });
+    expect(after).toEqual({
+      ...send,
+      phase: 'ready',
+      ...UNCLAIMED,
+      attempts: 2,
+      attemptNumber: 0,
+      dueAt: NOW,
+    });
     expect(decision.attempts).toBeUndefined();
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 3 });
   });
@@ -220,7 +233,7 @@ describe('the deadline of a send whose message may have gone', () => {
   ])('gives %s', (_, fields, seconds) => {
     const send = sendingSend(fields);
     const waiting = written(send, claim(send, at(LIFE_SECONDS), offer()));
-    expect(waiting).toMatchObject({ status: 'sending', dueAt: at(LIFE_SECONDS + seconds) });
+    expect(waiting).toMatchObject({ phase: 'giving_up', dueAt: at(LIFE_SECONDS + seconds) });
     const end = claim(waiting, at(LIFE_SECONDS + seconds), offer()).result;
     expect(end).toEqual({ kind: 'failed', reason: 'expired_before_delivery' });
   });
@@ -239,16 +252,13 @@ describe('the outcome of an attempt', () => {
   const settled = (send: Send, outcome: Outcome, random = 0) => settle(send, NOW, 1, outcome, POLICY, random);
 
   it('accepted: sent, with the code until it ends', () => {
-    const { sealedCode } = sendingSend();
     expect(settled(sendingSend(), ACCEPTED)).toEqual({
       result: { kind: 'accepted' },
       change: {
         ...UNCLAIMED,
         status: 'sent',
+        phase: 'unconfirmed',
         sentAt: NOW,
-        lostAt: null,
-        awaitingSender: false,
-        sealedCode,
         dueAt: null,
       },
       attempts: [{ ...FIRST, outcome: 'accepted', messageId: 'wamid.1' }],
@@ -260,6 +270,7 @@ describe('the outcome of an attempt', () => {
     expect(decision.result).toEqual({ kind: 'retry', delayMs: 5000 });
     expect(decision.change).toEqual({
       ...UNCLAIMED,
+      phase: 'backing_off',
       attempts: 3,
       receiptUntil: null,
       dueAt: ms(NOW, 5000),
@@ -283,7 +294,7 @@ describe('the outcome of an attempt', () => {
     const decision = settled(send, outcome);
     expect(decision.result).toEqual({ kind: 'reassign' });
     const after = written(send, decision);
-    expect(after).toMatchObject({ status: 'sending', attempts: 4, ...UNCLAIMED, dueAt: NOW });
+    expect(after).toMatchObject({ status: 'sending', phase: 'ready', attempts: 4, ...UNCLAIMED, dueAt: NOW });
     expect(decision.attempts).toMatchObject([{ outcome: kind }]);
     expect(claim(after, NOW, offer()).result).toEqual({ kind: 'claimed', attempt: 5 });
   });
@@ -294,9 +305,8 @@ describe('the outcome of an attempt', () => {
     const first = settle(last, NOW, 5, limit, POLICY, 0);
     expect(first.result).toEqual({ kind: 'retry', delayMs: 4_000 });
     expect(written(last, first)).toMatchObject({
-      status: 'sending',
+      phase: 'backing_off',
       attempts: 4,
-      awaitingSender: false,
       dueAt: ms(NOW, 4_000),
     });
     const again = sendingSend({ attempts: 5, attemptNumber: 6 });
@@ -323,7 +333,7 @@ describe('the outcome of an attempt', () => {
   ])('on the last attempt, %s: waits for a receipt', (_, outcome, before, receiptUntil) => {
     const decision = settled(sendingSend({ attempts: 5, receiptUntil: before }), outcome);
     expect(decision.result).toEqual({ kind: 'awaiting_receipt' });
-    expect(decision.change).toEqual({ ...UNCLAIMED, receiptUntil, dueAt: receiptUntil });
+    expect(decision.change).toEqual({ ...UNCLAIMED, phase: 'giving_up', receiptUntil, dueAt: receiptUntil });
   });
 
   it.each([null, NOW])('on the last attempt, retry, and no receipt to wait for: failed', (receiptUntil) => {
@@ -349,7 +359,7 @@ describe('the outcome of an attempt', () => {
     it('that was accepted: sent, code erased, nothing due', () => {
       const decision = settled(sendingSend(code), ACCEPTED);
       expect(decision.result).toEqual({ kind: 'accepted' });
-      expect(decision.change).toMatchObject({ status: 'sent', sealedCode: null, dueAt: null });
+      expect(decision.change).toMatchObject({ status: 'sent', phase: 'done', sealedCode: null, dueAt: null });
     });
   });
 
@@ -371,8 +381,7 @@ describe('the outcome of an attempt', () => {
   });
 
   describe('after a receipt that was faster', () => {
-    const delivered = () =>
-      sendingSend({ status: 'delivered', sealedCode: null, dueAt: null, deliveredAt: at(10) });
+    const delivered = () => sentSend({ status: 'delivered', ...CLAIMED, sentAt: null, deliveredAt: at(10) });
 
     it('ends the claim and fills in when it was sent, not after it was delivered', () => {
       const decision = settled(delivered(), ACCEPTED);
@@ -387,7 +396,7 @@ describe('the outcome of an attempt', () => {
     });
 
     it('keeps the time that a receipt gave', () => {
-      const sent = { ...delivered(), status: 'sent', deliveredAt: null, sentAt: at(9) } as const;
+      const sent = sentSend({ ...CLAIMED, sentAt: at(9) });
       expect(settled(sent, ACCEPTED).change).toEqual({ ...UNCLAIMED });
     });
 
@@ -395,7 +404,7 @@ describe('the outcome of an attempt', () => {
       'changes no state when the answer was $kind, and ends the attempt, which may be another than that of the receipt',
       (outcome) => {
         const decision = settled(delivered(), outcome);
-        expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', dueAt: null });
+        expect(written(delivered(), decision)).toMatchObject({ status: 'delivered', phase: 'done' });
         expect(decision.attempts).toMatchObject([{ outcome: outcome.kind }]);
       },
     );
@@ -404,9 +413,10 @@ describe('the outcome of an attempt', () => {
 
 describe('a test send', () => {
   it('is read at once, through the sandbox, without a sender', () => {
-    const times = { sentAt: NOW, deliveredAt: NOW, readAt: NOW, dueAt: null };
+    const times = { sentAt: NOW, deliveredAt: NOW, readAt: NOW };
     const decision = simulate(testSend(), NOW);
-    expect(decision).toEqual({ result: 'read', change: { status: 'read', channel: 'sandbox', ...times } });
+    expect(decision.result).toBe('read');
+    expect(decision.change).toEqual({ ...DONE, status: 'read', channel: 'sandbox', ...times });
   });
 
   it('is simulated once', () => {

@@ -1,4 +1,4 @@
-import { applyReceipt, GUESSES_MAX, type Outcome, type Receipt } from '@onecode/domain';
+import { applyReceipt, GUESSES_MAX, isWorthSending, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
 import {
   check,
@@ -111,7 +111,7 @@ const reports = (
       random,
     );
     if (decision.result === 'redelivers') model.reassignments += 1;
-    write(real, decision);
+    write(real, decision, status === 'failed' ? 'failed receipt' : 'receipt');
     check(model, real);
   },
   toString: () => `receipt ${index}: ${status}`,
@@ -149,9 +149,9 @@ const passesUntil = (field: 'dueAt' | 'expiresAt', offsetMs: number): Command =>
 const becomesDue: Command = {
   check: () => true,
   run(model, real) {
-    if (real.send.awaitingSender && real.now < real.send.expiresAt)
-      real.send = { ...real.send, awaitingSender: false, dueAt: real.now };
-    check(model, real);
+    if (real.send.phase !== 'waiting' || !isWorthSending(real.send, real.now)) return;
+    real.send = { ...real.send, dueAt: real.now };
+    runClaim(model, real, 0);
   },
   toString: () => 'a waiting send becomes due',
 };

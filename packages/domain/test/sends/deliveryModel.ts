@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import {
   releaseClaim,
-  isUndelivered,
+  isDelivering,
   isUnderWay,
   isWorthSending,
   judge,
@@ -10,6 +11,7 @@ import {
   type Decision,
   type DeliveryState,
   type Outcome,
+  type Phase,
   type Send,
 } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
@@ -25,6 +27,32 @@ export interface Model {
   unknownSince: number | null;
 }
 
+/** What changes a send. */
+export type Event =
+  'taken' | 'outcome of the call' | 'claim released' | 'receipt' | 'failed receipt' | 'code ended';
+/** `phase event phase` */
+export type Transition = `${Phase} ${Event} ${Phase}`;
+
+/** The changes of phase in the table of `docs/lifecycle.md`, whose columns are events and whose rows are phases. */
+export function documentedTransitions(): Set<Transition> {
+  const table = /^\| phase +\|.*?\n\n/ms.exec(readFileSync('docs/lifecycle.md', 'utf8'))?.[0] ?? '';
+  const [[, ...events] = [], , ...rows] = table
+    .trim()
+    .split('\n')
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+  const transitions = rows.flatMap(([from, ...cells]) =>
+    cells.flatMap((cell, n) =>
+      cell === '–' ? [] : cell.split(', ').map((to) => `${from} ${events[n]} ${to}` as Transition),
+    ),
+  );
+  return new Set(transitions);
+}
+
 /** A send with its attempts, its clock and its refunds, kept as the store keeps them. */
 export interface Real {
   now: Date;
@@ -32,8 +60,20 @@ export interface Real {
   /** By number, those under way too. */
   attempts: Map<number, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
   refunds: number;
+  /** The changes of phase so far. */
+  transitions: Set<Transition>;
 }
 
+const BEFORE_CALL: readonly Phase[] = ['ready', 'waiting', 'backing_off', 'giving_up'];
+const STATUSES: Readonly<Record<Phase, readonly DeliveryState[]>> = {
+  ready: ['queued', 'sending', 'sent'],
+  waiting: ['queued', 'sending', 'sent'],
+  calling: ['sending', 'sent'],
+  backing_off: ['sending', 'sent'],
+  giving_up: ['queued', 'sending', 'sent'],
+  unconfirmed: ['sent'],
+  done: ['sent', 'delivered', 'read', 'failed'],
+};
 const RANK: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
 /** The longest wait for a send slot. */
 const SLOT_WAIT_MS = 1000;
@@ -47,13 +87,15 @@ export function begin(lifeMs: number): { model: Model; real: Real } {
   const send = liveSend({ expiresAt: new Date(createdAt.getTime() + lifeMs) });
   return {
     model: { statuses: ['queued'], routed: false, calls: 0, reassignments: 0, unknownSince: null },
-    real: { now: createdAt, send, attempts: new Map(), refunds: 0 },
+    real: { now: createdAt, send, attempts: new Map(), refunds: 0, transitions: new Set() },
   };
 }
 
-export function write(real: Real, decision: Decision<unknown>): void {
+export function write(real: Real, decision: Decision<unknown>, event: Event): void {
   const before = real.send;
   real.send = { ...before, ...decision.change };
+  if (decision.change !== undefined && real.send.phase !== before.phase)
+    real.transitions.add(`${before.phase} ${event} ${real.send.phase}`);
   if (before.status !== 'failed' && real.send.status === 'failed') real.refunds += 1;
   for (const { number, senderId, outcome, startedAt, report } of decision.attempts ?? []) {
     const isReported = (real.attempts.get(number)?.outcome ?? null) !== null;
@@ -87,19 +129,15 @@ export function check(model: Model, real: Real): void {
       must(RANK.indexOf(before) <= RANK.indexOf('sent'), 'delivered does not fail');
     else must(RANK.indexOf(send.status) > RANK.indexOf(before), 'status never moves back');
   }
-  const waits = send.status === 'queued' || send.status === 'sending' || send.lostAt !== null;
-  const isSent = send.status === 'sent';
   const failed = send.status === 'failed';
   must(send.channel === (model.routed ? 'whatsapp' : null), 'the channel is set once routed');
   must((send.from !== null) === model.routed, 'the sender’s number is set once routed');
   must((send.senderId !== null) === model.routed, 'the sender is set once routed');
-  must(send.lostAt === null || isSent, 'only a message that was sent is lost');
-  must(
-    isSent && !waits ? true : (send.sealedCode !== null) === waits,
-    'the sealed code is there while it is needed',
-  );
-  must((send.dueAt !== null) === waits, 'a send is due exactly while it waits');
-  must(waits || !send.awaitingSender, 'only a waiting send waits for a sender');
+  must((send.sealedCode !== null) === (send.phase !== 'done'), 'the code is kept until the send is done');
+  must((send.dueAt !== null) === isDelivering(send), 'a send is due unless it is unconfirmed or done');
+  must(send.phase !== 'calling' || send.claimedAt !== null, 'a calling send has a claim');
+  must(send.claimedAt === null || !BEFORE_CALL.includes(send.phase), 'no claim without a call');
+  must(STATUSES[send.phase].includes(send.status), 'the status fits the phase');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
   must(real.refunds === (failed ? 1 : 0), 'one refund for a failed send');
   must(send.attempts <= POLICY.attemptsMax, 'attempts have a limit');
@@ -121,7 +159,7 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
   const now = Number(real.now);
   const taken = index === null ? null : (SLOTS[index] ?? null);
   const decision = claim(before, real.now, { leaseMs: LEASE_MS, policy: POLICY, slot: taken });
-  write(real, decision);
+  write(real, decision, 'taken');
   const { result } = decision;
   if (decision.attempts?.some((attempt) => attempt.outcome === 'unknown') === true) model.unknownSince = now;
   if (result.kind === 'claimed') {
@@ -130,7 +168,7 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
     must(taken !== null, 'no claim without a sender');
     const slotAt = new Date(now + (taken?.waitMs ?? 0));
     must(isWorthSending(before, slotAt), 'no claim with too little life left at the time of the slot');
-    must(isUndelivered(before), 'no claim on a settled send');
+    must(isDelivering(before), 'no claim on a settled send');
     must(nextAt(before) <= now, 'no claim before it is due');
     must(now < Number(before.expiresAt), 'no claim after the deadline');
     must(before.attempts < POLICY.attemptsMax, 'no claim beyond the last attempt');
@@ -154,6 +192,7 @@ export function runGuess(model: Model, real: Real, isRight: boolean): void {
   write(
     real,
     judge(real.send, real.now, () => isRight),
+    'code ended',
   );
   must(real.send.claimedUntil === claimedUntil && real.send.status === status, 'a guess leaves a call alone');
   check(model, real);
@@ -163,7 +202,7 @@ export function runGuess(model: Model, real: Real, isRight: boolean): void {
 export function runRelease(model: Model, real: Real): void {
   const before = real.send;
   if (before.claimedUntil === null) return;
-  write(real, releaseClaim(before, real.now, before.attemptNumber));
+  write(real, releaseClaim(before, real.now, before.attemptNumber), 'claim released');
   must(real.send.attempts === before.attempts - 1, 'a message that was not written uses up no attempt');
   model.calls -= 1;
   check(model, real);
@@ -190,7 +229,7 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
     mustHaveHadItsReceipt(model, Number(real.now));
   // A fault or a limit uses no attempt.
   if (decision.change?.attempts === real.send.attempts - 1) model.reassignments += 1;
-  write(real, decision);
+  write(real, decision, 'outcome of the call');
   check(model, real);
 }
 
@@ -203,7 +242,7 @@ export function abandon(model: Model, real: Real): void {
     LEASE_MS +
     SLOT_WAIT_MS +
     2 * settleDelayMs(POLICY);
-  for (let round = 0; isUndelivered(real.send); round++) {
+  for (let round = 0; isDelivering(real.send); round++) {
     must(round < 50, 'every send comes to its end');
     real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));
     runClaim(model, real, round % 2);

@@ -2,6 +2,7 @@ import {
   agreesWith,
   applyReceipt,
   foldReceipts,
+  DONE,
   UNCLAIMED,
   type Outcome,
   type Receipt,
@@ -80,14 +81,13 @@ describe('a report of progress', () => {
   it.each(['sent', 'delivered', 'read'] as const)(
     '%s settles a send whose answer was never heard, and names its attempt',
     (reported) => {
-      const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30), awaitingSender: true });
+      const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(30), phase: 'waiting' });
       const decision = apply(send, report(reported), attempt({ outcome: 'unknown' }));
       expect(decision.result).toBe('applied');
       expect(written(send, decision)).toMatchObject({
         status: reported,
-        ...(reported === 'sent' ? { sealedCode: send.sealedCode } : { sealedCode: null }),
+        ...(reported === 'sent' ? { phase: 'unconfirmed', sealedCode: send.sealedCode } : DONE),
         dueAt: null,
-        awaitingSender: false,
         [`${reported}At`]: at(30),
       });
       const named = { number: 1, senderId: 'sender-1', startedAt: at(0), errorCode: null };
@@ -96,9 +96,12 @@ describe('a report of progress', () => {
   );
 
   it('leaves the claim to the worker that waits for its answer', () => {
-    expect(after(sendingSend(), report('delivered'), attempt({ outcome: null })).claimedUntil).toEqual(
-      sendingSend().claimedUntil,
-    );
+    const { claimedAt, claimedUntil } = sendingSend();
+    expect(after(sendingSend(), report('delivered'), attempt({ outcome: null }))).toMatchObject({
+      ...DONE,
+      claimedAt,
+      claimedUntil,
+    });
   });
 
   it('does not bring a failed send back, nor give it a time', () => {
@@ -156,9 +159,9 @@ describe('a report of failure', () => {
   it('of a call whose answer is still awaited sends it again: the answer to come will be that it was accepted', () => {
     const passing = apply(sendingSend(), report('failed', at(30), retryable()), attempt({ outcome: null }));
     expect(passing.result).toBe('redelivers');
-    expect(passing.change).toEqual({ ...UNCLAIMED, lostAt: null, attempts: 1, dueAt: at(61) });
+    expect(passing.change).toEqual({ ...UNCLAIMED, phase: 'backing_off', attempts: 1, dueAt: at(61) });
     const ofSender = apply(sendingSend(), report('failed', at(30), SENDER_FAULT), attempt({ outcome: null }));
-    expect(ofSender.change).toEqual({ ...UNCLAIMED, lostAt: null, attempts: 0, dueAt: NOW });
+    expect(ofSender.change).toEqual({ ...UNCLAIMED, phase: 'ready', attempts: 0, dueAt: NOW });
   });
 
   it.each([
@@ -238,11 +241,11 @@ describe('a message that is reported as lost', () => {
       result: 'redelivers',
       attempts: [{ number: 1, outcome: failure.kind, messageId: 'wamid.1' }],
     });
-    expect(written(sentSend(), decision)).toEqual(sentSend({ lostAt: NOW, dueAt: NOW, attempts: 0 }));
+    expect(written(sentSend(), decision)).toEqual(sentSend({ phase: 'ready', dueAt: NOW, attempts: 0 }));
   });
 
   it('to an error that may pass goes out again after the back-off, while attempts are left', () => {
-    expect(written(sentSend(), lost(retryable()))).toEqual(sentSend({ lostAt: NOW, dueAt: at(61) }));
+    expect(written(sentSend(), lost(retryable()))).toEqual(sentSend({ phase: 'backing_off', dueAt: at(61) }));
     const last = sentSend({ attempts: POLICY.attemptsMax });
     expect(written(last, lost(retryable(), last))).toMatchObject({ status: 'failed' });
   });
@@ -251,7 +254,7 @@ describe('a message that is reported as lost', () => {
     const last = sentSend({ attempts: POLICY.attemptsMax, attemptNumber: POLICY.attemptsMax + 1 });
     expect(written(last, lost(retryable({ throttled: 'pair' }), last))).toEqual({
       ...last,
-      lostAt: NOW,
+      phase: 'backing_off',
       attempts: POLICY.attemptsMax - 1,
       dueAt: at(60 + 16),
     });
@@ -269,7 +272,7 @@ describe('a message that is reported as lost', () => {
     expect(written(send, lost(SENDER_FAULT, send))).toMatchObject({
       status: 'failed',
       failureReason: 'rejected_by_provider',
-      lostAt: null,
+      phase: 'done',
     });
   });
 
@@ -277,29 +280,27 @@ describe('a message that is reported as lost', () => {
     'goes out once, however often it is reported: %s',
     (outcome) => {
       expect(lost(SENDER_FAULT, sentSend(), attempt({ outcome }))).toEqual({ result: 'ignored' });
-      const replaced = sentSend({ lostAt: NOW, ...NEXT });
+      const replaced = sentSend({ phase: 'calling', ...NEXT });
       expect(lost(SENDER_FAULT, replaced, attempt({ outcome }))).toEqual({ result: 'ignored' });
     },
   );
 
   it('is not sent again by its own receipt of before', () => {
-    const send = sentSend({ lostAt: at(40), dueAt: at(40) });
+    const send = sentSend({ phase: 'ready', dueAt: at(40) });
     expect(apply(send, report('sent'), attempt({ outcome: 'sender' }))).toEqual({ result: 'ignored' });
   });
 
   it('was delivered after all: nothing goes out again', () => {
-    const send = sentSend({ lostAt: at(40), dueAt: at(40), awaitingSender: true });
+    const send = sentSend({ phase: 'waiting', dueAt: at(LIFE_SECONDS) });
     expect(after(send, report('delivered', at(45)), attempt({ outcome: 'sender' }))).toEqual(
       sentSend({ status: 'delivered', deliveredAt: at(45) }),
     );
   });
 
   it('is replaced by the next one, whose time counts', () => {
-    const send = sentSend({ lostAt: at(40), ...NEXT, dueAt: at(40) });
+    const send = sentSend({ phase: 'calling', ...NEXT, dueAt: at(40) });
     const next = attempt({ number: 2, outcome: null });
-    expect(after(send, report('sent', at(50)), next)).toEqual(
-      sentSend({ ...NEXT, sentAt: at(50), lostAt: null }),
-    );
+    expect(after(send, report('sent', at(50)), next)).toEqual(sentSend({ ...NEXT, sentAt: at(50) }));
   });
 });
 

@@ -1,4 +1,5 @@
 import {
+  DONE,
   UNCLAIMED,
   type Decision,
   type Outcome,
@@ -35,7 +36,6 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     claimedAt: null,
     claimedUntil: null,
     receiptUntil: null,
-    lostAt: null,
     sentAt: null,
     deliveredAt: null,
     readAt: null,
@@ -55,7 +55,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     createdAt: CREATED_AT,
     expiresAt: at(LIFE_SECONDS),
     sealedCode: new Uint8Array(40),
-    awaitingSender: false,
+    phase: 'ready',
     dueAt: CREATED_AT,
     requestId: '0199d3c8-0000-7000-8000-000000000000',
     traceparent: null,
@@ -67,10 +67,11 @@ export function testSend(fields: Partial<Send> = {}): Send {
   return liveSend({ mode: 'test', chargedFrom: null, sealedCode: null, ...fields });
 }
 
-/** A live send whose first attempt is under way, with a lease from second 0. */
+/** A live send whose first attempt is under way, with a lease from second 0; without a claim it backs off. */
 export function sendingSend(fields: Partial<Send> = {}): Send {
   return liveSend({
     status: 'sending',
+    phase: fields.claimedUntil === null ? 'backing_off' : 'calling',
     channel: 'whatsapp',
     from: '+15550783881',
     senderId: 'sender-1',
@@ -82,14 +83,15 @@ export function sendingSend(fields: Partial<Send> = {}): Send {
   });
 }
 
-/** A live send that the provider has accepted; a status after `sent` erases its code. */
+/** A live send that the provider has accepted, and that is done if its status is past `sent` or its code is erased. */
 export function sentSend(fields: Partial<Send> = {}): Send {
-  const isOver = fields.status !== undefined && fields.status !== 'sent';
+  const isDone = (fields.status ?? 'sent') !== 'sent' || fields.sealedCode === null;
   return sendingSend({
     status: 'sent',
+    phase: 'unconfirmed',
     ...UNCLAIMED,
     dueAt: null,
-    ...(isOver && { sealedCode: null }),
+    ...(isDone && DONE),
     sentAt: at(1),
     ...fields,
   });
@@ -106,11 +108,10 @@ export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
 /** The change of a send that fails at `NOW`, without the reason. */
 export const FAILED = {
   status: 'failed',
+  phase: 'done',
   failedAt: NOW,
   sealedCode: null,
   ...UNCLAIMED,
-  lostAt: null,
-  awaitingSender: false,
   dueAt: null,
 };
 

@@ -5,8 +5,18 @@ import { trafficOf } from '../../src/sends/traffic.js';
 import { at, liveSend } from './sendFixtures.js';
 
 describe('trafficOf', () => {
+  const PHASE_OF = {
+    queued: 'ready',
+    sending: 'calling',
+    sent: 'unconfirmed',
+    delivered: 'done',
+    read: 'done',
+    failed: 'done',
+  } as const;
+  const factsOf = (fields: Partial<Send>): Send =>
+    liveSend({ phase: PHASE_OF[fields.status ?? 'queued'], ...fields });
   const changed = (before: Partial<Send>, after: Partial<Send>): string[] =>
-    trafficOf(liveSend(before), liveSend({ ...before, ...after })).map(({ event }) => event);
+    trafficOf(factsOf(before), factsOf({ ...before, ...after })).map(({ event }) => event);
 
   it.each<[string, Partial<Send>, Partial<Send>, string[]]>([
     ['a claim', { status: 'queued' }, { status: 'sending' }, []],
@@ -20,8 +30,13 @@ describe('trafficOf', () => {
     ['a delivery', { status: 'sent' }, { status: 'delivered' }, ['delivered']],
     ['a reading without a delivery', { status: 'sent' }, { status: 'read' }, ['delivered']],
     ['a reading', { status: 'delivered' }, { status: 'read' }, []],
-    ['a loss', { status: 'sent' }, { lostAt: at(1) }, []],
-    ['an acceptance after a loss', { status: 'sent', lostAt: at(1) }, { lostAt: null }, ['accepted']],
+    ['a loss', { status: 'sent' }, { phase: 'ready' }, []],
+    [
+      'an acceptance after a loss',
+      { status: 'sent', phase: 'calling' },
+      { phase: 'unconfirmed' },
+      ['accepted'],
+    ],
     ['a failure after acceptance', { status: 'sent' }, { status: 'failed' }, ['failed']],
     ['a failure before', { status: 'queued' }, { status: 'failed' }, ['failed']],
     ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],

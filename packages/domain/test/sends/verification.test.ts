@@ -1,5 +1,6 @@
 import {
   DELIVERY_STATES,
+  DONE,
   guessCost,
   GUESSES_MAX,
   judge,
@@ -56,7 +57,7 @@ describe('a guess', () => {
   it.each(DELIVERY_STATES)(
     'is judged the same while delivery is %s, and leaves its state as it is',
     (status) => {
-      const send = liveSend({ status, dueAt: NOW, sealedCode: null });
+      const send = status === 'queued' ? testSend() : sentSend({ status, sealedCode: null });
       expect(judge(send, NOW, right).result.valid).toBe(true);
       const after = written(send, judge(send, NOW, right));
       expect({ ...after, verification: send.verification, verifiedAt: send.verifiedAt }).toEqual(send);
@@ -71,39 +72,33 @@ describe('a guess', () => {
     const judged = (send: Send) => written(send, judge(send, NOW, matches));
 
     it('makes a send due now that waits for a worker, a sender or its next attempt', () => {
-      for (const fields of [{ dueAt: at(1) }, { dueAt: at(LIFE_SECONDS), awaitingSender: true }])
-        expect(judged(liveSend({ wrongGuesses, ...fields }))).toMatchObject({
+      for (const phase of ['ready', 'waiting', 'backing_off', 'giving_up'] as const)
+        expect(judged(liveSend({ wrongGuesses, phase, dueAt: at(LIFE_SECONDS) }))).toMatchObject({
           status: 'queued',
+          phase: 'giving_up',
           dueAt: NOW,
-          awaitingSender: false,
         });
-      const backingOff = sendingSend({ wrongGuesses, ...UNCLAIMED, dueAt: at(300) });
-      expect(judged(backingOff)).toMatchObject({ status: 'sending', dueAt: NOW });
     });
 
     it('makes a send whose message may have been sent wait for its receipt', () => {
       const send = sendingSend({ wrongGuesses, ...UNCLAIMED, receiptUntil: at(40), dueAt: at(300) });
-      expect(judged(send)).toMatchObject({ dueAt: at(40) });
+      expect(judged(send)).toMatchObject({ phase: 'giving_up', dueAt: at(40) });
     });
 
     it('changes nothing about a call under way, a delivered message or a test send', () => {
       for (const send of [sendingSend(), sentSend({ status: 'delivered' }), testSend()]) {
-        const { dueAt, awaitingSender } = judged({ ...send, wrongGuesses });
-        expect({ dueAt, awaitingSender }).toEqual({ dueAt: send.dueAt, awaitingSender: false });
+        const { dueAt, phase, sealedCode } = send;
+        expect(judged({ ...send, wrongGuesses })).toMatchObject({ dueAt, phase, sealedCode });
       }
     });
 
     it('erases the code of a sent message', () => {
-      expect(judged(sentSend({ wrongGuesses }))).toMatchObject({
-        status: 'sent',
-        sealedCode: null,
-        dueAt: null,
-      });
+      expect(judged(sentSend({ wrongGuesses }))).toMatchObject({ status: 'sent', ...DONE });
     });
 
     it('makes a lost message due, which then fails', () => {
-      const send = sentSend({ wrongGuesses, lostAt: at(10), dueAt: at(LIFE_SECONDS), awaitingSender: true });
-      expect(judged(send)).toMatchObject({ dueAt: NOW, awaitingSender: false });
+      const send = sentSend({ wrongGuesses, phase: 'waiting', dueAt: at(LIFE_SECONDS) });
+      expect(judged(send)).toMatchObject({ status: 'sent', phase: 'giving_up', dueAt: NOW });
     });
   });
 

@@ -4,75 +4,48 @@ import {
   isCountryTarget,
   isHeld,
   NO_COUNTRY,
+  PHASES,
   type DeliveryProgress,
   type HoldTarget,
+  type Phase,
 } from '@onecode/domain';
-import { at, LIFE_SECONDS, NOW } from './sendFixtures.js';
+import { at, LIFE_SECONDS } from './sendFixtures.js';
 
-const ENDED = at(LIFE_SECONDS);
-const ATTEMPT = { outcome: 'retry', finishedAt: NOW } as const;
-
-const progress = (fields: Partial<DeliveryProgress>): DeliveryProgress => ({
-  status: 'queued',
+const progress = (phase: Phase, fields: Partial<DeliveryProgress> = {}): DeliveryProgress => ({
+  phase,
   verification: 'pending',
-  awaitingSender: false,
-  lostAt: null,
-  dueAt: at(30),
-  expiresAt: ENDED,
-  attempts: [],
+  dueAt: phase === 'unconfirmed' || phase === 'done' ? null : at(30),
+  expiresAt: at(LIFE_SECONDS),
   ...fields,
 });
-const sending = (fields: Partial<DeliveryProgress>): DeliveryProgress =>
-  progress({ status: 'sending', attempts: [ATTEMPT], ...fields });
 
 describe('what a delivery waits for', () => {
   it.each([
-    ['a worker', progress({}), { for: 'worker', until: null }],
-    ['a sender', progress({ awaitingSender: true }), { for: 'sender', until: ENDED }],
-    [
-      'an answer',
-      sending({ attempts: [ATTEMPT, { outcome: null, finishedAt: null }] }),
-      { for: 'answer', until: null },
-    ],
-    ['the next attempt', sending({}), { for: 'next_attempt', until: at(30) }],
-    [
-      'a receipt of a message that may have gone',
-      sending({ attempts: [ATTEMPT, ATTEMPT, { outcome: 'unknown', finishedAt: NOW }] }),
-      { for: 'receipt', until: at(30) },
-    ],
-    [
-      'the next attempt, though an earlier message may have gone',
-      sending({ attempts: [{ outcome: 'unknown', finishedAt: NOW }, ATTEMPT] }),
-      { for: 'next_attempt', until: at(30) },
-    ],
-    ['a first attempt', sending({ attempts: [] }), { for: 'next_attempt', until: at(30) }],
-    ['a receipt', progress({ status: 'sent', dueAt: null }), { for: 'receipt', until: null }],
-    [
-      'a sender, instead of a lost message',
-      progress({ status: 'sent', lostAt: NOW, awaitingSender: true, attempts: [ATTEMPT] }),
-      { for: 'sender', until: ENDED },
-    ],
-  ] as const)('is %s', (_, send, wait) => {
-    expect(deliveryWait(send, false)).toEqual(wait);
-  });
-
-  it.each(['delivered', 'read', 'failed'] as const)('is nothing once the send is %s', (status) => {
-    expect(deliveryWait(progress({ status }), false)).toBeNull();
-    expect(deliveryWait(progress({ status }), true)).toBeNull();
+    ['ready', { for: 'worker', until: null }],
+    ['waiting', { for: 'sender', until: at(LIFE_SECONDS) }],
+    ['calling', { for: 'answer', until: null }],
+    ['backing_off', { for: 'next_attempt', until: at(30) }],
+    ['giving_up', { for: 'receipt', until: at(30) }],
+    ['unconfirmed', { for: 'receipt', until: null }],
+    ['done', null],
+  ] as const)('follows from its phase: %s', (phase, wait) => {
+    expect(deliveryWait(progress(phase), false)).toEqual(wait);
   });
 
   it.each(['verified', 'locked', 'expired'] as const)(
     'is nothing for a sent message whose code is %s',
     (verification) => {
-      expect(deliveryWait(progress({ status: 'sent', verification }), false)).toBeNull();
+      expect(deliveryWait(progress('unconfirmed', { verification }), false)).toBeNull();
     },
   );
 
-  it('is the release of a hold, whatever else would be waited for but an answer', () => {
-    for (const send of [progress({}), progress({ awaitingSender: true }), sending({})])
-      expect(deliveryWait(send, true)).toEqual({ for: 'release', until: ENDED });
-    const underWay = sending({ attempts: [{ outcome: null, finishedAt: null }] });
-    expect(deliveryWait(underWay, true)).toEqual({ for: 'answer', until: null });
+  it('is the release of a hold if a call would follow, and otherwise the same as without a hold', () => {
+    for (const phase of PHASES)
+      expect(deliveryWait(progress(phase), true)).toEqual(
+        phase === 'ready' || phase === 'waiting' || phase === 'backing_off'
+          ? { for: 'release', until: at(LIFE_SECONDS) }
+          : deliveryWait(progress(phase), false),
+      );
   });
 });
 

@@ -48,7 +48,7 @@ function countWaiting(database: Connection): Promise<WaitingCount[]> {
   return database.sql.query<WaitingCount[]>`
     select w.account_id as "accountId", w.country, count(*)::integer as sends
     from (
-      select account_id, country from sends where awaiting_sender limit ${COUNTED_MAX + 1}::integer
+      select account_id, country from sends where is_waiting limit ${COUNTED_MAX + 1}::integer
     ) w
     group by 1, 2`;
 }

@@ -20,7 +20,7 @@ export async function readDueWork({ sql }: Database): Promise<DueWork> {
     select
       -- The order makes the plan use the index of due sends.
       coalesce((select due_at from sends where due_at is not null order by due_at limit 1) <= soon.at, false)
-        or exists (select from sends where awaiting_sender) as deliveries,
+        or exists (select from sends where is_waiting) as deliveries,
       exists (select from provider_reports where due_at <= soon.at) as reports,
       exists (select from senders where removed_at is null and read_due_at <= soon.at) as readings,
       exists (select from outbox where account_id is null and due_at <= soon.at) as mails,

@@ -23,14 +23,12 @@ export async function readWaitingSends(
   >`
     with now as materialized (select clock_timestamp() as at, active_holds() as holds), open as materialized (
       select case
-          when not s.awaiting_sender then case
-            when s.due_at <= now.at and coalesce(s.claimed_until <= now.at, true) then 'due' else 'underWay'
-          end
-          when is_held(now.holds, s.account_id, s.country) then 'held'
-          else 'forSender'
+          when s.phase = 'waiting' then case when is_held(now.holds, s.account_id, s.country) then 'held' else 'forSender' end
+          when s.due_at <= now.at and coalesce(s.claimed_until <= now.at, true) then 'due'
+          else 'underWay'
         end as name,
         greatest(
-          0, extract(epoch from now.at - case when s.awaiting_sender then s.created_at else greatest(s.due_at, s.claimed_until) end)
+          0, extract(epoch from now.at - case when s.phase = 'waiting' then s.created_at else greatest(s.due_at, s.claimed_until) end)
         )::float8 as seconds,
         greatest(0, extract(epoch from s.expires_at - now.at))::float8 as expiry, s.account_id
       from sends s, now where s.due_at is not null

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, UnitBucket } from '@onecode/domain';
+import type { AttemptOutcome, Phase, UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from './sendSummary.js';
 
@@ -33,11 +33,9 @@ export interface UnitDetails {
 /** Everything that happened to a send, without its code, its whole recipient and the provider's message ids. */
 export interface SendDetails extends SendSummary {
   from: string | null;
-  awaitingSender: boolean;
+  phase: Phase;
   /** When a worker acts on it next; null when nothing is left to do. */
   dueAt: Date | null;
-  /** Since when it has to go out again, because its message was lost. */
-  lostAt: Date | null;
   sentAt: Date | null;
   deliveredAt: Date | null;
   readAt: Date | null;
@@ -80,8 +78,8 @@ export async function findSendDetails(
   sendId: string,
 ): Promise<SendDetails | null> {
   const [row] = await database.sql.query<DetailsRow[]>`
-    select ${SUMMARY_COLUMNS}, s.from_number as "from", s.awaiting_sender as "awaitingSender",
-      s.due_at as "dueAt", s.lost_at as "lostAt", s.sent_at as "sentAt", s.delivered_at as "deliveredAt", s.read_at as "readAt",
+    select ${SUMMARY_COLUMNS}, s.from_number as "from", s.phase, s.due_at as "dueAt",
+      s.sent_at as "sentAt", s.delivered_at as "deliveredAt", s.read_at as "readAt",
       s.verified_at as "verifiedAt", s.failed_at as "failedAt", s.wrong_guesses as "wrongGuesses", s.request_id as "requestId",
       s.traceparent, jsonb_build_object('wrongGuessTimes', to_jsonb(coalesce(s.wrong_guess_times, '{}')), 'attempts', (
         select coalesce(jsonb_agg(jsonb_build_object('number', c.number, 'startedAt', c.started_at, 'finishedAt', c.finished_at,

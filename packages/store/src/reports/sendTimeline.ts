@@ -1,4 +1,10 @@
-import { GUESSES_MAX, type AttemptOutcome, type FailureReason, type UnitBucket } from '@onecode/domain';
+import {
+  GUESSES_MAX,
+  isDelivering,
+  type AttemptOutcome,
+  type FailureReason,
+  type UnitBucket,
+} from '@onecode/domain';
 import type { AttemptDetails, ReceiptDetails, SendDetails } from './sendDetails.js';
 
 type Event =
@@ -141,15 +147,16 @@ function reportedAt(send: SendDetails, { attempt: number, occurredAt, status }: 
 
 /** Why a message was lost, and whether its send goes out again. */
 function failureOf(
-  { attempts, lostAt }: SendDetails,
+  send: SendDetails,
   { status, attempt: number }: ReceiptDetails,
 ): { outcome: Exclude<AttemptOutcome, 'accepted'> | null; isSentAgain: boolean } {
   if (status !== 'failed') return { outcome: null, isSentAgain: false };
+  const { attempts } = send;
   const index = attempts.findIndex((attempt) => attempt.number === number);
   const outcome = attempts[index]?.outcome ?? 'recipient';
   return {
     outcome: outcome === 'accepted' ? 'recipient' : outcome,
-    isSentAgain: lostAt !== null || index < attempts.length - 1,
+    isSentAgain: (send.status === 'sent' && isDelivering(send)) || index < attempts.length - 1,
   };
 }
 

@@ -102,7 +102,8 @@ const creatorOf = oncePerClient((database: Database) => {
   };
 });
 
-interface CreationRow extends Pick<Send, 'mode' | 'locale' | 'chargedFrom' | 'expiresAt' | 'awaitingSender'> {
+interface CreationRow extends Pick<Send, 'mode' | 'locale' | 'chargedFrom' | 'expiresAt'> {
+  awaitingSender: boolean;
   outcome: string;
   cause: string | null;
   retryAfterSeconds: number | null;
@@ -229,9 +230,8 @@ const createdSend = (
   claimedAt: null,
   claimedUntil: null,
   receiptUntil: null,
-  awaitingSender,
+  phase: awaitingSender ? 'waiting' : 'ready',
   dueAt: awaitingSender ? expiresAt : now,
-  lostAt: null,
   sentAt: null,
   deliveredAt: null,
   readAt: null,

@@ -17,7 +17,7 @@ export async function eraseExpiredCodes(database: Database, limit: number): Prom
       select position from cursors where name = 'codes' for update skip locked
     ), page as materialized (
       select s.id, s.expires_at > statement_timestamp() or coalesce(s.claimed_until > statement_timestamp(), false) as lives,
-        s.sealed_code is not null and s.status = 'sent' and s.lost_at is null as has_code
+        s.phase = 'unconfirmed' as has_code
       from begun cross join lateral (
         select * from sends where id > begun.position and id < first_id_at(statement_timestamp() - make_interval(secs => ${LATE_SECONDS})) order by id limit ${limit}
       ) s
@@ -28,9 +28,9 @@ export async function eraseExpiredCodes(database: Database, limit: number): Prom
       )
     ), locked as materialized (
       select s.id from (select id from expired where has_code order by id) e
-      cross join lateral (select id from sends where id = e.id and status = 'sent' and lost_at is null for no key update) s
+      cross join lateral (select id from sends where id = e.id and phase = 'unconfirmed' for no key update) s
     ), erased as (
-      update sends set sealed_code = null, version = version + 1 where id = any(array(select id from locked))
+      update sends set phase = 'done', sealed_code = null, version = version + 1 where id = any(array(select id from locked))
     ), moved as (
       update cursors set position = (select id from expired order by id desc limit 1) where name = 'codes' and exists (select from expired)
     )

@@ -138,11 +138,12 @@ async function endCodes({ sql }: Connection, ids: readonly string[]): Promise<vo
   await sql.execute`
     with ended as materialized (
       select s.id, greatest(date_trunc('milliseconds', clock_timestamp()), s.created_at + interval '1 millisecond') as at,
-        s.status in ('queued', 'sending') or s.lost_at is not null as is_undelivered
+        s.mode = 'live' and s.phase not in ('calling', 'unconfirmed', 'done') as is_before_call
       from sends s where s.id = any(${[...ids]}::uuid[])
     )
     update sends s set expires_at = e.at, version = s.version + 1,
-      sealed_code = case when e.is_undelivered then s.sealed_code end, awaiting_sender = s.awaiting_sender and s.claimed_until is not null,
-      due_at = case when e.is_undelivered and s.mode = 'live' and s.claimed_until is null then greatest(e.at, s.receipt_until) else s.due_at end
+      phase = case when e.is_before_call then 'giving_up' when s.phase = 'unconfirmed' then 'done' else s.phase end,
+      sealed_code = case when s.phase <> 'unconfirmed' then s.sealed_code end,
+      due_at = case when e.is_before_call then greatest(e.at, s.receipt_until) else s.due_at end
     from ended e where s.id = any(array(select id from ended)) and s.id = e.id`;
 }

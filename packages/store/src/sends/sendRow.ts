@@ -6,7 +6,7 @@ import { Prisma } from '../generated/prisma/client.js';
 interface Column {
   name: string;
   /** PostgreSQL's, as the column is declared. */
-  type: 'uuid' | 'text' | 'smallint' | 'boolean' | 'timestamptz' | 'bytea';
+  type: 'uuid' | 'text' | 'smallint' | 'timestamptz' | 'bytea';
   /** Whether a decision may write it. */
   isWritable: boolean;
 }
@@ -29,6 +29,7 @@ const COLUMNS = {
   codeHash: fixed('code_hash', 'bytea'),
   sealedCode: writable('sealed_code', 'bytea'),
   status: writable('status', 'text'),
+  phase: writable('phase', 'text'),
   verification: fixed('verification', 'text'),
   wrongGuesses: fixed('wrong_guesses', 'smallint'),
   channel: writable('channel', 'text'),
@@ -39,11 +40,9 @@ const COLUMNS = {
   claimedAt: writable('claimed_at', 'timestamptz'),
   claimedUntil: writable('claimed_until', 'timestamptz'),
   receiptUntil: writable('receipt_until', 'timestamptz'),
-  awaitingSender: writable('awaiting_sender', 'boolean'),
   dueAt: writable('due_at', 'timestamptz'),
   createdAt: fixed('created_at', 'timestamptz'),
   expiresAt: fixed('expires_at', 'timestamptz'),
-  lostAt: writable('lost_at', 'timestamptz'),
   sentAt: writable('sent_at', 'timestamptz'),
   deliveredAt: writable('delivered_at', 'timestamptz'),
   readAt: writable('read_at', 'timestamptz'),

@@ -66,7 +66,7 @@ const readGuessedSend = createLookUp<Guess, GuessedRow>(
       ${guesses.map(({ keyId }) => keyId)}::uuid[]
     ) with ordinality as g (id, account_id, key_id, ordinal)
     cross join lateral (
-      select id, version, mode, status, lost_at as "lostAt", claimed_until as "claimedUntil", receipt_until as "receiptUntil",
+      select id, version, mode, status, phase, receipt_until as "receiptUntil",
         verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
       -- "is true" keeps the plan on the primary key, also if it was made while there were few sends.
       from sends where id = g.id and (account_id = g.account_id) is true limit 1
@@ -97,7 +97,7 @@ function recordOf({ before, guess, decision: { change = {}, reclaimsUnit } }: Gu
     verification: change.verification,
     wrong_guesses: change.wrongGuesses,
     erases_code: change.sealedCode === null ? true : undefined,
-    awaiting_sender: change.awaitingSender,
+    phase: change.phase,
     due_at: change.dueAt,
     reclaims_unit: reclaimsUnit,
   };
@@ -110,7 +110,7 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
     with changes as materialized (
       select * from json_to_recordset(${JSON.stringify(writes.map(recordOf))}::json) as g (
         id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text, wrong_guesses smallint,
-        erases_code boolean, awaiting_sender boolean, due_at timestamptz, reclaims_unit boolean
+        erases_code boolean, phase text, due_at timestamptz, reclaims_unit boolean
       ) where ${KEY_OF_REQUEST} = 'valid'
     ), ${lock} written as (
       update sends s set version = s.version + 1, verification = coalesce(g.verification, s.verification),
@@ -119,7 +119,7 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
         wrong_guesses = coalesce(g.wrong_guesses, s.wrong_guesses),
         wrong_guess_times = case when g.wrong_guesses is null then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end,
         sealed_code = case when g.erases_code then null else s.sealed_code end,
-        awaiting_sender = coalesce(g.awaiting_sender, s.awaiting_sender), due_at = coalesce(g.due_at, s.due_at)
+        phase = coalesce(g.phase, s.phase), due_at = coalesce(g.due_at, s.due_at)
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version
       returning s.id, s.account_id, s.mode, s.recipient_key, s.guess_cost, s.charged_from, g.verification is not distinct from 'verified' as is_right, g.reclaims_unit

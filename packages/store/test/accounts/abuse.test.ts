@@ -75,7 +75,7 @@ describe('the breaker', () => {
     });
     if (sentAfterSeconds !== null)
       await store.sql(
-        `update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,
+        `update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,
            due_at = null, sent_at = created_at + make_interval(secs => $3) where id = any ($1)`,
         [ids, senderId, sentAfterSeconds],
       );
@@ -145,7 +145,7 @@ describe('the breaker', () => {
       await past({ count: 2 });
       for (let n = 0; n < 5; n++) await create(test, 'NG');
       await store.sql(
-        `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min', status = 'read',
+        `update sends set created_at = created_at - interval '5 min', expires_at = expires_at - interval '5 min', status = 'read', phase = 'done',
            channel = 'sandbox', sent_at = created_at - interval '5 min', delivered_at = now(), read_at = now(), due_at = null
          where mode = 'test'`,
       );

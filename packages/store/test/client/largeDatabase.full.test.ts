@@ -104,11 +104,11 @@ describe('a database with much in it', () => {
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, idempotency_key,
          body_hash, recipient, recipient_key, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
-         awaiting_sender, due_at, attempt_number, sent_at, created_at, expires_at)
+         phase, due_at, attempt_number, sent_at, created_at, expires_at)
        select (lpad(to_hex((extract(epoch from made) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1, $2, 'live', n, convert_to('key ' || n, 'utf8'), $3,
          phone, '1:' || lpad(ltrim(phone, '+'), 22, '0'), 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
          case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
-         senders.number, senders.id, n % 40 = 1,
+         senders.number, senders.id, case when n % 40 = 1 then 'waiting' when waits then 'backing_off' else 'done' end,
          case when waits then due end, 1,
          case when not waits then made end, made, made + interval '10 minutes'
        from generate_series(1, ${BUSY_SENDS}) n, senders,
@@ -142,11 +142,11 @@ describe('a database with much in it', () => {
     const { accountId } = large;
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
-         locale, charged_from, code_hash, status, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
+         locale, charged_from, code_hash, status, phase, verification, channel, from_number, sender_id, sent_at, delivered_at, read_at, verified_at, created_at, expires_at)
        select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1,
          case when n % 2 = 0 then $2 else $3 end::uuid, 'live', (n + 1) / 2, phone, '1:' || lpad(ltrim(phone, '+'), 22, '0'),
          case when n % 3 = 0 then 'en' else 'pt-BR' end, 'credit', convert_to(repeat('h', 33), 'utf8'),
-         case when n <= 20 then 'sent' else 'read' end, case when n % 10 = 0 then 'pending' else 'verified' end,
+         case when n <= 20 then 'sent' else 'read' end, 'done', case when n % 10 = 0 then 'pending' else 'verified' end,
          'whatsapp', s.number, s.id, at, case when n > 20 then at + interval '4 seconds' end,
          case when n > 20 then at + interval '9 seconds' end, case when n % 10 <> 0 then at end, at, at + interval '10 minutes'
        from generate_series(1, ${SENDS}) n, senders s, lateral (select now() - interval '25 seconds' * (${SENDS} - n) - interval '1 hour' as at,

@@ -4,10 +4,10 @@
 
 -- ── One valid row of each kind ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-update sends set status = 'sending', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :sending;
-update sends set status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender, sealed_code = null,
+update sends set status = 'sending', phase = 'backing_off', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :sending;
+update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender, sealed_code = null,
   due_at = null, sent_at = now() where id = :sent;
-update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
   due_at = null where id = :failed;
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :failed, 'returned', 'free_quota', 1);
 insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account);
@@ -86,17 +86,21 @@ update sends set recipient_key = '1:0123456789abcdefghij-' where id = :queued; -
 update sends set charged_from = null where id = :sent; -- live_takes_a_unit
 update sends set charged_from = 'credit' where id = :testQueued; -- live_takes_a_unit
 update sends set guess_cost = 2 where id = :queued; -- guess_cost_is_of_a_length
-update sends set lost_at = now() where id = :sending; -- only_sent_is_lost
-update sends set lost_at = now(), sealed_code = 'x' where id = :sent; -- undelivered_is_due
-update sends set due_at = null where id = :queued; -- undelivered_is_due
-update sends set due_at = now() where id = :sent; -- undelivered_is_due
-update sends set claimed_at = now() where id = :queued; -- claim_is_of_an_attempt
-update sends set claimed_at = now(), claimed_until = now() where id = :queued; -- claim_is_of_an_attempt
-update sends set lost_at = now(), due_at = now() where id = :sent; -- sealed_code_while_needed
-update sends set sealed_code = null where id = :queued; -- sealed_code_while_needed
-update sends set sealed_code = 'x' where id = :testQueued; -- test_has_no_sealed_code
-update sends set status = 'delivered', delivered_at = now(), sealed_code = 'x' where id = :sent; -- sealed_code_only_while_needed
-update sends set sealed_code = 'x' where id = :failed; -- sealed_code_only_while_needed
+update sends set phase = 'unknown' where id = :queued; -- phase_fits
+update sends set due_at = null where id = :queued; -- phase_fits
+update sends set due_at = now() where id = :sent; -- phase_fits
+update sends set phase = 'done', due_at = null, sealed_code = null where id = :sending; -- phase_fits
+update sends set phase = 'unconfirmed', due_at = null where id = :sending; -- phase_fits
+update sends set phase = 'ready', due_at = now(), sealed_code = 'x' where id = :failed; -- phase_fits
+update sends set phase = 'calling' where id = :sending; -- phase_fits
+update sends set attempt_number = 1, claimed_at = now(), claimed_until = now() where id = :sending; -- phase_fits
+update sends set phase = 'calling', attempt_number = 1, claimed_at = now(), claimed_until = now() where id = :queued; -- phase_fits
+update sends set claimed_at = now() where id = :sent; -- claim_is_of_an_attempt
+update sends set claimed_at = now(), claimed_until = now() where id = :sent; -- claim_is_of_an_attempt
+update sends set phase = 'ready', due_at = now() where id = :sent; -- sealed_code_until_done
+update sends set sealed_code = null where id = :queued; -- sealed_code_until_done
+update sends set sealed_code = 'x' where id = :testQueued; -- sealed_code_until_done
+update sends set sealed_code = 'x' where id = :failed; -- sealed_code_until_done
 update sends set channel = 'sms' where id = :sent; -- channel_fits_mode
 update sends set channel = 'sandbox' where id = :sent; -- channel_fits_mode
 update sends set channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :testQueued; -- channel_fits_mode
@@ -109,15 +113,14 @@ update sends set from_number = '+15550783881', sender_id = :sender where id = :q
 update sends set sent_at = null where id = :sent; -- state_says_when
 update sends set status = 'delivered' where id = :sent; -- state_says_when
 update sends set status = 'read' where id = :sent; -- state_says_when
-update sends set status = 'read', channel = 'sandbox', read_at = now(), due_at = null
+update sends set status = 'read', phase = 'done', channel = 'sandbox', read_at = now(), due_at = null
   where id = :testQueued; -- state_says_when
 update sends set sent_at = created_at - interval '1 ms' where id = :sent; -- times_in_order
 update sends set delivered_at = sent_at - interval '1 ms' where id = :sent; -- times_in_order
 update sends set delivered_at = sent_at + interval '2 ms', read_at = sent_at + interval '1 ms' where id = :sent; -- times_in_order
-update sends set awaiting_sender = true where id = :sent; -- only_waiting_sends_await
-update sends set status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', due_at = null
+update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', due_at = null
   where id = :testQueued; -- test_is_queued_or_read
-update sends set status = 'sent', channel = 'sandbox', sent_at = now(), due_at = null
+update sends set status = 'sent', phase = 'done', channel = 'sandbox', sent_at = now(), due_at = null
   where id = :testQueued; -- test_is_queued_or_read
 update sends set failed_at = null where id = :failed; -- failed_says_why
 update sends set failure_reason = null where id = :failed; -- failed_says_why

@@ -190,7 +190,7 @@ describe('schema', () => {
     // A lock and a failure happen once to a few sends, and have an index each.
     expect(looked!.columns).toEqual(expect.arrayContaining(['id', 'due_at', 'failed_at', 'locked_at']));
     const changed =
-      'status verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version attempts attempt_number ' +
+      'status phase verification wrong_guesses wrong_guess_times sent_at delivered_at read_at verified_at version attempts attempt_number ' +
       'claimed_at claimed_until sender_id pricing';
     expect(changed.split(' ').filter((column) => looked!.columns.includes(column))).toEqual([]);
   });

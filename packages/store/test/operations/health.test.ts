@@ -54,7 +54,7 @@ describe('health', () => {
       await waiting("due_at = now() - interval '20 seconds'", test);
       await waiting("due_at = now() + interval '20 seconds'");
       await waiting(
-        "status = 'failed', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null",
+        "status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null",
       );
 
       const { due, forSender, held, underWay } = (await readWaitingSends(store.database)).waiting;
@@ -75,7 +75,7 @@ describe('health', () => {
       ['an account', () => ({ kind: 'account', target: live.accountId })],
     ])('tells what a switch holds from what waits for a sender: %s', async (_, target) => {
       await waiting(
-        "awaiting_sender = true, created_at = now() - interval '30 seconds', due_at = expires_at, expires_at = now() + interval '90 seconds'",
+        "phase = 'waiting', created_at = now() - interval '30 seconds', due_at = expires_at, expires_at = now() + interval '90 seconds'",
       );
       expect((await readWaitingSends(store.database)).waiting.forSender).toEqual({
         count: 1,

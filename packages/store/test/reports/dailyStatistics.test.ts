@@ -164,7 +164,7 @@ it('a day waits, and all after it, while one of its sends or receipts does, and 
   await fold();
   expect([await left(), await chart()]).toEqual([2, before]);
   await store.sql(
-    `update sends set due_at = null, status = 'sent', channel = 'whatsapp', sealed_code = null, sent_at = created_at,
+    `update sends set due_at = null, status = 'sent', phase = 'done', channel = 'whatsapp', sealed_code = null, sent_at = created_at,
        sender_id = (select id from senders), from_number = (select number from senders) where id = $1`,
     [waiting],
   );

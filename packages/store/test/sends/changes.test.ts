@@ -1,4 +1,4 @@
-import { failure, type Decision } from '@onecode/domain';
+import { DONE, failure, type Decision } from '@onecode/domain';
 import { findAccount } from '@onecode/store/accounts';
 import type { Sender } from '@onecode/store/senders';
 import { changeSend } from '@onecode/store/sends';
@@ -35,6 +35,7 @@ describe('changeSend', () => {
     const at = (seconds: number) => new Date(before.createdAt.getTime() + seconds * 1000);
     const change = {
       status: 'sending',
+      phase: 'calling',
       channel: 'whatsapp',
       from: sender.number,
       senderId: sender.id,
@@ -43,7 +44,6 @@ describe('changeSend', () => {
       claimedAt: at(0),
       claimedUntil: at(15),
       receiptUntil: at(40),
-      awaitingSender: true,
       dueAt: at(20),
       sentAt: at(1),
       deliveredAt: at(2),
@@ -199,7 +199,7 @@ describe('attempts', () => {
     const told = { number: 1, senderId: sender.id, startedAt: new Date(), errorCode: null };
     await changeSend(store.database, { id }, () => ({
       result: null,
-      change: { status: 'delivered', deliveredAt: new Date(), sealedCode: null, dueAt: null },
+      change: { ...DONE, status: 'delivered', deliveredAt: new Date() },
       attempts: [{ ...told, outcome: 'accepted', messageId: 'wamid.told' }],
     }));
     await settleSend(id, 1, { kind: 'unknown', errorCode: null, reason: 'no answer' });

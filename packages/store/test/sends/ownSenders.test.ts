@@ -75,7 +75,7 @@ describe('an account that is own', () => {
     const isAwaiting = async (caller: TestCaller): Promise<boolean> => {
       const creation = await createSend(store.database, newSend(caller));
       if (creation.outcome !== 'created') throw new Error(creation.outcome);
-      return creation.send.awaitingSender;
+      return creation.send.phase === 'waiting';
     };
     await busy(shared);
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([false, true, false]);

@@ -159,7 +159,7 @@ describe('reports', () => {
   const isUnderWay = (sendId: string, number: number) =>
     store.sql(
       `update sends set attempt_number = $2, claimed_at = now(), claimed_until = now(), sender_id = $3, from_number = '+15550783881',
-         status = 'sending', channel = 'whatsapp' where id = $1`,
+         status = 'sending', phase = 'calling', channel = 'whatsapp' where id = $1`,
       [sendId, number, senderId],
     );
 
@@ -327,7 +327,7 @@ describe('receipts of messages that were accepted', () => {
   async function accepted(by: TestCaller = caller, { id: senderId, number } = sender): Promise<string> {
     const id = await buildSend(store.database, by);
     await store.sql(
-      `update sends set status = 'sent', channel = 'whatsapp', from_number = $2, sender_id = $3, attempts = 1, attempt_number = 1,
+      `update sends set status = 'sent', phase = 'unconfirmed', channel = 'whatsapp', from_number = $2, sender_id = $3, attempts = 1, attempt_number = 1,
          due_at = null, created_at = created_at - interval '1 minute', sent_at = created_at - interval '55 seconds' where id = $1`,
       [id, number, senderId],
     );

@@ -33,8 +33,8 @@ beforeEach(async () => {
   test = await buildCaller(store.database, 'test', { id: live.accountId });
 });
 
-const FAILED = `status = 'failed', failure_reason = 'attempts_exhausted', failed_at = now()`;
-const READ = `status = 'read', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now()`;
+const FAILED = `status = 'failed', phase = 'done', failure_reason = 'attempts_exhausted', failed_at = now()`;
+const READ = `status = 'read', phase = 'done', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now()`;
 
 /** A send that was created so many days ago and is over. */
 async function past(
@@ -121,7 +121,10 @@ describe('numbers', () => {
   it('are each masked once by several workers, which go on where another one was cut off', async () => {
     const model = await past(91, { recipient: NUMBER });
     await store.sql(
-      `insert into sends select (jsonb_populate_record(s, jsonb_build_object('id', gen_random_uuid(), 'application_number', 1000 + n))).*
+      `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country, locale,
+         charged_from, code_hash, status, phase, failed_at, failure_reason, created_at, expires_at)
+       select gen_random_uuid(), request_id, account_id, application_id, mode, 1000 + n, recipient, recipient_key, country, locale,
+         charged_from, code_hash, status, phase, failed_at, failure_reason, created_at, expires_at
        from sends s, generate_series(1, 500) n where id = $1`,
       [model],
     );

@@ -114,7 +114,7 @@ export function sendActions(store: Store) {
     const id = await buildSend(store.database, caller, wishes);
     await changeSend(store.database, { id }, (send) => ({
       result: null,
-      change: { awaitingSender: true, dueAt: send.expiresAt },
+      change: { phase: 'waiting', dueAt: send.expiresAt },
     }));
     return id;
   }
@@ -128,9 +128,9 @@ export function sendActions(store: Store) {
     recipients += count;
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
-         country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
+         country, locale, charged_from, code_hash, sealed_code, phase, due_at, created_at, expires_at)
        select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n),
-         '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, $6, 'free_quota', decode(repeat('01', 33), 'hex'), 'x', true,
+         '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, $6, 'free_quota', decode(repeat('01', 33), 'hex'), 'x', 'waiting',
          made + interval '10 minutes', made, made + interval '10 minutes'
        from generate_series(1, $3::integer) n,
          lateral (select coalesce(max(application_number), 0) as latest from sends where application_id = $2) m,

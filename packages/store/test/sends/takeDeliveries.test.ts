@@ -1,4 +1,4 @@
-import { type Send } from '@onecode/domain';
+import type { Phase, Send } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { closeDatabase, openDatabase, type Database } from '@onecode/store/client';
 import { placeHold } from '@onecode/store/holds';
@@ -43,7 +43,7 @@ describe('sends that wait for a sender', () => {
   const waiting = (wishes: SendOptions = {}) => actions.waiting(live, wishes);
   const countTaken = async (limit = 100) => (await takeDue(limit)).length;
   const isAwaiting = async (id: string) =>
-    (await findSend(store.database, live.accountId, id))!.send.awaitingSender;
+    (await findSend(store.database, live.accountId, id))!.send.phase === 'waiting';
 
   it('wait while every sender is blocked for their language, and the others are taken', async () => {
     const { id: senderId } = await buildSender(store.database);
@@ -69,7 +69,7 @@ describe('sends that wait for a sender', () => {
       senderId,
       attempts: 1,
       attemptNumber: 1,
-      awaitingSender: false,
+      phase: 'calling',
     });
     expect(taken!.claimedUntil!.getTime()).toBeGreaterThanOrEqual(
       taken!.claimedAt!.getTime() + TERMS.leaseMs,
@@ -154,7 +154,7 @@ describe('sends that wait for a sender', () => {
     // One at once and four more, one every ninth of a second, and one more for each ninth that passed meanwhile.
     expect(taken).toBeGreaterThanOrEqual(5);
     expect(taken).toBeLessThanOrEqual(6 + Math.ceil((performance.now() - begun) / (1_000 / 9)));
-    const left = await store.sql<{ id: string }>('select id from sends where awaiting_sender');
+    const left = await store.sql<{ id: string }>('select id from sends where is_waiting');
     expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -taken).toSorted());
   });
 
@@ -186,9 +186,9 @@ describe('turns', () => {
     recipients += count;
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
-         country, locale, charged_from, code_hash, sealed_code, awaiting_sender, due_at, created_at, expires_at)
+         country, locale, charged_from, code_hash, sealed_code, phase, due_at, created_at, expires_at)
        select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, 'pt-BR',
-         'free_quota', decode(repeat('01', 33), 'hex'), 'x', true, made + interval '10 minutes', made,
+         'free_quota', decode(repeat('01', 33), 'hex'), 'x', 'waiting', made + interval '10 minutes', made,
          made + interval '10 minutes'
        from generate_series(1, $3::integer) n,
          lateral (select coalesce(max(application_number), 0) as latest from sends where application_id = $2) m,
@@ -308,17 +308,17 @@ describe('turns', () => {
       await waiting(callers[0]!, 200);
       while ((await takeTurns(callers, 100)).length > 0);
       const send = await create(callers[1]!);
-      expect(send).toMatchObject({ awaitingSender: true, dueAt: send.expiresAt });
+      expect(send).toMatchObject({ phase: 'waiting', dueAt: send.expiresAt });
       await store.sql(`update send_slots set free_at = free_at - interval '250 milliseconds'`);
       expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
     });
 
     it('goes out at once while nobody waits, and when there is no sender is left to find that out', async () => {
       const [caller] = await accounts(1);
-      expect(await create(caller!)).toMatchObject({ awaitingSender: false });
+      expect(await create(caller!)).toMatchObject({ phase: 'ready' });
       await buildSender(store.database);
       const send = await create(caller!);
-      expect(send.awaitingSender).toBe(false);
+      expect(send.phase).toBe('ready');
       expect(await openDeliveries(store.database, TERMS).take(send.id)).toMatchObject({
         outcome: 'claimed',
         waitMs: 0,
@@ -387,7 +387,7 @@ describe('the send of a job', () => {
     expect(new Set(waits).size).toBe(waits.length);
     expect(Math.max(...waits)).toBeLessThanOrEqual(250);
     for (const one of taken.filter((each) => each?.outcome === 'waits'))
-      expect(one!.send).toMatchObject({ status: 'queued', awaitingSender: true, dueAt: one!.send.expiresAt });
+      expect(one!.send).toMatchObject({ status: 'queued', phase: 'waiting', dueAt: one!.send.expiresAt });
     expect(taken.filter((one) => one?.outcome === 'waits')).toHaveLength(12 - waits.length);
   });
 
@@ -427,7 +427,11 @@ describe('the send of a job', () => {
 
   it.each([
     ['waits for its time', `due_at = now() + interval '1 minute'`],
-    ['is under way', `attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`],
+    [
+      'is under way',
+      `status = 'sending', phase = 'calling', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
+         attempt_number = 1, claimed_at = now(), claimed_until = now() + interval '1 minute'`,
+    ],
     [
       'has expired',
       `created_at = now() - interval '11 minutes', expires_at = now() - interval '1 minute', due_at = now()`,
@@ -436,16 +440,16 @@ describe('the send of a job', () => {
       'has too little life left',
       `created_at = now() - interval '571 seconds', expires_at = now() + interval '29 seconds'`,
     ],
-    ['was verified', `verification = 'verified', verified_at = now()`],
+    ['was verified', `verification = 'verified', verified_at = now(), phase = 'giving_up'`],
     ['has no attempt left', 'attempts = 5'],
     [
       'was sent',
-      `status = 'sent', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
+      `status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
          sent_at = now(), sealed_code = null, due_at = null`,
     ],
     [
       'has failed',
-      `status = 'failed', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null, due_at = null`,
+      `status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null, due_at = null`,
     ],
   ])('is left alone where it %s, and takes no slot', async (_, change) => {
     const id = await buildSend(store.database, caller);
@@ -556,6 +560,12 @@ function columnsOf(
   const isRouted = status !== 'queued';
   const isOver = status === 'sent' || status === 'failed';
   const isClaimed = claimed !== null && isRouted && !isOver;
+  const phaseOf = (): Phase => {
+    if (isOver) return status === 'sent' ? 'unconfirmed' : 'done';
+    if (isClaimed) return 'calling';
+    if (verification !== 'pending') return 'giving_up';
+    return isRouted ? 'backing_off' : 'ready';
+  };
   return [
     `created_at = ${at(created)}, expires_at = ${at(created + 600)}, attempts = ${attempts}`,
     `attempt_number = ${Math.max(attempts, 1)}`,
@@ -563,9 +573,9 @@ function columnsOf(
     isRouted && `channel = 'whatsapp', sender_id = '${id}', from_number = '${number}'`,
     `status = '${status === 'lost' ? 'sent' : status}'`,
     (status === 'lost' || status === 'sent') && `sent_at = ${at(created + 1)}`,
-    status === 'lost' && `lost_at = ${at(created + 1)}`,
     status === 'failed' && `failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null`,
     `due_at = ${isOver ? 'null' : at(due)}`,
+    `phase = '${phaseOf()}'`,
     isClaimed && `claimed_at = ${at(claimed - 15)}, claimed_until = ${at(claimed)}`,
     verification === 'verified' && `verification = 'verified', verified_at = ${at(created + 1)}`,
     verification === 'locked' && `verification = 'locked', wrong_guesses = 5, locked_at = ${at(created + 1)}`,

@@ -84,7 +84,7 @@ describe('what a guess writes', () => {
     const [before, right] = await after(await waiting(live, { code: CODE }), [WRONG, CODE]);
     const { verifiedAt } = right;
     expect(verifiedAt).toBeInstanceOf(Date);
-    const end = { verification: 'verified', verifiedAt, awaitingSender: false, dueAt: verifiedAt };
+    const end = { verification: 'verified', verifiedAt, phase: 'giving_up', dueAt: verifiedAt };
     expect(right).toEqual({ ...before, wrongGuesses: 1, ...end });
   });
 
@@ -92,7 +92,7 @@ describe('what a guess writes', () => {
     const [before, right] = await after(await sent(), [CODE]);
     expect(before.sealedCode).not.toBeNull();
     const { verifiedAt } = right;
-    expect(right).toEqual({ ...before, verification: 'verified', verifiedAt, sealedCode: null });
+    expect(right).toEqual({ ...before, verification: 'verified', verifiedAt, phase: 'done', sealedCode: null });
   });
 
   it('of the fifth wrong one during a call: the send is locked, and the call continues', async () => {
@@ -146,7 +146,7 @@ describe('parallel guesses', () => {
     ['the fourth wrong guess', 'wrong_guesses = 4', WRONG, { verification: 'locked', sealedCode: null }],
     [
       'the loss of the message',
-      'lost_at = now(), due_at = now()',
+      "phase = 'ready', due_at = now()",
       CODE,
       { verification: 'verified', sealedCode: expect.anything() },
     ],

@@ -1,4 +1,4 @@
-import { deliveryWait, isUndelivered, type DeliveryProgress } from '@onecode/domain';
+import { deliveryWait, isDelivering, type DeliveryProgress } from '@onecode/domain';
 import type { SendDetails } from '@onecode/store/reports';
 import { explanationView, type ExplanationView } from './errorExplanation.js';
 
@@ -37,10 +37,10 @@ export interface NextStepView {
 }
 
 /** What the next step depends on. */
-export type SendProgress = Omit<DeliveryProgress, 'attempts'> &
+export type SendProgress = DeliveryProgress &
   Pick<
     SendDetails,
-    'mode' | 'createdAt' | 'sentAt' | 'failureReason' | 'wrongGuesses' | 'attempts' | 'receipts'
+    'mode' | 'status' | 'createdAt' | 'sentAt' | 'failureReason' | 'wrongGuesses' | 'attempts' | 'receipts'
   >;
 
 /** Workers claim a send at once; a later claim means that something is wrong. */
@@ -73,20 +73,21 @@ function afterFailure({ failureReason, attempts, receipts }: SendProgress): Next
 }
 
 function afterExpiry(send: SendProgress): NextStep {
-  if (isUndelivered(send)) return 'giving_up';
+  if (isDelivering(send)) return 'giving_up';
   return send.status === 'sent' ? 'expired_unconfirmed' : 'expired_unused';
 }
 
 function whilePending(send: SendProgress, isHeld: boolean, now: Date): NextStep {
   const { status, mode, createdAt, sentAt, wrongGuesses } = send;
   if (wrongGuesses > 0) return 'guessing';
-  if (isUndelivered(send)) return whileUndelivered(send, isHeld, now);
+  if (isDelivering(send)) return whileDelivering(send, isHeld, now);
   if (mode === 'test') return 'try_code';
   if (status !== 'sent') return 'delivered';
   return secondsBetween(sentAt ?? createdAt, now) > DELIVERY_SECONDS_MAX ? 'unconfirmed' : 'sent';
 }
 
-function whileUndelivered(send: SendProgress, isHeld: boolean, now: Date): NextStep {
+function whileDelivering(send: SendProgress, isHeld: boolean, now: Date): NextStep {
+  const mayHaveArrived = send.attempts.at(-1)?.outcome === 'unknown';
   switch (deliveryWait(send, isHeld)?.for) {
     case 'answer':
       return 'sending';
@@ -94,12 +95,14 @@ function whileUndelivered(send: SendProgress, isHeld: boolean, now: Date): NextS
       return 'held';
     case 'sender':
       return 'no_sender';
-    case 'receipt':
-      return 'unclear';
     case 'worker':
-      return secondsBetween(send.createdAt, now) > CLAIM_SECONDS_MAX ? 'not_taken_up' : 'queued';
+      return secondsBetween(send.dueAt ?? send.createdAt, now) > CLAIM_SECONDS_MAX
+        ? 'not_taken_up'
+        : 'queued';
+    case 'next_attempt':
+      return mayHaveArrived ? 'unclear' : 'retrying';
     default:
-      return 'retrying';
+      return mayHaveArrived ? 'unclear' : 'giving_up';
   }
 }
 

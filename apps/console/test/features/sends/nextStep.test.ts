@@ -1,3 +1,4 @@
+import type { Phase } from '@onecode/domain';
 import { nextStepOf, type NextStep, type SendProgress } from '../../../src/features/sends/nextStep.js';
 
 const CREATED = new Date('2026-11-20T12:00:00Z');
@@ -10,8 +11,7 @@ const SEND: SendProgress = {
   createdAt: CREATED,
   expiresAt: at(600),
   failureReason: null,
-  awaitingSender: false,
-  lostAt: null,
+  phase: 'ready',
   dueAt: CREATED,
   sentAt: null,
   wrongGuesses: 0,
@@ -31,10 +31,20 @@ const attempt = (end: Partial<Attempt> = {}): Attempt => ({
   isOwnSender: false,
   ...end,
 });
-const afterAttempt = (end: Partial<Attempt>): Change => ({ status: 'sending', attempts: [attempt(end)] });
-const UNDER_WAY = afterAttempt({ finishedAt: null, outcome: null });
+const afterAttempt = (phase: Phase, end: Partial<Attempt>): Change => ({
+  status: 'sending',
+  phase,
+  attempts: [attempt(end)],
+});
+const UNDER_WAY = afterAttempt('calling', { finishedAt: null, outcome: null });
+/** What the provider has accepted, or what has failed. */
+const over = (status: SendProgress['status'], more: Change = {}): Change => ({
+  status,
+  phase: status === 'sent' ? 'unconfirmed' : 'done',
+  ...more,
+});
 const failed = (failureReason: SendProgress['failureReason'], more: Change = {}): Change => ({
-  status: 'failed',
+  ...over('failed'),
   failureReason,
   ...more,
 });
@@ -55,25 +65,34 @@ const REFUSED_FOR_US = failed('rejected_by_provider', {
 const CASES: Record<string, Case> = {
   'just created': ['queued', {}],
   'not taken up for long': ['not_taken_up', {}, 20],
-  'without a sender': ['no_sender', { awaitingSender: true }],
-  'on its way, and without a sender again': ['no_sender', { status: 'sending', awaitingSender: true }],
-  held: ['held', { awaitingSender: true }, 1, true],
+  'without a sender': ['no_sender', { phase: 'waiting' }],
+  'on its way, and without a sender again': ['no_sender', { status: 'sending', phase: 'waiting' }],
+  held: ['held', { phase: 'waiting' }, 1, true],
   'held, with a message under way': ['sending', UNDER_WAY, 1, true],
   'under way': ['sending', UNDER_WAY],
-  'before the next attempt': ['retrying', afterAttempt({ outcome: 'retry', errorCode: 131000 })],
-  'with a lost answer': ['unclear', afterAttempt({ outcome: 'unknown' })],
-  'sent a moment ago': ['sent', { status: 'sent', sentAt: at(2) }, 10],
-  'sent, and not confirmed for long': ['unconfirmed', { status: 'sent', sentAt: at(2) }, 60],
-  delivered: ['delivered', { status: 'delivered' }, 60],
-  read: ['delivered', { status: 'read' }, 60],
-  'guessed wrong': ['guessing', { status: 'delivered', wrongGuesses: 2 }],
-  'guessed wrong before any receipt': ['guessing', { status: 'sent', wrongGuesses: 1 }, 60],
-  locked: ['locked', { status: 'read', verification: 'locked', wrongGuesses: 5 }],
-  'expired before it went': ['giving_up', { status: 'queued', verification: 'expired' }, 601],
-  'expired on its way': ['giving_up', { status: 'sending', verification: 'expired' }, 601],
-  'expired without a receipt': ['expired_unconfirmed', { status: 'sent', verification: 'expired' }, 601],
-  'expired on the phone': ['expired_unused', { status: 'delivered', verification: 'expired' }, 601],
-  verified: ['verified', { status: 'read', verification: 'verified' }],
+  'before the next attempt': [
+    'retrying',
+    afterAttempt('backing_off', { outcome: 'retry', errorCode: 131000 }),
+  ],
+  'with a lost answer': ['unclear', afterAttempt('backing_off', { outcome: 'unknown' })],
+  'with a lost answer of the last attempt': ['unclear', afterAttempt('giving_up', { outcome: 'unknown' })],
+  'too late for a call': ['giving_up', { phase: 'giving_up' }],
+  'sent a moment ago': ['sent', over('sent', { sentAt: at(2) }), 10],
+  'sent, and not confirmed for long': ['unconfirmed', over('sent', { sentAt: at(2) }), 60],
+  delivered: ['delivered', over('delivered'), 60],
+  read: ['delivered', over('read'), 60],
+  'guessed wrong': ['guessing', over('delivered', { wrongGuesses: 2 })],
+  'guessed wrong before any receipt': ['guessing', over('sent', { wrongGuesses: 1 }), 60],
+  locked: ['locked', over('read', { verification: 'locked', wrongGuesses: 5 })],
+  'expired before it went': ['giving_up', { verification: 'expired' }, 601],
+  'expired on its way': [
+    'giving_up',
+    { status: 'sending', phase: 'giving_up', verification: 'expired' },
+    601,
+  ],
+  'expired without a receipt': ['expired_unconfirmed', over('sent', { verification: 'expired' }), 601],
+  'expired on the phone': ['expired_unused', over('delivered', { verification: 'expired' }), 601],
+  verified: ['verified', over('read', { verification: 'verified' })],
   'verified, whatever the provider says': [
     'verified',
     failed('rejected_by_provider', { verification: 'verified' }),
@@ -92,7 +111,7 @@ const CASES: Record<string, Case> = {
     failed('rejected_by_provider', { attempts: [attempt()], receipts: failedReceipt(132015) }),
   ],
   'reported as failed, with its reports forgotten': ['rejected', failed('rejected_by_provider')],
-  'a test': ['try_code', { mode: 'test', status: 'read' }, 60],
+  'a test': ['try_code', over('read', { mode: 'test' }), 60],
   'a test, not simulated yet': ['queued', { mode: 'test' }],
 };
 
