@@ -512,6 +512,8 @@ create table sends (
   sealed_code bytea,
   guess_cost smallint default 1 not null,
   status text default 'queued'::text not null,
+  phase text default 'ready'::text not null,
+  is_waiting boolean generated always as (phase = 'waiting'::text) stored not null,
   verification text default 'pending'::text not null,
   wrong_guesses smallint default 0 not null,
   wrong_guess_times timestamp(3) with time zone[],
@@ -523,11 +525,9 @@ create table sends (
   claimed_at timestamp(3) with time zone,
   claimed_until timestamp(3) with time zone,
   receipt_until timestamp(3) with time zone,
-  awaiting_sender boolean default false not null,
   due_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null,
   expires_at timestamp(3) with time zone not null,
-  lost_at timestamp(3) with time zone,
   sent_at timestamp(3) with time zone,
   delivered_at timestamp(3) with time zone,
   read_at timestamp(3) with time zone,
@@ -543,7 +543,7 @@ create table sends (
   constraint sends_application_id_account_id_mode_fkey FOREIGN KEY (application_id, account_id, mode) REFERENCES applications(id, account_id, mode),
   constraint sends_are_valid CHECK (send_is_valid(sends.*))
 ) with (fillfactor=75);
-CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, application_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE awaiting_sender;
+CREATE INDEX sends_awaiting_turn ON public.sends USING btree (account_id, application_id, COALESCE(country, 'ZZ'::text), locale, expires_at DESC) WHERE is_waiting;
 CREATE INDEX sends_due_at ON public.sends USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX sends_failed ON public.sends USING btree (application_id, id) WHERE (failed_at IS NOT NULL);
 CREATE UNIQUE INDEX sends_idempotency_key ON public.sends USING btree (application_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);

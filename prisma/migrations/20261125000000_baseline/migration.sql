@@ -1154,7 +1154,7 @@ begin
       select id, claimed_until from sends
       -- "is true" keeps other indexes away, also from a plan that was made while there were few sends.
       where id = u.id and (
-        mode = 'live' and phase in ('ready', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
+        mode = 'live' and phase in ('ready', 'waiting', 'calling', 'backing_off') and verification = 'pending' and due_at <= v_now
         and coalesce(claimed_until <= v_now, true) and attempts < p_terms.attempts_max
         and is_worth_sending(created_at, expires_at, v_now + v_direct)
       ) is true

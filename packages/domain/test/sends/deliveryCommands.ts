@@ -54,12 +54,16 @@ const answers = (index: number, outcome: Outcome, random: number): Command => ({
   toString: () => `answer ${index}: ${outcome.kind}`,
 });
 
-/** The usual work of a worker: waits until the send is due, claims it and writes the outcome. */
-const delivers = (outcome: Outcome, random: number): Command => ({
+/**
+ * The usual work of a worker: waits until the send is due, claims it and writes the outcome.
+ * @param isVerified whether the code is verified during the call
+ */
+const delivers = (outcome: Outcome, random: number, isVerified: boolean): Command => ({
   check: () => true,
   run(model, real) {
     real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));
     runClaim(model, real, 0);
+    if (isVerified) runGuess(model, real, true);
     if (real.send.claimedUntil !== null) runAnswer(model, real, real.send.attemptNumber, outcome, random);
   },
   toString: () => `delivery: ${outcome.kind}`,
@@ -145,15 +149,25 @@ const passesUntil = (field: 'dueAt' | 'expiresAt', offsetMs: number): Command =>
   toString: () => `time passes until ${field} ${offsetMs} ms`,
 });
 
-/** Makes a waiting send due. */
-const becomesDue: Command = {
+/** No sender has a permit when the send is due. */
+const findsNoSender: Command = {
+  check: () => true,
+  run(model, real) {
+    real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));
+    runClaim(model, real, null);
+  },
+  toString: () => 'no sender',
+};
+
+/** The turn of a waiting send's account comes: `next_turns` takes it before it is due. */
+const takesTurn: Command = {
   check: () => true,
   run(model, real) {
     if (real.send.phase !== 'waiting' || !isWorthSending(real.send, real.now)) return;
     real.send = { ...real.send, dueAt: real.now };
     runClaim(model, real, 0);
   },
-  toString: () => 'a waiting send becomes due',
+  toString: () => 'turn',
 };
 
 const index = fc.nat({ max: 7 });
@@ -177,7 +191,11 @@ const anyWait = fc
   )
   .map(([field, offset]) => passesUntil(field, offset));
 const anyDelivery = fc
-  .tuple(fc.constantFrom(UNKNOWN, retryable(), ...PROVIDER_SAYS), chance)
+  .tuple(
+    fc.constantFrom(UNKNOWN, retryable(), ...PROVIDER_SAYS),
+    chance,
+    fc.integer({ max: 20, min: 0 }).map((n) => n === 20),
+  )
   .map((from) => delivers(...from));
 export const step = [
   anyClaim,
@@ -186,7 +204,8 @@ export const step = [
   anyDelivery,
   anyWait,
   fc.integer({ min: 1, max: 20_000 }).map(passes),
-  fc.constant(becomesDue),
+  fc.constant(findsNoSender),
+  fc.constant(takesTurn),
   fc.constant(releasesClaim),
   fc.boolean().map(guesses),
 ];

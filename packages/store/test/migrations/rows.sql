@@ -137,7 +137,7 @@ update sends set application_id = :testApplication where id = :sent; -- sends_ap
 update sends set account_id = :otherAccount where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set idempotency_key = 'taken', body_hash = '\x01' || sha256('a body') where id = :queued; -- sends_idempotency_key
 update sends set wrong_guesses = 5, verification = 'locked', locked_at = now() where id = :sent;
-update sends set status = 'read', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now(),
+update sends set status = 'read', phase = 'done', channel = 'sandbox', sent_at = now(), delivered_at = now(), read_at = now(),
   due_at = null where id = :testQueued;
 
 -- ── The ledger ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────

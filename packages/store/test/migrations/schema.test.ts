@@ -68,18 +68,22 @@ describe('the database', () => {
     return known?.names ?? [];
   }
 
-  /** A change of a send as a new row. */
-  const asNewSend = (change: string): string =>
+  /** A change of a send as a new row. @param columns all but the generated one */
+  const asNewSend = (change: string, columns: string): string =>
     `create temporary table invalid on commit drop as select * from sends where ${/id = '[^']+'$/.exec(change)?.[0]};
      ${change.replace('update sends', 'update invalid')};
-     insert into sends select * from invalid`;
+     insert into sends (${columns}) select ${columns} from invalid`;
 
   it('accepts and refuses each row of rows.sql as it says there, a new send by the same rule as a change to one', async () => {
     const rules = await rulesOfSends();
+    const [inserted] = await store.sql<{ columns: string }>(
+      `select string_agg(attname, ', ') as columns from pg_attribute
+       where attrelid = 'sends'::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    );
     for (const { sql, refusedBy } of statements) {
       expect([sql, await refusalOf(sql)]).toEqual([sql, refusedBy]);
       if (refusedBy !== null && rules.includes(refusedBy))
-        expect([sql, await refusalOf(asNewSend(sql))]).toEqual([sql, refusedBy]);
+        expect([sql, await refusalOf(asNewSend(sql, inserted!.columns))]).toEqual([sql, refusedBy]);
     }
   });
 

@@ -92,7 +92,13 @@ describe('what a guess writes', () => {
     const [before, right] = await after(await sent(), [CODE]);
     expect(before.sealedCode).not.toBeNull();
     const { verifiedAt } = right;
-    expect(right).toEqual({ ...before, verification: 'verified', verifiedAt, phase: 'done', sealedCode: null });
+    expect(right).toEqual({
+      ...before,
+      verification: 'verified',
+      verifiedAt,
+      phase: 'done',
+      sealedCode: null,
+    });
   });
 
   it('of the fifth wrong one during a call: the send is locked, and the call continues', async () => {
