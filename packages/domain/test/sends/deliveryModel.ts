@@ -64,7 +64,7 @@ export interface Real {
   transitions: Set<Transition>;
 }
 
-const BEFORE_CALL: readonly Phase[] = ['ready', 'waiting', 'backing_off', 'giving_up'];
+const BEFORE_CALL: ReadonlySet<Phase> = new Set(['ready', 'waiting', 'backing_off', 'giving_up']);
 const STATUSES: Readonly<Record<Phase, readonly DeliveryState[]>> = {
   ready: ['queued', 'sending', 'sent'],
   waiting: ['queued', 'sending', 'sent'],
@@ -136,7 +136,7 @@ export function check(model: Model, real: Real): void {
   must((send.sealedCode !== null) === (send.phase !== 'done'), 'the code is kept until the send is done');
   must((send.dueAt !== null) === isDelivering(send), 'a send is due unless it is unconfirmed or done');
   must(send.phase !== 'calling' || send.claimedAt !== null, 'a calling send has a claim');
-  must(send.claimedAt === null || !BEFORE_CALL.includes(send.phase), 'no claim without a call');
+  must(send.claimedAt === null || !BEFORE_CALL.has(send.phase), 'no claim without a call');
   must(STATUSES[send.phase].includes(send.status), 'the status fits the phase');
   must((send.failedAt !== null) === failed && (send.failureReason !== null) === failed, 'failed says why');
   must(real.refunds === (failed ? 1 : 0), 'one refund for a failed send');

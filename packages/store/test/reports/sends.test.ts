@@ -1,4 +1,4 @@
-import { bucketStarts, DELIVERY_STATES, type Verification } from '@onecode/domain';
+import { bucketStarts, DELIVERY_STATES, DONE, type Verification } from '@onecode/domain';
 import { changeSetting } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import {
@@ -414,7 +414,7 @@ describe('the details of a send', () => {
     const deliveredAt = new Date(Date.now() + 2_000);
     await changeSend(store.database, { id }, (send) => ({
       result: null,
-      change: { status: 'delivered', deliveredAt, sealedCode: null },
+      change: { ...DONE, status: 'delivered', deliveredAt },
       attempts: [
         {
           number: 1,

@@ -88,6 +88,7 @@ function whilePending(send: SendProgress, isHeld: boolean, now: Date): NextStep 
 
 function whileDelivering(send: SendProgress, isHeld: boolean, now: Date): NextStep {
   const mayHaveArrived = send.attempts.at(-1)?.outcome === 'unknown';
+  const retrying = mayHaveArrived ? 'unclear' : 'retrying';
   switch (deliveryWait(send, isHeld)?.for) {
     case 'answer':
       return 'sending';
@@ -96,11 +97,10 @@ function whileDelivering(send: SendProgress, isHeld: boolean, now: Date): NextSt
     case 'sender':
       return 'no_sender';
     case 'worker':
-      return secondsBetween(send.dueAt ?? send.createdAt, now) > CLAIM_SECONDS_MAX
-        ? 'not_taken_up'
-        : 'queued';
+      if (secondsBetween(send.dueAt ?? send.createdAt, now) > CLAIM_SECONDS_MAX) return 'not_taken_up';
+      return send.attempts.length === 0 ? 'queued' : retrying;
     case 'next_attempt':
-      return mayHaveArrived ? 'unclear' : 'retrying';
+      return retrying;
     default:
       return mayHaveArrived ? 'unclear' : 'giving_up';
   }

@@ -74,6 +74,7 @@ const CASES: Record<string, Case> = {
     'retrying',
     afterAttempt('backing_off', { outcome: 'retry', errorCode: 131000 }),
   ],
+  'to be sent by another sender': ['retrying', afterAttempt('ready', { outcome: 'sender' })],
   'with a lost answer': ['unclear', afterAttempt('backing_off', { outcome: 'unknown' })],
   'with a lost answer of the last attempt': ['unclear', afterAttempt('giving_up', { outcome: 'unknown' })],
   'too late for a call': ['giving_up', { phase: 'giving_up' }],
