@@ -3,7 +3,7 @@ import { claim } from '@onecode/testing/claim-model';
 import { grantCredits } from '@onecode/store/accounts';
 import { closeDatabase, newId, openDatabase, type Connection, type Database } from '@onecode/store/client';
 import type { Sender } from '@onecode/store/senders';
-import { changeSend, createSend, findSend } from '@onecode/store/sends';
+import { changeSend, createSend, findSend, verifySend } from '@onecode/store/sends';
 import {
   buildCaller,
   buildSend,
@@ -150,7 +150,8 @@ describe('a batch', () => {
     const [first, second] = ['+5511987000011', '+5511987000012'];
     const guess = async (caller: TestCaller, recipient: string, isRight: boolean) => {
       const id = await buildSend(store.database, caller, { recipient });
-      return () => guessCode(store.database, id, isRight);
+      const { accountId, keyId } = caller;
+      return () => verifySend(store.database, { id, accountId, keyId, matches: () => isRight });
     };
     const places = [ours!, theirs!].flatMap((caller) =>
       [first, second].map((recipient) => ({ caller, recipient })),
