@@ -4,7 +4,8 @@ import { buildSender, keysOf, TEST_ACTOR, until } from '@onecode/testing';
 import { allSettled, enqueueAll, makeSends } from './manySends.js';
 import { useWorker, type UsedWorker } from './testWorker.js';
 
-const t = useWorker({ senders: 0, env: { DELIVERY_BACKOFF_MS: '300' } });
+// A busy machine takes seconds for hundreds of calls; after a time-out, a message may be sent twice.
+const t = useWorker({ senders: 0, env: { DELIVERY_BACKOFF_MS: '300', PROVIDER_TIMEOUT_MS: '30000' } });
 
 describe('a send without an available sender', () => {
   const waitingSend = async (): Promise<string> => {

@@ -106,7 +106,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (state === 'settled') return { result: { kind: 'settled' } };
   if (state === 'not_due') return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
 
-  const lapsed = send.claimedUntil === null ? [] : [ended(send, { outcome: 'unknown' })];
+  const lapsed = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
   const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
   const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
     result: { kind: phase === 'waiting' ? 'no_sender' : 'settled' },
@@ -121,8 +121,8 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
 }
 
-/** The attempt under way, as it ended. */
-function ended(
+/** Returns the attempt of the claim, as it ended. */
+export function endedAttempt(
   send: Send,
   {
     outcome,
@@ -189,7 +189,7 @@ export function settle(
   random: number,
 ): Decision<Settlement> {
   if (!isUnderWay(send, attempt)) return { result: { kind: 'stale' } };
-  const attempts = [ended(send, { ...outcome, outcome: outcome.kind })];
+  const attempts = [endedAttempt(send, { ...outcome, outcome: outcome.kind })];
   const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
     result,
     change: { ...UNCLAIMED, ...change },

@@ -1,4 +1,4 @@
-import { acceptance, failure, isSenderFailure, isWorthSending } from './delivery.js';
+import { acceptance, endedAttempt, failure, isSenderFailure, isWorthSending } from './delivery.js';
 import type { Outcome } from './outcome.js';
 import { isPairLimit, retryDelayMs, type RetryPolicy } from './retry.js';
 import {
@@ -226,6 +226,9 @@ export function applyReceipt(
   if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
   const isBeforeNext = isDelivering(send) && !isUnderWay(send, attempt.number) && lost.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
+  // Both changes end the claim. If it is another attempt's, its worker has died.
+  if (send.claimedUntil !== null && send.attemptNumber !== attempt.number)
+    attempts.push(endedAttempt(send, { outcome: 'unknown' }));
   const change = redelivery(send, now, lost, policy, random);
   return change === null
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }

@@ -155,7 +155,8 @@ describe('the breaker', () => {
     it('has every denied send as unverified, and each person who denies once', async () => {
       const ids = await past({ count: 6, verified: 6 });
       await store.sql(
-        `insert into denials (message_id, occurred_at, send_id) select 'wamid.' || id, now(), id from unnest($1::uuid[]) id`,
+        `insert into denials (message_id, occurred_at, send_id, account_id, application_id)
+           select 'wamid.' || id, now(), id, account_id, application_id from sends where id = any ($1)`,
         [ids.slice(0, 3)],
       );
       await store.sql(`update sends set recipient_key = $2 where id = any ($1)`, [
