@@ -234,7 +234,7 @@ describe('a database with much in it', () => {
     ],
     ['an idempotent repeat', ['sends_idempotency_key'], 10, (db) => createSend(db, repeat(77))],
     ['a status', ['sends_pkey'], 5, (db) => findSend(db, busy.accountId, sendId)],
-    ['a guess', ['sends_pkey', 'guess_budgets_pkey'], 20, (db) => guessCode(db, sendId, true)],
+    ['a guess', ['sends_pkey', 'guess_budgets_pkey'], 20, (db) => guessCode(db, dueId, true)],
     [
       'a delivery',
       ['sends_pkey'],
