@@ -1,12 +1,14 @@
 import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { monotonicMs } from './machine.mjs';
 import { RECEIPT_STATUSES, REPORTS_PER_POST, webhooks } from './targets/target.mjs';
 
 /**
  * A provider that accepts every message, at once or after a delay in milliseconds, and does nothing else. It listens on `PORT`.
- * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came, `GET /arrivals` when each
- * came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each message to that API.
+ * `POST /reset?delay=N` sets the delay and forgets all messages, `GET /count` says how many messages came and how many are still to be
+ * reported on one by one, `GET /arrivals` when each came, by recipient. After `POST /reset?delay=N&api=URL&secret=S` it also reports on each
+ * message to that API: many reports in a post, or with `&posting=one by one` each in its own.
  */
 let delayMs = 0;
 /** @type {Map<string, number>} */
@@ -15,9 +17,15 @@ let count = 0;
 /** @type {string | null} */
 let api = null;
 let secret = '';
+let isOneByOne = false;
+/** Messages with reports that are still to be posted one by one. */
+let reporting = 0;
 /** @type {import('./targets/target.mjs').Report[]} those that are to be posted */
 let reports = [];
 let isPosting = false;
+/** Between two reports on a message that are posted one by one. */
+const GAP_MS_MIN = 500;
+const GAP_MS_MAX = 1_500;
 
 /** @param {string} body */
 function acceptMessage(body) {
@@ -27,8 +35,12 @@ function acceptMessage(body) {
   count += 1;
   const id = `wamid.${count}.${Date.now()}`;
   if (api !== null) {
-    reports.push({ id, opaqueData, status: 'sent' });
-    if (!isPosting) void postReports(api);
+    const report = { id, opaqueData, status: RECEIPT_STATUSES[0] ?? '' };
+    if (isOneByOne) void postOneByOne(api, report);
+    else {
+      reports.push(report);
+      if (!isPosting) void postReports(api);
+    }
   }
   return { messaging_product: 'whatsapp', messages: [{ id }] };
 }
@@ -41,11 +53,7 @@ async function postReports(url) {
   isPosting = true;
   while (reports.length > 0) {
     const posted = reports.splice(0, REPORTS_PER_POST);
-    for (const { method, path, headers, body = '' } of webhooks(posted, REPORTS_PER_POST, secret)) {
-      const answer = await request(url + path, { method, headers, body });
-      await answer.body.dump();
-      if (answer.statusCode !== 200) throw new Error(`A webhook was answered ${answer.statusCode}.`);
-    }
+    await post(url, posted);
     for (const report of posted) {
       const status = RECEIPT_STATUSES[RECEIPT_STATUSES.indexOf(report.status) + 1];
       if (status !== undefined) reports.push({ ...report, status });
@@ -54,14 +62,42 @@ async function postReports(url) {
   isPosting = false;
 }
 
+/**
+ * Posts the reports on a message, each in a post of its own, as Meta does for a service with few messages: people receive and read them
+ * at different times, so that the reports on two messages do not come together.
+ * @param {string} url of the API
+ * @param {import('./targets/target.mjs').Report} first
+ */
+async function postOneByOne(url, first) {
+  reporting += 1;
+  for (const status of RECEIPT_STATUSES) {
+    if (status !== first.status) await delay(GAP_MS_MIN + Math.random() * (GAP_MS_MAX - GAP_MS_MIN));
+    await post(url, [{ ...first, status }]);
+  }
+  reporting -= 1;
+}
+
+/**
+ * @param {string} url of the API
+ * @param {import('./targets/target.mjs').Report[]} posted
+ */
+async function post(url, posted) {
+  for (const { method, path, headers, body = '' } of webhooks(posted, REPORTS_PER_POST, secret)) {
+    const answer = await request(url + path, { method, headers, body });
+    await answer.body.dump();
+    if (answer.statusCode !== 200) throw new Error(`A webhook was answered ${answer.statusCode}.`);
+  }
+}
+
 /** @param {URL} url */
 function control({ pathname, searchParams }) {
-  if (pathname === '/count') return { count };
+  if (pathname === '/count') return { count, reporting };
   if (pathname === '/arrivals') return Object.fromEntries(arrivals);
   if (pathname !== '/reset') return {}; // a worker also asks about its numbers and templates
   delayMs = Number(searchParams.get('delay'));
   api = searchParams.get('api');
   secret = searchParams.get('secret') ?? '';
+  isOneByOne = searchParams.get('posting') === 'one by one';
   arrivals = new Map();
   reports = [];
   count = 0;

@@ -32,6 +32,7 @@ const USAGE = `npm run bench [-- [NAME …] [--seconds 2] [--rounds 3] [--minute
 const SUITES =
   /** @type {Record<string, () => Promise<{ goal: string, measure: (environment: import('./environment.mjs').Environment, options: Options) => Promise<Result> }>>} */ ({
     fairness: () => import('./fairness.mjs'),
+    'low-load': () => import('./lowLoad.mjs'),
     paths: () => import('./paths/suite.mjs'),
     year: () => import('./year.mjs'),
   });

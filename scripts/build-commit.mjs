@@ -25,6 +25,14 @@ export function commitOf(ref) {
 }
 
 /**
+ * Reads a file as it was at a commit.
+ * @param {string} commit
+ * @param {string} path from the root of the repository
+ */
+export const readAtCommit = (commit, path) =>
+  execFileSync('git', ['show', `${commit}:${path}`], { cwd: root, encoding: 'utf8' });
+
+/**
  * Builds the services as they were at a commit, from git's history. Third-party packages are linked to ours where these have them all in
  * the same versions, and installed otherwise; `@onecode/*` are the commit's own.
  * @param {string} commit

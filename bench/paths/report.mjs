@@ -166,7 +166,7 @@ const atLeast = (name, wanted, found) =>
  * @param {number | undefined} found
  * @returns {Goal | null}
  */
-const atMost = (name, wanted, found) =>
+export const atMost = (name, wanted, found) =>
   found === undefined ? null : { name, wanted, bound: 'at most', found, met: found <= wanted };
 
 /**
@@ -174,6 +174,18 @@ const atMost = (name, wanted, found) =>
  * @param {number} digits
  */
 const number = (value, digits) => (Number.isNaN(value) ? '–' : value.toFixed(digits));
+
+/**
+ * @param {readonly Goal[]} goals
+ * @returns {Line[]}
+ */
+export const goalLines = (goals) =>
+  goals.map(({ name, wanted, bound, found, met }) => ({
+    goal: name,
+    wanted: `${bound} ${wanted}`,
+    found: number(found, found < 100 ? 2 : 0),
+    '': met ? 'met' : 'missed',
+  }));
 
 /** The processes whose processor time is shown, in this order. */
 const PROCESSES = ['api', 'worker', 'postgres', 'redis', 'provider', 'load'];
@@ -276,12 +288,7 @@ export function tablesOf({ rows, firstMinute, starts, memory, growth, minutes },
             'WAL MB': number(growth.vacuum.walBytes / 1e6, 0),
           },
         ],
-    goals.map(({ name, wanted, bound, found, met }) => ({
-      goal: name,
-      wanted: `${bound} ${wanted}`,
-      found: number(found, found < 100 ? 2 : 0),
-      '': met ? 'met' : 'missed',
-    })),
+    goalLines(goals),
   ];
   return tables.filter((lines) => lines.length > 0);
 }

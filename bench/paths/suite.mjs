@@ -71,6 +71,8 @@ export async function measure(environment, options) {
   const starts = isWanted('start') ? await measureStart(context) : [];
   const memory = isWanted('memory') ? await measureMemory(context) : [];
   await Promise.all(context.targets.map(({ close }) => close()));
+  const services = [...context.targets, ...context.alternatives].map(({ api }) => api);
+  await Promise.all([...services, context.provider].map((service) => service.stop()));
   redis.disconnect();
   const results = { rows, firstMinute, starts, memory, growth, minutes: options.minutes };
   const goals = judge(results);

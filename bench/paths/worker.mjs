@@ -155,7 +155,7 @@ export function measureRequestToProvider({ environment, options, targets, provid
  * @param {readonly number[]} dueAt when each request was due
  * @returns {Promise<number[]>} milliseconds, in ascending order
  */
-async function timesToProvider(url, requests, dueAt) {
+export async function timesToProvider(url, requests, dueAt) {
   const arrivals = /** @type {Record<string, number>} */ (await (await fetch(`${url}/arrivals`)).json());
   return requests
     .map(
@@ -172,7 +172,7 @@ async function timesToProvider(url, requests, dueAt) {
  * @param {number} [until] a time of `performance.now()`
  * @returns {Promise<{ count: number, at: number }>}
  */
-async function untilCalls(url, calls, until = Infinity) {
+export async function untilCalls(url, calls, until = Infinity) {
   let [seen, changedAt] = [-1, performance.now()];
   for (;;) {
     const { body } = await request(`${url}/count`);
@@ -189,12 +189,13 @@ async function untilCalls(url, calls, until = Infinity) {
 /**
  * @param {string} url of the provider
  * @param {number} delayMs
- * @param {import('../targets/target.mjs').Target} [reportsTo] whose messages are delivered and read
+ * @param {Pick<import('../targets/target.mjs').Target, 'api' | 'secret'>} [reportsTo] whose messages are delivered and read
+ * @param {'together' | 'one by one'} [posting] how the provider posts its reports
  */
-export async function resetProvider(url, delayMs, reportsTo) {
+export async function resetProvider(url, delayMs, reportsTo, posting = 'together') {
   const query = new URLSearchParams({
     delay: String(delayMs),
-    ...(reportsTo && { api: reportsTo.api.url, secret: reportsTo.secret }),
+    ...(reportsTo && { api: reportsTo.api.url, secret: reportsTo.secret, posting }),
   });
   const { body } = await request(`${url}/reset?${query}`, { method: 'POST' });
   await body.dump();

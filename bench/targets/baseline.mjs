@@ -18,11 +18,12 @@ const SETTLE = `
 /**
  * Starts the baseline with a thousand accounts, as Onecode has.
  * @param {import('../environment.mjs').Environment} environment
+ * @param {string} [database] its name
  * @returns {Promise<import('./target.mjs').Target>}
  */
-export async function openBaseline(environment) {
+export async function openBaseline(environment, database = 'baseline') {
   const schema = readFileSync(new URL('../baseline/schema.sql', import.meta.url), 'utf8');
-  const url = await createDatabase(environment, 'baseline', schema);
+  const url = await createDatabase(environment, database, schema);
   const pool = openPool(url);
   const accounts = Array.from({ length: ACCOUNTS }, () => ({
     id: randomUUID(),
@@ -41,7 +42,7 @@ export async function openBaseline(environment) {
   const secret = randomBytes(16).toString('hex');
   const env = { DATABASE_URL: url, REDIS_URL: environment.redisUrl, WHATSAPP_APP_SECRET: secret };
   const startApi = () =>
-    startService(environment, { name: 'baseline-api', script: 'bench/baseline/server.mjs', env });
+    startService(environment, { name: `${database}-api`, script: 'bench/baseline/server.mjs', env });
   const api = await startApi();
   const redis = new Redis(environment.redisUrl, { maxRetriesPerRequest: null });
   const queue = new Queue('baseline', { connection: redis });
@@ -61,7 +62,7 @@ export async function openBaseline(environment) {
     keys: accounts.map(({ key }) => key),
     startWorker: (providerUrl, concurrency) =>
       startService(environment, {
-        name: 'baseline-worker',
+        name: `${database}-worker`,
         script: 'bench/baseline/worker.mjs',
         env: {
           ...env,

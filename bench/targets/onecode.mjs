@@ -6,7 +6,7 @@ import pg from 'pg';
 import { freePort } from '../../scripts/services/ports.mjs';
 import { UserError } from '../../scripts/user-error.mjs';
 import { root, runNpm } from '../../scripts/checkout.mjs';
-import { buildCommit, commitOf } from '../../scripts/build-commit.mjs';
+import { buildCommit, commitOf, readAtCommit } from '../../scripts/build-commit.mjs';
 import { createDatabase, runSql, startService } from '../environment.mjs';
 import { roundRobin, runConcurrently } from '../scheduling.mjs';
 import { ACCOUNTS, BEFORE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
@@ -22,6 +22,8 @@ const UNLIMITED = { freeQuota: 0, credits: 500_000_000, ratePerMinute: 1_000_000
 const SENDS_CREATED_TOGETHER = 1_000;
 const WORKERS = 4;
 const FILLERS = 2;
+/** What the benchmark imports from the store of a build. */
+const STORE_EXPORTS = ['./client', './sends'];
 
 /** Leaves sends as a worker would whose messages the provider has accepted. */
 const ACCEPT = `
@@ -56,6 +58,13 @@ export const WORKING_TREE = { name: 'Onecode', folder: root };
 export async function buildRevision({ processes }, ref) {
   const commit = commitOf(ref);
   if (commit === null) throw new UserError(`--beside: git knows no ${ref} here.`);
+  const { exports = {} } = JSON.parse(readAtCommit(commit, 'packages/store/package.json'));
+  const missing = STORE_EXPORTS.filter((name) => !Object.hasOwn(Object(exports), name));
+  if (missing.length > 0)
+    throw new UserError(
+      `--beside: the benchmark cannot load ${ref} (${commit.slice(0, 7)}), because its packages/store lacks the exports ` +
+        `${missing.map((name) => `"${name}"`).join(' and ')}. Name a later commit.`,
+    );
   console.log(`Building ${ref} (${commit.slice(0, 7)}) …`);
   return { name: BEFORE, folder: await buildCommit(commit, processes.folder) };
 }

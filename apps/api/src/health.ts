@@ -42,7 +42,7 @@ function healthMetrics(registry: Registry) {
     ]),
     lateForOne: gauge(
       'onecode_late_for_one_account',
-      'Codes are late or fail by us, nearly all of one account',
+      'Too many codes are late or fail by us, and fewer without one account',
       [],
     ),
     due: gauge('onecode_oldest_due_send_seconds', 'How long the oldest send waits for a worker', []),

@@ -287,8 +287,8 @@ function quality({ senders: all }: Pool): Finding[] {
 }
 
 /**
- * Sends wait although senders are active, and not for a language that no sender serves. Accounts take turns: if only one account waits that
- * long, while sends of others are delivered, it is `degraded` at most.
+ * Sends wait although senders are active, and not for a language that no sender serves. Accounts take turns, so it is `degraded` at most if
+ * no second account waits too long and the messages of several accounts were delivered.
  */
 function capacity(pool: Pool, traffic: readonly TrafficCount[]): Finding[] {
   const { senders: all, waiting } = pool;
@@ -347,7 +347,7 @@ const webhooks: Rule = ({ traffic }) => {
   ];
 };
 
-/** The shares of ended sends that failed: of all, by reason, by country and by sender. Codes that expire under a hold do not count. */
+/** The shares of ended sends that failed: of all, by reason, by country and by sender. While any send is held, no expired code counts. */
 const failures: Rule = ({ traffic, waiting }) => {
   const isHeld = (waiting?.held.count ?? 0) > 0;
   const all = (traffic?.fiveMinutes ?? []).filter(
@@ -402,7 +402,7 @@ function failing(
   });
 }
 
-/** Returns whether one account may have caused it: sends of others are delivered, and a lower share of them fails. */
+/** Returns whether one account may have caused it: without the account with the most failures, too few sends fail for `failing`. */
 function isOfOneAccount(
   group: readonly TrafficCount[],
   all: readonly TrafficCount[],
@@ -415,7 +415,7 @@ function isOfOneAccount(
 /** The share of codes that were late, or that we failed, at which the alert DeliveryTooSlow fires. */
 const LATE_SHARE = 0.3;
 
-/** Returns whether that many codes were late, or failed by us, and nearly all of them belong to one account. */
+/** Returns whether that many codes were late, or failed by us, and fewer without the account that has the most of them. */
 export function isLateForOneAccount({ traffic }: Pick<HealthStatistics, 'traffic'>): boolean {
   const counts = (traffic?.fiveMinutes ?? []).flatMap((count): TrafficCount[] => {
     if (count.event === 'delivered')

@@ -2,7 +2,7 @@ import type { HoldTarget } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 
-/** A hold in force: the live sends that it matches get no send slot, and wait in their rows. */
+/** A hold in force: the live sends that it matches get no permit, and wait in their rows. */
 export interface Hold extends HoldTarget {
   reason: string;
   since: Date;
@@ -13,7 +13,7 @@ export interface Hold extends HoldTarget {
 const SELECTED = { kind: true, target: true, reason: true, since: true, setBy: true } as const;
 
 /**
- * Stops the sends that `what` names from the next send slot on; a message whose slot was taken before may still go within a second.
+ * Holds the sends that `what` names. Messages whose permit was given before are still sent, within half a second.
  * A hold that is in force already keeps its reason.
  *
  * @returns the hold in force, or null when there is no such account

@@ -92,7 +92,7 @@ export interface ProviderAnswers {
   config: number;
   /** Refusals of a sender. */
   sender: number;
-  /** From the claim to the answer, with up to a second of waiting for the send slot; null without any answer. */
+  /** From the claim to the answer, with up to half a second of waiting for the permit; null without any answer. */
   secondsMedian: number | null;
   secondsP95: number | null;
   /** Since the last call ended, whenever that was; null before the first. */
