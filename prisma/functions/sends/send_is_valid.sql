@@ -1,7 +1,8 @@
--- Whether a row of `sends` says nothing that contradicts itself. One check instead of forty: PostgreSQL prepares each check of a table
--- anew for each statement. A row that breaks a rule is refused with the rule's name as the constraint; as in a check, a
--- rule that is null is not broken. It uses nothing but what PostgreSQL brings along: a dump that is being restored has no other schema
--- in sight.
+-- Returns true for a row of `sends` whose columns fit together. It runs on every write of a send, so it has no rule about the format of
+-- columns that only the insert sets: regular expressions alone took 8 µs of the 14 that it cost. One function instead of a constraint for
+-- each rule: PostgreSQL prepares each constraint of a table anew for each statement. A row that breaks a rule is refused with the rule's
+-- name as the constraint; as in a check, a rule that is null is not broken. It uses only what PostgreSQL ships: a dump that is being
+-- restored has no other schema in its search path.
 create or replace function send_is_valid(send sends) returns boolean
 language plpgsql immutable as $$
 declare
@@ -17,13 +18,11 @@ declare
     when not ((send.mode = 'live' and send.phase <> 'done') = (send.sealed_code is not null)) then 'sealed_code_until_done'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
-    when not (send.recipient_key ~ '^[1-9][0-9]{0,2}:[A-Za-z0-9_-]{22}$') then 'recipient_key_is_of_a_version'
     when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
       then 'claim_is_of_an_attempt'
     when not (
       (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
     ) then 'failed_says_why'
-    when not (send.guess_cost in (1, 10, 100)) then 'guess_cost_is_of_a_length'
     when not ((send.idempotency_key is null) = (send.body_hash is null)) then 'idempotency_key_with_body'
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
     when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
@@ -33,19 +32,11 @@ declare
       and (send.from_number is null) = (send.sender_id is null)
     ) then 'sender_fits_channel'
     when not (send.attempts >= 0) then 'sends_attempts_check'
-    when not (octet_length(send.body_hash) = 33) then 'sends_body_hash_check'
     when not (send.expires_at > send.created_at) then 'sends_check'
-    when not (octet_length(send.code_hash) = 33) then 'sends_code_hash_check'
-    when not (send.country ~ '^[A-Z]{2}$') then 'sends_country_check'
     when not (send.failure_reason in ('expired_before_delivery', 'attempts_exhausted', 'rejected_by_provider'))
       then 'sends_failure_reason_check'
-    when not (octet_length(send.idempotency_key) between 1 and 255) then 'sends_idempotency_key_check'
-    when not (send.locale in ('pt-BR', 'en')) then 'sends_locale_check'
-    -- A number, or what `maskRecipient` leaves of it.
-    when not (send.recipient ~ '^\+([1-9][0-9]{4,14}|([1-9][0-9]{0,2} )?••••• [0-9]{1,4})$') then 'sends_recipient_check'
     when not (send.status in ('queued', 'sending', 'sent', 'delivered', 'read', 'failed')) then 'sends_status_check'
     when not (send.charged_from in ('free_quota', 'credit')) then 'sends_charged_from_check'
-    when not (send.traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$') then 'sends_traceparent_check'
     when not (send.verification in ('pending', 'verified', 'locked')) then 'sends_verification_check'
     when not (cardinality(send.wrong_guess_times) <= 5) then 'sends_wrong_guess_times_check'
     when not (send.wrong_guesses between 0 and 5) then 'sends_wrong_guesses_check'

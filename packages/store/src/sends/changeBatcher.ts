@@ -25,12 +25,12 @@ const CHANGES_MAX = 100;
  * @returns a function that says whether its change was written. Of two changes of one send in a batch the first is tried; the second
  * has been overtaken then.
  */
-export function createChangeBatcher<C extends { before: { id: string } } = Change>(
-  write: (changes: readonly C[]) => Promise<{ id: string }[]>,
-): (change: C) => Promise<boolean> {
+export function createChangeBatcher(
+  write: (changes: readonly Change[]) => Promise<{ id: string }[]>,
+): (change: Change) => Promise<boolean> {
   return createBatcher(
-    async (changes: C[]) => {
-      const first = new Map<string, C>();
+    async (changes: Change[]) => {
+      const first = new Map<string, Change>();
       for (const change of changes) if (!first.has(change.before.id)) first.set(change.before.id, change);
       const written = new Set((await write([...first.values()])).map(({ id }) => id));
       return changes.map((change) => first.get(change.before.id) === change && written.has(change.before.id));

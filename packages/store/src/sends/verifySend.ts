@@ -1,9 +1,14 @@
 import { judge, type GuessDecision, type GuessedSend, type Judgement, type Send } from '@onecode/domain';
 import { KEY_STATE, type KeyState } from '../accounts/apiKeys.js';
-import { createLookUp, oncePerClient } from '../client/batcher.js';
+import {
+  byOrdinal,
+  createBatcher,
+  oncePerClient,
+  OVERLAPPING_BATCHES_MAX,
+  type WithOrdinal,
+} from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { Prisma } from '../generated/prisma/client.js';
-import { createChangeBatcher, lockSends } from './changeBatcher.js';
+import { lockSends } from './changeBatcher.js';
 
 /** A guess at the code of an account's send. */
 export interface Guess {
@@ -25,75 +30,103 @@ export type GuessOutcome =
 
 /** A send has at most five guesses that write something, and a few dozen changes of its delivery. More lost races are a fault. */
 const ROUNDS_MAX = 100;
+/** Their sends are locked while the write lasts. */
+const GUESSES_IN_BATCH_MAX = 100;
 
 /**
  * Judges a guess with the pure rule `judge`, and writes what follows: the count, the end of the delivery, the recipient's guess budget and
  * the unit of a failed send. The write is guarded by the send's version and the key's validity. If another change was faster, the guess is
- * read and judged again. A judgement is returned only after its write is committed.
+ * read and judged again. A judgement is returned only after its write is committed. A guess that writes nothing, at a finished code, does
+ * not check the key again.
+ *
+ * Guesses that arrive together share one read and one write. Of several guesses at one send, each takes its turn.
  *
  * @throws what `matches` throws; nothing is written then
  */
 export async function verifySend(database: Database, guess: Guess): Promise<GuessOutcome> {
+  const judgeNext = batcherOf(database);
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const send = await readGuessedSend(database, guess);
-    if (send === undefined) return { outcome: 'not_found' };
-    if (send.keyState !== 'valid') return { outcome: 'key_refused', cause: send.keyState ?? 'revoked' };
-    const decision = judge(send, send.now, () => guess.matches(send.codeHash));
-    if (decision.change === undefined || (await writeGuess(database, { before: send, guess, decision })))
-      return { outcome: 'judged', judgement: decision.result, traceparent: send.traceparent };
+    const outcome = await judgeNext(guess);
+    if (outcome === 'overtaken') continue;
+    if (outcome.outcome === 'failed') throw outcome.error;
+    return outcome;
   }
   throw new Error(`a send changed during each of ${ROUNDS_MAX} attempts to judge a guess`);
+}
+
+/** `overtaken`: another guess or change was faster. */
+type BatchOutcome = GuessOutcome | 'overtaken' | { outcome: 'failed'; error: unknown };
+
+const batcherOf = oncePerClient((database: Database) =>
+  createBatcher((guesses: Guess[]) => judgeGuesses(database, guesses), {
+    batchSizeMax: GUESSES_IN_BATCH_MAX,
+    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
+  }),
+);
+
+/** Reads the sends, judges, and writes. A batch writes one guess at each send; further guesses at it are judged in the next batch. */
+async function judgeGuesses(database: Database, guesses: readonly Guess[]): Promise<BatchOutcome[]> {
+  const sends = byOrdinal(guesses, await readGuessedSends(database, guesses));
+  const writes = new Map<string, GuessWrite>();
+  const outcomes = guesses.map((guess, index): BatchOutcome => {
+    const send = sends[index];
+    if (send === undefined) return { outcome: 'not_found' };
+    if (writes.has(guess.id)) return 'overtaken';
+    try {
+      const decision = judge(send, send.now, () => guess.matches(send.codeHash));
+      if (decision.change !== undefined) writes.set(guess.id, { guess, index, send, decision });
+      return { outcome: 'judged', judgement: decision.result, traceparent: send.traceparent };
+    } catch (error) {
+      return { outcome: 'failed', error };
+    }
+  });
+  if (writes.size > 0)
+    for (const { ordinal, keyState, isWritten } of await writeGuesses(database, [...writes.values()])) {
+      const index = Number(ordinal) - 1;
+      if (keyState !== 'valid') outcomes[index] = { outcome: 'key_refused', cause: keyState ?? 'revoked' };
+      else if (!isWritten) outcomes[index] = 'overtaken';
+    }
+  return outcomes;
 }
 
 /** What a guess needs of a send, with the database's clock. */
 interface GuessedRow extends GuessedSend, Pick<Send, 'id' | 'codeHash' | 'traceparent'> {
   version: number;
   now: Date;
-  /** Null when the key was deleted. */
-  keyState: KeyState | null;
 }
 
-/** Returns the state of the key of the request `g`, which has an `account_id` and a `key_id`. */
-const KEY_OF_REQUEST = Prisma.sql`(
-  select ${KEY_STATE} from api_keys k join accounts o on o.id = g.account_id where k.id = g.key_id limit 1
-)`;
-
-const readGuessedSend = createLookUp<Guess, GuessedRow>(
-  (database, guesses) => database.sql.read`
-    select g.ordinal, s.*, clock_timestamp() as now, ${KEY_OF_REQUEST} as "keyState"
-    from unnest(
-      ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[],
-      ${guesses.map(({ keyId }) => keyId)}::uuid[]
-    ) with ordinality as g (id, account_id, key_id, ordinal)
-    cross join lateral (
-      select id, version, mode, status, phase, receipt_until as "receiptUntil",
-        verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
-      -- "is true" keeps the plan on the primary key, also if it was made while there were few sends.
-      from sends where id = g.id and (account_id = g.account_id) is true limit 1
-    ) s`,
-);
+const readGuessedSends = (
+  database: Database,
+  guesses: readonly Guess[],
+): Promise<WithOrdinal<GuessedRow>[]> => database.sql.read`
+  select g.ordinal, s.*, clock_timestamp() as now
+  from unnest(
+    ${guesses.map(({ id }) => id)}::uuid[], ${guesses.map(({ accountId }) => accountId)}::uuid[]
+  ) with ordinality as g (id, account_id, ordinal)
+  cross join lateral (
+    select id, version, mode, status, phase, receipt_until as "receiptUntil",
+      verification, wrong_guesses as "wrongGuesses", expires_at as "expiresAt", code_hash as "codeHash", traceparent
+    -- "is true" keeps the plan on the primary key, also if it was made while there were few sends.
+    from sends where id = g.id and (account_id = g.account_id) is true limit 1
+  ) s`;
 
 interface GuessWrite {
-  before: GuessedRow;
   guess: Guess;
+  /** Its place in the batch. */
+  index: number;
+  send: GuessedRow;
   decision: GuessDecision;
 }
 
-/** Writes a guess. Returns whether the send still had the version that was judged, and the key was valid. */
-const writeGuess = (database: Database, write: GuessWrite): Promise<boolean> => writerOf(database)(write);
-
-const writerOf = oncePerClient((database: Database) =>
-  createChangeBatcher((writes: readonly GuessWrite[]) => writeGuesses(database, writes)),
-);
-
 /** What the change leaves out is missing in the record, and stays as it is in the row. */
-function recordOf({ before, guess, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
+function recordOf({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
   return {
-    id: before.id,
-    version: before.version,
+    ordinal: index + 1,
+    id: send.id,
+    version: send.version,
     account_id: guess.accountId,
     key_id: guess.keyId,
-    judged_at: before.now,
+    judged_at: send.now,
     verification: change.verification,
     wrong_guesses: change.wrongGuesses,
     erases_code: change.sealedCode === null ? true : undefined,
@@ -103,15 +136,29 @@ function recordOf({ before, guess, decision: { change = {}, reclaimsUnit } }: Gu
   };
 }
 
-/** Writes guesses at different sends. @returns the ids of the sends whose guess was written */
-async function writeGuesses(database: Database, writes: readonly GuessWrite[]): Promise<{ id: string }[]> {
+/** The result of a write. `keyState` is null when the key was deleted; `isWritten` is false when the send had another version. */
+interface WrittenGuess {
+  keyState: KeyState | null;
+  isWritten: boolean;
+}
+
+/** Writes guesses at different sends, those with a valid key. */
+async function writeGuesses(
+  database: Database,
+  writes: readonly GuessWrite[],
+): Promise<WithOrdinal<WrittenGuess>[]> {
   const { lock, lockedIds } = lockSends(writes.length);
-  return database.sql.query<{ id: string }[]>`
-    with changes as materialized (
-      select * from json_to_recordset(${JSON.stringify(writes.map(recordOf))}::json) as g (
-        id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text, wrong_guesses smallint,
-        erases_code boolean, phase text, due_at timestamptz, reclaims_unit boolean
-      ) where ${KEY_OF_REQUEST} = 'valid'
+  return database.sql.query<WithOrdinal<WrittenGuess>[]>`
+    with guesses as materialized (
+      select *, (
+        select ${KEY_STATE} from api_keys k join accounts o on o.id = g.account_id where k.id = g.key_id limit 1
+      ) as key_state
+      from json_to_recordset(${JSON.stringify(writes.map(recordOf))}::json) as g (
+        ordinal bigint, id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
+        wrong_guesses smallint, erases_code boolean, phase text, due_at timestamptz, reclaims_unit boolean
+      )
+    ), changes as materialized (
+      select * from guesses where key_state = 'valid'
     ), ${lock} written as (
       update sends s set version = s.version + 1, verification = coalesce(g.verification, s.verification),
         verified_at = case when g.verification = 'verified' then g.judged_at end,
@@ -142,6 +189,8 @@ async function writeGuesses(database: Database, writes: readonly GuessWrite[]): 
         guess_cost = case when b.points > 0 then greatest(b.guess_cost, excluded.guess_cost) else excluded.guess_cost end,
         last_wrong_at = excluded.last_wrong_at
     )
+    select g.ordinal, g.key_state as "keyState", w.id is not null as "isWritten",
+      case when w.reclaims_unit then reclaim_unit(w.id, w.account_id, w.charged_from) end
     -- In the order in which accounts are locked.
-    select id, case when reclaims_unit then reclaim_unit(id, account_id, charged_from) end from written order by account_id`;
+    from guesses g left join written w using (id) order by w.account_id`;
 }

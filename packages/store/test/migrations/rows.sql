@@ -81,11 +81,8 @@ update provider_facts set language = 'en'; -- template_has_a_language
 
 update sends set body_hash = null where id = :keyed; -- idempotency_key_with_body
 update sends set body_hash = '\x01' || sha256('a body') where id = :queued; -- idempotency_key_with_body
-update sends set recipient_key = '+5511987654321' where id = :queued; -- recipient_key_is_of_a_version
-update sends set recipient_key = '1:0123456789abcdefghij-' where id = :queued; -- recipient_key_is_of_a_version
 update sends set charged_from = null where id = :sent; -- live_takes_a_unit
 update sends set charged_from = 'credit' where id = :testQueued; -- live_takes_a_unit
-update sends set guess_cost = 2 where id = :queued; -- guess_cost_is_of_a_length
 update sends set phase = 'unknown' where id = :queued; -- phase_fits
 update sends set due_at = null where id = :queued; -- phase_fits
 update sends set due_at = now() where id = :sent; -- phase_fits
