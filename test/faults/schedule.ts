@@ -34,7 +34,7 @@ export function faultsNamed(text: string): Fault[] {
   return FAULTS.filter(({ name }) => name.includes(text));
 }
 
-/** Kills at a tenth of the crash points, and one short outage of each service and of a network. */
+/** Kills at a twentieth of the crash points, and one short outage of each service and of a network. */
 export function shortFaults(): Fault[] {
   const names = [
     'Redis flushed under load',
@@ -42,5 +42,5 @@ export function shortFaults(): Fault[] {
     'provider: resets after accepting',
     'between API and PostgreSQL: answers lost on the way',
   ];
-  return [crashPointKills(1 / 10), ...names.flatMap(faultsNamed)];
+  return [crashPointKills(1 / 20), ...names.flatMap(faultsNamed)];
 }
