@@ -59,7 +59,7 @@ export async function measure(environment, { only, beside }) {
     const target = await openOnecode(environment, release, `onecode_fair_${index}`, 0, { accounts });
     await target.pool.query(
       `with active as (update senders set throughput = $1 where id = (select id from senders order by id limit 1) returning id)
-       insert into stops (cause, scope, subject, source, reason)
+       insert into sender_blocks (cause, scope, subject, source, reason)
        select 'operator', 'sender', id::text, 'operator', 'one sends' from senders where id <> (select id from active)`,
       [THROUGHPUT],
     );

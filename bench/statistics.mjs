@@ -43,7 +43,7 @@ export async function compare(name, candidates, { rounds, seconds }) {
   for (let round = 0; round < rounds; round++)
     for (const { load, measurements } of round % 2 === 0 ? measured : measured.toReversed())
       measurements.push(await load(seconds));
-  return measured.map(({ target, measurements }) => rowOf(name, target, measurements));
+  return measured.map(({ target, measurements }) => buildRow(name, target, measurements));
 }
 
 /**
@@ -52,7 +52,7 @@ export async function compare(name, candidates, { rounds, seconds }) {
  * @param {Measurement[]} rounds
  * @returns {Row}
  */
-function rowOf(name, target, rounds) {
+function buildRow(name, target, rounds) {
   const medianOf = (/** @type {(measurement: Measurement) => number} */ read) => median(rounds.map(read));
   const processes = Object.keys(rounds[0]?.cpuMs ?? {});
   return {

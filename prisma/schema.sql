@@ -1,15 +1,15 @@
 -- The database as it is after all migrations; its functions are in functions/, a file each. Made by `npm run generate`: a test fails
 -- when it is stale.
 
-create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
+create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamp with time zone, spacing interval);
 
-create type active_stop as (cause text, scope text, subject text, only_for text, opens_at timestamp with time zone, spacing interval);
+create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
 create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, application_number bigint);
 
-create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, permit_wait_ms integer, job_wait_ms integer);
 
-create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text, recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer, request_id uuid, traceparent text);
+create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text, recipient_keys text[], country text, is_premium_rate boolean, locale text, code_hash bytea, encrypted_code bytea, guess_cost integer, request_id uuid, traceparent text);
 
 create type permit_source as (sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
 
@@ -40,7 +40,7 @@ create table accounts (
   trial_countries text[],
   senders text default 'shared'::text not null,
   delete_at timestamp(3) with time zone,
-  allows_costly boolean default true not null,
+  allows_premium_rate boolean default true not null,
   units_per_day integer,
   units_per_month integer,
   units_on date default '1970-01-01'::date not null,
@@ -61,7 +61,7 @@ create table api_keys (
   revoked_at timestamp(3) with time zone,
   last_used_at timestamp(3) with time zone,
   user_id uuid,
-  sealed_key bytea,
+  encrypted_key bytea,
   expires_at timestamp(3) with time zone,
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_hash_key UNIQUE (hash),
@@ -69,7 +69,7 @@ create table api_keys (
   constraint api_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint api_keys_hash_check CHECK (octet_length(hash) = 32),
   constraint api_keys_name_check CHECK (length(name) >= 1 AND length(name) <= 100),
-  constraint api_keys_visit_check CHECK (num_nulls(user_id, sealed_key, expires_at) = ANY (ARRAY[0, 3]))
+  constraint api_keys_visit_check CHECK (num_nulls(user_id, encrypted_key, expires_at) = ANY (ARRAY[0, 3]))
 );
 CREATE INDEX api_keys_application_id_idx ON public.api_keys USING btree (application_id);
 CREATE INDEX api_keys_expires_at ON public.api_keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
@@ -162,17 +162,17 @@ create table counted_tries (
 );
 CREATE INDEX counted_tries_ends_at_idx ON public.counted_tries USING btree (ends_at);
 
-create table credit_lots (
+create table credit_grants (
   id bigint generated always as identity not null,
   account_id uuid not null,
   expires_at timestamp(3) with time zone,
   units integer not null,
-  constraint credit_lots_pkey PRIMARY KEY (id),
-  constraint credit_lots_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
-  constraint credit_lots_units_check CHECK (units >= 0)
+  constraint credit_grants_pkey PRIMARY KEY (id),
+  constraint credit_grants_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint credit_grants_units_check CHECK (units >= 0)
 );
-CREATE INDEX credit_lots_expires_at_idx ON public.credit_lots USING btree (expires_at);
-CREATE UNIQUE INDEX credit_lots_of_account ON public.credit_lots USING btree (account_id, expires_at) NULLS NOT DISTINCT;
+CREATE INDEX credit_grants_expires_at_idx ON public.credit_grants USING btree (expires_at);
+CREATE UNIQUE INDEX credit_grants_of_account ON public.credit_grants USING btree (account_id, expires_at) NULLS NOT DISTINCT;
 
 create table cursors (
   name text not null,
@@ -223,7 +223,7 @@ CREATE INDEX denials_send_id ON public.denials USING btree (send_id);
 create table event_webhooks (
   account_id uuid not null,
   url text not null,
-  sealed_secret bytea not null,
+  encrypted_secret bytea not null,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   gone_at timestamp(3) with time zone,
   constraint event_webhooks_pkey PRIMARY KEY (account_id),
@@ -355,7 +355,7 @@ create table outbox (
   language text,
   kind text not null,
   facts jsonb default '{}'::jsonb not null,
-  sealed_link bytea,
+  encrypted_link bytea,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   due_at timestamp(3) with time zone default clock_timestamp(),
   gives_up_at timestamp(3) with time zone not null,
@@ -370,12 +370,12 @@ create table outbox (
   constraint outbox_end_check CHECK (
 CASE
     WHEN outcome IS NULL THEN due_at IS NOT NULL AND ended_at IS NULL
-    ELSE due_at IS NULL AND ended_at IS NOT NULL AND sealed_link IS NULL AND (facts = '{}'::jsonb OR account_id IS NOT NULL)
+    ELSE due_at IS NULL AND ended_at IS NOT NULL AND encrypted_link IS NULL AND (facts = '{}'::jsonb OR account_id IS NOT NULL)
 END),
   constraint outbox_is_mail_or_event CHECK (
 CASE
     WHEN account_id IS NULL THEN language IS NOT NULL
-    ELSE recipient = account_id::text AND language IS NULL AND sealed_link IS NULL
+    ELSE recipient = account_id::text AND language IS NULL AND encrypted_link IS NULL
 END),
   constraint outbox_language_check CHECK (language = ANY (ARRAY['pt-BR'::text, 'en'::text])),
   constraint outbox_outcome_check CHECK (outcome = ANY (ARRAY['sent'::text, 'given_up'::text])),
@@ -455,11 +455,45 @@ create table send_identities (
 );
 CREATE INDEX send_identities_recipient ON public.send_identities USING btree (application_id, recipient_key, seen_at);
 
-create unlogged table send_slots (
+create table sender_blocks (
+  cause text not null,
+  scope text not null,
+  subject text not null,
+  only_for text default ''::text not null,
+  source text not null,
+  error_code integer,
+  reason text not null,
+  is_configuration boolean default false not null,
+  failures smallint default 1 not null,
+  rate double precision,
+  since timestamp(3) with time zone default now() not null,
+  until timestamp(3) with time zone,
+  cleared_at timestamp(3) with time zone,
+  free_at timestamp(6) with time zone,
+  constraint sender_blocks_pkey PRIMARY KEY (cause, scope, subject, only_for),
+  constraint block_ends_as_it_began CHECK ((until IS NOT NULL) = (cause = ANY (ARRAY['fault'::text, 'limit'::text]))),
+  constraint block_is_over_when_cleared CHECK ((failures = 0) = (cleared_at IS NOT NULL) AND (failures > 0 OR until IS NOT NULL)),
+  constraint limit_has_a_rate CHECK ((rate IS NOT NULL) = (cause = 'limit'::text)),
+  constraint sender_blocks_cause_check CHECK (cause = ANY (ARRAY['operator'::text, 'provider'::text, 'fault'::text, 'limit'::text])),
+  constraint sender_blocks_check CHECK ((subject = ''::text) = (scope = 'app'::text)),
+  constraint sender_blocks_failures_check CHECK (failures >= 0),
+  constraint sender_blocks_only_for_check CHECK (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'::text),
+  constraint sender_blocks_rate_check CHECK (rate > 0::double precision),
+  constraint sender_blocks_reason_check CHECK (length(reason) >= 1 AND length(reason) <= 1000),
+  constraint sender_blocks_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'app'::text])),
+  constraint sender_blocks_source_check CHECK (source = ANY (
+CASE cause
+    WHEN 'operator'::text THEN '{operator}'::text[]
+    WHEN 'provider'::text THEN '{webhook,read}'::text[]
+    ELSE '{answer,receipt}'::text[]
+END))
+);
+
+create unlogged table sender_permits (
   sender_id uuid not null,
   free_at timestamp(6) with time zone not null,
-  constraint send_slots_pkey PRIMARY KEY (sender_id),
-  constraint send_slots_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
+  constraint sender_permits_pkey PRIMARY KEY (sender_id),
+  constraint sender_permits_sender_id_fkey FOREIGN KEY (sender_id) REFERENCES senders(id) ON DELETE CASCADE
 ) with (fillfactor=50);
 
 create table senders (
@@ -469,8 +503,8 @@ create table senders (
   phone_number_id text not null,
   number text not null,
   business_account_id text,
-  sealed_token bytea not null,
-  sealed_app_secret bytea,
+  encrypted_token bytea not null,
+  encrypted_app_secret bytea,
   template text not null,
   english_template_language text not null,
   throughput integer default 80 not null,
@@ -509,7 +543,7 @@ create table sends (
   locale text not null,
   charged_from text,
   code_hash bytea not null,
-  sealed_code bytea,
+  encrypted_code bytea,
   guess_cost smallint default 1 not null,
   status text default 'queued'::text not null,
   phase text default 'ready'::text not null,
@@ -585,40 +619,6 @@ create table settings (
   constraint settings_trial_account_sends_per_day_check CHECK (trial_account_sends_per_day >= 0 AND trial_account_sends_per_day <= 1000000),
   constraint settings_trial_sends_of_day_check CHECK (trial_sends_of_day >= 0),
   constraint settings_trial_sends_per_day_check CHECK (trial_sends_per_day >= 0 AND trial_sends_per_day <= 1000000)
-);
-
-create table stops (
-  cause text not null,
-  scope text not null,
-  subject text not null,
-  only_for text default ''::text not null,
-  source text not null,
-  error_code integer,
-  reason text not null,
-  is_configuration boolean default false not null,
-  failures smallint default 1 not null,
-  rate double precision,
-  since timestamp(3) with time zone default now() not null,
-  until timestamp(3) with time zone,
-  proven_at timestamp(3) with time zone,
-  free_at timestamp(6) with time zone,
-  constraint stops_pkey PRIMARY KEY (cause, scope, subject, only_for),
-  constraint limit_has_a_rate CHECK ((rate IS NOT NULL) = (cause = 'limit'::text)),
-  constraint stop_ends_as_it_began CHECK ((until IS NOT NULL) = (cause = ANY (ARRAY['fault'::text, 'limit'::text]))),
-  constraint stop_is_over_when_proven CHECK ((failures = 0) = (proven_at IS NOT NULL) AND (failures > 0 OR until IS NOT NULL)),
-  constraint stops_cause_check CHECK (cause = ANY (ARRAY['operator'::text, 'provider'::text, 'fault'::text, 'limit'::text])),
-  constraint stops_check CHECK ((subject = ''::text) = (scope = 'app'::text)),
-  constraint stops_failures_check CHECK (failures >= 0),
-  constraint stops_only_for_check CHECK (only_for ~ '^([A-Z]{2}|en|pt-BR)?$'::text),
-  constraint stops_rate_check CHECK (rate > 0::double precision),
-  constraint stops_reason_check CHECK (length(reason) >= 1 AND length(reason) <= 1000),
-  constraint stops_scope_check CHECK (scope = ANY (ARRAY['sender'::text, 'business'::text, 'app'::text])),
-  constraint stops_source_check CHECK (source = ANY (
-CASE cause
-    WHEN 'operator'::text THEN '{operator}'::text[]
-    WHEN 'provider'::text THEN '{webhook,read}'::text[]
-    ELSE '{answer,receipt}'::text[]
-END))
 );
 
 create table traffic_counts (

@@ -53,8 +53,8 @@ export class FaultyService {
   }
 
   /** Waits until each was delivered or failed. */
-  async untilSettled(ids: readonly string[]): Promise<void> {
-    await until('settled sends', async () => {
+  async untilFinished(ids: readonly string[]): Promise<void> {
+    await until('finished sends', async () => {
       const open = await this.stack.db.sql(
         "select from sends where id = any($1::uuid[]) and status not in ('delivered', 'read', 'failed')",
         [ids],

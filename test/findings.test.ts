@@ -36,7 +36,7 @@ describe('health findings', () => {
   afterAll(() => service.close());
 
   it('are none while traffic is healthy, and each API process serves the same metrics without phone numbers', async () => {
-    await service.untilSettled(await service.send(12));
+    await service.untilFinished(await service.send(12));
     for (const api of [0, 1])
       await until('no finding', async () => (await findingsOf(api)).length === 0, FOUND_MS_MAX);
     const of = async (api: number): Promise<string[]> =>
@@ -71,7 +71,7 @@ describe('health findings', () => {
   it('find that messages fail in their receipts, and that webhooks are rejected while receipts are missing', async () => {
     const { simulator } = service.stack;
     await simulator.addRule({ fault: { lateFailure: 131026 } });
-    await service.untilSettled(await service.send(20));
+    await service.untilFinished(await service.send(20));
     await simulator.clearRules();
     await simulator.addRule({ fault: { acceptThenDrop: true } });
     await service.send(60);
@@ -103,7 +103,7 @@ describe('health findings', () => {
     await until('a line of each process', () => lines('"Redis cannot be used"') >= 3);
     await redis.call('config', 'set', 'maxmemory', 0);
     await untilGone('redis redis_unhealthy degraded');
-    await service.untilSettled(ids);
+    await service.untilFinished(ids);
     await until('another line of each process', () => lines('"Redis can be used again"') >= 3);
     expect(stack.output()).toContain('OOM');
   });

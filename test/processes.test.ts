@@ -308,7 +308,7 @@ describe.each(['api', 'console'] as const)('the %s with SHUTDOWN_DELAY_MS', (nam
     const account = { freeQuota: 1_000_000, ratePerMinute: 1_000_000 };
     const caller = await buildCaller(environment.db.database, 'live', account);
     const headers = { Authorization: `Bearer ${caller.key}`, 'Content-Type': 'application/json' };
-    /** Each send has a recipient of its own: a person may have only so many open codes. */
+    /** Each send has a recipient of its own: a person may have only so many active codes. */
     let recipients = 0;
     const work = (at: number, agent: Agent | false): Promise<Answer> => {
       if (name === 'console') return ask(at, '/', agent);

@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { Queue } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
-import { hashCode, newId, seal, sha256 } from '../baseline/primitives.mjs';
+import { encrypt, hashCode, newId, sha256 } from '../baseline/primitives.mjs';
 
 /**
  * Creation as most services write it: Express, and Prisma's interactive transaction with a statement for each step. It has no
@@ -42,7 +42,7 @@ app.post('/v1/send', async (request, response) => {
         recipient: to,
         bodyHash: sha256(JSON.stringify(request.body)),
         codeHash: hashCode(id, code),
-        sealedCode: seal(id, code),
+        encryptedCode: encrypt(id, code),
         expiresAt: new Date(Date.now() + 600_000),
       },
     });

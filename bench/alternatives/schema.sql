@@ -18,7 +18,7 @@ create table sends (
   body_hash bytea,
   recipient text not null,
   code_hash bytea not null,
-  sealed_code bytea,
+  encrypted_code bytea,
   status text not null default 'queued',
   created_at timestamptz(3) not null default now(),
   expires_at timestamptz(3) not null,

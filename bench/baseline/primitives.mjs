@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** Connections, ids, hashes and sealed codes: what the baseline cannot do without. */
+/** Connections, ids, hashes and encrypted codes: what the baseline cannot do without. */
 
 /**
  * The service's own settings: query plans that use indexes only, made once. A plan from when a table was empty would scan all of it
@@ -44,7 +44,7 @@ export const hashCode = (id, code) => createHmac('sha256', key).update(id).updat
  * @param {string} id
  * @param {string} code
  */
-export function seal(id, code) {
+export function encrypt(id, code) {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(id));
   const encrypted = Buffer.concat([cipher.update(code), cipher.final()]);
@@ -53,11 +53,11 @@ export function seal(id, code) {
 
 /**
  * @param {string} id
- * @param {Buffer} sealed
+ * @param {Buffer} encrypted
  */
-export function unseal(id, sealed) {
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12))
+export function decrypt(id, encrypted) {
+  const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(0, 12))
     .setAAD(Buffer.from(id))
-    .setAuthTag(sealed.subarray(12, 28));
-  return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]).toString();
+    .setAuthTag(encrypted.subarray(12, 28));
+  return Buffer.concat([decipher.update(encrypted.subarray(28)), decipher.final()]).toString();
 }

@@ -23,7 +23,7 @@ create table sends (
   recipient text not null,
   charged_from text not null,
   code_hash bytea not null,
-  sealed_code bytea,
+  encrypted_code bytea,
   status send_status not null default 'queued',
   wrong_guesses smallint not null default 0,
   message_id text,
@@ -61,7 +61,7 @@ create index on receipts (due_at) where due_at is not null;
 
 -- Checks the key, the idempotency key and the limit, takes a unit and inserts the send with its ledger entry, under the account's lock.
 create function create_send(
-  p_key_hash bytea, p_id uuid, p_idempotency_key text, p_body_hash bytea, p_recipient text, p_code_hash bytea, p_sealed_code bytea,
+  p_key_hash bytea, p_id uuid, p_idempotency_key text, p_body_hash bytea, p_recipient text, p_code_hash bytea, p_encrypted_code bytea,
   out outcome text, out send sends
 ) language plpgsql as $$
 declare
@@ -100,9 +100,9 @@ begin
     credits = credits - (v_charged_from = 'credit')::integer
     where id = v_account.id;
   insert into sends (
-    id, account_id, account_number, idempotency_key, body_hash, recipient, charged_from, code_hash, sealed_code, next_enqueue_at, created_at, expires_at
+    id, account_id, account_number, idempotency_key, body_hash, recipient, charged_from, code_hash, encrypted_code, next_enqueue_at, created_at, expires_at
   ) values (
-    p_id, v_account.id, v_account.sends_created + 1, p_idempotency_key, p_body_hash, p_recipient, v_charged_from, p_code_hash, p_sealed_code,
+    p_id, v_account.id, v_account.sends_created + 1, p_idempotency_key, p_body_hash, p_recipient, v_charged_from, p_code_hash, p_encrypted_code,
     clock_timestamp() + interval '2 seconds', clock_timestamp(), clock_timestamp() + interval '10 minutes'
   ) returning * into send;
   insert into ledger_entries (account_id, send_id, kind, bucket) values (v_account.id, p_id, 'reserved', v_charged_from);

@@ -2,7 +2,7 @@ import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { hashCode, newId, openPool, seal, sha256 } from './primitives.mjs';
+import { encrypt, hashCode, newId, openPool, sha256 } from './primitives.mjs';
 
 /**
  * The baseline API: the least code that does the same job, with one statement for each request and nothing shared between requests.
@@ -48,7 +48,7 @@ async function create(request) {
       sha256(request.body),
       to,
       hashCode(id, code),
-      seal(id, code),
+      encrypt(id, code),
     ],
   });
   const { outcome, ...send } = rows[0];

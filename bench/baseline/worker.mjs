@@ -1,7 +1,7 @@
 import { Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { Pool } from 'undici';
-import { openPool, unseal } from './primitives.mjs';
+import { decrypt, openPool } from './primitives.mjs';
 
 /**
  * The baseline worker: a BullMQ worker with two updates and one call for each delivery, and one statement for the receipts of a post.
@@ -25,11 +25,11 @@ async function deliver(id) {
   const { rows } = await database.query({
     name: 'claim',
     text: `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds'
-      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, sealed_code`,
+      where id = $1 and status = 'queued' and expires_at > clock_timestamp() returning recipient, encrypted_code`,
     values: [id],
   });
   if (rows.length === 0) return;
-  const parameters = [{ type: 'text', text: unseal(id, rows[0].sealed_code) }];
+  const parameters = [{ type: 'text', text: decrypt(id, rows[0].encrypted_code) }];
   const answer = await provider.request({
     method: 'POST',
     path: `${pathname}/1/messages`,
@@ -47,7 +47,7 @@ async function deliver(id) {
     name: 'settle',
     // A receipt may have come before this.
     text: `update sends set status = greatest(status, 'sent'), sent_at = coalesce(sent_at, clock_timestamp()), message_id = $2,
-      sealed_code = null, next_enqueue_at = null where id = $1 and message_id is null`,
+      encrypted_code = null, next_enqueue_at = null where id = $1 and message_id is null`,
     values: [id, messages[0].id],
   });
 }

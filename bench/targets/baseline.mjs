@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
-import { hashCode, newId, openPool, seal, sha256 } from '../baseline/primitives.mjs';
+import { encrypt, hashCode, newId, openPool, sha256 } from '../baseline/primitives.mjs';
 import { createDatabase, startService } from '../environment.mjs';
 import { roundRobin, runConcurrently } from '../scheduling.mjs';
 import { ACCOUNTS, BASELINE, CODE, nextRecipient, PROVIDER_PATH, SETTLED_TOGETHER } from './target.mjs';
@@ -12,7 +12,7 @@ const WORKERS = 4;
 /** What the baseline's worker does, but in groups: Onecode's sends are prepared in the same way. */
 const CLAIM = `update sends set status = 'sending', next_enqueue_at = clock_timestamp() + interval '15 seconds' where id = any($1)`;
 const SETTLE = `
-  update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = created.message_id, sealed_code = null, next_enqueue_at = null
+  update sends s set status = 'sent', sent_at = clock_timestamp(), message_id = created.message_id, encrypted_code = null, next_enqueue_at = null
   from unnest($1::uuid[], $2::text[]) as created (id, message_id) where s.id = created.id`;
 
 /**
@@ -120,14 +120,14 @@ async function create(pool, accounts, count) {
     key: roundRobin(accounts, index).key,
   }));
   await pool.query(
-    `select count(*) from unnest($1::bytea[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[]) as r (key, id, recipient, hash, sealed),
-       lateral create_send(r.key, r.id, null, null, r.recipient, r.hash, r.sealed) c where c.outcome = 'created'`,
+    `select count(*) from unnest($1::bytea[], $2::uuid[], $3::text[], $4::bytea[], $5::bytea[]) as r (key, id, recipient, hash, encrypted),
+       lateral create_send(r.key, r.id, null, null, r.recipient, r.hash, r.encrypted) c where c.outcome = 'created'`,
     [
       created.map(({ key }) => sha256(key)),
       created.map(({ id }) => id),
       created.map(nextRecipient),
       created.map(({ id }) => hashCode(id, CODE)),
-      created.map(({ id }) => seal(id, CODE)),
+      created.map(({ id }) => encrypt(id, CODE)),
     ],
   );
   // An automatic analyze during the insert saw no rows, and plans made after it would scan the whole table.

@@ -184,7 +184,7 @@ describeInBrowser('the console with the processes behind it', () => {
       expect(findSecrets([dom, ...heard].join('\n'), secrets)).toEqual([]);
       expect(findSecrets(environment.console.output() + stack.output(), secrets)).toEqual([]);
       const tables = [...(await tableContents(stack.db))].filter(([column]) => !column.startsWith('sends.'));
-      // A recipient's open codes and limits are counted by the number; no table of the console's has it.
+      // A recipient's active codes and limits are counted by the number; no table of the console's has it.
       const ofPeople = tables.filter(([column]) =>
         /^(audit_entries|counted_tries|api_keys|users)\./.test(column),
       );

@@ -70,7 +70,7 @@ export interface SendRow {
   idempotencyKey: string | null;
   recipient: string;
   chargedFrom: 'free_quota' | 'credit' | null;
-  hasSealedCode: boolean;
+  hasEncryptedCode: boolean;
   status: string;
   phase: string;
   verification: string;
@@ -131,7 +131,7 @@ export interface Evidence {
   /** The start of the run's clock by the database's clock, in milliseconds since 1970; accurate to about a second. */
   clockStart: number;
   /** Whether all work was finished after the last fault. */
-  settled: boolean;
+  finished: boolean;
 }
 
 /** One violation of an invariant. */

@@ -1,5 +1,5 @@
 import { medianOf } from './recovery.js';
-import type { RunResult, SettledInjection } from './run.js';
+import type { MeasuredInjection, RunResult } from './run.js';
 
 /** A run in one sentence. */
 export function summary(result: RunResult): string {
@@ -13,7 +13,7 @@ export function summary(result: RunResult): string {
 
 /** A Markdown table with a row for each fault, in the order of its family. */
 export function faultTable({ injections }: RunResult): string {
-  const groups = new Map<string, SettledInjection[]>();
+  const groups = new Map<string, MeasuredInjection[]>();
   for (const injection of injections.toSorted((one, other) => one.family.localeCompare(other.family)))
     groups.set(injection.fault, [...(groups.get(injection.fault) ?? []), injection]);
   const head = ['fault', 'times', 'observed', 'recovered after', 'drained after'];
@@ -27,8 +27,8 @@ export function faultTable({ injections }: RunResult): string {
   return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function observedIn(group: readonly SettledInjection[]): string {
-  const total = (read: (observed: SettledInjection['observed']) => number): number =>
+function observedIn(group: readonly MeasuredInjection[]): string {
+  const total = (read: (observed: MeasuredInjection['observed']) => number): number =>
     group.reduce((sum, { observed }) => sum + read(observed), 0);
   const p95 = Math.max(...group.map(({ observed }) => observed.creationP95Ms));
   const slowest = Math.max(...group.map(({ observed }) => observed.slowestCreationMs));

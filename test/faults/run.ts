@@ -30,14 +30,14 @@ export interface RunResult {
   sends: number;
   messages: number;
   kills: number;
-  injections: SettledInjection[];
+  injections: MeasuredInjection[];
   violations: Violation[];
   /** Unexpected exits, errors that no outage explains, and missed goals. */
   problems: string[];
 }
 
 /** An injection whose `drainedMs` is known. */
-export type SettledInjection = Omit<Injection, 'recovery'> & {
+export type MeasuredInjection = Omit<Injection, 'recovery'> & {
   recovery: Omit<Injection['recovery'], 'drainedMs'> & { drainedMs: number | null };
 };
 
@@ -84,16 +84,16 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
   }
   await load.stop();
   log('the faults are over, and the clients have stopped');
-  const settled = await isSettled(cluster);
+  const finished = await isFinished(cluster);
   const evidence = await readEvidence({
     database: cluster.db,
     simulator: cluster.simulator,
     history: load.history,
     now,
     attemptsMax: DELIVERY_ATTEMPTS,
-    settled,
+    finished,
   });
-  const settledInjections = await Promise.all(injections.map(whenSettled));
+  const measuredInjections = await Promise.all(injections.map(measureRecovery));
   const seconds = Math.round(now() / 1000);
   // What the processes log while they stop counts too.
   await cluster.stopProcesses();
@@ -105,10 +105,10 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
     sends: evidence.rows.sends.length,
     messages: evidence.provider.messages.length,
     kills: cluster.exits.filter(({ killed }) => killed).length,
-    injections: settledInjections,
+    injections: measuredInjections,
     violations: check(evidence),
     problems: [
-      ...(settled ? [] : ['some work was not finished in time after the last fault']),
+      ...(finished ? [] : ['some work was not finished in time after the last fault']),
       ...cluster.problems(),
       ...missedMedians(injections),
       ...injections.flatMap(({ fault, missed }) => missed.map((goal) => `${fault}: ${goal}`)),
@@ -117,7 +117,7 @@ async function runOn(cluster: FaultCluster, options: RunOptions): Promise<RunRes
 }
 
 /** Waits until nothing is due and every webhook of the provider is answered. */
-async function isSettled(cluster: FaultCluster): Promise<boolean> {
+async function isFinished(cluster: FaultCluster): Promise<boolean> {
   const isIdle = async (): Promise<boolean> => {
     const [left] = await cluster.db.sql<{ count: number }>(
       `select (select count(*) from sends where due_at is not null)::integer
@@ -137,7 +137,7 @@ function missedMedians(injections: readonly Injection[]): string[] {
   });
 }
 
-async function whenSettled({ recovery, ...rest }: Injection): Promise<SettledInjection> {
+async function measureRecovery({ recovery, ...rest }: Injection): Promise<MeasuredInjection> {
   return { ...rest, recovery: { ...recovery, drainedMs: await recovery.drainedMs } };
 }
 

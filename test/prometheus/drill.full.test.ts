@@ -92,7 +92,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
 
       // Every message fails in its receipt, webhooks with another secret arrive, and Redis is out of memory, which is only a ticket.
       await stack.simulator.addRule({ fault: { lateFailure: 131026 } });
-      await service.untilSettled(await service.send(40));
+      await service.untilFinished(await service.send(40));
       await redis.call('config', 'set', 'maxmemory', 1);
       await service.rejectWebhooks(async () => (await alerts('pending')).includes('webhooks_rejected'));
       await untilFiring('sends_failing', 'webhooks_rejected');
@@ -113,7 +113,7 @@ describeIf(programs !== null)('a Prometheus over the processes', () => {
       expect([...empty]).toEqual(EMPTY_PANELS);
 
       // One country fails, receipts of the others do not come, and then the only worker ends.
-      await service.untilSettled(await service.sendAndFailInMexico(15));
+      await service.untilFinished(await service.sendAndFailInMexico(15));
       await stack.simulator.clearRules();
       await stack.simulator.addRule({ fault: { acceptThenDrop: true } });
       await service.send(200);

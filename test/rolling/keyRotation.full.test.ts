@@ -25,7 +25,7 @@ describe('while secrets are rotated, process by process,', () => {
   let testKey: string;
   /** Ids of sends with a pending code, those together that one API made between two replacements. */
   const batches: string[][] = [];
-  /** Ids of live sends that wait for a sender with their sealed code. */
+  /** Ids of live sends that wait for a sender with their encrypted code. */
   let waiting: string[] = [];
   let recipients = 0;
 
@@ -60,7 +60,7 @@ describe('while secrets are rotated, process by process,', () => {
         expect(await stack.verify(testKey, batch.pop()!, CODE, api)).toMatchObject({ valid: true });
   }
 
-  /** Each send that waits must go out with its first attempt: a sealed code or token that does not open costs one. */
+  /** Each send that waits must go out with its first attempt: an encrypted code or token that does not open costs one. */
   async function expectAllToBeDelivered(): Promise<void> {
     await resumeSender(stack.db.database, TEST_ACTOR, senderId);
     await until('the delivery of all that waited', async () => {
@@ -107,20 +107,22 @@ describe('while secrets are rotated, process by process,', () => {
     'then every one makes new values with them, and nothing is lost between those that do and those that do not yet',
     async () => {
       await roll(keyrings((keys) => `2:${keys.new},1:${keys.old}`));
-      const versions = await stack.db.sql<{ hash: number; sealed: number }>(
-        'select get_byte(code_hash, 0) as hash, get_byte(sealed_code, 0) as sealed from sends where id = any ($1)',
+      const versions = await stack.db.sql<{ hash: number; encrypted: number }>(
+        'select get_byte(code_hash, 0) as hash, get_byte(encrypted_code, 0) as encrypted from sends where id = any ($1)',
         [waiting],
       );
-      expect(new Set(versions.map(({ hash, sealed }) => `${hash} ${sealed}`))).toEqual(new Set(['2 2']));
+      expect(new Set(versions.map(({ hash, encrypted }) => `${hash} ${encrypted}`))).toEqual(
+        new Set(['2 2']),
+      );
     },
     ROLL_MS_MAX,
   );
 
   it(
-    'then the old keys go, once tokens are resealed and old codes have expired, and nothing is lost',
+    'then the old keys go, once tokens are reencrypted and old codes have expired, and nothing is lost',
     async () => {
-      expect(await stack.onecode<{ token: string }[]>('sender reseal')).toEqual([
-        expect.objectContaining({ id: senderId, token: 'resealed' }),
+      expect(await stack.onecode<{ token: string }[]>('sender reencrypt')).toEqual([
+        expect.objectContaining({ id: senderId, token: 'reencrypted' }),
       ]);
       const old = await stack.db.sql<{ id: string }>(
         `update sends set created_at = created_at - interval '1 hour', expires_at = expires_at - interval '1 hour'

@@ -331,7 +331,7 @@ describeIf(isInHistory)('an upgrade under load, and the way back', () => {
         expect(await stack.status(liveKey, id)).toMatchObject({ from: '+15550783882' });
       }
       const rows = await stack.db.sql(
-        `select t.failures from senders r join stops t on t.subject = r.id::text and t.cause = 'fault' and t.scope = 'sender'
+        `select t.failures from senders r join sender_blocks t on t.subject = r.id::text and t.cause = 'fault' and t.scope = 'sender'
          where r.phone_number_id = $1`,
         [SENDERS[0]],
       );

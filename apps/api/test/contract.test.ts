@@ -31,7 +31,7 @@ describe('the body of a new send', () => {
     ['escapes in names and values', '{"t\\u006f":"\\u002b5511987654321"}', { code: null, locale: null }],
   ])('is accepted with %s', (_name, body, expected) => {
     expect(outcome(parseCreateSend, body)).toEqual({
-      recipient: { kind: 'phone', e164: PHONE, canonical: PHONE, country: 'BR', isCostly: false },
+      recipient: { kind: 'phone', e164: PHONE, canonical: PHONE, country: 'BR', isPremiumRate: false },
       ...expected,
     });
   });
@@ -267,7 +267,7 @@ describe('openapi.yaml', () => {
   });
 
   /** The service says what exactly is wrong, and so do the examples. */
-  const SAYS_WHICH = new Set(['bad_request', 'invalid_json', 'invalid_idempotency_key']);
+  const WITH_CAUSE = new Set(['bad_request', 'invalid_json', 'invalid_idempotency_key']);
 
   it('gives each problem example the title of its status, and a type under the documentation address', () => {
     const problems = contents().filter(({ name }) => name.endsWith('problem+json'));
@@ -275,7 +275,7 @@ describe('openapi.yaml', () => {
       for (const { value } of Object.values<any>(node.examples)) {
         expect(value.title).toBe(STATUS_CODES[value.status]);
         expect(value.type).toBe(`https://codes.test/docs/errors#${value.code}`);
-        if (!SAYS_WHICH.has(value.code))
+        if (!WITH_CAUSE.has(value.code))
           expect(value.detail).toBe(PROBLEMS[value.code as ProblemCode].meaning);
       }
     expect(JSON.stringify(document)).not.toContain('api.example.com');

@@ -1,4 +1,4 @@
-import { settle, simulate, unseal, type Outcome } from '@onecode/domain';
+import { decrypt, settle, simulate, type Outcome } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { createApiKey, findAccount, limitApplication, revokeApiKey } from '@onecode/store/accounts';
 import { listSenderDetails } from '@onecode/store/senders';
@@ -84,7 +84,7 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
     deliver: (id, status) => bringTo(db, id, status),
     simulateDelivery: (id) => simulateDelivery(db, id),
     expire: (id) => expire(db, id),
-    codeOf: async (id) => unseal(TEST_SECRET_KEY, id, await columnOf<Buffer>(id, 'sealed_code')),
+    codeOf: async (id) => decrypt(TEST_SECRET_KEY, id, await columnOf<Buffer>(id, 'encrypted_code')),
     recipientOf: (id) => columnOf(id, 'recipient'),
     idempotencyKeyOf: async (id) =>
       (await columnOf<Buffer | null>(id, 'idempotency_key'))?.toString('latin1') ?? null,
@@ -103,7 +103,7 @@ async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Pr
   if (status === 'queued') return;
   const [sender = await buildSender(database)] = await listSenderDetails(database);
   await changeSend(database, { id }, (send, now) =>
-    claim(send, now, { leaseMs: 30_000, policy: POLICY, slot: { sender, waitMs: 0 } }),
+    claim(send, now, { leaseMs: 30_000, policy: POLICY, permit: { sender, waitMs: 0 } }),
   );
   if (status === 'sending') return;
   const messageId = `wamid.${id}`;

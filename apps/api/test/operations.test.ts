@@ -48,7 +48,7 @@ const build = (mode: Mode, account?: Parameters<typeof buildCaller>[2]): Promise
 const set = <Name extends keyof Settings>(name: Name, value: Settings[Name]) =>
   changeSetting(api.db.database, TEST_ACTOR, name, value);
 /** Everything that the database holds of a send. */
-const rowOf = async (id: string): Promise<Record<string, unknown> | undefined> =>
+const readRow = async (id: string): Promise<Record<string, unknown> | undefined> =>
   (await api.db.sql('select * from sends where id = $1', [id]))[0];
 
 describe('a new send', () => {
@@ -57,7 +57,7 @@ describe('a new send', () => {
     async (language) => {
       const caller = await build('test', { language });
       const localeOf = async (body: object) =>
-        (await rowOf((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
+        (await readRow((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
       expect(await localeOf({})).toBe(language);
       for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
     },
@@ -66,7 +66,7 @@ describe('a new send', () => {
   it('keeps the trace of the caller and the id of its request', async () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const { headers, body } = await api.create(await build('test'), { to: PHONE }, { traceparent });
-    expect(await rowOf(body.id)).toMatchObject({ traceparent, request_id: headers['x-request-id'] });
+    expect(await readRow(body.id)).toMatchObject({ traceparent, request_id: headers['x-request-id'] });
   });
 
   it('has a code that lives as long as the setting says then, without a restart', async () => {
@@ -293,12 +293,12 @@ describe('a key that is revoked while the API still caches its caller is refused
       );
       // The API reads this request after the other one, whose key is therefore accepted by now.
       await api.status(caller, id).expect(200);
-      const before = await rowOf(id);
+      const before = await readRow(id);
       await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
       expect((await connection.write(body).answer()).json).toMatchObject({ code: 'invalid_api_key' });
       const sends = 'select id from sends where account_id = $1';
       expect(await api.db.sql(sends, [caller.accountId])).toEqual([{ id }]);
-      expect(await rowOf(id)).toEqual(before);
+      expect(await readRow(id)).toEqual(before);
     },
   );
 });

@@ -257,7 +257,7 @@ it('the handshake takes the verify token of the secret, and no other', async () 
     expect((await shake(token)).json).toMatchObject({ code: 'forbidden' });
 });
 
-it('is sealed, another account cannot set it, and it ends when it is taken away', async () => {
+it('is encrypted, another account cannot set it, and it ends when it is taken away', async () => {
   const { database } = api.db;
   const [row] = await api.db.sql<{ text: string }>(
     'select senders::text as text from senders where id = $1',

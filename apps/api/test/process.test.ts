@@ -44,7 +44,7 @@ async function startReady(
   return { running, port, metrics: `http://127.0.0.1:${String(metricsPort)}` };
 }
 let recipients = 0;
-/** A recipient may have few open codes at a time. */
+/** A recipient may have few active codes at a time. */
 const newBody = (): string => JSON.stringify({ to: `+55119${80_000_000 + (recipients += 1)}` });
 const create = (port: number, body = newBody()) =>
   rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(caller)), body);

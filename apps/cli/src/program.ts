@@ -19,7 +19,7 @@ import { addUserCommands } from './commands/user.js';
 import { NotOk, describeError } from './errors.js';
 
 const HELP = `
-Every command reads DATABASE_URL; sender add, token and reseal read SECRET_KEY too, and what takes --to reads
+Every command reads DATABASE_URL; sender add, token and reencrypt read SECRET_KEY too, and what takes --to reads
 NUMBER_PEPPER, or CODE_PEPPER without it. Where DATABASE_URL is not set, they come from the Onecode that npm start runs in this folder. The audit log names ONECODE_ACTOR, or else the user
 of the operating system; in an image without a terminal, ONECODE_ACTOR has to be set.
 

@@ -53,7 +53,7 @@ describe('an account', () => {
     await json(`account credit ${id} --amount 5 --reason r --last-day ${year}-02-28 --reference`, 'INV-42');
     expect(await json(`account show ${id}`)).toMatchObject({
       credits: 47,
-      lapsing: [{ at: `${year}-03-01T00:00:00.000Z`, units: 5 }],
+      expiring: [{ at: `${year}-03-01T00:00:00.000Z`, units: 5 }],
     });
     expect(await store.sql(newest, [id])).toEqual([{ units: 5, reason: 'r', reference: 'INV-42' }]);
     const grant = `account credit ${id} --reason r --grant-id ${randomUUID()} --amount`;
@@ -125,15 +125,15 @@ describe('abuse controls', () => {
   const TO = '+5511987654321';
   const OPEN = {
     allowed_countries: 'all',
-    allows_costly: true,
+    allows_premium_rate: true,
     units_per_day: null,
     units_per_month: null,
     units_today: 0,
     units_this_month: 0,
     breaker_unverified_percent: null,
     breaker_min_sends: null,
-    stopped_countries: [],
-    stopped_until: null,
+    blocked_countries: [],
+    blocked_until: null,
     refused_recipients: 0,
   };
   let id: string;
@@ -150,13 +150,13 @@ describe('abuse controls', () => {
       allowed_countries: ['BR', 'GB', 'GG', 'IM', 'JE'],
     });
     const printed = await text(`account countries ${id} --allow BR,US`);
-    expect(printed).toMatch(/^allowed countries +BR,US\n(?:.*\n)*stopped countries +-$/m);
+    expect(printed).toMatch(/^allowed countries +BR,US\n(?:.*\n)*blocked countries +-$/m);
     expect(await json(`account countries ${id} --allow all`)).toEqual({ id, ...OPEN });
   });
 
-  it('refuse costly numbers, and have ceilings of which each is set and taken off by itself', async () => {
-    expect(await json(`account costly ${id} off`)).toEqual({ id, ...OPEN, allows_costly: false });
-    expect(await json(`account costly ${id} on`)).toEqual({ id, ...OPEN });
+  it('refuse premium-rate numbers, and have ceilings of which each is set and taken off by itself', async () => {
+    expect(await json(`account premium-rate ${id} off`)).toEqual({ id, ...OPEN, allows_premium_rate: false });
+    expect(await json(`account premium-rate ${id} on`)).toEqual({ id, ...OPEN });
     const both = { units_per_day: 1_000, units_per_month: 20_000 };
     expect(await json(`account ceiling ${id} --day 1000 --month 20000`)).toEqual({ id, ...OPEN, ...both });
     expect(await json(`account ceiling ${id} --day off`)).toEqual({ id, ...OPEN, units_per_month: 20_000 });
@@ -180,8 +180,8 @@ describe('abuse controls', () => {
       const evidence = { accountId: id, country, sends: 50, unverified: 50, denying: 0, lastOpenUntil: null };
       expect(await tripBreaker(store.database, { ...evidence, rule }, 3600)).toBe(true);
     }
-    const stopped = { stopped_countries: ['NG', 'ZZ'], stopped_until: TIME };
-    expect(await json(`account show ${id}`)).toMatchObject(stopped);
+    const blocked = { blocked_countries: ['NG', 'ZZ'], blocked_until: TIME };
+    expect(await json(`account show ${id}`)).toMatchObject(blocked);
     expect(await json(`account breaker ${id} --reset`)).toEqual(ruled(90, 50));
     expect(await json(`account breaker ${id} --off`)).toEqual(ruled(null, null));
   });
@@ -318,7 +318,7 @@ describe('the ledger', () => {
     await store.sql('update accounts set credits = credits + 1 where id = $1', [accountId]);
     await store.sql(`update ledger_entries set bucket = 'credit' where send_id = $1`, [sent]);
     await store.sql(
-      `update sends set status = 'failed', phase = 'done', failure_reason = 'attempts_exhausted', failed_at = now(), due_at = null, sealed_code = null
+      `update sends set status = 'failed', phase = 'done', failure_reason = 'attempts_exhausted', failed_at = now(), due_at = null, encrypted_code = null
        where id = $1`,
       [failed],
     );
@@ -362,7 +362,7 @@ it.each([
   'account suspend ID --reason r',
   'account resume ID',
   'account countries ID --allow BR',
-  'account costly ID off',
+  'account premium-rate ID off',
   'account ceiling ID --day 1',
   'account breaker ID --off',
   'account breaker ID --reset',

@@ -309,7 +309,7 @@ describe('a user', () => {
     );
     await store.sql(
       `insert into user_two_factors (id, user_id, secret, backup_codes)
-       values (gen_random_uuid(), $1, 'sealed', 'sealed')`,
+       values (gen_random_uuid(), $1, 'encrypted', 'encrypted')`,
       [id],
     );
     await store.sql('update users set two_factor_enabled = true where id = $1', [id]);

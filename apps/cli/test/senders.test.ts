@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { parseKeyring, seal, unseal } from '@onecode/domain';
+import { decrypt, encrypt, parseKeyring } from '@onecode/domain';
 import { applyProviderReport, findOwnApp, type Sender } from '@onecode/store/senders';
 import { verifyTokenOf } from '@onecode/whatsapp';
-import { buildCaller, buildSender, endStops, stopSender, tableContents } from '@onecode/testing';
+import { blockSender, buildCaller, buildSender, endBlocks, tableContents } from '@onecode/testing';
 import { argsOf, expectFault, ID, onecode, SECRET_KEY, TIME, useCommandLine } from './onecode.js';
 
 const TOKEN = 'EAAGplantedTokenOfASender';
@@ -33,14 +33,14 @@ const ADDED = {
 
 async function tokenOf(id: unknown, secretKey = SECRET_KEY): Promise<string> {
   const [row] = await store.sql<{ token: Buffer }>(
-    'select sealed_token as token from senders where id = $1',
+    'select encrypted_token as token from senders where id = $1',
     [id],
   );
-  return unseal(parseKeyring(secretKey), String(id), row!.token);
+  return decrypt(parseKeyring(secretKey), String(id), row!.token);
 }
 
 describe('sender add', () => {
-  it('adds an active sender whose token is stored sealed and nowhere else', async () => {
+  it('adds an active sender whose token is stored encrypted and nowhere else', async () => {
     const added = await json(`${ADD} --token ${TOKEN}`);
     expect(added).toEqual(ADDED);
     expect(await tokenOf(added['id'])).toBe(TOKEN);
@@ -89,7 +89,7 @@ describe('senders', () => {
   it('are listed, oldest first, and never with a token', async () => {
     const first = await buildSender(store.database, { token: TOKEN });
     const second = await buildSender(store.database, { englishTemplateLanguage: 'en_US' });
-    const rowOf = ({ id, phoneNumberId, number, template, englishTemplateLanguage }: Sender) => ({
+    const formatSender = ({ id, phoneNumberId, number, template, englishTemplateLanguage }: Sender) => ({
       ...ACTIVE,
       id,
       phone_number_id: phoneNumberId,
@@ -97,9 +97,9 @@ describe('senders', () => {
       template,
       english: englishTemplateLanguage,
     });
-    expect(await json('sender list')).toEqual([rowOf(first), rowOf(second)]);
+    expect(await json('sender list')).toEqual([formatSender(first), formatSender(second)]);
     expect(await json(`sender show ${first.id}`)).toEqual({
-      ...rowOf(first),
+      ...formatSender(first),
       business_account_id: null,
       quality: 'UNKNOWN',
       messaging_limit: null,
@@ -133,10 +133,10 @@ describe('senders', () => {
   });
 
   it('are shown with how long a rest lasts and why, and as active once it is over', async () => {
-    await stopSender(store.database, await buildSender(store.database), { reason: 'quality' });
+    await blockSender(store.database, await buildSender(store.database), { reason: 'quality' });
     const resting = { state: 'cooling_down', paused_until: TIME, pause_reason: 'quality', faults: 1 };
     expect(await json('sender list')).toMatchObject([resting]);
-    await endStops(store.database);
+    await endBlocks(store.database);
     const active = { state: 'active', paused_until: null, pause_reason: null, faults: 1 };
     expect(await json('sender list')).toMatchObject([active]);
   });
@@ -225,7 +225,7 @@ describe('sender app', () => {
   const APP_SECRET = '0123456789abcdef0123456789abcdef';
   const appOf = (id: string) => findOwnApp(store.database, parseKeyring(SECRET_KEY), id);
 
-  it('takes the secret from standard input, says what to enter at Meta, and seals it; --none erases it', async () => {
+  it('takes the secret from standard input, says what to enter at Meta, and encrypts it; --none erases it', async () => {
     const { id } = await buildSender(store.database);
     expect(await jsonWith(`${APP_SECRET}\n`, `sender app ${id} --secret -`)).toEqual({
       id,
@@ -239,12 +239,12 @@ describe('sender app', () => {
     expect(await appOf(id)).toBeNull();
   });
 
-  it('is resealed with the tokens', async () => {
+  it('is reencrypted with the tokens', async () => {
     const { id } = await buildSender(store.database, { secretKey: parseKeyring(SECRET_KEY) });
     await jsonWith(`${APP_SECRET}\n`, `sender app ${id} --secret -`);
     const newKey = randomBytes(32).toString('base64');
     const env = { ...commandLine.env, SECRET_KEY: `2:${newKey},1:${SECRET_KEY}` };
-    expect(await onecode(['sender', 'reseal'], env)).toMatchObject({ code: 0 });
+    expect(await onecode(['sender', 'reencrypt'], env)).toMatchObject({ code: 0 });
     const opened = await findOwnApp(store.database, parseKeyring(`2:${newKey}`), id);
     expect(opened).toMatchObject({ secret: APP_SECRET });
   });
@@ -261,11 +261,11 @@ describe('sender app', () => {
   });
 });
 
-describe('sender reseal', () => {
+describe('sender reencrypt', () => {
   const OLD_KEY = randomBytes(32).toString('base64');
   const BOTH = `2:${SECRET_KEY},1:${OLD_KEY}`;
-  const reseal = async (secretKey: string, ...more: string[]) => {
-    const ended = await onecode(['sender', 'reseal', ...more], {
+  const reencrypt = async (secretKey: string, ...more: string[]) => {
+    const ended = await onecode(['sender', 'reencrypt', ...more], {
       ...commandLine.env,
       SECRET_KEY: secretKey,
     });
@@ -275,20 +275,20 @@ describe('sender reseal', () => {
   let id: string;
   beforeEach(async () => {
     ({ id } = await buildSender(store.database));
-    await store.sql('update senders set sealed_token = $1', [seal(parseKeyring(OLD_KEY), id, TOKEN)]);
+    await store.sql('update senders set encrypted_token = $1', [encrypt(parseKeyring(OLD_KEY), id, TOKEN)]);
   });
 
-  it('seals every token with the first key, and says so for each sender without its token', async () => {
-    for (const token of ['resealed', 'current'])
-      expect(JSON.parse(await reseal(BOTH, '--json'))).toEqual([
+  it('encrypts every token with the first key, and says so for each sender without its token', async () => {
+    for (const token of ['reencrypted', 'current'])
+      expect(JSON.parse(await reencrypt(BOTH, '--json'))).toEqual([
         { id, phone_number_id: expect.any(String), number: expect.any(String), token },
       ]);
     expect(await tokenOf(id, `2:${SECRET_KEY}`)).toBe(TOKEN);
   });
 
   it('names a token whose key is missing, and says what to do', async () => {
-    expect(await reseal(`2:${SECRET_KEY}`)).toMatch(
-      /unreadable\n\nunreadable: the key that sealed it is not in SECRET_KEY/,
+    expect(await reencrypt(`2:${SECRET_KEY}`)).toMatch(
+      /unreadable\n\nunreadable: the key that encrypted it is not in SECRET_KEY/,
     );
     expect(await tokenOf(id, OLD_KEY)).toBe(TOKEN);
   });
@@ -297,7 +297,7 @@ describe('sender reseal', () => {
 describe('SECRET_KEY', () => {
   it.each([
     `${ADD} --token ${TOKEN}`,
-    'sender reseal',
+    'sender reencrypt',
     `sender token 01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f --token ${TOKEN}`,
   ])('is needed for %s', async (typed) => {
     for (const env of [{}, { SECRET_KEY: '' }])

@@ -173,7 +173,7 @@ describe('a command that was not written right ends with 2 and one line, before 
     [[...BREAKER, '--off', '--min-sends', '50'], '--min-sends belongs to --unverified-percent'],
     [[...BREAKER, '--unverified-percent', '0'], '--unverified-percent must be a whole number from 1 to 100'],
     [CEILING, 'at least one of --day and --month is required'],
-    [['account', 'costly', UNKNOWN_ID, 'yes'], 'the value must be on or off'],
+    [['account', 'premium-rate', UNKNOWN_ID, 'yes'], 'the value must be on or off'],
     [['account', 'forgive', UNKNOWN_ID, '--to', '5511987654321'], '--to must be a phone number with +'],
     [['application', 'set', UNKNOWN_ID, 'identity_check', 'on'], /off or observe or enforce/],
     [['cost', 'list', '--days', '0'], '--days must be a whole number'],

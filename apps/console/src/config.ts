@@ -93,7 +93,7 @@ function parseIssuer(value: string): string {
   return issuer;
 }
 
-/** Signs session cookies and seals two-factor secrets: 32 random bytes. */
+/** Signs session cookies and encrypts two-factor secrets: 32 random bytes. */
 function parseSessionSecret(value: string): string {
   if (!/^[A-Za-z0-9+/]{43}=$/.test(value)) throw new Error('must be 32 bytes in base64');
   return value;

@@ -15,8 +15,8 @@ export async function attempt(
   sender: Sender | null,
   outcome: Outcome,
 ): Promise<AttemptName> {
-  const slot = sender && { sender, waitMs: 0 };
-  const offer = { leaseMs: LEASE_MS, policy: POLICY, slot };
+  const permit = sender && { sender, waitMs: 0 };
+  const offer = { leaseMs: LEASE_MS, policy: POLICY, permit };
   const number = await changeSend(database, { id: sendId }, (send, now) => ({
     ...claim({ ...send, dueAt: null }, now, offer),
     result: send.attemptNumber + 1,

@@ -19,7 +19,7 @@ export interface WorkerContext {
   identities: Identities;
   secretKey: Keyring;
   policy: RetryPolicy;
-  /** How long a claim lasts from the time of its slot: longer than a call to the provider can take. */
+  /** How long a claim lasts from the time of its permit: longer than a call to the provider can take. */
   leaseMs: number;
   /** Aborted when the worker's stop can wait no longer: claims are released, and answers not waited for. */
   releaseClaims: AbortSignal;

@@ -7,15 +7,15 @@ import { withHeartbeats } from './heartbeats.js';
 import { readDueSenders } from './senders/readings.js';
 import type { DueDeliveries } from './sends/dueDeliveries.js';
 import type { Mailer } from './mail/mailer.js';
-import { createMailRound, tellWhatLasts } from './mail/sendMails.js';
+import { createMailRound, queueStandingAlerts } from './mail/sendMails.js';
 import { applyReports } from './reports.js';
 import { cleanUp, retain } from './sweeper.js';
 import { createEventRound } from './webhooks/postEvents.js';
 import type { Poster } from './webhooks/poster.js';
 
 const LOOK_PAUSE_MS = 1_000;
-const TELL_PAUSE_MS = 30_000;
-/** Rounds come twice within `SLOT_WAIT_MS_MAX`, or slots would stay unused. */
+const ALERT_PAUSE_MS = 30_000;
+/** Rounds come twice within `PERMIT_WAIT_MS_MAX`, or permits would stay unused. */
 const DELIVER_PAUSE_MS = 250;
 
 const EVERYTHING: DueWork = { deliveries: true, reports: true, readings: true, mails: true, events: true };
@@ -71,7 +71,7 @@ export function startLoops(
     start('mail', createMailRound(mails), 1_000),
     start('urgent_mail', createMailRound(mails, 'urgent'), 1_000),
     start('events', events.round, 1_000, 'events'),
-    start('tell', () => tellWhatLasts(context), TELL_PAUSE_MS),
+    start('alerts', () => queueStandingAlerts(context), ALERT_PAUSE_MS),
   ];
   return {
     async stop() {

@@ -27,7 +27,7 @@ export function workerMetrics(registry: Registry) {
       buckets: WAY_BUCKETS,
       registers,
     }),
-    // Raised once for each stop of a sender or country: alert on its increase.
+    // Raised once for each block of a sender or country: alert on its increase.
     configurationFaults: new Counter({
       name: 'onecode_configuration_faults_total',
       help: 'Faults at the provider that an operator has to fix',
@@ -77,7 +77,7 @@ export function workerMetrics(registry: Registry) {
     }),
     breakerTrips: new Counter({
       name: 'onecode_breaker_trips_total',
-      help: 'Accounts stopped in a country because too few of their codes were verified',
+      help: 'Accounts blocked in a country because too few of their codes were verified',
       labelNames: ['country'],
       registers,
     }),

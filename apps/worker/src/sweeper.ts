@@ -2,11 +2,11 @@ import {
   deleteDueAccounts,
   deleteEndedKeys,
   deleteOldRefusedRequests,
-  lapseCredits,
+  expireCredits,
 } from '@onecode/store/accounts';
 import { deleteExpiredVerifications } from '@onecode/store/mails';
 import { deleteOldIncidents, deleteOldProcesses, mergeOldTraffic } from '@onecode/store/operations';
-import { deleteOldStops } from '@onecode/store/senders';
+import { deleteOldBlocks } from '@onecode/store/senders';
 import { eraseExpiredCodes, retainOnwards } from '@onecode/store/sends';
 import { deleteEndedTries } from '@onecode/store/users';
 import type { WorkerContext } from './context.js';
@@ -18,15 +18,15 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes what is kept for a limited time, erases the codes that can be sent no more, and lets credits lapse. */
+/** Deletes what is kept for a limited time, erases the codes that can be sent no more, and lets credits expire. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
-  await lapseCredits(database);
+  await expireCredits(database);
   await deleteEndedKeys(database);
   await deleteEndedTries(database);
   await deleteExpiredVerifications(database);
-  await deleteOldStops(database);
+  await deleteOldBlocks(database);
   await deleteOldIncidents(database);
   await mergeOldTraffic(database);
   await deleteOldProcesses(database);

@@ -115,7 +115,7 @@ describe('a number that changes hands', () => {
     const refused = await send();
     expect(await t.until(refused, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      sealed_code: null,
+      encrypted_code: null,
     });
     expect(hashes(refused)).toEqual([hash]);
     expect(await t.attempts(refused)).toMatchObject([{ outcome: 'recipient', error_code: 137000 }]);

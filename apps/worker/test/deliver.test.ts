@@ -35,7 +35,7 @@ describe('a live send', () => {
       channel: 'whatsapp',
       from_number: sender.number,
       sender_id: sender.id,
-      sealed_code: expect.any(Buffer),
+      encrypted_code: expect.any(Buffer),
       attempts: 1,
       claimed_until: null,
       due_at: null,
@@ -129,11 +129,11 @@ describe('the job of a send', () => {
   it('completes with no_sender when the token cannot be decrypted, and its sender is blocked for that reason', async () => {
     const sender = await buildSender(t.database);
     await t.sql(
-      "update senders set sealed_token = '\\x00' where id::text not in (select subject from stops)",
+      "update senders set encrypted_token = '\\x00' where id::text not in (select subject from sender_blocks)",
     );
     const job = await jobOf(await t.send(t.caller), 'completed');
     expect(job.returnvalue).toEqual({ outcome: 'no_sender' });
-    expect(await t.stops(sender.id)).toMatchObject([{ reason: UNREADABLE_TOKEN.reason }]);
+    expect(await t.blocks(sender.id)).toMatchObject([{ reason: UNREADABLE_TOKEN.reason }]);
   });
 
   it('completes when the code expired before the send could go out', async () => {
@@ -147,7 +147,7 @@ describe('the job of a send', () => {
       ((await queue.getJobs('completed')) as Job[]).find(
         ({ data, returnvalue }) =>
           (data as { sendId: string }).sendId === id &&
-          ['expired_before_delivery', 'settled'].includes((returnvalue as JobResult).outcome),
+          ['expired_before_delivery', 'done'].includes((returnvalue as JobResult).outcome),
       ),
     );
     expect(job.failedReason).toBeUndefined();

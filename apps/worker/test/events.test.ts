@@ -21,7 +21,7 @@ import {
 } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { endEntry, noteMailSender, setBalanceAlert, takeDueEvents } from '@onecode/store/mails';
-import { resealTokens } from '@onecode/store/senders';
+import { reencryptTokens } from '@onecode/store/senders';
 import {
   buildAccount,
   closedPort,
@@ -254,8 +254,8 @@ describe('events', () => {
     expect(() => new Webhook(secret).verify(body, headers)).toThrow();
     expect(() => new Webhook(rotated!).verify(body, headers)).not.toThrow();
     const keys = new Map([...TEST_SECRET_KEY.keys, [2, Buffer.alloc(32, 7)]]);
-    await resealTokens(database, TEST_ACTOR, { current: 2, keys });
-    expect(await sql('select get_byte(sealed_secret, 0) as version from event_webhooks')).toEqual([
+    await reencryptTokens(database, TEST_ACTOR, { current: 2, keys });
+    expect(await sql('select get_byte(encrypted_secret, 0) as version from event_webhooks')).toEqual([
       { version: 2 },
     ]);
     await sql('delete from event_webhooks');

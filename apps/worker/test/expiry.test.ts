@@ -7,7 +7,7 @@ import { useWorker } from './testWorker.js';
 const VALIDITY_SECONDS = 600;
 
 const t = useWorker();
-const FAILED = { status: 'failed', failure_reason: 'expired_before_delivery', sealed_code: null };
+const FAILED = { status: 'failed', failure_reason: 'expired_before_delivery', encrypted_code: null };
 const RETURNED = { free_quota: 1, credits: 0, returned: ['free_quota'] };
 
 describe('a code that has expired or soon will', () => {
@@ -92,13 +92,14 @@ it('the number of an old send is masked by a worker, also while the database ref
   ]);
 });
 
-it('a worker lets credits lapse whose time has come, and no others', async () => {
+it('a worker lets credits expire whose time has come, and no others', async () => {
   const { accountId } = await t.newCaller();
   for (const expiresAt of [new Date(Date.now() + 86_400_000), new Date(Date.now() + 2 * 86_400_000)])
     await grantCredits(t.database, TEST_ACTOR, accountId, 5, 'paid', { expiresAt, reference: null });
-  await t.sql(`update credit_lots set expires_at = expires_at - interval '25 hours' where account_id = $1`, [
-    accountId,
-  ]);
+  await t.sql(
+    `update credit_grants set expires_at = expires_at - interval '25 hours' where account_id = $1`,
+    [accountId],
+  );
   await cleanUp(t.context);
   expect((await t.units(accountId)).credits).toBe(5);
 });

@@ -15,11 +15,11 @@ import {
   muteMails,
   noteMailSender,
   postponeEntry,
+  queueFindingAlerts,
+  queueLowBalanceAlerts,
   readMailStatistics,
   setBalanceAlert,
   takeDueMails,
-  tellFailingFindings,
-  tellLowBalances,
 } from '@onecode/store/mails';
 import { recordIncidents } from '@onecode/store/operations';
 import {
@@ -168,10 +168,10 @@ describe('mails', () => {
         const ids = new Set(mailbox.to(email).map(({ messageId }) => messageId));
         expect([email, ids.size]).toEqual([email, 1]);
       }
-      const rows = await sql('select facts, sealed_link, outcome, error from outbox');
+      const rows = await sql('select facts, encrypted_link, outcome, error from outbox');
       expect(rows).toHaveLength(12);
       for (const row of rows)
-        expect(row).toEqual({ facts: {}, sealed_link: null, outcome: 'sent', error: null });
+        expect(row).toEqual({ facts: {}, encrypted_link: null, outcome: 'sent', error: null });
       const output = workers.map((worker) => worker.output()).join('');
       expect(output).not.toMatch(/example\.com|Loja|secret/);
       await workers[1].stop();
@@ -213,8 +213,8 @@ describe('mails', () => {
     await letTimePass();
     await round();
     expect(await readMailStatistics(database)).toMatchObject({ waiting: 0, givenUp: 1 });
-    expect(await sql('select outcome, sealed_link from outbox')).toEqual([
-      { outcome: 'given_up', sealed_link: null },
+    expect(await sql('select outcome, encrypted_link from outbox')).toEqual([
+      { outcome: 'given_up', encrypted_link: null },
     ]);
   });
 
@@ -307,7 +307,7 @@ describe('mails', () => {
     const admin = await user({ accountId, role: 'admin' });
     await writeInvitations(400);
     await setBalanceAlert(database, TEST_ACTOR, accountId, 1_000_000);
-    await tellLowBalances(database);
+    await queueLowBalanceAlerts(database);
     const notice = { kind: 'user', id, name: email } as const;
     await logOwnSecurityChange(database, notice, 'user.two_factor_turned_on');
     await createKey(accountId);
@@ -486,7 +486,7 @@ it.each([
     const { id: keyId } = (await createApiKey(database, TEST_ACTOR, applicationId))!;
     await revokeApiKey(database, TEST_ACTOR, keyId);
     await setBalanceAlert(database, TEST_ACTOR, accountId, 1_000_000);
-    await tellLowBalances(database);
+    await queueLowBalanceAlerts(database);
     await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, 'https://hooks.example.com/');
     await round();
     expect(
@@ -508,24 +508,24 @@ describe('a low balance', () => {
     await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
     const rich = await buildAccount(database, { freeQuota: 1, credits: 2_147_483_647 });
     await setBalanceAlert(database, TEST_ACTOR, rich, 100);
-    const tell = async (): Promise<number> => {
-      await Promise.all(Array.from({ length: 8 }, () => tellLowBalances(database)));
+    const queueAlerts = async (): Promise<number> => {
+      await Promise.all(Array.from({ length: 8 }, () => queueLowBalanceAlerts(database)));
       await round();
       return mailbox.to(email).length;
     };
-    expect(await tell()).toBe(0);
+    expect(await queueAlerts()).toBe(0);
     await setBalance(accountId, 99);
-    expect(await tell()).toBe(1);
+    expect(await queueAlerts()).toBe(1);
     expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Loja has 99 units left' });
     // Units of failed sends come back, and are used again.
     await setBalance(accountId, 104);
-    expect(await tell()).toBe(1);
+    expect(await queueAlerts()).toBe(1);
     await setBalance(accountId, 98);
-    expect(await tell()).toBe(1);
+    expect(await queueAlerts()).toBe(1);
     await setBalance(accountId, 110);
-    expect(await tell()).toBe(1);
+    expect(await queueAlerts()).toBe(1);
     await setBalance(accountId, 50);
-    expect(await tell()).toBe(2);
+    expect(await queueAlerts()).toBe(2);
   });
 
   it('of an account that cannot be told holds up no other', async () => {
@@ -536,7 +536,7 @@ describe('a low balance', () => {
     await sql(
       `alter table balance_alerts add constraint refuse check (account_id <> '${refused}' or crossed_at is null)`,
     );
-    await expect(tellLowBalances(database)).rejects.toThrow();
+    await expect(queueLowBalanceAlerts(database)).rejects.toThrow();
     await sql('alter table balance_alerts drop constraint refuse');
     await round();
     expect(mailbox.to(email)).toHaveLength(1);
@@ -547,7 +547,7 @@ describe('a low balance', () => {
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
     const facts = { left: 900, below: 5_000, perDay: 290, account: 'Loja', accountId };
-    await tellLowBalances(database);
+    await queueLowBalanceAlerts(database);
     await sql('update outbox set facts = $1', [facts]);
     await round();
     expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), it is empty in 3 days.');
@@ -569,7 +569,7 @@ it('a breaker that trips tells the admins who want it, once', async () => {
   expect(trips.filter(Boolean)).toHaveLength(1);
   await round();
   expect(mailbox.mails.map(({ to, subject }) => [to, subject])).toEqual([
-    [wants.email, 'Sends to Brazil are stopped'],
+    [wants.email, 'Sends to Brazil are blocked'],
   ]);
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
 });
@@ -580,9 +580,9 @@ it('staff are told of a failing finding that lasts five minutes, and of one that
     { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },
     { name: 'paused_by_operator', cause: 'hold', owner: 'held', severity: 'degraded' },
   ] as const;
-  const tell = async (): Promise<string[]> => {
+  const queueAlerts = async (): Promise<string[]> => {
     await recordIncidents(database, findings);
-    await Promise.all([tellFailingFindings(database), tellFailingFindings(database)]);
+    await Promise.all([queueFindingAlerts(database), queueFindingAlerts(database)]);
     await round();
     return mailbox.to(email).map(({ subject }) => subject);
   };
@@ -591,15 +591,15 @@ it('staff are told of a failing finding that lasts five minutes, and of one that
       `update incidents set began_at = began_at - $1::interval, failing_at = failing_at - $1::interval, seen_at = seen_at - $1::interval`,
       [interval],
     );
-  expect(await tell()).toEqual([]);
+  expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set began_at = began_at - interval '4 minutes 50 seconds',
     failing_at = failing_at - interval '4 minutes 50 seconds'`);
-  expect(await tell()).toEqual([]);
+  expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
-  expect(await tell()).toEqual(['Onecode is failing: no_workers']);
+  expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
   // It ends, and comes back for long.
   await age('2 minutes');
-  await tell();
+  await queueAlerts();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
-  expect(await tell()).toEqual(['Onecode is failing: no_workers']);
+  expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
 });

@@ -1,4 +1,4 @@
-import { hashCode, seal } from '@onecode/domain';
+import { encrypt, hashCode } from '@onecode/domain';
 import { newId } from '@onecode/store/client';
 import { TEST_PEPPER, TEST_SECRET_KEY, type TestCaller } from '@onecode/testing';
 import type { WorkerEnvironment } from './workerEnvironment.js';
@@ -25,7 +25,7 @@ export async function makeSends(
   await environment.db.sql(
     `with made as (
        insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
-         locale, charged_from, code_hash, sealed_code, phase, due_at, created_at, expires_at)
+         locale, charged_from, code_hash, encrypted_code, phase, due_at, created_at, expires_at)
        select id, gen_random_uuid(), $1, $2, 'live', n, number, '1:' || lpad(ltrim(number, '+'), 22, '0'), 'BR', 'pt-BR', 'credit', hash, box, $3,
          due, now(), now() + interval '10 minutes'
        from unnest($4::uuid[], $5::bytea[], $6::bytea[]) with ordinality as t (id, hash, box, n),
@@ -44,7 +44,7 @@ export async function makeSends(
       phase,
       ids,
       ids.map((id) => Buffer.from(hashCode(TEST_PEPPER, id, CODE))),
-      ids.map((id) => Buffer.from(seal(TEST_SECRET_KEY, id, CODE))),
+      ids.map((id) => Buffer.from(encrypt(TEST_SECRET_KEY, id, CODE))),
     ],
   );
   return ids;

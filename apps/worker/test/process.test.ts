@@ -144,7 +144,7 @@ describe('the heartbeats of a worker’s loops', () => {
     const store = environment.db;
     await store.sql('truncate processes');
     const presence = createPresence(store.database, { kind: 'worker', release: '0.9.0' });
-    await presence.tell();
+    await presence.report();
     const noted = withHeartbeats(store.database, presence.id);
     const failing = noted('deliver', () => Promise.reject(new Error('of a test')));
     const sweep = noted('sweep', async () => {});

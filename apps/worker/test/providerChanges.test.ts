@@ -21,7 +21,7 @@ describe('what the provider tells by webhook', () => {
   const t = useWorker({ senders: 0 });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql('truncate provider_reports, provider_facts, stops');
+    await t.sql('truncate provider_reports, provider_facts, sender_blocks');
     await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database, { businessAccountId: ACCOUNT });
   });
@@ -29,9 +29,9 @@ describe('what the provider tells by webhook', () => {
   const changeTemplate = (language: string, values: object) =>
     t.simulator.business.changeTemplate({ wabaId: ACCOUNT, name: TEMPLATE, language }, values);
   const changeAccount = (values: object) => t.simulator.business.changeAccount(ACCOUNT, values);
-  const stopped = async (onlyFor: string, { id } = sender) =>
-    (await t.stops(id)).filter((stop) => stop.onlyFor === onlyFor);
-  const pauses = (one = sender) => stopped('', one);
+  const blocked = async (onlyFor: string, { id } = sender) =>
+    (await t.blocks(id)).filter((block) => block.onlyFor === onlyFor);
+  const pauses = (one = sender) => blocked('', one);
   const store = (changes: readonly NewProviderChange[]) =>
     storeReports(t.database, { receipts: [], denials: [], changes }, null);
   const untilApplied = () =>
@@ -42,10 +42,10 @@ describe('what the provider tells by webhook', () => {
       recipient: `+55119876${Math.floor(10_000 + Math.random() * 89_999)}`,
     });
 
-  it('stops a paused template for its language before a send fails, and its return starts it again', async () => {
+  it('blocks a paused template for its language before a send fails, and its return starts it again', async () => {
     await changeTemplate('en', { status: 'PAUSED' });
-    await until('a stop', async () => (await stopped('en')).length === 1);
-    expect(await stopped('en')).toMatchObject([
+    await until('a block', async () => (await blocked('en')).length === 1);
+    expect(await blocked('en')).toMatchObject([
       { source: 'webhook', reason: expect.stringContaining('PAUSED') },
     ]);
     const english = await send('en');
@@ -58,14 +58,14 @@ describe('what the provider tells by webhook', () => {
     expect(await t.attempts(english)).toMatchObject([{ outcome: 'accepted' }]);
   });
 
-  it('stops a template that is put into another category', async () => {
+  it('blocks a template that is put into another category', async () => {
     const alerts = await t.count('onecode_configuration_faults_total', { scope: 'template' });
     await changeTemplate('pt_BR', { category: 'MARKETING' });
-    await until('a stop', async () => (await stopped('pt-BR')).length === 1);
-    expect(await stopped('pt-BR')).toMatchObject([{ reason: expect.stringContaining('MARKETING') }]);
+    await until('a block', async () => (await blocked('pt-BR')).length === 1);
+    expect(await blocked('pt-BR')).toMatchObject([{ reason: expect.stringContaining('MARKETING') }]);
     expect(await t.count('onecode_configuration_faults_total', { scope: 'template' })).toBe(alerts + 1);
     await changeTemplate('pt_BR', { category: 'AUTHENTICATION' });
-    await until('no stop', async () => (await stopped('pt-BR')).length === 0);
+    await until('no block', async () => (await blocked('pt-BR')).length === 0);
   });
 
   it('pauses all senders of a business account that is restricted, until it says otherwise', async () => {
@@ -151,10 +151,10 @@ describe('what the provider tells by webhook', () => {
     const changes = [change('APPROVED', Date.now() - 1_000), change('PAUSED', Date.now() - 9_000)];
     await store(changes.toReversed());
     await untilApplied();
-    expect(await stopped('en')).toEqual([]);
+    expect(await blocked('en')).toEqual([]);
     await store(changes.slice(1));
     await untilApplied();
-    expect(await stopped('en')).toEqual([]);
+    expect(await blocked('en')).toEqual([]);
   });
 });
 
@@ -199,7 +199,7 @@ describe('a number’s report of another business account', () => {
 
   it('changes nothing, and that of its own one does', async () => {
     const sender = await buildSender(t.database, { businessAccountId: '7' });
-    const tell = (businessAccountId: string) =>
+    const postAlert = (businessAccountId: string) =>
       applyProviderReport(
         t.database,
         businessAccountId,
@@ -208,9 +208,9 @@ describe('a number’s report of another business account', () => {
       );
     const level = async () =>
       (await listSenderKnowledge(t.database, sender.id))[0]!.number.throughputLevel?.value;
-    await tell('999');
+    await postAlert('999');
     expect(await level()).toBeUndefined();
-    await tell('7');
+    await postAlert('7');
     expect(await level()).toBe('HIGH');
   });
 });
@@ -219,7 +219,7 @@ describe('a read of what the provider knows', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
   let sender: Sender;
   beforeEach(async () => {
-    await t.sql('truncate provider_facts, stops, send_slots');
+    await t.sql('truncate provider_facts, sender_blocks, sender_permits');
     await t.sql('update senders set business_account_id = null');
     sender = await buildSender(t.database);
     await read();
@@ -233,7 +233,7 @@ describe('a read of what the provider knows', () => {
     expect(await isReadSince(t.database, sender.id, since!)).toBe(true);
   };
   const known = async (): Promise<SenderKnowledge> => (await listSenderKnowledge(t.database, sender.id))[0]!;
-  const stops = async () => (await t.stops(sender.id)).map(({ onlyFor, source }) => ({ onlyFor, source }));
+  const blocks = async () => (await t.blocks(sender.id)).map(({ onlyFor, source }) => ({ onlyFor, source }));
   const change = (language: string, values: object, options = { silent: true }) =>
     t.simulator.business.changeTemplate(
       { wabaId: ACCOUNT, name: 'verification_code', language },
@@ -297,16 +297,16 @@ describe('a read of what the provider knows', () => {
     expect(row!.seconds).toBeLessThan(730);
   });
 
-  it('stops a paused template for its language where no webhook came, and starts it again', async () => {
+  it('blocks a paused template for its language where no webhook came, and starts it again', async () => {
     await past();
     await change('en', { status: 'PAUSED' });
     await readAgain();
-    expect(await stops()).toEqual([{ onlyFor: 'en', source: 'read' }]);
+    expect(await blocks()).toEqual([{ onlyFor: 'en', source: 'read' }]);
     expect(await badOf()).toEqual([['template_en', 'template_status']]);
     await past();
     await change('en', { status: 'APPROVED' });
     await readAgain();
-    expect(await stops()).toEqual([]);
+    expect(await blocks()).toEqual([]);
   });
 
   it('warns before a template comes into another category, for a month', async () => {
@@ -321,7 +321,7 @@ describe('a read of what the provider knows', () => {
     expect(await badOf()).toEqual([]);
     await announce('MARKETING', new Date());
     expect(await badOf()).toEqual([['template_en', 'template_category_soon']]);
-    expect(await stops()).toEqual([]);
+    expect(await blocks()).toEqual([]);
     await announce('AUTHENTICATION', new Date());
     expect(await badOf()).toEqual([]);
   });
@@ -340,11 +340,11 @@ describe('a read of what the provider knows', () => {
     expect(due).toEqual([]);
   });
 
-  it('stops a template that is gone', async () => {
+  it('blocks a template that is gone', async () => {
     await past();
     await change('pt_BR', { status: 'DELETED' });
     await readAgain();
-    expect(await stops()).toEqual([{ onlyFor: 'pt-BR', source: 'read' }]);
+    expect(await blocks()).toEqual([{ onlyFor: 'pt-BR', source: 'read' }]);
   });
 
   it('changes nothing but its age when it fails', async () => {
@@ -370,17 +370,17 @@ describe('a read of what the provider knows', () => {
   it('does not outdo what a webhook says afterwards', async () => {
     await change('en', { status: 'PAUSED' }, { silent: false });
     await t.sweep();
-    await until('a stop', async () => (await stops()).length === 1);
-    expect(await stops()).toEqual([{ onlyFor: 'en', source: 'webhook' }]);
+    await until('a block', async () => (await blocks()).length === 1);
+    expect(await blocks()).toEqual([{ onlyFor: 'en', source: 'webhook' }]);
   });
 
   it('pauses a sender that may not send, and ends that', async () => {
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'payment_issue' }, { silent: true });
     await readAgain();
-    expect(await stops()).toEqual([{ onlyFor: '', source: 'read' }]);
+    expect(await blocks()).toEqual([{ onlyFor: '', source: 'read' }]);
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'active' }, { silent: true });
     await readAgain();
-    expect(await stops()).toEqual([]);
+    expect(await blocks()).toEqual([]);
   });
 
   it('tells what to do about each part that is not as it should be', async () => {

@@ -61,7 +61,7 @@ describe('receipts', () => {
       id,
       ({ status, claimed_until }) => status === 'delivered' && claimed_until === null,
     );
-    expect(row).toMatchObject({ phase: 'done', sealed_code: null });
+    expect(row).toMatchObject({ phase: 'done', encrypted_code: null });
     expect(row.sent_at).not.toBeNull();
     expectOrder(row);
     const [message] = t.simulator.messages();
@@ -109,7 +109,7 @@ describe('receipts', () => {
     const id = await t.send(t.caller);
     expect(await t.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      sealed_code: null,
+      encrypted_code: null,
       due_at: null,
     });
     expect(await t.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);
@@ -258,7 +258,7 @@ describe('what a message costs', () => {
     const id = await t.send(t.caller);
     await t.until(id, ({ status, claimed_until }) => status === 'sent' && claimed_until === null);
     await t.sql(
-      `update sends set status = 'delivered', phase = 'done', delivered_at = sent_at, sealed_code = null, version = version + 1 where id = $1`,
+      `update sends set status = 'delivered', phase = 'done', delivered_at = sent_at, encrypted_code = null, version = version + 1 where id = $1`,
       [id],
     );
     const [attempt] = await t.attempts(id);

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await environment.reset();
-  await environment.db.sql('truncate send_slots');
+  await environment.db.sql('truncate sender_permits');
   await buildSender(environment.db.database);
   caller = await environment.newCaller();
 });
@@ -141,7 +141,7 @@ describe('without Redis', () => {
     expect(await environment.row(expired)).toMatchObject({
       status: 'failed',
       failure_reason: 'expired_before_delivery',
-      sealed_code: null,
+      encrypted_code: null,
     });
     expect(await environment.units(caller.accountId)).toMatchObject({
       free_quota: 1,
@@ -170,7 +170,7 @@ describe('the lease of an attempt', () => {
       claim(send, now, {
         leaseMs: 60_000,
         policy,
-        slot: { sender: sender as SenderDetails, waitMs: 0 },
+        permit: { sender: sender as SenderDetails, waitMs: 0 },
       }),
     );
     expect(claimed).toEqual({ kind: 'claimed', attempt: 1 });
@@ -245,11 +245,11 @@ describe('a worker that continues after its lease has ended', () => {
   });
 });
 
-describe('a send that waits for the time of its send slot', () => {
-  /** Moves the sender's next send slot almost as far away as a worker waits for one. */
-  const slotsAreTaken = (): Promise<object[]> =>
+describe('a send that waits for the time of its permit', () => {
+  /** Moves the sender's next permit almost as far away as a worker waits for one. */
+  const delayNextPermit = (): Promise<object[]> =>
     environment.db.sql(
-      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '450 milliseconds' from senders
+      `insert into sender_permits (sender_id, free_at) select id, clock_timestamp() + interval '450 milliseconds' from senders
        on conflict (sender_id) do update set free_at = excluded.free_at`,
     );
 
@@ -260,9 +260,9 @@ describe('a send that waits for the time of its send slot', () => {
     return id;
   }
 
-  it('is claimed for longer than the wait, and goes out at the time of the slot', async () => {
+  it('is claimed for longer than the wait, and goes out at the time of the permit', async () => {
     await work({ leaseMs: 10_000 });
-    await slotsAreTaken();
+    await delayNextPermit();
     const id = await waitingSend();
     const claimed = await environment.until(id, (row) => row.claimed_until !== null);
     expect(environment.tap.requests).toEqual([]);
@@ -275,7 +275,7 @@ describe('a send that waits for the time of its send slot', () => {
 
   it('is released when its worker stops, uses up no attempt, and another worker sends it', async () => {
     const first = await work();
-    await slotsAreTaken();
+    await delayNextPermit();
     const id = await waitingSend();
     await environment.until(id, (row) => row.claimed_until !== null);
     await first.stop();
@@ -322,10 +322,10 @@ describe('a send that waits for the time of its send slot', () => {
     expect(await worker.count('onecode_deliveries_total', { end: 'released' })).toBe(1);
   });
 
-  it('waits in its row rather than in the worker when no slot is that near', async () => {
+  it('waits in its row rather than in the worker when no permit is that near', async () => {
     await work({ sweepPauseMs: null });
     await environment.db.sql(
-      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
+      `insert into sender_permits (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,
     );
     const id = await environment.send(caller);
     expect(await environment.until(id, (row) => row.phase === 'waiting')).toMatchObject({

@@ -1,5 +1,5 @@
 import type { Fault } from '@onecode/simulator';
-import { buildSend, endStops, until, type TapAnswer } from '@onecode/testing';
+import { buildSend, endBlocks, until, type TapAnswer } from '@onecode/testing';
 import { messageIdOf } from '@onecode/whatsapp';
 import { useWorker } from './testWorker.js';
 import type { AttemptRow } from './workerEnvironment.js';
@@ -21,7 +21,7 @@ describe('an answer that says "not now"', () => {
     const caller = await t.newCaller();
     const id = await t.send(caller, { code: '042913' });
     const row = await t.until(id, 'delivered');
-    expect(row).toMatchObject({ attempts: 3, receipt_until: null, sealed_code: null });
+    expect(row).toMatchObject({ attempts: 3, receipt_until: null, encrypted_code: null });
     const attempts = await t.attempts(id);
     expect(attempts).toMatchObject([
       { outcome: 'retry', error_code: 131000 },
@@ -42,7 +42,7 @@ describe('an answer that says "not now"', () => {
     const row = await t.until(id, 'failed');
     expect(row).toMatchObject({
       failure_reason: 'attempts_exhausted',
-      sealed_code: null,
+      encrypted_code: null,
       due_at: null,
 
       attempts: 5,
@@ -85,11 +85,11 @@ describe('an answer that passes by itself', () => {
     answers.push(answer);
     const id = await t.send(await t.newCaller());
     await until('an attempt', async () => (await t.attempts(id))[0]?.outcome);
-    expect(await t.sql(`select scope from stops where cause = 'limit'`)).toEqual(
+    expect(await t.sql(`select scope from sender_blocks where cause = 'limit'`)).toEqual(
       throttled === null ? [] : [{ scope: throttled }],
     );
-    await endStops(t.database);
-    await t.sql('update stops set free_at = now()');
+    await endBlocks(t.database);
+    await t.sql('update sender_blocks set free_at = now()');
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: throttled === null ? 2 : 1 });
   });
 
@@ -155,7 +155,7 @@ describe('an unknown outcome without a receipt', () => {
         failure_reason: 'attempts_exhausted',
         attempts: 5,
         receipt_until: expect.any(Date),
-        sealed_code: null,
+        encrypted_code: null,
       });
       const attempts = await t.attempts(id);
       expect(attempts.map(({ outcome }) => outcome)).toEqual(Array(5).fill('unknown'));
@@ -186,7 +186,7 @@ describe('a receipt with our opaque data', () => {
       id,
       ({ status, claimed_until, sent_at }) => status === 'delivered' && !claimed_until && sent_at !== null,
     );
-    expect(row).toMatchObject({ sealed_code: null, due_at: null, failed_at: null });
+    expect(row).toMatchObject({ encrypted_code: null, due_at: null, failed_at: null });
     const [message] = t.simulator.messages();
     expect(await t.attempts(id)).toMatchObject([
       { outcome: 'accepted', message_id: messageIdOf(message!.id) },
@@ -217,7 +217,7 @@ describe('a receipt with our opaque data', () => {
       expect(await t.simulator.postReceipt({ messageId: message!.id, status })).toBe(200);
       expect(await t.until(id, ended.status)).toMatchObject({
         ...ended,
-        sealed_code: null,
+        encrypted_code: null,
         due_at: null,
       });
       expect((await t.units(t.caller.accountId)).returned).toEqual(returned);

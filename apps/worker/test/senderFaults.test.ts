@@ -11,7 +11,7 @@ import {
   type Sender,
 } from '@onecode/store/senders';
 import { createSend } from '@onecode/store/sends';
-import { buildSender, endStops, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
+import { buildSender, endBlocks, newSend, TEST_ACTOR, TEST_SECRET_KEY, until } from '@onecode/testing';
 import { recordSenderFailure, recordSenderSuccess } from '../src/senders/senderFaults.js';
 import { useWorker } from './testWorker.js';
 
@@ -20,9 +20,9 @@ const TOKEN_EXPIRED = 190;
 const COUNTRY_FORBIDDEN = 130497;
 const TEMPLATE_PAUSED = 132015;
 
-/** What stops a sender, or lets single messages try. */
-const stopsOf = async ({ id }: Pick<Sender, 'id'>) =>
-  (await listSenders(t.database)).find((sender) => sender.id === id)!.stops;
+/** What blocks a sender, or lets single messages try. */
+const blocksOf = async ({ id }: Pick<Sender, 'id'>) =>
+  (await listSenders(t.database)).find((sender) => sender.id === id)!.blocks;
 // With a single attempt, a send only goes on after a fault that used up none.
 const t = useWorker({ senders: 0, env: { DELIVERY_ATTEMPTS: '1' } });
 
@@ -43,10 +43,10 @@ describe('a fault of the sender', () => {
     const [faulty, able] = attempts.map(({ sender_id }) => senders.find((sender) => sender.id === sender_id));
     expect(faulty).not.toBe(able);
     expect(row).toMatchObject({ attempts: 1, sender_id: able!.id, from_number: able!.number });
-    expect(await t.stops(faulty!.id)).toMatchObject([
+    expect(await t.blocks(faulty!.id)).toMatchObject([
       { failures: 1, errorCode: NUMBER_NOT_REGISTERED, source: 'answer' },
     ]);
-    expect(await t.stops(able!.id)).toEqual([]);
+    expect(await t.blocks(able!.id)).toEqual([]);
     expect((await t.count('onecode_sender_pauses_total')) - pausesBefore).toBe(1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
@@ -80,29 +80,29 @@ describe('a fault of the sender', () => {
     await changeAccount(t.database, TEST_ACTOR, accountId, { senders: 'own' });
     const shared = await buildSender(t.database);
     t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 3 });
-    const told = async () =>
-      (await t.sql<{ recipient: string }>(`select recipient from outbox where kind ~ '^sender.stopped'`)).map(
+    const mailRecipients = async () =>
+      (await t.sql<{ recipient: string }>(`select recipient from outbox where kind ~ '^sender.blocked'`)).map(
         ({ recipient }) => recipient,
       );
     const id = await t.send(caller);
-    await until('a stop', async () => (await t.stops(own.id)).length === 1);
-    await endStops(t.database);
-    await until('a longer one', async () => (await t.stops(own.id))[0]?.failures === 2);
+    await until('a block', async () => (await t.blocks(own.id)).length === 1);
+    await endBlocks(t.database);
+    await until('a longer one', async () => (await t.blocks(own.id))[0]?.failures === 2);
     const ofOwner = [accountId, 'admin@example.com'];
-    expect((await told()).toSorted()).toEqual(ofOwner.toSorted());
+    expect((await mailRecipients()).toSorted()).toEqual(ofOwner.toSorted());
     const [event] = await t.sql<{ facts: object }>('select facts from outbox where account_id = $1', [
       accountId,
     ]);
     expect(event!.facts).toMatchObject({
-      type: 'sender.stopped',
+      type: 'sender.blocked',
       data: { account_id: accountId, sender_id: own.id, language: null, country: null },
     });
     expect(JSON.stringify(event!.facts)).not.toContain(own.number.slice(1));
     await t.send(await t.newCaller());
-    await until('a stop of the shared one', async () => (await t.stops(shared.id)).length === 1);
-    expect((await told()).toSorted()).toEqual([...ofOwner, 'staff@example.com'].toSorted());
+    await until('a block of the shared one', async () => (await t.blocks(shared.id)).length === 1);
+    expect((await mailRecipients()).toSorted()).toEqual([...ofOwner, 'staff@example.com'].toSorted());
     await noteMailSender(t.database, null);
-    await endStops(t.database);
+    await endBlocks(t.database);
     await t.until(id, 'delivered');
   });
 
@@ -113,17 +113,17 @@ describe('a fault of the sender', () => {
     await t.until(id, 'delivered');
     const [blockedId, ableId] = (await t.attempts(id)).map(({ sender_id }) => sender_id);
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
-    expect(await t.stops(blockedId!)).toMatchObject([{ onlyFor: 'BR', errorCode: COUNTRY_FORBIDDEN }]);
+    expect(await t.blocks(blockedId!)).toMatchObject([{ onlyFor: 'BR', errorCode: COUNTRY_FORBIDDEN }]);
 
-    // Without the other sender, a send to the blocked country waits, and goes out when the stop is over.
+    // Without the other sender, a send to the blocked country waits, and goes out when the block is over.
     await pauseSender(t.database, TEST_ACTOR, ableId!);
     const waiting = await t.send(await t.newCaller());
     await t.until(waiting, (row) => row.phase === 'waiting');
-    await endStops(t.database);
+    await endBlocks(t.database);
     await t.until(waiting, 'delivered');
   });
 
-  it('for a number of no country stops no message to a country', async () => {
+  it('for a number of no country blocks no message to a country', async () => {
     const { id: senderId } = await buildSender(t.database);
     const recipient = '+881612345678';
     t.simulator.rules.add({ recipient, fault: { error: COUNTRY_FORBIDDEN } });
@@ -131,25 +131,25 @@ describe('a fault of the sender', () => {
     await createSend(t.database, nowhere);
     await t.enqueue('live', nowhere.id);
     await t.until(nowhere.id, (row) => row.phase === 'waiting');
-    expect(await t.stops(senderId)).toMatchObject([{ onlyFor: 'ZZ', errorCode: COUNTRY_FORBIDDEN }]);
+    expect(await t.blocks(senderId)).toMatchObject([{ onlyFor: 'ZZ', errorCode: COUNTRY_FORBIDDEN }]);
     await t.until(await t.send(await t.newCaller()), 'delivered');
   });
 
-  it('of its template stops the sender for that language only, until a message goes out', async () => {
+  it('of its template blocks the sender for that language only, until a message goes out', async () => {
     const { id: senderId } = await buildSender(t.database);
     const caller = await t.newCaller('live', { credits: 9 });
     t.simulator.rules.add({ fault: { error: TEMPLATE_PAUSED }, times: 1 });
 
     const english = await t.send(caller, { locale: 'en' });
     await t.until(english, (row) => row.phase === 'waiting');
-    const stop = { onlyFor: 'en', errorCode: TEMPLATE_PAUSED, source: 'answer', failures: 1 };
-    expect(await t.stops(senderId)).toMatchObject([stop]);
+    const block = { onlyFor: 'en', errorCode: TEMPLATE_PAUSED, source: 'answer', failures: 1 };
+    expect(await t.blocks(senderId)).toMatchObject([block]);
     await t.until(await t.send(caller, { locale: 'pt-BR' }), 'delivered');
-    expect(await t.stops(senderId)).toMatchObject([stop]);
+    expect(await t.blocks(senderId)).toMatchObject([block]);
 
-    await endStops(t.database);
+    await endBlocks(t.database);
     await t.until(english, 'delivered');
-    await until('no faults', async () => (await stopsOf({ id: senderId })).length === 0);
+    await until('no faults', async () => (await blocksOf({ id: senderId })).length === 0);
   });
 });
 
@@ -161,18 +161,18 @@ describe('the provider’s error', () => {
   const coolingDown = async (): Promise<number> =>
     (
       await t.sql(
-        `select from stops where cause = 'fault' and scope = 'sender' and only_for = '' and failures > 0`,
+        `select from sender_blocks where cause = 'fault' and scope = 'sender' and only_for = '' and failures > 0`,
       )
     ).length;
 
-  // The tests of `packages/whatsapp` say of every error what it is about, and those of `packages/domain` what that stops.
+  // The tests of `packages/whatsapp` say of every error what it is about, and those of `packages/domain` what that blocks.
   it.each([
     ['a missing permission', { error: 299, http: 403 }, 'token', 1],
     ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token', 1],
     ['a template that is not there', { error: 132001 }, 'template', 0],
   ] as [string, Fault, string, number][])(
     '%s raises one alert for an operator, and another sender takes the send',
-    async (_, fault, scope, stopped) => {
+    async (_, fault, scope, blocked) => {
       const alertsBefore = await t.count('onecode_configuration_faults_total', { scope });
       t.simulator.rules.add({ fault, times: 1 });
       const id = await t.send(await t.newCaller());
@@ -181,7 +181,7 @@ describe('the provider’s error', () => {
         { outcome: 'config', error_code: fault.error ?? null },
         { outcome: 'accepted' },
       ]);
-      expect(await coolingDown()).toBe(stopped);
+      expect(await coolingDown()).toBe(blocked);
       expect((await t.count('onecode_configuration_faults_total', { scope })) - alertsBefore).toBe(1);
     },
   );
@@ -192,7 +192,7 @@ describe('the provider’s error', () => {
     const id = await t.send(caller);
     expect(await t.until(id, 'failed')).toMatchObject({
       failure_reason: 'rejected_by_provider',
-      sealed_code: null,
+      encrypted_code: null,
     });
     expect(await t.attempts(id)).toMatchObject([{ outcome: 'recipient', error_code: 131026 }]);
     expect(await t.units(caller.accountId)).toEqual({ free_quota: 0, credits: 1, returned: ['credit'] });
@@ -228,13 +228,13 @@ describe('an accepted message that a receipt reports as lost', () => {
     const other = sender === first ? second : first;
     await pauseSender(t.database, TEST_ACTOR, other.id);
   };
-  const stops = () =>
+  const blocks = () =>
     t.sql<{ id: string; source: string }>(
-      `select r.id, t.source from senders r join stops t on t.subject = stop_subject(t.scope, r.id, r.business_account_id)
+      `select r.id, t.source from senders r join sender_blocks t on t.subject = block_subject(t.scope, r.id, r.business_account_id)
        where t.cause = 'fault' and t.scope = 'sender' and t.until > now() and t.failures > 0 order by r.id`,
     );
 
-  it('goes out by another sender, and the faulty one stops, by its receipt', async () => {
+  it('goes out by another sender, and the faulty one is blocked, by its receipt', async () => {
     failsLate(131042);
     await only(first);
     const before = await t.count('onecode_configuration_faults_total', { scope: 'business' });
@@ -245,19 +245,24 @@ describe('an accepted message that a receipt reports as lost', () => {
     await resumeSender(t.database, TEST_ACTOR, second.id);
 
     const row = await t.until(id, 'delivered');
-    expect(row).toMatchObject({ from_number: second.number, attempts: 1, phase: 'done', sealed_code: null });
+    expect(row).toMatchObject({
+      from_number: second.number,
+      attempts: 1,
+      phase: 'done',
+      encrypted_code: null,
+    });
     expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(lost.sent_at!.getTime());
     expect(await t.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: 131042, sender_id: first.id },
       { outcome: 'accepted', sender_id: second.id },
     ]);
     expect(t.calls(id)).toHaveLength(2);
-    expect(await stops()).toMatchObject([{ id: first.id, source: 'receipt' }]);
+    expect(await blocks()).toMatchObject([{ id: first.id, source: 'receipt' }]);
     expect(await t.count('onecode_configuration_faults_total', { scope: 'business' })).toBe(before + 1);
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('stops no sender where it names another number, recipient or message', async () => {
+  it('blocks no sender where it names another number, recipient or message', async () => {
     await only(first);
     let nth = 0;
     const report = async (change: { phoneNumberId?: string; recipient?: string; messageId?: string }) => {
@@ -286,13 +291,13 @@ describe('an accepted message that a receipt reports as lost', () => {
     await report({ phoneNumberId: '7' });
     await report({ recipient: '5511900000000' });
     await report({ messageId: 'wamid.another' });
-    expect(await stops()).toEqual([]);
+    expect(await blocks()).toEqual([]);
     await report({});
-    expect(await stops()).toMatchObject([{ id: first.id }]);
-    await t.sql('truncate provider_reports, stops');
+    expect(await blocks()).toMatchObject([{ id: first.id }]);
+    await t.sql('truncate provider_reports, sender_blocks');
   });
 
-  it('to a fault of the business account stops all of its senders, and no other', async () => {
+  it('to a fault of the business account blocks all of its senders, and no other', async () => {
     await t.sql(`update senders set business_account_id = '11'`);
     const other = await buildSender(t.database, { businessAccountId: '22' });
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
@@ -300,12 +305,12 @@ describe('an accepted message that a receipt reports as lost', () => {
     const id = await t.send(await t.newCaller());
     await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
     // A resumption would end the fault too.
-    await t.sql(`delete from stops where cause = 'operator'`);
+    await t.sql(`delete from sender_blocks where cause = 'operator'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
-    const stopped = await t.sql(
-      `select subject from stops where cause = 'fault' and scope = 'business' and until > now()`,
+    const blocked = await t.sql(
+      `select subject from sender_blocks where cause = 'fault' and scope = 'business' and until > now()`,
     );
-    expect(stopped).toEqual([{ subject: '11' }]);
+    expect(blocked).toEqual([{ subject: '11' }]);
   });
 
   // A test can end before the worker has written the block of its last message, so each case has its own business account.
@@ -313,7 +318,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     ['a fault', 131042, '31'],
     ['a limit', 80007, '32'],
   ])(
-    'to %s of an account’s own sender stops that sender alone: the account may have signed it',
+    'to %s of an account’s own sender blocks that sender alone: the account may have signed it',
     async (_, code, businessAccountId) => {
       const caller = await t.newCaller();
       const owner = { accountId: caller.accountId, applicationIds: [] };
@@ -322,10 +327,10 @@ describe('an accepted message that a receipt reports as lost', () => {
       await t.sql('update senders set business_account_id = $1', [businessAccountId]);
       failsLate(code, own);
       await t.send(caller);
-      const begun = await until('a stop', async () => {
+      const begun = await until('a block', async () => {
         const found = await t.sql(
-          `select t.scope, t.subject from stops t
-             join senders r on t.subject = stop_subject(t.scope, r.id, r.business_account_id)
+          `select t.scope, t.subject from sender_blocks t
+             join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id)
            where t.cause in ('fault', 'limit') and t.until > now() and t.failures > 0`,
         );
         return found.length > 0 && found;
@@ -334,7 +339,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     },
   );
 
-  it('stops nobody where a message that was begun later was delivered', async () => {
+  it('blocks nobody where a message that was begun later was delivered', async () => {
     await only(first);
     const caller = await t.newCaller('live', { credits: 20 });
     t.simulator.rules.add({ recipient: '+5511987650300', fault: { acceptThenDrop: true }, times: 1 });
@@ -344,7 +349,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     await t.simulator.postReceipt({ messageId: await t.messageId(lost), status: 'failed', code: 131042 });
     // The message was lost all the same, and goes out again.
     await t.until(lost, 'delivered');
-    expect(await stops()).toEqual([]);
+    expect(await blocks()).toEqual([]);
   });
 
   it('is not refuted by receipts of an account’s own sender: the account may have signed them', async () => {
@@ -358,7 +363,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     await t.until(lost, 'sent');
     await t.until(await t.send(owner), 'delivered');
     await t.simulator.postReceipt({ messageId: await t.messageId(lost), status: 'failed', code: 131042 });
-    await until('a stop', async () => (await stopsOf(first)).some(({ scope }) => scope === 'business'));
+    await until('a block', async () => (await blocksOf(first)).some(({ scope }) => scope === 'business'));
   });
 
   it('is not proved over by receipts of a message that was begun before', async () => {
@@ -369,30 +374,32 @@ describe('an accepted message that a receipt reports as lost', () => {
     await t.until(before, 'sent');
     failsLate(131042);
     await t.send(caller);
-    await until('a stop', async () => (await stops()).length > 0);
-    await endStops(t.database);
+    await until('a block', async () => (await blocks()).length > 0);
+    await endBlocks(t.database);
     const messageId = await t.messageId(before);
     for (const status of ['delivered', 'read'] as const) {
       await t.simulator.postReceipt({ messageId, status });
       await t.until(before, status);
     }
-    expect(await stopsOf(first)).toContainEqual(expect.objectContaining({ scope: 'sender', cause: 'fault' }));
+    expect(await blocksOf(first)).toContainEqual(
+      expect.objectContaining({ scope: 'sender', cause: 'fault' }),
+    );
   });
 
-  it('a sender that a receipt stopped sends single messages until a receipt proves it healthy', async () => {
+  it('a sender that a receipt blocked sends single messages until a receipt proves it healthy', async () => {
     failsLate(131048);
     await only(first);
     const caller = await t.newCaller('live', { credits: 5 });
     const id = await t.send(caller);
     await t.until(id, ({ phase }) => phase === 'waiting');
     t.simulator.rules.clear();
-    await endStops(t.database);
+    await endBlocks(t.database);
     await t.until(id, 'delivered');
-    await until('a recovered sender', async () => (await stopsOf(first)).length === 0);
+    await until('a recovered sender', async () => (await blocksOf(first)).length === 0);
   });
 });
 
-describe('a stop of a business account', () => {
+describe('a block of a business account', () => {
   it('is not proved over by receipts of an account’s own sender: the account may have signed them', async () => {
     const { context, database } = t;
     const owner = { accountId: t.caller.accountId, applicationIds: [] };
@@ -405,7 +412,7 @@ describe('a stop of a business account', () => {
     const startedAt = new Date(Date.now() + 1_000);
     const failures = async ({ id }: Sender) => {
       await recordSenderSuccess(context, { senderId: id, startedAt, source: 'receipt' }, send);
-      return t.sql(`select failures from stops where scope = 'business' and subject = '33'`);
+      return t.sql(`select failures from sender_blocks where scope = 'business' and subject = '33'`);
     };
     expect(await failures(own)).toEqual([{ failures: 1 }]);
     expect(await failures(shared)).toEqual([{ failures: 0 }]);

@@ -111,7 +111,7 @@ export async function startWorker(
     context,
     async reset() {
       await environment.endSends();
-      // What is under way may still stop a sender, which the next test would find stopped.
+      // What is under way may still block a sender, which the next test would find blocked.
       await due.ended();
       await until('no job under way', environment.isIdle);
       await environment.reset();

@@ -1,6 +1,6 @@
 import type { Fault } from '@onecode/simulator';
 import { changeAccount } from '@onecode/store/accounts';
-import { buildSender, endStops, TEST_ACTOR, until } from '@onecode/testing';
+import { buildSender, endBlocks, TEST_ACTOR, until } from '@onecode/testing';
 import { useWorker } from './testWorker.js';
 
 interface ThrottleRow {
@@ -15,11 +15,11 @@ describe('a limit of the provider', () => {
   const sender = (businessAccountId: string) => buildSender(t.database, { businessAccountId });
   const throttles = (): Promise<ThrottleRow[]> =>
     t.sql<ThrottleRow>(
-      `select scope, failures as refusals, (extract(epoch from until - since) * 1000)::integer as wait_ms from stops where cause = 'limit'`,
+      `select scope, failures as refusals, (extract(epoch from until - since) * 1000)::integer as wait_ms from sender_blocks where cause = 'limit'`,
     );
   const endWaits = async (): Promise<void> => {
-    await endStops(t.database);
-    await t.sql('update stops set free_at = now()');
+    await endBlocks(t.database);
+    await t.sql('update sender_blocks set free_at = now()');
   };
   const isWaiting = (id: string) =>
     t.until(id, ({ phase, attempts }) => phase === 'waiting' && attempts === 0);
@@ -69,11 +69,11 @@ describe('a limit of the provider', () => {
       await t.makeDue(id);
     }
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: 1 });
-    expect(await t.stops(senderId)).toEqual([]);
+    expect(await t.blocks(senderId)).toEqual([]);
     expect(await throttles()).toEqual([]);
   });
 
-  it('of a business account stops its senders, and nothing else: another one serves at once', async () => {
+  it('of a business account blocks its senders, and nothing else: another one serves at once', async () => {
     for (const _ of [1, 2]) {
       const { phoneNumberId } = await sender('1');
       t.simulator.rules.add({ fault: { error: 80007 }, sender: phoneNumberId });

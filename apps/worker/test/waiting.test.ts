@@ -37,7 +37,7 @@ describe('a send without an available sender', () => {
     expect(row).toMatchObject({
       failure_reason: 'expired_before_delivery',
       channel: null,
-      sealed_code: null,
+      encrypted_code: null,
       phase: 'done',
       due_at: null,
     });
@@ -94,7 +94,9 @@ describe('while live delivery is held', () => {
 
   it('hundreds wait without work, with no job in the queue, and each goes out once after the release', async () => {
     const keysBefore = (await keysOf(t.redis, t.prefix)).length;
-    await t.sql('update senders set throughput = 1000 where id::text not in (select subject from stops)');
+    await t.sql(
+      'update senders set throughput = 1000 where id::text not in (select subject from sender_blocks)',
+    );
     await set(live);
     await makeSends(t.environment, 180, { phase: 'waiting' });
     const late = await makeSends(t.environment, 20);
@@ -112,7 +114,9 @@ describe('while live delivery is held', () => {
 
   it('no call begins after the messages with a permit were sent', async () => {
     const calls = () => t.tap.requests.length;
-    await t.sql('update senders set throughput = 50 where id::text not in (select subject from stops)');
+    await t.sql(
+      'update senders set throughput = 50 where id::text not in (select subject from sender_blocks)',
+    );
     await makeSends(t.environment, 150, { phase: 'waiting' });
     await until('calls', () => calls() > 20);
     await set(live);

@@ -1,4 +1,4 @@
-import { stands, type Mode, type Phase, type Stop } from '@onecode/domain';
+import { stands, type Block, type Mode, type Phase } from '@onecode/domain';
 import { openDeliveryQueue, QUEUE_NAMES, type DeliveryQueue } from '@onecode/runtime';
 import { startSimulator, type Simulator } from '@onecode/simulator';
 import type { NewAccount } from '@onecode/store/accounts';
@@ -44,7 +44,7 @@ export interface SendRecord {
   channel: string | null;
   from_number: string | null;
   sender_id: string | null;
-  sealed_code: Buffer | null;
+  encrypted_code: Buffer | null;
   attempts: number;
   claimed_until: Date | null;
   receipt_until: Date | null;
@@ -130,16 +130,16 @@ export class WorkerEnvironment extends TestEnvironment {
     this.simulator.reset();
     this.tap.requests.length = 0;
     await this.endSends();
-    await this.db.sql('delete from stops');
+    await this.db.sql('delete from sender_blocks');
     await this.db.sql(
-      "insert into stops (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'of an earlier test' from senders",
+      "insert into sender_blocks (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'of an earlier test' from senders",
     );
   }
 
   /** Fails all live sends, so that no worker begins another delivery of one. */
   endSends = async (): Promise<void> => {
     await this.db.sql(
-      `update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+      `update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', encrypted_code = null,
          claimed_at = null, claimed_until = null, due_at = null, version = version + 1
        where status in ('queued', 'sending', 'sent') and mode = 'live'`,
     );
@@ -186,7 +186,7 @@ export class WorkerEnvironment extends TestEnvironment {
     try {
       return await until(`a send that is ${typeof expected === 'string' ? expected : 'as expected'}`, look);
     } catch (error) {
-      const stayed = JSON.stringify({ ...(last as SendRecord | null), sealed_code: undefined });
+      const stayed = JSON.stringify({ ...(last as SendRecord | null), encrypted_code: undefined });
       throw new Error(`the send stayed ${stayed}`, { cause: error });
     }
   };
@@ -208,11 +208,11 @@ export class WorkerEnvironment extends TestEnvironment {
     );
   };
 
-  /** What stops a sender now. */
-  stops = async (id: string): Promise<Stop[]> => {
+  /** What blocks a sender now. */
+  blocks = async (id: string): Promise<Block[]> => {
     const now = new Date();
     const sender = (await listSenders(this.db.database)).find((one) => one.id === id);
-    return (sender?.stops ?? []).filter((stop) => stands(stop, now));
+    return (sender?.blocks ?? []).filter((block) => stands(block, now));
   };
 
   /** The attempts of a send, oldest first. */

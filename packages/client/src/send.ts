@@ -25,7 +25,7 @@ export async function createSend(
   { idempotencyKey: givenKey, signal }: SendOptions = {},
 ): Promise<Send> {
   const body = bodyOf(input);
-  const idempotencyKey = keyOf(givenKey);
+  const idempotencyKey = resolveIdempotencyKey(givenKey);
   const headers = { 'idempotency-key': headerValue(idempotencyKey) };
   const request = { method: 'POST', path: '/v1/send', route: '/v1/send', headers, body } as const;
   const endMs = performance.now() + deadlineMs;
@@ -94,7 +94,7 @@ function bodyOf(input: CreateSend): string {
 }
 
 /** An empty key would count as none, and make repeats into further sends. */
-function keyOf(key: string | undefined): string {
+function resolveIdempotencyKey(key: string | undefined): string {
   if (key === undefined || key === null) return crypto.randomUUID();
   // oxlint-disable-next-line no-control-regex -- what a header cannot hold
   if (typeof key !== 'string' || /[\x00-\x08\x0a-\x1f\x7f]/.test(key))

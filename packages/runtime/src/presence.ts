@@ -2,14 +2,14 @@ import { ConfigError } from './config.js';
 import { startLoop, type Loop } from './lifecycle.js';
 import type { Logger } from './log.js';
 
-const TELL_PAUSE_MS = 10_000;
+const ALERT_PAUSE_MS = 10_000;
 
 /** How a process tells the others that it runs. */
 interface Presence {
   /** @returns why this process cannot work with the database, or null */
   check: () => Promise<string | null>;
   /** Checks at first. @returns the same */
-  tell: () => Promise<string | null>;
+  report: () => Promise<string | null>;
   end: () => Promise<void>;
 }
 
@@ -25,29 +25,29 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
  *
  * @throws ConfigError when it may not; later, the process ends with exit code 1
  */
-export async function startPresence({ tell, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
-  const untold = (error: unknown): null => {
+export async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
+  const logFailure = (error: unknown): null => {
     log.debug({ err: error }, 'could not tell that this process runs');
     return null;
   };
-  const fault = await tell().catch(untold);
+  const fault = await report().catch(logFailure);
   if (fault !== null) throw new ConfigError([fault]);
   let isFirst = true;
   const loop = startLoop(
     async () => {
-      const later = isFirst ? null : await tell();
+      const later = isFirst ? null : await report();
       isFirst = false;
       if (later === null) return;
       log.fatal({ fault: later }, 'this release cannot work with the schema');
       process.exit(1);
     },
-    TELL_PAUSE_MS,
-    untold,
+    ALERT_PAUSE_MS,
+    logFailure,
   );
   return {
     async stop() {
       await loop.stop();
-      await end().catch(untold);
+      await end().catch(logFailure);
     },
   };
 }

@@ -17,6 +17,7 @@ export const JOB_OUTCOMES = [
   'accepted',
   'attempts_exhausted',
   'awaiting_receipt',
+  'done',
   'expired_before_delivery',
   'gone',
   'no_sender',
@@ -25,7 +26,6 @@ export const JOB_OUTCOMES = [
   'rejected_by_provider',
   'released',
   'retry',
-  'settled',
   'stale',
 ] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];

@@ -57,21 +57,21 @@ export function watchServices(
   services: ReadinessChecks,
   pauseMs: number = WATCH_PAUSE_MS,
 ): Loop {
-  const failures = new Map<string, { since: number; isTold: boolean }>();
+  const failures = new Map<string, { since: number; isLogged: boolean }>();
   const look = async (name: string, check: () => Promise<void>): Promise<void> => {
     const fault = await faultOf(check);
     const known = failures.get(name);
     if (fault === null) {
       failures.delete(name);
-      if (known?.isTold !== true) return;
+      if (known?.isLogged !== true) return;
       const seconds = Math.round((performance.now() - known.since) / 1_000);
       log.warn({ service: name, seconds }, `${name} can be used again`);
       return;
     }
-    if (known?.isTold === true) return;
-    const isTold = known !== undefined || fault instanceof RefusedByRedis;
-    failures.set(name, { since: known?.since ?? performance.now(), isTold });
-    if (isTold) log.warn({ service: name, reason: reasonOf(fault) }, `${name} cannot be used`);
+    if (known?.isLogged === true) return;
+    const isLogged = known !== undefined || fault instanceof RefusedByRedis;
+    failures.set(name, { since: known?.since ?? performance.now(), isLogged });
+    if (isLogged) log.warn({ service: name, reason: reasonOf(fault) }, `${name} cannot be used`);
   };
   let isFirst = true;
   return startLoop(

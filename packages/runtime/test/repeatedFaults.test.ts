@@ -9,9 +9,9 @@ describe('faults that repeat', () => {
       const { err, loop, times } = facts;
       lines.push({ loop, message: err.message, ...(times !== undefined && { times }) });
     };
-    const tell = repeatedFaults(log, 'error', 'a round failed', { loop: 'sweep' }, 2);
+    const report = repeatedFaults(log, 'error', 'a round failed', { loop: 'sweep' }, 2);
     const faults = (text: string, count: number): void => {
-      for (let n = 0; n < count; n += 1) tell(new Error(text));
+      for (let n = 0; n < count; n += 1) report(new Error(text));
     };
     faults('no right', 100);
     faults('away', 1);

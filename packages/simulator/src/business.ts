@@ -108,18 +108,20 @@ export class Business {
   findTemplate(key: TemplateKey): TemplateProfile | null {
     const template = this.#template(key);
     const isUsual = TEMPLATE_KEY.name.fits(key.name) && LANGUAGES.includes(key.language);
-    const exists = isUsual || this.#templates.has(keyOf(key));
+    const exists = isUsual || this.#templates.has(formatTemplateKey(key));
     return exists && template.status !== 'DELETED' ? template : null;
   }
 
   #template(key: TemplateKey): TemplateProfile {
-    return this.#templates.get(keyOf(key)) ?? { ...TEMPLATE_DEFAULTS, ...key, id: templateId(key) };
+    return (
+      this.#templates.get(formatTemplateKey(key)) ?? { ...TEMPLATE_DEFAULTS, ...key, id: templateId(key) }
+    );
   }
 
   /** The templates that a business account lists. */
   templates(wabaId: string): TemplateProfile[] {
     const usual = LANGUAGES.map((language) => this.#template({ wabaId, name: LISTED_TEMPLATE, language }));
-    const all = new Map([...usual, ...this.#templates.values()].map((one) => [keyOf(one), one]));
+    const all = new Map([...usual, ...this.#templates.values()].map((one) => [formatTemplateKey(one), one]));
     return [...all.values()].filter((one) => one.wabaId === wabaId && one.status !== 'DELETED');
   }
 
@@ -164,7 +166,7 @@ export class Business {
     const before = this.sender(phoneNumberId);
     const after = { ...before, ...read(values, SENDER) };
     this.#senders.set(phoneNumberId, after);
-    await this.#tell(after.wabaId, senderChanges(before, after), options);
+    await this.#sendWebhook(after.wabaId, senderChanges(before, after), options);
     return after;
   }
 
@@ -174,7 +176,7 @@ export class Business {
     const before = this.account(wabaId);
     const after = { ...before, ...read(values, ACCOUNT) };
     this.#accounts.set(wabaId, after);
-    await this.#tell(wabaId, accountChanges(before, after), options);
+    await this.#sendWebhook(wabaId, accountChanges(before, after), options);
     return after;
   }
 
@@ -184,8 +186,8 @@ export class Business {
     read({ wabaId, name, language }, TEMPLATE_KEY);
     const before = this.#template({ wabaId, name, language });
     const after = { ...before, ...read(values, TEMPLATE) };
-    this.#templates.set(keyOf(key), after);
-    await this.#tell(wabaId, templateChanges(before, after), options);
+    this.#templates.set(formatTemplateKey(key), after);
+    await this.#sendWebhook(wabaId, templateChanges(before, after), options);
     return after;
   }
 
@@ -196,7 +198,8 @@ export class Business {
     this.#portfolio = after;
     this.changed();
     if (before.messagingLimit === after.messagingLimit) return after;
-    for (const wabaId of this.#accountIds()) await this.#tell(wabaId, [capabilityChange(after)], options);
+    for (const wabaId of this.#accountIds())
+      await this.#sendWebhook(wabaId, [capabilityChange(after)], options);
     return after;
   }
 
@@ -208,11 +211,15 @@ export class Business {
   }
 
   /** Posts the webhook of any change, whatever became of the state. */
-  tell(wabaId: string, change: Change): Promise<void> {
-    return this.#tell(wabaId, [change], {});
+  sendWebhook(wabaId: string, change: Change): Promise<void> {
+    return this.#sendWebhook(wabaId, [change], {});
   }
 
-  async #tell(wabaId: string, changes: readonly Change[], { silent = false }: ChangeOptions): Promise<void> {
+  async #sendWebhook(
+    wabaId: string,
+    changes: readonly Change[],
+    { silent = false }: ChangeOptions,
+  ): Promise<void> {
     this.changed();
     if (silent || !this.account(wabaId).subscribed) return;
     for (const change of changes) await this.post(changeWebhook(wabaId, change));
@@ -241,12 +248,12 @@ export function bearerOf(authorization: string | undefined): string | undefined 
   return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
 }
 
-function keyOf({ wabaId, name, language }: TemplateKey): string {
+function formatTemplateKey({ wabaId, name, language }: TemplateKey): string {
   return `${wabaId} ${name} ${language}`;
 }
 
 /** An id of 15 digits, the same each time. */
 function templateId(key: TemplateKey): string {
-  const digest = createHash('sha256').update(keyOf(key)).digest();
+  const digest = createHash('sha256').update(formatTemplateKey(key)).digest();
   return String(100_000_000_000_000 + (digest.readUIntBE(0, 6) % 900_000_000_000_000));
 }

@@ -102,13 +102,14 @@ export function capabilityChange({ messagingLimit }: PortfolioState): Change {
  */
 export function accountChanges(before: BusinessAccountProfile, after: BusinessAccountProfile): Change[] {
   const changes: Change[] = [];
-  const tell = (event: string, value: object) =>
+  const report = (event: string, value: object) =>
     changes.push({ field: 'account_update', value: { event, ...value } });
   if (before.condition !== after.condition) {
-    if (before.condition === 'restricted') tell('ACCOUNT_RESTRICTION', { restriction_info: [] });
-    if (before.condition === 'disabled') tell('DISABLED_UPDATE', banInfo('REINSTATE'));
-    if (after.condition === 'restricted') tell('ACCOUNT_RESTRICTION', { restriction_info: [restriction()] });
-    if (after.condition === 'disabled') tell('DISABLED_UPDATE', banInfo('DISABLE'));
+    if (before.condition === 'restricted') report('ACCOUNT_RESTRICTION', { restriction_info: [] });
+    if (before.condition === 'disabled') report('DISABLED_UPDATE', banInfo('REINSTATE'));
+    if (after.condition === 'restricted')
+      report('ACCOUNT_RESTRICTION', { restriction_info: [restriction()] });
+    if (after.condition === 'disabled') report('DISABLED_UPDATE', banInfo('DISABLE'));
   }
   if (before.accountReviewStatus !== after.accountReviewStatus)
     changes.push({ field: 'account_review_update', value: { decision: after.accountReviewStatus } });

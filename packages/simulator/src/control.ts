@@ -102,7 +102,7 @@ function serveBusiness(router: Router, { business }: Parts): void {
   });
   router.post('/webhooks', async ({ body }, response) => {
     const { wabaId = DEFAULT_WABA_ID, field, value = {} } = read(body, CHANGE, ['field']);
-    await business.tell(wabaId, { field, value });
+    await business.sendWebhook(wabaId, { field, value });
     response.status(204).end();
   });
 }

@@ -55,8 +55,8 @@ function judge(
   record.language = wanted.language;
   const throttled = throttles.take({ sender: phoneNumberId, recipient: wanted.to, wabaId });
   if (throttled) return throttled;
-  const stopped = ACCOUNT_ERROR[business.account(wabaId).condition] ?? SENDER_ERROR[status];
-  if (stopped !== undefined) return metaError(stopped);
+  const blocked = ACCOUNT_ERROR[business.account(wabaId).condition] ?? SENDER_ERROR[status];
+  if (blocked !== undefined) return metaError(blocked);
   return limits.take(phoneNumberId) ?? wanted;
 }
 

@@ -86,16 +86,19 @@ describe('a business account', () => {
     ['restricted', 368, 'ACCOUNT_RESTRICTION'],
     ['disabled', 131031, 'DISABLED_UPDATE'],
     ['payment_issue', 131042, null],
-  ])('that is %s stops its numbers, and is told unless only sends say so', async (condition, code, event) => {
-    const { simulator, receiver } = await startBoth();
-    await simulator.business.changeSender('2', { wabaId: '77' });
-    await put(simulator, `business-accounts/${ACCOUNT}`, { condition });
-    expect([await codeOf(simulator), await codeOf(simulator, { sender: '2' })]).toEqual([code, null]);
-    await put(simulator, `business-accounts/${ACCOUNT}`, { condition: 'active' });
-    expect(await codeOf(simulator)).toBe(null);
-    const told = { id: ACCOUNT, field: 'account_update', value: { event } };
-    expect(receiver.changes).toMatchObject(event === null ? [] : [told, told]);
-  });
+  ])(
+    'that is %s blocks its numbers, and is told unless only sends say so',
+    async (condition, code, event) => {
+      const { simulator, receiver } = await startBoth();
+      await simulator.business.changeSender('2', { wabaId: '77' });
+      await put(simulator, `business-accounts/${ACCOUNT}`, { condition });
+      expect([await codeOf(simulator), await codeOf(simulator, { sender: '2' })]).toEqual([code, null]);
+      await put(simulator, `business-accounts/${ACCOUNT}`, { condition: 'active' });
+      expect(await codeOf(simulator)).toBe(null);
+      const told = { id: ACCOUNT, field: 'account_update', value: { event } };
+      expect(receiver.changes).toMatchObject(event === null ? [] : [told, told]);
+    },
+  );
 
   it('is told its review, the messaging limit, and any other change that a test makes', async () => {
     const { simulator, receiver } = await startBoth();

@@ -4,18 +4,18 @@ import {
   bodyHashes,
   canonicalNumber,
   deriveNumberPepper,
+  encrypt,
   foldReceipts,
   guessCost,
   hashCode,
   recipientKeys,
-  seal,
+  type Block,
+  type BlockSubject,
   type Judgement,
   type Keyring,
   type Locale,
   type MetFault,
   type Mode,
-  type Stop,
-  type StopSubject,
 } from '@onecode/domain';
 import {
   createAccount,
@@ -27,7 +27,7 @@ import {
 } from '@onecode/store/accounts';
 import { newId, type Database } from '@onecode/store/client';
 import type { Actor } from '@onecode/store/operations';
-import { addSender, changeStop, type Sender, type SenderOwner } from '@onecode/store/senders';
+import { addSender, changeBlock, type Sender, type SenderOwner } from '@onecode/store/senders';
 import {
   applyDenial,
   createSend,
@@ -103,7 +103,7 @@ export async function buildSender(
     token?: string;
     owner?: SenderOwner;
     businessAccountId?: string;
-    /** What seals the token. */
+    /** What encrypts the token. */
     secretKey?: Keyring;
   } = {},
 ): Promise<Sender> {
@@ -122,17 +122,17 @@ export async function buildSender(
 }
 
 /**
- * Stops a sender as a fault does that one of its messages meets now.
+ * Blocks a sender as a fault does that one of its messages meets now.
  *
  * @param onlyFor a language or a country
- * @returns the stop, or null where it stands already or the fault is no news
+ * @returns the block, or null where it stands already or the fault is no news
  */
-export async function stopSender(
+export async function blockSender(
   database: Database,
   { id }: Pick<Sender, 'id'>,
   { onlyFor = '', ...fault }: Partial<MetFault> & { onlyFor?: string } = {},
-): Promise<Stop | null> {
-  const subject: StopSubject = { cause: 'fault', scope: 'sender', subject: id, onlyFor };
+): Promise<Block | null> {
+  const subject: BlockSubject = { cause: 'fault', scope: 'sender', subject: id, onlyFor };
   const met: MetFault = {
     startedAt: new Date(),
     source: 'answer',
@@ -141,17 +141,17 @@ export async function stopSender(
     isConfiguration: false,
     ...fault,
   };
-  return changeStop(database, subject, (last, now) => afterFault(subject, last, now, met));
+  return changeBlock(database, subject, (last, now) => afterFault(subject, last, now, met));
 }
 
-/** Ends the time of every stop of this database, after which single messages try. */
-export async function endStops({ sql }: Database): Promise<void> {
-  await sql.execute`update stops set until = clock_timestamp() - interval '1 second' where until is not null`;
+/** Ends the time of every block of this database, after which single messages try. */
+export async function endBlocks({ sql }: Database): Promise<void> {
+  await sql.execute`update sender_blocks set until = clock_timestamp() - interval '1 second' where until is not null`;
 }
 
 export interface SendOptions {
   code?: string;
-  /** Another for each send unless given: a recipient may have few open codes at a time. */
+  /** Another for each send unless given: a recipient may have few active codes at a time. */
   recipient?: string;
   locale?: Locale;
   idempotencyKey?: string;
@@ -183,10 +183,10 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
     recipient,
     recipientKeys: recipientKeysOf(recipient),
     country: 'BR',
-    isCostly: false,
+    isPremiumRate: false,
     locale: options.locale ?? null,
     codeHash: hashCode(TEST_PEPPER, id, code),
-    sealedCode: caller.mode === 'live' ? seal(TEST_SECRET_KEY, id, code) : null,
+    encryptedCode: caller.mode === 'live' ? encrypt(TEST_SECRET_KEY, id, code) : null,
     guessCost: guessCost(code),
     requestId: options.requestId ?? newId(),
     traceparent: options.traceparent ?? null,

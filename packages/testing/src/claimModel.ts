@@ -3,36 +3,36 @@ import {
   postponeOrFail,
   UNCLAIMED,
   type Decision,
+  type Permit,
   type Postponement,
   type RetryPolicy,
   type Send,
-  type SendSlot,
 } from '@onecode/domain';
 
 export type Claim = { kind: 'claimed'; attempt: number } | Postponement;
 
 /** What a claim needs in addition to the send. */
 export interface ClaimOffer {
-  /** Milliseconds from the time of the slot. */
+  /** Milliseconds from the time of the permit. */
   leaseMs: number;
   policy: RetryPolicy;
-  slot: SendSlot | null;
+  permit: Permit | null;
 }
 
 /**
- * Claims a live send for one call to the provider, as `take_deliveries` does in the database: a model for tests. Without a slot, and for a
+ * Claims a live send for one call to the provider, as `take_deliveries` does in the database: a model for tests. Without a permit, and for a
  * send that may not be sent, it does what `postponeOrFail` does.
  */
-export function claim(send: Send, now: Date, { leaseMs, policy, slot }: ClaimOffer): Decision<Claim> {
+export function claim(send: Send, now: Date, { leaseMs, policy, permit }: ClaimOffer): Decision<Claim> {
   const postponed = postponeOrFail(send, now, policy);
   const isEligible = postponed.change?.phase === 'waiting';
-  if (slot === null || !isEligible) return postponed;
+  if (permit === null || !isEligible) return postponed;
   const { receiptUntil = null } = postponed.change ?? {};
-  const slotAt = new Date(now.getTime() + slot.waitMs);
-  if (!isWorthSending(send, slotAt))
+  const permitAt = new Date(now.getTime() + permit.waitMs);
+  if (!isWorthSending(send, permitAt))
     return {
       ...postponed,
-      result: { kind: 'settled' },
+      result: { kind: 'done' },
       change: { phase: 'giving_up', dueAt: send.expiresAt, receiptUntil, ...UNCLAIMED },
     };
   return {
@@ -41,12 +41,12 @@ export function claim(send: Send, now: Date, { leaseMs, policy, slot }: ClaimOff
       status: send.status === 'queued' ? 'sending' : send.status,
       phase: 'calling',
       channel: 'whatsapp',
-      from: slot.sender.number,
-      senderId: slot.sender.id,
+      from: permit.sender.number,
+      senderId: permit.sender.id,
       attempts: send.attempts + 1,
       attemptNumber: send.attemptNumber + 1,
       claimedAt: now,
-      claimedUntil: new Date(slotAt.getTime() + leaseMs),
+      claimedUntil: new Date(permitAt.getTime() + leaseMs),
       receiptUntil,
     },
     attempts: postponed.attempts ?? [],

@@ -17,7 +17,7 @@ export * from './processStack.js';
 export * from './providerTap.js';
 export * from './rawConnection.js';
 export * from './referenceData.js';
-export * from './sendSlots.js';
+export * from './permits.js';
 export * from './simulatorControl.js';
 export * from './startedProcess.js';
 export * from './tcpProxy.js';

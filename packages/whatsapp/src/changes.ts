@@ -90,7 +90,7 @@ export function reportOf(field: string, value: Record<string, unknown>): Provide
       return ofAccount({ alerts: accountAlert(members(value['alert_info'])) });
     case 'security': {
       const { event: type, ...others } = value;
-      return ofAccount({ alerts: told(type, null, others) });
+      return ofAccount({ alerts: parseAlerts(type, null, others) });
     }
     case 'messages':
       return ofAccount({ alerts: elements(value['errors']).map(members).flatMap(errorAlert) });
@@ -163,11 +163,11 @@ function limitValues(value: Record<string, unknown>): { messagingLimit?: string 
 
 type AccountReport = Extract<ProviderReport, { about: 'business_account' }>;
 
-const ofAccount = (told: Partial<Pick<AccountReport, 'values' | 'alerts'>>): AccountReport => ({
+const ofAccount = (parseAlerts: Partial<Pick<AccountReport, 'values' | 'alerts'>>): AccountReport => ({
   about: 'business_account',
   values: {},
   alerts: [],
-  ...told,
+  ...parseAlerts,
 });
 
 function accountReport(value: Record<string, unknown>): AccountReport {
@@ -188,12 +188,12 @@ function accountReport(value: Record<string, unknown>): AccountReport {
     case 'ACCOUNT_DELETED':
       return ofAccount({ values: { isDeleted: true } });
     default:
-      return ofAccount({ alerts: told(event, null, others) });
+      return ofAccount({ alerts: parseAlerts(event, null, others) });
   }
 }
 
 /** An alert; none without a type. @param detail a text, or members with texts */
-function told(type: unknown, severity: unknown, detail: unknown): BusinessAccountAlert[] {
+function parseAlerts(type: unknown, severity: unknown, detail: unknown): BusinessAccountAlert[] {
   const known = text(type);
   return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];
 }
@@ -218,7 +218,11 @@ function accountAlert(info: Record<string, unknown>): BusinessAccountAlert[] {
     alert_status: status,
     alert_description: detail,
   } = info;
-  return told(type, severity, status === undefined || status === 'ACTIVE' ? detail : { status, detail });
+  return parseAlerts(
+    type,
+    severity,
+    status === undefined || status === 'ACTIVE' ? detail : { status, detail },
+  );
 }
 
 /** An error of the whole account, which is about no message. Its type is the provider's code. */
@@ -230,7 +234,7 @@ function errorAlert({
 }: Record<string, unknown>): BusinessAccountAlert[] {
   const number = errorNumber(code);
   const details = members(data)['details'];
-  return number === null ? [] : told(String(number), null, [...new Set([title ?? message, details])]);
+  return number === null ? [] : parseAlerts(String(number), null, [...new Set([title ?? message, details])]);
 }
 
 function secondsOf(value: unknown): number | null {

@@ -1,5 +1,5 @@
 -- Grants credits once for each grant id. `outcome` is `granted`, `repeated` (the same grant again), `other_grant` (the id is another
--- grant's), `too_many` or `unknown` (no such account). With `p_expires_at`, what is left of them then lapses. One statement, so that a caller who falls
+-- grant's), `too_many` or `unknown` (no such account). With `p_expires_at`, what is left of them then expires. One statement, so that a caller who falls
 -- silent holds no lock.
 create or replace function grant_credits(
   p_account_id uuid,
@@ -23,8 +23,8 @@ begin
     outcome := 'unknown';
     return;
   end if;
-  -- What was used until now comes from the lots before this one.
-  perform lapse_credits(p_account_id);
+  -- What was used until now comes from the grants before this one.
+  perform expire_credits(p_account_id);
   select * into before from accounts where id = p_account_id;
   after := before;
 
@@ -51,11 +51,11 @@ begin
   end if;
 
   if p_expires_at is not null then
-    insert into credit_lots (account_id, units) values (p_account_id, before.credits) on conflict do nothing;
+    insert into credit_grants (account_id, units) values (p_account_id, before.credits) on conflict do nothing;
   end if;
-  insert into credit_lots (account_id, expires_at, units)
-  select p_account_id, p_expires_at, p_amount where exists (select from credit_lots where account_id = p_account_id)
-  on conflict (account_id, expires_at) do update set units = credit_lots.units + excluded.units;
+  insert into credit_grants (account_id, expires_at, units)
+  select p_account_id, p_expires_at, p_amount where exists (select from credit_grants where account_id = p_account_id)
+  on conflict (account_id, expires_at) do update set units = credit_grants.units + excluded.units;
 
   -- Whoever has paid is on trial no longer.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;

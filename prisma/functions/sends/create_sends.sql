@@ -63,7 +63,7 @@ begin
   for w in
     -- A statement of its own: it sees what others committed before the locks were ours.
     select u.*, k.id is not null and k.revoked_at is null as key_is_valid, s.id as existing_id, s.body_hash as existing_hash,
-      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.allows_costly,
+      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.allows_premium_rate,
       case when p.mode = 'live' then a.trial_countries end as trial_countries, a.breaker_unverified_percent,
       a.units_per_day, a.units_per_month, a.units_on, a.units_of_day, a.units_of_month,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, a.sends_created as account_total,
@@ -83,7 +83,7 @@ begin
       ) g
     ) b on true
     left join lateral (
-      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from open_codes(u.account_id, u.recipient_keys) c
+      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from active_codes(u.account_id, u.recipient_keys) c
     ) o on p.mode = 'live'
     where u.application_id = any (v_locked)
     order by u.account_id, u.application_id, u.ordinal
@@ -126,7 +126,7 @@ begin
       continue;
     end if;
 
-    cause := recipient_refusal(w.country, w.is_costly, w.allowed_countries, w.allows_costly, w.trial_countries);
+    cause := recipient_refusal(w.country, w.is_premium_rate, w.allowed_countries, w.allows_premium_rate, w.trial_countries);
     if cause is not null then
       outcome := 'recipient_refused';
       return next;
@@ -188,7 +188,7 @@ begin
         when closed_until(application_window) then 'application_rate'
         when closed_until(recipient_window) then 'recipient_rate'
         when v_wrong_at then 'wrong_guesses'
-        when v_codes_at then 'open_codes'
+        when v_codes_at then 'active_codes'
         when v_breaker_at then 'breaker'
         when v_month_at then 'month_ceiling'
         when v_day_at then 'day_ceiling'
@@ -212,9 +212,9 @@ begin
         v_open_points := v_open_points || 5 * w.guess_cost;
         v_trial_new := v_trial_new + (w.trial_countries is not null)::integer;
         if w.senders = 'shared' then
-          v_shared_taken := coalesce(v_shared_taken, slots_are_taken('shared', null, null));
+          v_shared_taken := coalesce(v_shared_taken, permits_are_taken('shared', null, null));
         else
-          v_own_taken := coalesce(v_own_taken, slots_are_taken(w.senders, w.account_id, w.application_id));
+          v_own_taken := coalesce(v_own_taken, permits_are_taken(w.senders, w.account_id, w.application_id));
         end if;
       end if;
       created := (

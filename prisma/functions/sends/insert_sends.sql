@@ -33,10 +33,10 @@ begin
   )
   insert into sends (
     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    recipient_key, country, locale, charged_from, code_hash, sealed_code, guess_cost, phase, due_at,
+    recipient_key, country, locale, charged_from, code_hash, encrypted_code, guess_cost, phase, due_at,
     created_at, expires_at, request_id, traceparent
   ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hashes[1], recipient,
-    recipient_keys[1], country, language, charged_from, code_hash, sealed_code, guess_cost, case when awaiting_sender then 'waiting' else 'ready' end,
+    recipient_keys[1], country, language, charged_from, code_hash, encrypted_code, guess_cost, case when awaiting_sender then 'waiting' else 'ready' end,
     case when awaiting_sender then expires_at else p_now end, p_now, expires_at, request_id, traceparent
   from created;
 end

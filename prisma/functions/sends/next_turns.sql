@@ -12,12 +12,12 @@ declare
   v_holds active_holds := active_holds();
 begin
   return query with recursive blocks as materialized (
-    select * from active_stops(p_now) b where b.opens_at > v_end
+    select * from active_blocks(p_now) b where b.opens_at > v_end
   ), available as materialized (
     select r.account_id, r.application_ids, x.blocked
-    from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
+    from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
       -- The countries and languages in which the sender is blocked; an empty one is all of them.
-      select array(select b.only_for from blocks b where b.subject = stop_subject(b.scope, r.id, r.business_account_id)) as blocked
+      select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)) as blocked
     ) x
     where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
   ), groups as (

@@ -15,18 +15,18 @@ declare
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
         and send.due_at is not null and send.claimed_at is null
     end then 'phase_fits'
-    when not ((send.mode = 'live' and send.phase <> 'done') = (send.sealed_code is not null)) then 'sealed_code_until_done'
+    when not ((send.mode = 'live' and send.phase <> 'done') = (send.encrypted_code is not null)) then 'encrypted_code_until_done'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
     when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
       then 'claim_is_of_an_attempt'
     when not (
       (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
-    ) then 'failed_says_why'
+    ) then 'failed_has_reason'
     when not ((send.idempotency_key is null) = (send.body_hash is null)) then 'idempotency_key_with_body'
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
     when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
-    when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
+    when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_has_time'
     when not (
       (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
       and (send.from_number is null) = (send.sender_id is null)
@@ -45,7 +45,7 @@ declare
       and (send.status <> 'delivered' or send.delivered_at is not null)
       and (send.status <> 'read' or send.read_at is not null)
       and (send.mode = 'live' or send.status <> 'read' or (send.sent_at is not null and send.delivered_at is not null))
-    ) then 'state_says_when'
+    ) then 'state_has_time'
     when not (send.mode = 'live' or send.status in ('queued', 'read')) then 'test_is_queued_or_read'
     when not (
       coalesce(send.sent_at >= send.created_at, true)
@@ -53,7 +53,7 @@ declare
       and coalesce(send.read_at >= coalesce(send.delivered_at, send.sent_at, send.created_at), true)
     ) then 'times_in_order'
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
-    when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
+    when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_has_time'
   end;
 begin
   if v_broken is not null then

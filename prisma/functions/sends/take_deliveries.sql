@@ -1,6 +1,6 @@
 -- Claims live sends for delivery; no other function does. Returns each send as this call leaves it, with an outcome:
 -- claimed: the caller may make one call, `wait_ms` from now
--- waits: no sender has a permit soon (`direct_slot_wait_ms`); the send now waits for its account's turn
+-- waits: no sender has a permit soon (`direct_permit_wait_ms`); the send now waits for its account's turn
 -- over (only if p_ids is null): due but not claimed: a test send, one that may not be sent, or one that another transaction has locked
 --
 -- p_ids: the sends to claim. Null: up to p_limit due sends, then sends that wait for a sender, in the turns of their accounts. A due send
@@ -12,11 +12,11 @@ returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
-  v_direct interval := make_interval(secs => direct_slot_wait_ms() / 1000.0);
-  v_horizon interval := make_interval(secs => p_terms.slot_wait_ms / 1000.0);
+  v_direct interval := make_interval(secs => direct_permit_wait_ms() / 1000.0);
+  v_horizon interval := make_interval(secs => p_terms.permit_wait_ms / 1000.0);
   v_ids uuid[];
   v_eligible uuid[];
-  v_lapsed uuid[];
+  v_unfinished uuid[];
   v_claimed integer;
   v_turns uuid[];
 begin
@@ -31,7 +31,7 @@ begin
     order by s.due_at limit p_limit
   ));
   select coalesce(array_agg(e.id order by e.ordinal), '{}'), array_agg(e.id) filter (where e.claimed_until is not null)
-    into v_eligible, v_lapsed
+    into v_eligible, v_unfinished
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
@@ -46,10 +46,10 @@ begin
     ) s
   ) e;
 
-  if v_lapsed is not null then
+  if v_unfinished is not null then
     -- Their leases have ended without an outcome.
     insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
-      select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_lapsed)
+      select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_unfinished)
       on conflict do nothing;
   end if;
   if cardinality(v_eligible) > 0 then

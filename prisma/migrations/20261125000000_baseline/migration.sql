@@ -54,7 +54,7 @@ create table accounts (
   trial_countries text[],
   senders text not null default 'shared',
   delete_at timestamptz(3),
-  allows_costly boolean not null default true,
+  allows_premium_rate boolean not null default true,
   units_per_day integer,
   units_per_month integer,
   units_on date not null default '1970-01-01',
@@ -150,9 +150,9 @@ create table api_keys (
   revoked_at timestamptz(3),
   last_used_at timestamptz(3),
   user_id uuid,
-  sealed_key bytea,
+  encrypted_key bytea,
   expires_at timestamptz(3),
-  constraint api_keys_visit_check check (num_nulls(user_id, sealed_key, expires_at) in (0, 3))
+  constraint api_keys_visit_check check (num_nulls(user_id, encrypted_key, expires_at) in (0, 3))
 );
 create index api_keys_application_id_idx on api_keys (application_id);
 create index api_keys_expires_at on api_keys (expires_at) where expires_at is not null;
@@ -185,8 +185,8 @@ create table senders (
   phone_number_id text not null check (phone_number_id ~ '^[0-9]{1,32}$'),
   number text not null check (number ~ '^\+[1-9][0-9]{4,14}$'),
   business_account_id text check (business_account_id ~ '^[0-9]{1,32}$'),
-  sealed_token bytea not null,
-  sealed_app_secret bytea,
+  encrypted_token bytea not null,
+  encrypted_app_secret bytea,
   template text not null check (template ~ '^[a-z0-9_]+$' and length(template) <= 512),
   english_template_language text not null check (english_template_language in ('en', 'en_US')),
   throughput integer not null default 80 check (throughput between 1 and 1000),
@@ -202,9 +202,9 @@ create table senders (
 create index senders_account_id_idx on senders (account_id);
 create unique index senders_phone_number_id_key on senders (phone_number_id) where removed_at is null;
 
--- A stop that is over stays for a while: what was begun before its end is no news. No reference to `senders`: a business account and the
+-- A block that is over stays for a while: what was begun before its end is no news. No reference to `senders`: a business account and the
 -- app are not rows of it.
-create table stops (
+create table sender_blocks (
   cause text not null check (cause in ('operator', 'provider', 'fault', 'limit')),
   scope text not null check (scope in ('sender', 'business', 'app')),
   subject text not null check ((subject = '') = (scope = 'app')),
@@ -217,14 +217,14 @@ create table stops (
   rate double precision check (rate > 0),
   since timestamptz(3) not null default now(),
   until timestamptz(3),
-  proven_at timestamptz(3),
+  cleared_at timestamptz(3),
   free_at timestamptz(6),
   primary key (cause, scope, subject, only_for),
-  constraint stops_source_check check (source = any (case cause
+  constraint sender_blocks_source_check check (source = any (case cause
     when 'operator' then '{operator}'::text[] when 'provider' then '{webhook,read}' else '{answer,receipt}'
   end)),
-  constraint stop_ends_as_it_began check ((until is not null) = (cause in ('fault', 'limit'))),
-  constraint stop_is_over_when_proven check ((failures = 0) = (proven_at is not null) and (failures > 0 or until is not null)),
+  constraint block_ends_as_it_began check ((until is not null) = (cause in ('fault', 'limit'))),
+  constraint block_is_over_when_cleared check ((failures = 0) = (cleared_at is not null) and (failures > 0 or until is not null)),
   constraint limit_has_a_rate check ((rate is not null) = (cause = 'limit'))
 );
 
@@ -238,8 +238,8 @@ create table provider_facts (
   constraint template_has_a_language check ((template = '') = (language = ''))
 );
 
--- What was sent lately may be forgotten in a crash of the database: unlogged, so that a send slot costs no write-ahead log.
-create unlogged table send_slots (
+-- What was sent lately may be forgotten in a crash of the database: unlogged, so that a permit costs no write-ahead log.
+create unlogged table sender_permits (
   sender_id uuid primary key references senders on delete cascade,
   free_at timestamptz(6) not null
 ) with (fillfactor = 50);
@@ -266,7 +266,7 @@ create table sends (
   locale text not null,
   charged_from text,
   code_hash bytea not null,
-  sealed_code bytea,
+  encrypted_code bytea,
   guess_cost smallint not null default 1,
   status text not null default 'queued',
   phase text not null default 'ready',
@@ -321,18 +321,18 @@ declare
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
         and send.due_at is not null and send.claimed_at is null
     end then 'phase_fits'
-    when not ((send.mode = 'live' and send.phase <> 'done') = (send.sealed_code is not null)) then 'sealed_code_until_done'
+    when not ((send.mode = 'live' and send.phase <> 'done') = (send.encrypted_code is not null)) then 'encrypted_code_until_done'
     when not (send.channel = case send.mode when 'test' then 'sandbox' else 'whatsapp' end) then 'channel_fits_mode'
     when not (send.status = 'failed' or (send.status = 'queued') = (send.channel is null)) then 'channel_once_routed'
     when not ((send.claimed_at is null) = (send.claimed_until is null) and (send.claimed_at is null or send.attempt_number > 0))
       then 'claim_is_of_an_attempt'
     when not (
       (send.status = 'failed') = (send.failed_at is not null) and (send.status = 'failed') = (send.failure_reason is not null)
-    ) then 'failed_says_why'
+    ) then 'failed_has_reason'
     when not ((send.idempotency_key is null) = (send.body_hash is null)) then 'idempotency_key_with_body'
     when not ((send.mode = 'live') = (send.charged_from is not null)) then 'live_takes_a_unit'
     when not ((send.verification = 'locked') = (send.wrong_guesses = 5)) then 'locked_after_five'
-    when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_says_when'
+    when not ((send.verification = 'locked') = (send.locked_at is not null)) then 'locked_has_time'
     when not (
       (send.channel is not distinct from 'whatsapp') = (send.from_number is not null)
       and (send.from_number is null) = (send.sender_id is null)
@@ -351,7 +351,7 @@ declare
       and (send.status <> 'delivered' or send.delivered_at is not null)
       and (send.status <> 'read' or send.read_at is not null)
       and (send.mode = 'live' or send.status <> 'read' or (send.sent_at is not null and send.delivered_at is not null))
-    ) then 'state_says_when'
+    ) then 'state_has_time'
     when not (send.mode = 'live' or send.status in ('queued', 'read')) then 'test_is_queued_or_read'
     when not (
       coalesce(send.sent_at >= send.created_at, true)
@@ -359,7 +359,7 @@ declare
       and coalesce(send.read_at >= coalesce(send.delivered_at, send.sent_at, send.created_at), true)
     ) then 'times_in_order'
     when not (send.verified_at is null or send.verified_at < send.expires_at) then 'verified_in_time'
-    when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_says_when'
+    when not ((send.verification = 'verified') = (send.verified_at is not null)) then 'verified_has_time'
   end;
 begin
   if v_broken is not null then
@@ -451,15 +451,15 @@ create or replace function ledger_entry_is_valid(entry ledger_entries) returns b
 language plpgsql immutable as $$
 declare
   v_broken text := case
-    when not (entry.kind in ('granted', 'reserved', 'returned', 'reclaimed', 'lapsed')) then 'ledger_entries_kind_check'
+    when not (entry.kind in ('granted', 'reserved', 'returned', 'reclaimed', 'expired')) then 'ledger_entries_kind_check'
     when not (entry.bucket in ('free_quota', 'credit')) then 'ledger_entries_bucket_check'
     when not (entry.units > 0) then 'ledger_entries_units_check'
     when not (entry.reference <> '') then 'ledger_entries_reference_check'
     when not ((entry.kind in ('reserved', 'returned', 'reclaimed')) = (entry.send_id is not null)) then 'of_a_send'
     when not (entry.kind = 'granted' or (entry.grant_id is null and entry.reference is null)) then 'only_a_grant_has'
-    when not (case entry.kind when 'lapsed' then entry.expires_at is not null and entry.bucket = 'credit'
+    when not (case entry.kind when 'expired' then entry.expires_at is not null and entry.bucket = 'credit'
       when 'granted' then entry.expires_at is null or entry.bucket = 'credit' else entry.expires_at is null end)
-      then 'only_credits_lapse'
+      then 'only_credits_expire'
     when not (entry.send_id is null or entry.units = 1) then 'one_unit_a_send'
   end;
 begin
@@ -478,25 +478,25 @@ create unique index ledger_entries_once on ledger_entries (send_id, kind) where 
 create unique index ledger_entries_grant on ledger_entries (grant_id) where grant_id is not null;
 create index ledger_entries_account_id_idx on ledger_entries (account_id, id);
 
--- For accounts that were granted credits that lapse: all their credits by when they do (null: never), as of the last grant or lapse. Less
+-- For accounts that were granted credits that expire: all their credits by when they do (null: never), as of the last grant or expiry. Less
 -- what they hold now is what was used since.
-create table credit_lots (
+create table credit_grants (
   id bigint primary key generated always as identity,
   account_id uuid not null references accounts,
   expires_at timestamptz(3),
   units integer not null check (units >= 0)
 );
-create unique index credit_lots_of_account on credit_lots (account_id, expires_at) nulls not distinct;
-create index credit_lots_expires_at_idx on credit_lots (expires_at);
+create unique index credit_grants_of_account on credit_grants (account_id, expires_at) nulls not distinct;
+create index credit_grants_expires_at_idx on credit_grants (expires_at);
 
-create or replace function left_of_lots(p_account_id uuid) returns table (expires_at timestamptz, units integer)
+create or replace function remaining_credit_grants(p_account_id uuid) returns table (expires_at timestamptz, units integer)
 language sql stable as $$
-  with lots as (
+  with grants as (
     select l.expires_at, l.units, sum(l.units) over (order by l.expires_at) - l.units as earlier, sum(l.units) over () - a.credits as used
-    from credit_lots l join accounts a on a.id = l.account_id where l.account_id = p_account_id
+    from credit_grants l join accounts a on a.id = l.account_id where l.account_id = p_account_id
   )
   select expires_at, (units - least(units, greatest(used - earlier, 0)) + case when expires_at is null then greatest(-used, 0) else 0 end)::integer
-  from lots
+  from grants
 $$;
 
 create or replace function may_have_arrived(p_send_id uuid) returns boolean
@@ -526,22 +526,22 @@ begin
 end
 $$;
 
-create or replace function lapse_credits(p_account_id uuid) returns void
+create or replace function expire_credits(p_account_id uuid) returns void
 language plpgsql as $$
 begin
   perform from accounts where id = p_account_id for no key update;
-  update credit_lots l set units = n.units from left_of_lots(p_account_id) n
+  update credit_grants l set units = n.units from remaining_credit_grants(p_account_id) n
   where l.account_id = p_account_id and l.expires_at is not distinct from n.expires_at and l.units <> n.units;
   with ended as (
-    delete from credit_lots where account_id = p_account_id and expires_at <= clock_timestamp() returning expires_at, units
-  ), lapsed as (
+    delete from credit_grants where account_id = p_account_id and expires_at <= clock_timestamp() returning expires_at, units
+  ), expired as (
     insert into ledger_entries (account_id, kind, bucket, units, expires_at)
-    select p_account_id, 'lapsed', 'credit', units, expires_at from ended where units > 0 order by expires_at returning units
+    select p_account_id, 'expired', 'credit', units, expires_at from ended where units > 0 order by expires_at returning units
   )
-  update accounts set credits = credits - (select sum(units) from lapsed) where id = p_account_id and exists (select from lapsed);
-  -- Without credits that lapse, an account needs no lots.
-  delete from credit_lots where account_id = p_account_id
-    and not exists (select from credit_lots where account_id = p_account_id and expires_at is not null);
+  update accounts set credits = credits - (select sum(units) from expired) where id = p_account_id and exists (select from expired);
+  -- Without credits that expire, an account needs no grants.
+  delete from credit_grants where account_id = p_account_id
+    and not exists (select from credit_grants where account_id = p_account_id and expires_at is not null);
 end
 $$;
 
@@ -567,8 +567,8 @@ begin
     outcome := 'unknown';
     return;
   end if;
-  -- What was used until now comes from the lots before this one.
-  perform lapse_credits(p_account_id);
+  -- What was used until now comes from the grants before this one.
+  perform expire_credits(p_account_id);
   select * into before from accounts where id = p_account_id;
   after := before;
 
@@ -595,11 +595,11 @@ begin
   end if;
 
   if p_expires_at is not null then
-    insert into credit_lots (account_id, units) values (p_account_id, before.credits) on conflict do nothing;
+    insert into credit_grants (account_id, units) values (p_account_id, before.credits) on conflict do nothing;
   end if;
-  insert into credit_lots (account_id, expires_at, units)
-  select p_account_id, p_expires_at, p_amount where exists (select from credit_lots where account_id = p_account_id)
-  on conflict (account_id, expires_at) do update set units = credit_lots.units + excluded.units;
+  insert into credit_grants (account_id, expires_at, units)
+  select p_account_id, p_expires_at, p_amount where exists (select from credit_grants where account_id = p_account_id)
+  on conflict (account_id, expires_at) do update set units = credit_grants.units + excluded.units;
 
   -- Whoever has paid is on trial no longer.
   update accounts set credits = credits + p_amount, trial_countries = null where id = p_account_id returning * into after;
@@ -671,7 +671,7 @@ language sql immutable as $$
   select case when guess_cost = 1 then budget when budget is not null then greatest(budget, 15 * guess_cost) end
 $$;
 
-create or replace function open_codes(p_account_id uuid, p_recipient_keys text[])
+create or replace function active_codes(p_account_id uuid, p_recipient_keys text[])
 returns table (expires_at timestamptz, guess_cost integer, points integer)
 language sql stable as $$
   select o.* from unnest(p_recipient_keys) as k (recipient_key) cross join lateral (
@@ -736,9 +736,9 @@ $$;
 
 -- ── What creates and routes sends ────────────────────────────────────────────────────────────────────────────────────────────────
 
-create type active_stop as (cause text, scope text, subject text, only_for text, opens_at timestamptz, spacing interval);
+create type active_block as (cause text, scope text, subject text, only_for text, opens_at timestamptz, spacing interval);
 
-create or replace function stop_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
+create or replace function block_subject(p_scope text, p_sender_id uuid, p_business_account_id text) returns text
 language sql immutable return case p_scope
   when 'sender' then p_sender_id::text
   when 'business' then coalesce(p_business_account_id, p_sender_id::text)
@@ -749,11 +749,11 @@ create or replace function full_rate(p_scope text, p_subject text) returns doubl
 language sql stable
 begin atomic
   select sum(r.throughput) * 0.9::double precision from senders r
-  where r.removed_at is null and stop_subject(p_scope, r.id, r.business_account_id) = p_subject;
+  where r.removed_at is null and block_subject(p_scope, r.id, r.business_account_id) = p_subject;
 end;
 
-create or replace function active_stops(p_now timestamptz)
-returns setof active_stop
+create or replace function active_blocks(p_now timestamptz)
+returns setof active_block
 language sql stable
 begin atomic
   select t.cause, t.scope, t.subject, t.only_for, greatest(coalesce(t.until, 'infinity'), t.free_at),
@@ -762,16 +762,16 @@ begin atomic
       when t.failures > 0 then interval '5 seconds'
       else make_interval(secs => 1 / g.rate)
     end
-  from stops t cross join lateral (
-    select f.full_rate, t.rate + f.full_rate / 20 * extract(epoch from p_now - t.proven_at) as rate
+  from sender_blocks t cross join lateral (
+    select f.full_rate, t.rate + f.full_rate / 20 * extract(epoch from p_now - t.cleared_at) as rate
     from full_rate(t.scope, t.subject) as f (full_rate) where t.cause = 'limit'
     union all select null, null where t.cause <> 'limit'
   ) g
   -- No limit takes a minute to grow back.
-  where t.failures > 0 or (t.proven_at > p_now - interval '1 minute' and g.rate < g.full_rate);
+  where t.failures > 0 or (t.cleared_at > p_now - interval '1 minute' and g.rate < g.full_rate);
 end;
 
-create or replace function direct_slot_wait_ms() returns integer
+create or replace function direct_permit_wait_ms() returns integer
 language sql immutable as $$ select 250 $$;
 
 create or replace function may_serve(
@@ -782,28 +782,28 @@ language sql immutable as $$
     else sender_account_id = account_id and (application_ids is null or application_id = any (application_ids)) end
 $$;
 
-create or replace function slots_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
+create or replace function permits_are_taken(p_senders text, p_account_id uuid, p_application_id uuid) returns boolean
 language sql as $$
   with blocks as materialized (
-    select scope, subject, opens_at from active_stops(clock_timestamp()) where only_for = ''
+    select scope, subject, opens_at from active_blocks(clock_timestamp()) where only_for = ''
   )
   select coalesce(bool_and(
-    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_slot_wait_ms() / 1000.0)
+    coalesce(greatest(s.free_at, t.opens_at), '-infinity') > clock_timestamp() + make_interval(secs => direct_permit_wait_ms() / 1000.0)
   ), false)
-  from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
-    select max(b.opens_at) as opens_at from blocks b where b.subject = stop_subject(b.scope, r.id, r.business_account_id)
+  from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
+    select max(b.opens_at) as opens_at from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)
   ) t
   where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
 $$;
 
-create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, slot_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, permit_wait_ms integer, job_wait_ms integer);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamptz,
   taken integer
 );
 create type new_send as (
   ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text,
-  recipient_keys text[], country text, is_costly boolean, locale text, code_hash bytea, sealed_code bytea, guess_cost integer,
+  recipient_keys text[], country text, is_premium_rate boolean, locale text, code_hash bytea, encrypted_code bytea, guess_cost integer,
   request_id uuid, traceparent text
 );
 create type created_send as (
@@ -881,12 +881,12 @@ begin
 end
 $$;
 
-create or replace function recipient_refusal(country text, is_costly boolean, allowed text[], allows_costly boolean, trial text[]) returns text
+create or replace function recipient_refusal(country text, is_premium_rate boolean, allowed text[], allows_premium_rate boolean, trial text[]) returns text
 language sql immutable as $$
   select case
-    when trial is not null and is_costly then 'trial_range'
+    when trial is not null and is_premium_rate then 'trial_range'
     when trial is not null and not coalesce(country = any (trial), false) then 'trial_country'
-    when is_costly and not allows_costly then 'range'
+    when is_premium_rate and not allows_premium_rate then 'range'
     when not coalesce(country = any (allowed), allowed is null) then 'country'
   end
 $$;
@@ -902,7 +902,7 @@ language sql stable as $$
     when p_points < 0 then p_at + make_interval(secs => p_settings.code_validity_seconds)
     else coalesce((
       select max(o.expires_at) from (
-        select c.expires_at, sum(c.points) over (order by c.expires_at desc) as points from open_codes(p_account_id, p_recipient_keys) c
+        select c.expires_at, sum(c.points) over (order by c.expires_at desc) as points from active_codes(p_account_id, p_recipient_keys) c
       ) o where o.points > p_points
     ), p_at)
   end
@@ -927,7 +927,7 @@ begin
     select t.open_until from breaker_trips t
     where t.account_id = p_account_id and t.country = coalesce(p_country, 'ZZ') and t.open_until > p_at and not exists (
       select from unnest(p_recipient_keys) as r (recipient_key) cross join lateral (
-        -- The order, as in `open_codes`.
+        -- The order, as in `active_codes`.
         select from sends s where s.account_id = p_account_id and s.mode = 'live' and s.recipient_key = r.recipient_key
           and s.verification = 'verified' order by s.created_at desc limit 1
       ) s
@@ -975,10 +975,10 @@ begin
   )
   insert into sends (
     id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient,
-    recipient_key, country, locale, charged_from, code_hash, sealed_code, guess_cost, phase, due_at,
+    recipient_key, country, locale, charged_from, code_hash, encrypted_code, guess_cost, phase, due_at,
     created_at, expires_at, request_id, traceparent
   ) select id, account_id, application_id, mode, application_number, idempotency_key, body_hashes[1], recipient,
-    recipient_keys[1], country, language, charged_from, code_hash, sealed_code, guess_cost, case when awaiting_sender then 'waiting' else 'ready' end,
+    recipient_keys[1], country, language, charged_from, code_hash, encrypted_code, guess_cost, case when awaiting_sender then 'waiting' else 'ready' end,
     case when awaiting_sender then expires_at else p_now end, p_now, expires_at, request_id, traceparent
   from created;
 end
@@ -1043,12 +1043,12 @@ declare
   v_holds active_holds := active_holds();
 begin
   return query with recursive blocks as materialized (
-    select * from active_stops(p_now) b where b.opens_at > v_end
+    select * from active_blocks(p_now) b where b.opens_at > v_end
   ), available as materialized (
     select r.account_id, r.application_ids, x.blocked
-    from senders r left join send_slots s on s.sender_id = r.id cross join lateral (
+    from senders r left join sender_permits s on s.sender_id = r.id cross join lateral (
       -- The countries and languages in which the sender is blocked; an empty one is all of them.
-      select array(select b.only_for from blocks b where b.subject = stop_subject(b.scope, r.id, r.business_account_id)) as blocked
+      select array(select b.only_for from blocks b where b.subject = block_subject(b.scope, r.id, r.business_account_id)) as blocked
     ) x
     where r.removed_at is null and coalesce(s.free_at <= v_end, true) and '' <> all (x.blocked)
   ), groups as (
@@ -1098,16 +1098,16 @@ returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 begin
   return query
-    with taken as materialized (select * from take_send_slots(p_ids, p_now, p_horizon))
+    with taken as materialized (select * from take_permits(p_ids, p_now, p_horizon))
     update sends s set
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
-      claimed_until = t.slot_at + make_interval(secs => p_terms.lease_ms / 1000.0),
+      claimed_until = t.permit_at + make_interval(secs => p_terms.lease_ms / 1000.0),
       receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.settle_ms / 1000.0) end,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end, version = s.version + 1
     from taken t
     where s.id = any (array(select taken.id from taken)) and s.id = t.id
-    returning 'claimed', s, ceil(extract(epoch from t.slot_at - p_now) * 1000)::integer;
+    returning 'claimed', s, ceil(extract(epoch from t.permit_at - p_now) * 1000)::integer;
 end
 $$;
 
@@ -1119,11 +1119,11 @@ returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
   v_now timestamptz;
-  v_direct interval := make_interval(secs => direct_slot_wait_ms() / 1000.0);
-  v_horizon interval := make_interval(secs => p_terms.slot_wait_ms / 1000.0);
+  v_direct interval := make_interval(secs => direct_permit_wait_ms() / 1000.0);
+  v_horizon interval := make_interval(secs => p_terms.permit_wait_ms / 1000.0);
   v_ids uuid[];
   v_eligible uuid[];
-  v_lapsed uuid[];
+  v_unfinished uuid[];
   v_claimed integer;
   v_turns uuid[];
 begin
@@ -1138,7 +1138,7 @@ begin
     order by s.due_at limit p_limit
   ));
   select coalesce(array_agg(e.id order by e.ordinal), '{}'), array_agg(e.id) filter (where e.claimed_until is not null)
-    into v_eligible, v_lapsed
+    into v_eligible, v_unfinished
   from (
     select s.id, s.claimed_until, u.ordinal from unnest(v_ids) with ordinality as u (id, ordinal) cross join lateral (
       select id, claimed_until from sends
@@ -1153,10 +1153,10 @@ begin
     ) s
   ) e;
 
-  if v_lapsed is not null then
+  if v_unfinished is not null then
     -- Their leases have ended without an outcome.
     insert into attempts (send_id, number, sender_id, outcome, started_at, finished_at)
-      select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_lapsed)
+      select s.id, s.attempt_number, s.sender_id, 'unknown', s.claimed_at, v_now from sends s where s.id = any (v_unfinished)
       on conflict do nothing;
   end if;
   if cardinality(v_eligible) > 0 then
@@ -1245,7 +1245,7 @@ begin
   for w in
     -- A statement of its own: it sees what others committed before the locks were ours.
     select u.*, k.id is not null and k.revoked_at is null as key_is_valid, s.id as existing_id, s.body_hash as existing_hash,
-      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.allows_costly,
+      a.suspended_at, a.language, a.senders, a.free_quota, a.credits, a.allowed_countries, a.allows_premium_rate,
       case when p.mode = 'live' then a.trial_countries end as trial_countries, a.breaker_unverified_percent,
       a.units_per_day, a.units_per_month, a.units_on, a.units_of_day, a.units_of_month,
       coalesce(a.rate_per_minute, v_settings.account_rate_per_minute) as account_quota, a.sends_created as account_total,
@@ -1265,7 +1265,7 @@ begin
       ) g
     ) b on true
     left join lateral (
-      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from open_codes(u.account_id, u.recipient_keys) c
+      select max(c.guess_cost) as guess_cost, sum(c.points)::integer as points from active_codes(u.account_id, u.recipient_keys) c
     ) o on p.mode = 'live'
     where u.application_id = any (v_locked)
     order by u.account_id, u.application_id, u.ordinal
@@ -1308,7 +1308,7 @@ begin
       continue;
     end if;
 
-    cause := recipient_refusal(w.country, w.is_costly, w.allowed_countries, w.allows_costly, w.trial_countries);
+    cause := recipient_refusal(w.country, w.is_premium_rate, w.allowed_countries, w.allows_premium_rate, w.trial_countries);
     if cause is not null then
       outcome := 'recipient_refused';
       return next;
@@ -1370,7 +1370,7 @@ begin
         when closed_until(application_window) then 'application_rate'
         when closed_until(recipient_window) then 'recipient_rate'
         when v_wrong_at then 'wrong_guesses'
-        when v_codes_at then 'open_codes'
+        when v_codes_at then 'active_codes'
         when v_breaker_at then 'breaker'
         when v_month_at then 'month_ceiling'
         when v_day_at then 'day_ceiling'
@@ -1394,9 +1394,9 @@ begin
         v_open_points := v_open_points || 5 * w.guess_cost;
         v_trial_new := v_trial_new + (w.trial_countries is not null)::integer;
         if w.senders = 'shared' then
-          v_shared_taken := coalesce(v_shared_taken, slots_are_taken('shared', null, null));
+          v_shared_taken := coalesce(v_shared_taken, permits_are_taken('shared', null, null));
         else
-          v_own_taken := coalesce(v_own_taken, slots_are_taken(w.senders, w.account_id, w.application_id));
+          v_own_taken := coalesce(v_own_taken, permits_are_taken(w.senders, w.account_id, w.application_id));
         end if;
       end if;
       created := (
@@ -1417,26 +1417,26 @@ begin
 end
 $$;
 
-create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
-returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
+create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_horizon interval)
+returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
 -- One plan for each connection: planning takes longer than the choice of a sender.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   v_senders permit_source[];
-  v_blocks active_stop[];
+  v_blocks active_block[];
   v_holds active_holds := active_holds();
   v_position integer;
   w record;
 begin
   -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order.
-  perform from stops t where t.until is not null and (t.failures > 0 or t.proven_at > p_now - interval '1 minute')
+  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
-  v_blocks := array(select b from active_stops(p_now) b);
+  v_blocks := array(select b from active_blocks(p_now) b);
   v_senders := array(
     select (r.id, r.number, r.business_account_id, r.account_id, r.application_ids, p.spacing,
       greatest(s.free_at, p_now - p.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
-    from senders r left join send_slots s on s.sender_id = r.id
+    from senders r left join sender_permits s on s.sender_id = r.id
     cross join lateral (select ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing) p
     where r.removed_at is null and (r.account_id is null or r.account_id in (select w.account_id from sends w where w.id = any (p_ids)))
   );
@@ -1446,13 +1446,13 @@ begin
     from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id join accounts c on c.id = s.account_id
     where not is_held(v_holds, s.account_id, s.country) order by p.ordinal
   loop
-    select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, slot_at
+    select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, permit_at
     from unnest(v_senders) with ordinality
       as a (sender_id, number, business_account_id, account_id, application_ids, spacing, free_at, taken, position)
     cross join lateral (
       select greatest(p_now, a.free_at + a.taken * a.spacing, case when cardinality(v_blocks) > 0 then (
         select max(b.opens_at) from unnest(v_blocks) b
-        where b.subject = stop_subject(b.scope, a.sender_id, a.business_account_id) and b.only_for in ('', w.country, w.locale)
+        where b.subject = block_subject(b.scope, a.sender_id, a.business_account_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
     ) t
     where t.at <= p_now + p_horizon and may_serve(a.account_id, a.application_ids, w.senders, w.account_id, w.application_id)
@@ -1462,14 +1462,14 @@ begin
 
     v_senders[v_position].taken := v_senders[v_position].taken + 1;
     if cardinality(v_blocks) > 0 then
-      update stops t set free_at = slot_at + b.spacing from unnest(v_blocks) b
+      update sender_blocks t set free_at = permit_at + b.spacing from unnest(v_blocks) b
       where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
-        and b.subject = stop_subject(b.scope, sender_id, v_senders[v_position].business_account_id) and b.only_for in ('', w.country, w.locale);
-      v_blocks := array(select b from active_stops(p_now) b);
+        and b.subject = block_subject(b.scope, sender_id, v_senders[v_position].business_account_id) and b.only_for in ('', w.country, w.locale);
+      v_blocks := array(select b from active_blocks(p_now) b);
     end if;
   end loop;
 
-  insert into send_slots as s (sender_id, free_at)
+  insert into sender_permits as s (sender_id, free_at)
     select a.sender_id, a.free_at + a.taken * a.spacing from unnest(v_senders) a where a.taken > 0
     on conflict (sender_id) do update set free_at = excluded.free_at;
 end
@@ -1630,7 +1630,7 @@ create table invitations (
 create table event_webhooks (
   account_id uuid primary key references accounts,
   url text not null check (length(url) <= 2000),
-  sealed_secret bytea not null,
+  encrypted_secret bytea not null,
   created_at timestamptz(3) not null default clock_timestamp(),
   gone_at timestamptz(3)
 );
@@ -1645,7 +1645,7 @@ create table outbox (
   language text check (language in ('pt-BR', 'en')),
   kind text not null,
   facts jsonb not null default '{}',
-  sealed_link bytea,
+  encrypted_link bytea,
   created_at timestamptz(3) not null default clock_timestamp(),
   due_at timestamptz(3) default clock_timestamp(),
   gives_up_at timestamptz(3) not null,
@@ -1656,10 +1656,10 @@ create table outbox (
   outcome text check (outcome in ('sent', 'given_up')),
   unique (event, recipient),
   constraint outbox_is_mail_or_event check (case when account_id is null then language is not null
-    else recipient = account_id::text and language is null and sealed_link is null end),
+    else recipient = account_id::text and language is null and encrypted_link is null end),
   -- What a mail said is gone with it. An event may be sent again.
   constraint outbox_end_check check (case when outcome is null then due_at is not null and ended_at is null
-    else due_at is null and ended_at is not null and sealed_link is null and (facts = '{}' or account_id is not null) end)
+    else due_at is null and ended_at is not null and encrypted_link is null and (facts = '{}' or account_id is not null) end)
 );
 create index outbox_due on outbox (due_at) where due_at is not null;
 create index outbox_ended on outbox (ended_at) where ended_at is not null;

@@ -49,11 +49,11 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
 
   'due-while-delivering': ['waiting, and never due', ({ waiting }) => (waiting.dueAt = null)],
   'nothing-is-left': ['queued, overdue', ({ waiting }) => (waiting.dueAt = at(5))],
-  'settled-code-does-not-wait': ['it waits', ({ waiting }) => (waiting.lockedAt = at(5))],
+  'finished-code-does-not-wait': ['it waits', ({ waiting }) => (waiting.lockedAt = at(5))],
   'failed-says-why': ['reason null', ({ failed }) => (failed.failureReason = null)],
-  'sealed-code-while-needed': [
-    'live delivered with its sealed code',
-    ({ locked }) => (locked.hasSealedCode = true),
+  'encrypted-code-while-needed': [
+    'live delivered with its encrypted code',
+    ({ locked }) => (locked.hasEncryptedCode = true),
   ],
   'receipts-dealt-with': ['1 receipts were not applied', ({ rows }) => (rows.receiptsLeft = 1)],
 
@@ -120,7 +120,7 @@ const VIOLATIONS: Readonly<Record<string, [detail: string, plant: (run: Run) => 
     'an attempt began after the failure',
     ({ rows, failed }) => rows.attempts.push(attempt(failed, '2', 'retry', 5)),
   ],
-  'no-call-for-a-settled-code': [
+  'no-call-for-a-finished-code': [
     'an attempt began after the code was locked',
     ({ locked }) => (locked.lockedAt = at(2)),
   ],

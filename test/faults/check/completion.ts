@@ -19,14 +19,14 @@ export const COMPLETION: Invariants = {
     ];
   }),
   /** At the end of a run, every send is finished, or waits for a time or for a sender. */
-  'nothing-is-left': ofEachSend(({ row }, { settled, rows: { now } }) => {
-    if (!settled || !isDelivering(row)) return [];
+  'nothing-is-left': ofEachSend(({ row }, { finished, rows: { now } }) => {
+    if (!finished || !isDelivering(row)) return [];
     const { dueAt, mode, status } = row;
     if (mode === 'test') return [now - row.createdAt > OVERDUE_MS && `test, and still ${status}`];
     return [dueAt !== null && now - dueAt > OVERDUE_MS && `${status}, overdue since ${dueAt - now} ms`];
   }),
   /** A send whose code is verified or locked waits for no sender. */
-  'settled-code-does-not-wait': ofEachSend(({ row }) => [
+  'finished-code-does-not-wait': ofEachSend(({ row }) => [
     row.phase === 'waiting' &&
       (row.verifiedAt ?? row.lockedAt) !== null &&
       `${row.verification}, and it waits`,
@@ -43,20 +43,20 @@ export const COMPLETION: Invariants = {
     ];
   }),
   /**
-   * A live send has its sealed code until its message is delivered, its code settled or it has failed, and no longer. A test send
+   * A live send has its encrypted code until its message is delivered, its code finished or it has failed, and no longer. A test send
    * has none.
    */
-  'sealed-code-while-needed': ofEachSend(({ row }) => {
+  'encrypted-code-while-needed': ofEachSend(({ row }) => {
     const isNeeded = row.mode === 'live' && isDelivering(row);
     // A sent message may still turn out to be lost.
     const isAllowed =
       isNeeded || (row.mode === 'live' && row.status === 'sent' && row.verification === 'pending');
     return [
-      ((isNeeded && !row.hasSealedCode) || (row.hasSealedCode && !isAllowed)) &&
-        `${row.mode} ${row.status} ${row.hasSealedCode ? 'with' : 'without'} its sealed code`,
+      ((isNeeded && !row.hasEncryptedCode) || (row.hasEncryptedCode && !isAllowed)) &&
+        `${row.mode} ${row.status} ${row.hasEncryptedCode ? 'with' : 'without'} its encrypted code`,
     ];
   }),
   /** At the end of a run, every stored report has been applied. */
-  'receipts-dealt-with': ({ rows: { receiptsLeft }, settled }) =>
-    settled && receiptsLeft > 0 ? [`${receiptsLeft} receipts were not applied`] : [],
+  'receipts-dealt-with': ({ rows: { receiptsLeft }, finished }) =>
+    finished && receiptsLeft > 0 ? [`${receiptsLeft} receipts were not applied`] : [],
 };

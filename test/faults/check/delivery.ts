@@ -52,11 +52,11 @@ export const DELIVERY: Invariants = {
    * No attempt begins after the code was verified or locked. A claim and the judgement of a guess are guarded by the row's
    * version: the later one has seen the other. The evidence has times in whole milliseconds.
    */
-  'no-call-for-a-settled-code': ofEachSend(({ row, attempts }) => {
-    const settledAt = row.verifiedAt ?? row.lockedAt;
+  'no-call-for-a-finished-code': ofEachSend(({ row, attempts }) => {
+    const finishedAt = row.verifiedAt ?? row.lockedAt;
     return [
-      settledAt !== null &&
-        attempts.some(({ startedAt }) => startedAt > settledAt + 1) &&
+      finishedAt !== null &&
+        attempts.some(({ startedAt }) => startedAt > finishedAt + 1) &&
         `an attempt began after the code was ${row.verification}`,
     ];
   }),
@@ -85,9 +85,9 @@ export const DELIVERY: Invariants = {
    * Every report of the provider that was answered with 200 shows in the send: in its status and in the time of each step. After our 200
    * the provider never repeats a report, so none of them may be missing.
    */
-  'receipts-count': ofEachSend(({ row, messages, attempts }, { settled, provider }) => {
+  'receipts-count': ofEachSend(({ row, messages, attempts }, { finished, provider }) => {
     const { status } = row;
-    if (!settled || provider.webhooksUnanswered > 0 || status === 'failed') return [];
+    if (!finished || provider.webhooksUnanswered > 0 || status === 'failed') return [];
     const reached = RANK[status as keyof typeof RANK];
     const times = { sent: row.sentAt, delivered: row.deliveredAt, read: row.readAt };
     return messages.flatMap(({ sentAt, deliveredAt, readAt, failedAt, opaque }) => [
@@ -108,14 +108,14 @@ export const DELIVERY: Invariants = {
    * A send has failed if the provider reported the failure, and no delivery, of all its messages, unless a right code proved before that
    * one had arrived.
    */
-  'reported-failure-counts': ofEachSend((send, { settled }) => {
+  'reported-failure-counts': ofEachSend((send, { finished }) => {
     const { row, messages } = send;
     const isDead =
       messages.length > 0 &&
       messages.every(
         ({ failedAt, deliveredAt, readAt }) => failedAt !== null && deliveredAt === null && readAt === null,
       );
-    const isOver = settled && row.status === 'sent' && !isDelivering(row) && row.verification !== 'verified';
+    const isOver = finished && row.status === 'sent' && !isDelivering(row) && row.verification !== 'verified';
     return [isOver && isDead && 'sent, and every message has failed'];
   }),
 };

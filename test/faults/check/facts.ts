@@ -98,10 +98,10 @@ function observationOf({ startedAt, endedAt, reply }: Evidence['history'][number
 /** Identifies an application's idempotency key, which is ASCII in these runs. */
 export const keyName = (applicationId: string, key: string): string => `${applicationId} ${key}`;
 
-export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+export function groupBy<T>(items: readonly T[], getKey: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const key = keyOf(item);
+    const key = getKey(item);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [item]);
     else group.push(item);

@@ -18,7 +18,7 @@ function sendRow(id: string, recipient: string, change: Partial<SendRow>): SendR
     mode: 'live',
     chargedFrom: 'credit',
     idempotencyKey: null,
-    hasSealedCode: false,
+    hasEncryptedCode: false,
     dueAt: null,
     status: 'delivered',
     phase: 'done',
@@ -176,7 +176,7 @@ export function goodRun() {
   const waiting = sendRow('waiting', '+5511900000004', {
     status: 'queued',
     phase: 'waiting',
-    hasSealedCode: true,
+    hasEncryptedCode: true,
     dueAt: at(20),
     attempts: 0,
     attemptNumber: 0,
@@ -279,7 +279,7 @@ export function goodRun() {
     provider: { requests, messages, webhooksUnanswered: 0 },
     attemptsMax: 5,
     clockStart: CLOCK_START,
-    settled: true,
+    finished: true,
     entry,
   };
 }

@@ -2,7 +2,7 @@ import type { SimulatorControl, TestDatabase } from '@onecode/testing';
 import type { Evidence, Rows } from '../evidence.js';
 
 /** Where the evidence comes from. */
-export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'settled'> {
+export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'finished'> {
   database: Pick<TestDatabase, 'sql'>;
   simulator: SimulatorControl;
   /** The run's own clock, which the history uses. */
@@ -14,7 +14,7 @@ export interface Sources extends Pick<Evidence, 'history' | 'attemptsMax' | 'set
  * @throws when the provider's log is incomplete: KEEP_MESSAGES must exceed the run's messages
  */
 export async function readEvidence(sources: Sources): Promise<Evidence> {
-  const { database, simulator, history, attemptsMax, settled, now } = sources;
+  const { database, simulator, history, attemptsMax, finished, now } = sources;
   // The provider first: what it reports meanwhile is then in the rows.
   const [messages, requests, webhooksUnanswered] = await Promise.all([
     simulator.messages(),
@@ -27,7 +27,7 @@ export async function readEvidence(sources: Sources): Promise<Evidence> {
   return {
     history,
     attemptsMax,
-    settled,
+    finished,
     rows,
     provider: { messages, requests, webhooksUnanswered },
     clockStart: await readClockStart(database, now),
@@ -42,7 +42,7 @@ async function readRows(database: Sources['database']): Promise<Rows> {
        'accounts', array(select to_json(a) from (select id, free_quota, credits from accounts) a),
        'sends', array(select to_json(s) from (
          select id, account_id, application_id, mode, encode(idempotency_key, 'hex') as idempotency_key, recipient, charged_from,
-           sealed_code is not null as has_sealed_code, status, phase, verification, wrong_guesses, attempts, attempt_number,
+           encrypted_code is not null as has_encrypted_code, status, phase, verification, wrong_guesses, attempts, attempt_number,
            claimed_until is not null as is_claimed, due_at, created_at, expires_at, sent_at, delivered_at, read_at, verified_at, locked_at, failed_at, failure_reason
          from sends order by created_at, id) s),
        'attempts', array(select to_json(a) from (

@@ -143,7 +143,7 @@ export class FaultCluster {
 
   #startApps({ appSecret, verifyToken }: { appSecret: string; verifyToken: string }): void {
     const common = {
-      SECRET_KEY: keyOf(TEST_SECRET_KEY),
+      SECRET_KEY: encodeCurrentKey(TEST_SECRET_KEY),
       METRICS_PORT: '0',
       DELIVERY_ATTEMPTS: String(DELIVERY_ATTEMPTS),
     };
@@ -156,7 +156,7 @@ export class FaultCluster {
           REDIS_URL: proxies.apiRedis[n]!.url,
           PORT: '0',
           BASE_URL: 'http://127.0.0.1:3000',
-          CODE_PEPPER: keyOf(TEST_PEPPER),
+          CODE_PEPPER: encodeCurrentKey(TEST_PEPPER),
           WHATSAPP_APP_SECRET: appSecret,
           WHATSAPP_VERIFY_TOKEN: verifyToken,
         }),
@@ -283,7 +283,8 @@ const isOutage = (kind: string): boolean => OUTAGES.some((pattern) => pattern.te
 
 const urlOf = ({ url }: TcpProxy): string => url.replace(/\/$/, '');
 
-const keyOf = (keyring: Keyring): string => (keyring.keys.get(keyring.current) as Buffer).toString('base64');
+const encodeCurrentKey = (keyring: Keyring): string =>
+  (keyring.keys.get(keyring.current) as Buffer).toString('base64');
 
 /** A process without fault settings loads nothing of the suite. */
 function environmentOf({ crashPoints, clockOffsetMs, poolerUrl }: FaultSettings): Record<string, string> {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import {
   bodyHashes,
+  encrypt,
   generateCode,
   guessCost,
   hashCode,
@@ -9,7 +10,6 @@ import {
   Problem,
   RECIPIENT_REFUSALS,
   recipientKeys,
-  seal,
   TEST_CODE,
   type Send,
 } from '@onecode/domain';
@@ -62,10 +62,10 @@ export function createSendRoute({
         recipient: recipient.e164,
         recipientKeys: recipientKeys(config.NUMBER_PEPPER, recipient.canonical),
         country: recipient.country,
-        isCostly: recipient.isCostly,
+        isPremiumRate: recipient.isPremiumRate,
         locale,
         codeHash: hashCode(config.CODE_PEPPER, id, code),
-        sealedCode: caller.mode === 'live' ? seal(config.SECRET_KEY, id, code) : null,
+        encryptedCode: caller.mode === 'live' ? encrypt(config.SECRET_KEY, id, code) : null,
         guessCost: guessCost(code),
         requestId: requestIdOf(request),
         traceparent: traceparentOf(span) ?? parseTraceparent(request.headers['traceparent']),

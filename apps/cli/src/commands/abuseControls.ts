@@ -1,7 +1,7 @@
 import type { BreakerRule, PhoneRecipient } from '@onecode/domain';
 import {
-  allowCostly,
   allowCountries,
+  allowPremiumRate,
   CEILING_BOUNDS,
   resetBreaker,
   setBreaker,
@@ -22,10 +22,10 @@ const MIN_SENDS_INITIAL = 50;
 
 export const abuseControlsRow = (controls: AbuseControls): Row => ({
   allowed_countries: controls.allowedCountries ?? 'all',
-  ...fieldsOf(controls, 'allowsCostly', 'unitsPerDay', 'unitsPerMonth', 'unitsToday', 'unitsThisMonth'),
+  ...fieldsOf(controls, 'allowsPremiumRate', 'unitsPerDay', 'unitsPerMonth', 'unitsToday', 'unitsThisMonth'),
   breaker_unverified_percent: controls.breaker?.unverifiedPercent ?? null,
   breaker_min_sends: controls.breaker?.minSends ?? null,
-  ...fieldsOf(controls, 'stoppedCountries', 'stoppedUntil', 'refusedRecipients'),
+  ...fieldsOf(controls, 'blockedCountries', 'blockedUntil', 'refusedRecipients'),
 });
 
 interface Breaker {
@@ -77,11 +77,13 @@ export function addAbuseControlCommands(one: AddCommand): void {
       print(command, { id: accountId, ...abuseControlsRow(controls) });
     });
 
-  one('costly', 'let an account send to satellite and premium-rate numbers, or refuse them')
+  one('premium-rate', 'let an account send to satellite and premium-rate numbers, or refuse them')
     .argument('<value>', 'on or off', oneOf('the value', ['on', 'off']))
-    .addHelpText('after', example('account costly ID off'))
+    .addHelpText('after', example('account premium-rate ID off'))
     .action(async (accountId: string, value: 'on' | 'off', _options: object, command: Command) => {
-      const controls = await changed('account', (...by) => allowCostly(...by, accountId, value === 'on'));
+      const controls = await changed('account', (...by) =>
+        allowPremiumRate(...by, accountId, value === 'on'),
+      );
       print(command, { id: accountId, ...abuseControlsRow(controls) });
     });
 
@@ -103,7 +105,7 @@ export function addAbuseControlCommands(one: AddCommand): void {
 
   one(
     'breaker',
-    'stop an account from sending to countries where its codes are not verified, for an hour at a time',
+    'block an account from sending to countries where its codes are not verified, for an hour at a time',
   )
     .option(
       '--unverified-percent <number>',

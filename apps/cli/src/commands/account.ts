@@ -26,12 +26,12 @@ import { addAbuseControlCommands, abuseControlsRow } from './abuseControls.js';
 
 const UNITS_MAX = 1_000_000_000;
 
-const rowOf = (account: Account): Row =>
+const formatAccount = (account: Account): Row =>
   fieldsOf(account, 'id', 'name', 'language', 'freeQuota', 'credits', 'ratePerMinute');
 
 /** An account with what keeps it from being used. */
 const suspensionRow = (account: Account): Row => ({
-  ...rowOf(account),
+  ...formatAccount(account),
   ...fieldsOf(account, 'suspendedAt', 'suspensionReason'),
 });
 
@@ -88,7 +88,7 @@ export function addAccountCommands(program: Command): void {
       const made = await changed('account', (...by) =>
         createAccount(...by, { freeQuota: null, ratePerMinute: null, ...options }),
       );
-      print(command, rowOf(made));
+      print(command, formatAccount(made));
     });
 
   one('show', 'show an account, what it has left, and its abuse controls')
@@ -105,7 +105,7 @@ export function addAccountCommands(program: Command): void {
       print(command, {
         ...suspensionRow(known),
         ...fieldsOf(known, 'senders', 'trialCountries'),
-        lapsing: balance?.lapsing.map((lapse) => fieldsOf(lapse, 'at', 'units')) ?? [],
+        expiring: balance?.expiring.map((expiry) => fieldsOf(expiry, 'at', 'units')) ?? [],
         ...(abuseControls && abuseControlsRow(abuseControls)),
       });
     });
@@ -120,7 +120,7 @@ export function addAccountCommands(program: Command): void {
     .option('--reference <text>', "what the books call it, such as an invoice's number", text('--reference'))
     .option(
       '--last-day <date>',
-      'the last day (UTC) on which they can be used, as 2027-01-31: what is left of them then lapses',
+      'the last day (UTC) on which they can be used, as 2027-01-31: what is left of them then expires',
       lastDay('--last-day'),
     )
     .option('--grant-id <id>', 'of a grant that was not answered: it is given once', id('--grant-id'))
@@ -145,7 +145,7 @@ export function addAccountCommands(program: Command): void {
           throw new UserError(`${error.message}: to grant once, run it again with --grant-id ${grantId}`);
         throw error;
       });
-      print(command, rowOf(credited));
+      print(command, formatAccount(credited));
     });
 
   one('rate', 'change how many sends an account may create in a minute')
@@ -158,7 +158,7 @@ export function addAccountCommands(program: Command): void {
     .action(async (accountId: string, rate: number | 'default', _options: object, command: Command) => {
       const ratePerMinute = rate === 'default' ? null : rate;
       const account = await changed('account', (...by) => changeAccount(...by, accountId, { ratePerMinute }));
-      print(command, rowOf(account));
+      print(command, formatAccount(account));
     });
 
   one('senders', 'choose the senders of an account')
@@ -169,7 +169,7 @@ export function addAccountCommands(program: Command): void {
     )
     .action(async (accountId: string, senders: SenderPolicy, _options: object, command: Command) => {
       const account = await changed('account', (...by) => changeAccount(...by, accountId, { senders }));
-      print(command, { ...rowOf(account), senders });
+      print(command, { ...formatAccount(account), senders });
     });
 
   addAbuseControlCommands(one);

@@ -20,11 +20,12 @@ const LIMIT_BOUNDS = { min: 1, max: 1_000_000 };
 const PER_MINUTE_INITIAL = 60;
 const PER_RECIPIENT_HOUR_INITIAL = 5;
 
-const rowOf = (application: Application): Row => fieldsOf(application, 'id', 'accountId', 'name', 'mode');
+const formatApplication = (application: Application): Row =>
+  fieldsOf(application, 'id', 'accountId', 'name', 'mode');
 
 /** An application with its limits, of which null is off. */
 const limitsRow = (application: Application): Row => ({
-  ...rowOf(application),
+  ...formatApplication(application),
   ...fieldsOf(application, 'perMinute', 'perRecipientHour', 'identityCheck'),
 });
 
@@ -56,7 +57,7 @@ export function addApplicationCommands(program: Command): void {
     .action(async (options: { account: string; name: string; mode: Mode }, command: Command) => {
       const { account: accountId, name, mode } = options;
       const made = await changed('account', (...by) => createApplication(...by, { accountId, name, mode }));
-      print(command, rowOf(made));
+      print(command, formatApplication(made));
     });
 
   one('show', 'show an application and its limits')

@@ -4,7 +4,7 @@ import { commandGroup, id, LIST_LIMIT } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { example, fieldsOf, print, type Row } from '../output.js';
 
-const rowOf = (entry: AuditEntry): Row => ({
+const formatEntry = (entry: AuditEntry): Row => ({
   ...fieldsOf(entry, 'id', 'at'),
   actor_kind: entry.actor.kind,
   actor_id: entry.actor.id,
@@ -26,6 +26,6 @@ export function addAuditCommands(program: Command): void {
     .action(async ({ account, limit }: { account?: string; limit: number }, command: Command) => {
       const filter = { limit, ...(account !== undefined && { accountId: account }) };
       const entries = await withDatabase((database) => listAuditEntries(database, filter));
-      print(command, entries.map(rowOf));
+      print(command, entries.map(formatEntry));
     });
 }

@@ -16,7 +16,7 @@ import { example, fieldsOf, print, type Row } from '../output.js';
 const DAYS = { min: 1, max: 366 };
 const DAYS_INITIAL = 30;
 
-const rowOf = (cost: MessageCost): Row => ({
+const formatCost = (cost: MessageCost): Row => ({
   ...fieldsOf(cost, 'day', 'country', 'category', 'type', 'billable', 'pricingModel', 'accountId'),
   ...fieldsOf(cost, 'messages', 'freeSends', 'credits'),
 });
@@ -65,7 +65,7 @@ export function addCostCommands(program: Command): void {
     .addHelpText('after', example('cost list --days 7 --json'))
     .action(async ({ days }: { days: number }, command: Command) => {
       const costs = await withDatabase((database) => listMessageCosts(database, days));
-      print(command, costs.map(rowOf));
+      print(command, costs.map(formatCost));
     });
 
   add(

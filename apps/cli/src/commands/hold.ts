@@ -10,7 +10,7 @@ import { example, fieldsOf, print, type Row } from '../output.js';
 
 const KINDS = ['live', 'country', 'account'] as const;
 
-const rowOf = (one: Hold): Row => ({
+const formatHold = (one: Hold): Row => ({
   kind: one.kind,
   target: one.target === '' ? null : one.target,
   ...fieldsOf(one, 'reason', 'since', 'setBy'),
@@ -56,7 +56,10 @@ export function addHoldCommands(program: Command): void {
         command: Command,
       ) => {
         const target = targetOf(kind, typed);
-        print(command, rowOf(await changed('account', (...by) => placeHold(...by, { ...target, reason }))));
+        print(
+          command,
+          formatHold(await changed('account', (...by) => placeHold(...by, { ...target, reason }))),
+        );
       },
     );
 
@@ -69,13 +72,13 @@ export function addHoldCommands(program: Command): void {
         const target = targetOf(kind, typed);
         const released = await withDatabase((database) => releaseHold(database, actor(), target));
         if (released === null) throw new UserError('there is no such hold');
-        print(command, rowOf(released));
+        print(command, formatHold(released));
       },
     );
 
   add('list', 'list all holds, oldest first')
     .addHelpText('after', example('hold list --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, (await withDatabase(listHolds)).map(rowOf));
+      print(command, (await withDatabase(listHolds)).map(formatHold));
     });
 }

@@ -11,7 +11,7 @@ import { changed, withDatabase } from '../database.js';
 import { found, UsageError } from '../errors.js';
 import { example, fieldsOf, print, type Row } from '../output.js';
 
-const rowOf = (key: ApiKey): Row =>
+const formatKey = (key: ApiKey): Row =>
   fieldsOf(key, 'id', 'applicationId', 'mode', 'hint', 'createdAt', 'revokedAt', 'expiresAt');
 
 export function addKeyCommands(program: Command): void {
@@ -31,7 +31,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>', "the key's id", id("the key's id"))
     .addHelpText('after', example('key revoke ID'))
     .action(async (keyId: string, _options: object, command: Command) => {
-      print(command, rowOf(await changed('key', (...by) => revokeApiKey(...by, keyId))));
+      print(command, formatKey(await changed('key', (...by) => revokeApiKey(...by, keyId))));
     });
 
   add('list', "list an application's keys, or those that end so, oldest first")
@@ -44,6 +44,6 @@ export function addKeyCommands(program: Command): void {
       const keys = await withDatabase((database) =>
         hint === undefined ? listApiKeys(database, application!) : listKeysEnding(database, hint),
       );
-      print(command, found('application', keys).map(rowOf));
+      print(command, found('application', keys).map(formatKey));
     });
 }

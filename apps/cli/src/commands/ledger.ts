@@ -25,12 +25,12 @@ export function addLedgerCommands(program: Command): void {
       const { faults, ...counts } = await withDatabase((database) => verifyLedger(database, FAULTS_MAX), {
         timeouts: TIMEOUTS,
       });
-      print(command, { ...counts, faults: faults.map(rowOf) }, { absent: 'none', apart: 'faults' });
+      print(command, { ...counts, faults: faults.map(formatFault) }, { absent: 'none', apart: 'faults' });
       if (faults.length > 0) throw new NotOk();
     });
 }
 
-const rowOf = (fault: LedgerFault): Row =>
+const formatFault = (fault: LedgerFault): Row =>
   'sendId' in fault
     ? {
         ...fieldsOf(fault, 'accountId', 'sendId', 'reserved', 'returned', 'reclaimed'),

@@ -31,7 +31,7 @@ export function addRecipientCommands(program: Command): void {
       print(command, { ...kept }, { apart: 'sends' });
     });
 
-  about(add('erase', 'end its open codes, and mask the number for ever'))
+  about(add('erase', 'end its active codes, and mask the number for ever'))
     .requiredOption('--reason <text>', 'what the audit log says, without the number', text('--reason'))
     .addHelpText('after', example('recipient erase --to +5511987654321 --reason "Request 17"'))
     .action(async ({ to, account, reason }: Options & { reason: string }, command: Command) => {

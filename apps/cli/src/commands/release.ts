@@ -4,7 +4,7 @@ import { commandGroup } from '../arguments.js';
 import { withDatabase } from '../database.js';
 import { example, fieldsOf, print, type Row } from '../output.js';
 
-const rowOf = (one: ProcessSummary): Row => ({
+const formatProcess = (one: ProcessSummary): Row => ({
   kind: one.kind,
   release: one.release.split('+')[0]!,
   commit: one.release.split('+')[1] ?? null,
@@ -24,6 +24,6 @@ export function addReleaseCommands(program: Command): void {
   add('list', 'list the processes of the last hour, those that run first')
     .addHelpText('after', example('release list --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, (await withDatabase(listProcesses)).map(rowOf));
+      print(command, (await withDatabase(listProcesses)).map(formatProcess));
     });
 }

@@ -13,7 +13,7 @@ interface Options {
   limit: number;
 }
 
-const rowOf = (request: ListedRefusedRequest): Row => ({
+const formatRequest = (request: ListedRefusedRequest): Row => ({
   at: request.refusedAt,
   ...fieldsOf(request, 'requestId', 'route', 'status', 'code', 'detail', 'fields', 'count', 'applicationId'),
   application: request.applicationName,
@@ -44,6 +44,8 @@ export function addRequestCommands(program: Command): void {
         };
       });
       const note = reasons.map(({ count, code, detail }) => `${count} × ${code}: ${detail}`).join('\n');
-      print(command, requests.map(rowOf), { note: note === '' ? undefined : `Refused in 14 days:\n${note}` });
+      print(command, requests.map(formatRequest), {
+        note: note === '' ? undefined : `Refused in 14 days:\n${note}`,
+      });
     });
 }

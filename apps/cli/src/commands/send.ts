@@ -17,7 +17,7 @@ import { UserError } from '../errors.js';
 import { example, fieldsOf, print, type Row } from '../output.js';
 
 /** What staff may see of a send: whose it is, but neither its recipient nor its code. @param holds those that stop it */
-function rowOf(send: SendDetails, account: { id: string; name: string }, holds: readonly Hold[]): Row {
+function formatSend(send: SendDetails, account: { id: string; name: string }, holds: readonly Hold[]): Row {
   const wait = deliveryWait(send, holds.length > 0);
   return {
     id: send.id,
@@ -77,7 +77,7 @@ export function addSendCommands(program: Command): void {
         await logRead(database, actor(), { action: 'send.read', accountId: account.id, subject: sendId });
         const holds = send.mode === 'live' && send.dueAt !== null ? await listHolds(database) : [];
         const matching = holds.filter((hold) => holdMatches(hold, { ...send, accountId: account.id }));
-        return rowOf(send, account, matching);
+        return formatSend(send, account, matching);
       });
       print(command, row, { apart: 'timeline' });
     });

@@ -61,7 +61,7 @@ export function addSenderCommands(program: Command): void {
   const add = commandGroup(program, 'sender', 'WhatsApp numbers that codes are sent from', 'sender list');
   const one = commandsOn(add, 'sender');
 
-  add('add', 'add a sender; its token is stored sealed with SECRET_KEY')
+  add('add', 'add a sender; its token is stored encrypted with SECRET_KEY')
     .requiredOption(
       '--phone-number-id <id>',
       "the provider's id of the number",

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { preflight, senderState, standingStop, type PreflightResult } from '@onecode/domain';
+import { preflight, senderState, standingBlock, type PreflightResult } from '@onecode/domain';
 import { findAccount, readSettings } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 import { countWorkers } from '@onecode/store/operations';
@@ -25,15 +25,15 @@ export async function findSender(database: Database, senderId: string): Promise<
 
 export function senderRow(sender: Sender) {
   const now = new Date();
-  const stop = standingStop(sender.stops, now);
+  const block = standingBlock(sender.blocks, now);
   return {
     ...fieldsOf(sender, 'id', 'accountId', 'applicationIds', 'phoneNumberId', 'number', 'template'),
     english: sender.englishTemplateLanguage,
     throughput: sender.throughput,
-    state: senderState(sender.stops, now),
-    paused_until: stop?.until ?? null,
-    pause_reason: stop?.reason ?? null,
-    faults: sender.stops.reduce(
+    state: senderState(sender.blocks, now),
+    paused_until: block?.until ?? null,
+    pause_reason: block?.reason ?? null,
+    faults: sender.blocks.reduce(
       (most, { cause, failures }) => (cause === 'fault' ? Math.max(most, failures) : most),
       0,
     ),

@@ -1,6 +1,6 @@
 import { parseKeyring } from '@onecode/domain';
 import { readConfig, secret, variable } from '@onecode/runtime/config';
-import { resealTokens, setAppSecret, setSenderToken } from '@onecode/store/senders';
+import { reencryptTokens, setAppSecret, setSenderToken } from '@onecode/store/senders';
 import { verifyTokenOf } from '@onecode/whatsapp';
 import type { Command } from 'commander';
 import { actor } from '../actor.js';
@@ -11,7 +11,7 @@ import { found, NotOk, UserError } from '../errors.js';
 import { example, fieldsOf, print } from '../output.js';
 import { checkToken, findSender } from './senderCheck.js';
 
-/** The variables of a command that seals or opens tokens. */
+/** The variables of a command that encrypts or decrypts tokens. */
 export const readKeyConfig = () =>
   readConfig(environment(), { DATABASE_URL, SECRET_KEY: secret(variable(parseKeyring)) });
 
@@ -27,7 +27,7 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
     )
     .addHelpText(
       'after',
-      `\nIt is stored sealed with SECRET_KEY. A running worker asks the provider.\n${example('sender token ID --token - < token.txt')}`,
+      `\nIt is stored encrypted with SECRET_KEY. A running worker asks the provider.\n${example('sender token ID --token - < token.txt')}`,
     )
     .action(async (senderId: string, options: { token: string }, command: Command) => {
       const config = readKeyConfig();
@@ -66,20 +66,25 @@ export function addSenderTokenCommands(add: AddCommand, one: AddCommand): void {
     });
 
   add(
-    'reseal',
-    "seal every sender's token and app secret, and the webhooks' secrets, with the key that stands first in SECRET_KEY",
+    'reencrypt',
+    "encrypt every sender's token and app secret, and the webhooks' secrets, with the key that stands first in SECRET_KEY",
   )
-    .addHelpText('after', example('sender reseal'))
+    .addHelpText('after', example('sender reencrypt'))
     .action(async (_options: object, command: Command) => {
       const config = readKeyConfig();
-      const resealed = await withDatabase((database) => resealTokens(database, actor(), config.SECRET_KEY));
-      const unreadable = resealed.some((one) => one.token === 'unreadable');
+      const reencrypted = await withDatabase((database) =>
+        reencryptTokens(database, actor(), config.SECRET_KEY),
+      );
+      const unreadable = reencrypted.some((one) => one.token === 'unreadable');
       print(
         command,
-        resealed.map((one) => ({ id: one.senderId, ...fieldsOf(one, 'phoneNumberId', 'number', 'token') })),
+        reencrypted.map((one) => ({
+          id: one.senderId,
+          ...fieldsOf(one, 'phoneNumberId', 'number', 'token'),
+        })),
         {
           note: unreadable
-            ? 'unreadable: the key that sealed it is not in SECRET_KEY; add the key, or set the token again.'
+            ? 'unreadable: the key that encrypted it is not in SECRET_KEY; add the key, or set the token again.'
             : undefined,
         },
       );

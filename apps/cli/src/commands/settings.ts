@@ -1,4 +1,4 @@
-import { footerSaysValidity } from '@onecode/domain';
+import { footerMatchesValidity } from '@onecode/domain';
 import {
   changeSetting,
   readSettings,
@@ -45,7 +45,7 @@ const INITIAL: Readonly<Record<OptionalSetting, number>> = {
   newAccountUnitsPerDay: 1_000,
 };
 
-const rowOf = (settings: Settings): Row =>
+const formatSettings = (settings: Settings): Row =>
   Object.fromEntries(NAMES.map((name) => [name, settings[FIELDS[name]]]));
 
 const isNumber = (name: SettingName): name is NumberName => name in NUMBERS;
@@ -80,7 +80,10 @@ export function addSettingsCommands(program: Command): void {
   add('get', 'show the settings')
     .addHelpText('after', example('settings get --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, rowOf(await withDatabase(readSettings)), { absent: 'off', areNamesTyped: true });
+      print(command, formatSettings(await withDatabase(readSettings)), {
+        absent: 'off',
+        areNamesTyped: true,
+      });
     });
 
   add('set', 'change a setting')
@@ -96,7 +99,7 @@ export function addSettingsCommands(program: Command): void {
         changed: await changeSetting(database, actor(), FIELDS[name], value),
         warnings: name === 'code_validity_seconds' ? await templateWarnings(database, Number(value)) : [],
       }));
-      print(command, rowOf(changed), {
+      print(command, formatSettings(changed), {
         absent: 'off',
         areNamesTyped: true,
         note:
@@ -118,7 +121,7 @@ async function templateWarnings(database: Database, validitySeconds: number): Pr
       const minutes = facts.codeExpirationMinutes?.value;
       const seconds = facts.ttlSeconds?.value;
       return [
-        ...(minutes !== undefined && !footerSaysValidity(minutes, validitySeconds)
+        ...(minutes !== undefined && !footerMatchesValidity(minutes, validitySeconds)
           ? [`${template} says ${minutes ?? 'no'} minutes in its footer`]
           : []),
         ...(typeof seconds === 'number' && seconds > validitySeconds

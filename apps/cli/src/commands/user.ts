@@ -46,7 +46,7 @@ const staffWord = (staff: StaffRole | null): StaffWord =>
 const LANGUAGES = ['pt-BR', 'en', 'browser'] as const;
 type Language = (typeof LANGUAGES)[number];
 
-const rowOf = (user: User): Row => ({
+const formatUser = (user: User): Row => ({
   ...fieldsOf(user, 'id', 'email', 'name'),
   language: user.language ?? 'browser',
   staff: staffWord(user.staff),
@@ -125,7 +125,7 @@ export function addUserCommands(program: Command): void {
   add('list', 'list everybody who can sign in')
     .addHelpText('after', example('user list --json'))
     .action(async (_options: object, command: Command) => {
-      print(command, (await withDatabase(listUsers)).map(rowOf));
+      print(command, (await withDatabase(listUsers)).map(formatUser));
     });
 
   of('show', 'show somebody who can sign in')
@@ -133,7 +133,7 @@ export function addUserCommands(program: Command): void {
     .action(async (email: string, _options: object, command: Command) => {
       const known = (await withDatabase(listUsers)).find((one) => one.email === email);
       if (known === undefined) throw new UserError(NOBODY);
-      print(command, rowOf(known));
+      print(command, formatUser(known));
     });
 
   of('password', 'give somebody a new password and end their sessions; one that is made is printed once')
@@ -166,7 +166,7 @@ export function addUserCommands(program: Command): void {
       if (changed.kind === 'not_promoted')
         throw new UserError('the role gives no new rights: user password sets a password');
       if (changed.kind === 'unconfirmed') throw new UserError(unconfirmedLine(changed.user));
-      print(command, { ...rowOf(changed.user), password: changed.password });
+      print(command, { ...formatUser(changed.user), password: changed.password });
     });
 
   of(

@@ -15,7 +15,7 @@ const signIn = (email: string, password = PASSWORD, address?: string): Promise<A
 const firstStep = async (email: string) => ({ cookie: cookieOf(await signIn(email)) });
 
 /** What the log says since some work began, oldest first. */
-async function toldOf(work: () => Promise<unknown>) {
+async function recordEntries(work: () => Promise<unknown>) {
   const newest = async (): Promise<bigint> =>
     BigInt((await listAuditEntries(server.db.database, { limit: 1 }))[0]?.id ?? 0);
   const before = await newest();
@@ -30,7 +30,7 @@ async function toldOf(work: () => Promise<unknown>) {
 describe('the audit log', () => {
   it('tells of a sign-in by password: whose, and from where', async () => {
     const ana = await person(server);
-    expect(await toldOf(() => signIn(ana.email, PASSWORD, '203.0.113.5'))).toEqual([
+    expect(await recordEntries(() => signIn(ana.email, PASSWORD, '203.0.113.5'))).toEqual([
       {
         action: 'user.sign_in',
         actor: ana.id,
@@ -42,7 +42,7 @@ describe('the audit log', () => {
 
   it('tells of a sign-in with a second factor once, when both steps were taken', async () => {
     const { who, uri, backupCodes } = await withTwoFactor(server);
-    const done = await toldOf(async () => {
+    const done = await recordEntries(async () => {
       await post('/two-factor/verify-totp', { code: codeOf(uri) }, await firstStep(who.email));
       const code = String(backupCodes[0]);
       await post('/two-factor/verify-backup-code', { code }, await firstStep(who.email));
@@ -55,7 +55,7 @@ describe('the audit log', () => {
 
   it('tells of a wrong password that somebody gave for a person, not that the person did it', async () => {
     const ana = await person(server);
-    const [entry, ...more] = await toldOf(() => signIn(ana.email, 'not the password', '203.0.113.6'));
+    const [entry, ...more] = await recordEntries(() => signIn(ana.email, 'not the password', '203.0.113.6'));
     expect(more).toEqual([]);
     expect(entry).toEqual({
       action: 'user.sign_in_failed',
@@ -69,7 +69,7 @@ describe('the audit log', () => {
     const { who, uri } = await withTwoFactor(server);
     const code = codeOf(uri);
     await post('/two-factor/verify-totp', { code }, await firstStep(who.email));
-    const failed = await toldOf(async () => {
+    const failed = await recordEntries(async () => {
       const pending = await firstStep(who.email);
       await post('/two-factor/verify-totp', { code: '000000' }, pending);
       await post('/two-factor/verify-backup-code', { code: 'abcde-fghij' }, pending);
@@ -84,7 +84,7 @@ describe('the audit log', () => {
 
   it('cannot be filled by guesses at one person: those that were not judged leave no entry', async () => {
     const ana = await person(server);
-    const failed = await toldOf(() =>
+    const failed = await recordEntries(() =>
       Promise.all(Array.from({ length: SIGN_IN_TRIES_MAX + 6 }, () => signIn(ana.email, 'not the password'))),
     );
     expect(failed).toHaveLength(SIGN_IN_TRIES_MAX);
@@ -92,7 +92,7 @@ describe('the audit log', () => {
   });
 
   it('tells of an address that nobody has once, when its tries are used up, and not what was typed', async () => {
-    const failed = await toldOf(async () => {
+    const failed = await recordEntries(async () => {
       for (let n = 0; n < SIGN_IN_TRIES_MAX + 2; n += 1) await signIn('secret-words@example.org', 'guess');
       for (let n = 0; n < 5; n += 1) await signIn(`invented-${n}@example.org`, 'guess');
     });
@@ -108,7 +108,9 @@ describe('the audit log', () => {
 
   it('tells of wrong passwords of somebody signed in', async () => {
     const ana = await person(server);
-    const failed = await toldOf(() => ana.post('/auth/two-factor/enable', { password: 'not the password' }));
+    const failed = await recordEntries(() =>
+      ana.post('/auth/two-factor/enable', { password: 'not the password' }),
+    );
     expect(failed).toMatchObject([
       { action: 'user.confirm_failed', actor: ana.id, details: { proof: 'password' } },
     ]);

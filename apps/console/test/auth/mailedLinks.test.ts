@@ -1,4 +1,4 @@
-import { unseal } from '@onecode/domain';
+import { decrypt } from '@onecode/domain';
 import { noteMailSender } from '@onecode/store/mails';
 import { buildAccount, TEST_SECRET_KEY } from '@onecode/testing';
 import { useConsole } from '../console.js';
@@ -38,11 +38,11 @@ const signUp = (email: string, more: object = {}): Promise<Answer> =>
 
 /** The links that wait in the outbox for this address, newest first. */
 async function linksTo(email: string): Promise<URL[]> {
-  const rows = await server.db.sql<{ id: string; sealed_link: Uint8Array }>(
-    'select id, sealed_link from outbox where recipient = $1 and sealed_link is not null order by created_at desc',
+  const rows = await server.db.sql<{ id: string; encrypted_link: Uint8Array }>(
+    'select id, encrypted_link from outbox where recipient = $1 and encrypted_link is not null order by created_at desc',
     [email],
   );
-  return rows.map(({ id, sealed_link: sealed }) => new URL(unseal(TEST_SECRET_KEY, id, sealed)));
+  return rows.map(({ id, encrypted_link: encrypted }) => new URL(decrypt(TEST_SECRET_KEY, id, encrypted)));
 }
 async function tokenTo(email: string): Promise<string> {
   const [link] = await linksTo(email);
@@ -290,7 +290,7 @@ describe('what a person wants to get', () => {
       mails: [
         { kind: 'low_balance', isWanted: true },
         { kind: 'breaker_tripped', isWanted: true },
-        { kind: 'sender_stopped', isWanted: true },
+        { kind: 'sender_blocked', isWanted: true },
       ],
     });
     expect((await operator.get('/profile/mails')).body.mails).toHaveLength(4);

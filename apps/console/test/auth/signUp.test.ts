@@ -204,7 +204,7 @@ describe('the first account', () => {
     expect((await ana.post('/accounts', wanted)).body).toEqual({ id, first: null });
   });
 
-  it('starts safe: on trial in the countries named then, with no costly numbers and a ceiling that outlast the trial', async () => {
+  it('starts safe: on trial in the countries named then, with no premium-rate numbers and a ceiling that outlast the trial', async () => {
     const ana = await person(server);
     const named = { name: 'Safe', language: 'en', countries: ['PT', 'BR', 'PT'] };
     const { id } = (await ana.post('/accounts', named)).body;
@@ -212,7 +212,7 @@ describe('the first account', () => {
     expect(await trial()).toEqual({ countries: ['BR', 'PT'], sendsPerDay: 20 });
     const safe = {
       allowedCountries: ['BR', 'PT'],
-      allowsCostly: false,
+      allowsPremiumRate: false,
       unitsPerDay: 1_000,
       unitsPerMonth: null,
     };
@@ -221,8 +221,8 @@ describe('the first account', () => {
 
     const { database } = server.db;
     const caller = await buildCaller(database, 'live', { id });
-    const cause = async (country: string, isCostly = false): Promise<unknown> => {
-      const end = await createSend(database, { ...newSend(caller), country, isCostly });
+    const cause = async (country: string, isPremiumRate = false): Promise<unknown> => {
+      const end = await createSend(database, { ...newSend(caller), country, isPremiumRate });
       return 'cause' in end ? end.cause : end.outcome;
     };
     const causes = async () => [await cause('US'), await cause('BR', true), await cause('BR')];

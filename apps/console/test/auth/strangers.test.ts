@@ -1,4 +1,4 @@
-import { unseal } from '@onecode/domain';
+import { decrypt } from '@onecode/domain';
 import { noteMailSender } from '@onecode/store/mails';
 import { listAuditEntries } from '@onecode/store/operations';
 import { setPassword, setStaffRole, type StaffRole } from '@onecode/store/users';
@@ -37,11 +37,11 @@ async function withMail(use: () => Promise<void>): Promise<void> {
 
 /** The token of the last link that was mailed to an address. */
 async function tokenTo(email: string): Promise<string> {
-  const [mail] = await server.db.sql<{ id: string; sealed_link: Uint8Array }>(
-    'select id, sealed_link from outbox where recipient = $1 and sealed_link is not null order by created_at desc',
+  const [mail] = await server.db.sql<{ id: string; encrypted_link: Uint8Array }>(
+    'select id, encrypted_link from outbox where recipient = $1 and encrypted_link is not null order by created_at desc',
     [email],
   );
-  return new URL(unseal(TEST_SECRET_KEY, mail!.id, mail!.sealed_link)).hash.slice(1);
+  return new URL(decrypt(TEST_SECRET_KEY, mail!.id, mail!.encrypted_link)).hash.slice(1);
 }
 
 /** A stranger who signed up with the address of another person, as is possible where no mail is sent. */

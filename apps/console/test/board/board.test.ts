@@ -301,7 +301,7 @@ describe('a job of a send', () => {
 });
 
 describe('what somebody sees of sends on the board', () => {
-  const told = async (who: TestPerson) =>
+  const readAudit = async (who: TestPerson) =>
     (await listAuditEntries(server.db.database, { limit: 100 }))
       .filter(({ actor, action }) => actor.id === who.id && action !== 'user.sign_in')
       .map(({ action, subject, accountId }) => [action, subject, accountId]);
@@ -313,11 +313,11 @@ describe('what somebody sees of sends on the board', () => {
     const ids = [await jobs.failedJob(sends[0]), await jobs.failedJob(sends[1])];
     for (let poll = 0; poll < 3; poll += 1)
       await ask(reader, 'GET', '/api/queues?activeQueue=deliver&status=failed');
-    expect(await told(reader)).toEqual([['board.read', 'jobs', null]]);
+    expect(await readAudit(reader)).toEqual([['board.read', 'jobs', null]]);
     for (let poll = 0; poll < 3; poll += 1) await ask(reader, 'GET', `/api/queues/deliver/${ids[0]}`);
     const unusual = `/api/Queues/%64eliver/${ids[1]!.replace(/./, (digit) => `%3${digit}`)}/`;
     expect((await ask(reader, 'GET', unusual)).text).toContain(sends[1]);
-    expect(await told(reader)).toEqual([
+    expect(await readAudit(reader)).toEqual([
       ['send.read', sends[1], caller.accountId],
       ['send.read', sends[0], caller.accountId],
       ['board.read', 'jobs', null],

@@ -2,11 +2,11 @@ import { newId } from '@onecode/store/client';
 import { placeHold } from '@onecode/store/holds';
 import { applyProviderReport, resumeSender } from '@onecode/store/senders';
 import {
+  blockSender,
   buildCaller,
   buildSend,
   buildSender,
   startTcpProxy,
-  stopSender,
   TEST_ACTOR,
   testRedisUrl,
   until,
@@ -66,7 +66,7 @@ describe('the health page’s statistics', () => {
     expect(view.states.held).toBe('degraded');
     expect(view.findings.map(({ name }) => name)).toContain('paused_by_operator');
     expect(view.queues?.[0]).toMatchObject({ name: 'deliver', isPaused: false, waiting: 1, failed: 1 });
-    expect(view.senders).toEqual([expect.objectContaining({ state: 'active', stops: [] })]);
+    expect(view.senders).toEqual([expect.objectContaining({ state: 'active', blocks: [] })]);
     expect(view.attempts).toHaveLength(30);
     expect(JSON.stringify(view)).not.toMatch(/5550783881|5511987654321/);
   });
@@ -82,11 +82,11 @@ describe('the health page’s statistics', () => {
     const low = { about: 'number', displayNumber: '15550783899', values: { quality: 'RED' } } as const;
     await applyProviderReport(database, '88', low, at);
     // A call that meets it as well does not hide it.
-    await stopSender(database, sender, { onlyFor: 'en', errorCode: 132_015, isConfiguration: true });
+    await blockSender(database, sender, { onlyFor: 'en', errorCode: 132_015, isConfiguration: true });
     const view = await untilSeen(
       'the template and its sender',
       ({ senders, findings }) =>
-        senders?.some(({ stops }) => stops.length > 1) === true &&
+        senders?.some(({ blocks }) => blocks.length > 1) === true &&
         findings.some(({ name }) => name === 'sender_quality_low'),
     );
     expect(view.findings.find(({ name }) => name === 'sender_quality_low')).toMatchObject({
@@ -99,7 +99,7 @@ describe('the health page’s statistics', () => {
       explanation: null,
       since: at.toISOString(),
       template: { template: template.name, language: 'en', status: 'PAUSED', serving },
-      stops: [{ number: '+1 ••••• 3899', onlyFor: 'en' }],
+      blocks: [{ number: '+1 ••••• 3899', onlyFor: 'en' }],
       senders: serving + 1,
     });
     await applyProviderReport(database, '88', report('APPROVED'), new Date());
@@ -116,7 +116,7 @@ describe('the health page’s statistics', () => {
       caller.accountId,
     ]);
     const reason = 'The sender’s access token has expired or is not valid.';
-    await stopSender(database, sender, { errorCode: 190, reason, isConfiguration: true });
+    await blockSender(database, sender, { errorCode: 190, reason, isConfiguration: true });
     const view = await untilSeen(
       'the refused token and the send that waits',
       ({ at, findings, waiting }) =>
@@ -132,7 +132,7 @@ describe('the health page’s statistics', () => {
         owner: 'us',
         since: expect.any(String),
         senders: 1,
-        stops: [{ senderId: sender.id, number: '+1 ••••• 3877', errorCode: 190, until: expect.any(String) }],
+        blocks: [{ senderId: sender.id, number: '+1 ••••• 3877', errorCode: 190, until: expect.any(String) }],
         explanation: { meaning: { name: '190' }, remedy: { name: 'new_token' } },
       },
     ]);

@@ -125,7 +125,7 @@ describe('the ledger', () => {
       reserved: units(0, 1),
       returned: units(1, 0),
       closing: units(freeQuota, credits),
-      lapsed: none,
+      expired: none,
       grants: [{ units: 5, reason: 'Invoice 17', reference: 'INV-17', expiresAt: null }],
     });
     expect((await viewer.get(`/accounts/${accountId}/statement?month=2026-13`)).status).toBe(422);

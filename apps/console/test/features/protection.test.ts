@@ -43,22 +43,22 @@ describe.each([
 
   it('has countries and ranges, of which each change is in the audit log', async () => {
     await put('/countries', { countries: ['US', 'BR', 'BR'] });
-    await put('/costly', { isAllowed: false });
+    await put('/premium-rate', { isAllowed: false });
     expect(await show()).toMatchObject({
       allowedCountries: ['BR', 'US'],
-      allowsCostly: false,
+      allowsPremiumRate: false,
       trialCountries: null,
       ratePerMinute: 10_000,
     });
     expect(await latest()).toMatchObject({
-      action: 'account.allow_costly',
+      action: 'account.allow_premium_rate',
       accountId: account,
       actor: { kind: changes === 'admin' ? 'user' : 'staff', id: people[changes].id },
-      details: { before: { allowsCostly: true }, after: { allowsCostly: false } },
+      details: { before: { allowsPremiumRate: true }, after: { allowsPremiumRate: false } },
     });
     await put('/countries', { countries: null });
-    await put('/costly', { isAllowed: true });
-    expect(await show()).toMatchObject({ allowedCountries: null, allowsCostly: true });
+    await put('/premium-rate', { isAllowed: true });
+    expect(await show()).toMatchObject({ allowedCountries: null, allowsPremiumRate: true });
   });
 
   it('has ceilings, which refuse the next send, with what is used', async () => {
@@ -98,12 +98,12 @@ describe.each([
     );
     expect(await show()).toMatchObject({
       breaker: rule,
-      stoppedCountries: ['US'],
+      blockedCountries: ['US'],
       trips: [{ country: 'US', isOpen: true, sends: 100, unverified: 97, prefixes: [] }],
     });
 
     expect(await people[changes].post(at('/breaker/reset'))).toMatchObject({ status: 204 });
-    expect(await show()).toMatchObject({ stoppedCountries: [], trips: [{ country: 'US', isOpen: false }] });
+    expect(await show()).toMatchObject({ blockedCountries: [], trips: [{ country: 'US', isOpen: false }] });
     await put('/breaker', { rule: null });
     expect((await show()).breaker).toBeNull();
   });

@@ -1,13 +1,13 @@
-import { unseal, type SenderReading } from '@onecode/domain';
+import { decrypt, type SenderReading } from '@onecode/domain';
 import { changeAccount } from '@onecode/store/accounts';
 import { listAuditEntries } from '@onecode/store/operations';
 import { applySenderReading, findOwnApp } from '@onecode/store/senders';
 import {
+  blockSender,
   buildAccount,
   buildCaller,
   buildSend,
   buildSender,
-  stopSender,
   TEST_ACTOR,
   TEST_SECRET_KEY,
 } from '@onecode/testing';
@@ -55,14 +55,14 @@ const senderOf = async (id: string): Promise<SenderView> => {
   return body.senders.find((sender) => sender.id === id)!;
 };
 /** As if it had been activated. */
-const endPauses = (id: string) => server.db.sql('delete from stops where subject = $1', [id]);
+const endPauses = (id: string) => server.db.sql('delete from sender_blocks where subject = $1', [id]);
 const latest = async () => (await listAuditEntries(server.db.database, { limit: 1 }))[0];
 const tokenOf = async (id: string): Promise<string> => {
-  const [row] = await server.db.sql<{ sealed_token: Buffer }>(
-    'select sealed_token from senders where id = $1',
+  const [row] = await server.db.sql<{ encrypted_token: Buffer }>(
+    'select encrypted_token from senders where id = $1',
     [id],
   );
-  return unseal(TEST_SECRET_KEY, id, row!.sealed_token);
+  return decrypt(TEST_SECRET_KEY, id, row!.encrypted_token);
 };
 
 describe('senders', () => {
@@ -129,17 +129,17 @@ describe('senders', () => {
        values ($1, 1, $2, 'config', 132001, now(), now())`,
       [send, id],
     );
-    await stopSender(server.db.database, { id }, { onlyFor: 'IN', errorCode: 130497 });
+    await blockSender(server.db.database, { id }, { onlyFor: 'IN', errorCode: 130497 });
     const explanation = { meaning: { name: '132001' }, remedy: { name: 'approve_template' } };
     expect(await senderOf(id)).toMatchObject({
       state: 'active',
       outcomes: { config: 1 },
-      stops: [{ onlyFor: 'IN', errorCode: 130497, source: 'answer', failures: 1 }],
+      blocks: [{ onlyFor: 'IN', errorCode: 130497, source: 'answer', failures: 1 }],
       errors: [{ outcome: 'config', errorCode: 132001, times: 1, explanation }],
     });
   });
 
-  it('tell what Meta said of them, what that stopped, and what to do', async () => {
+  it('tell what Meta said of them, what that blocked, and what to do', async () => {
     const sender = await buildSender(server.db.database, { businessAccountId: '77' });
     const startedAt = new Date();
     const paused = { status: 'PAUSED', category: 'AUTHENTICATION', reason: 'FIRST_PAUSE' };
@@ -159,7 +159,7 @@ describe('senders', () => {
     await operator.post(`/staff/senders/${sender.id}/check`);
     await applySenderReading(server.db.database, sender, reading, startedAt);
 
-    const { provider, state, stops } = await senderOf(sender.id);
+    const { provider, state, blocks } = await senderOf(sender.id);
     expect(state).toBe('active');
     expect(provider).toMatchObject({ readAt: startedAt.toISOString(), recipientsLeft: 2_000 });
     expect(provider.facts.map(({ name, value, source }) => [name, value, source])).toEqual([
@@ -172,7 +172,7 @@ describe('senders', () => {
       { language: 'en', status: 'PAUSED', reason: 'FIRST_PAUSE', isUsable: false },
       { language: 'pt_BR', status: 'APPROVED', isUsable: true },
     ]);
-    expect(stops).toMatchObject([
+    expect(blocks).toMatchObject([
       { onlyFor: 'en', source: 'read', reason: expect.stringContaining('PAUSED'), until: null },
     ]);
     const bad = provider.checks.filter(({ ok }) => !ok);
@@ -196,7 +196,7 @@ describe('senders', () => {
 });
 
 describe('an account’s own senders', () => {
-  it('are added, checked, stopped and removed by its admins, who never see a token or why the staff stopped one', async () => {
+  it('are added, checked, blocked and removed by its admins, who never see a token or why the staff blocked one', async () => {
     const accountId = await buildAccount(server.db.database);
     await changeAccount(server.db.database, TEST_ACTOR, accountId, { senders: 'own' });
     const admin = await person(server, { accounts: { [accountId]: 'admin' } });
@@ -206,7 +206,7 @@ describe('an account’s own senders', () => {
     expect(await list()).toMatchObject({ senders: [], policy: 'own' });
 
     const wanted = { ...NEW, phoneNumberId: '106540352247777' };
-    // It would be in its hands whose business account's stops it begins and ends.
+    // It would be in its hands whose business account's blocks it begins and ends.
     const claimed = await admin.post(path, { ...wanted, businessAccountId: '102290129340398' });
     expect(claimed).toMatchObject({ status: 422, body: { code: 'invalid_input' } });
     const added = await admin.post<{ id: string }>(path, wanted);

@@ -83,7 +83,7 @@ describe('a download', () => {
       expect.stringMatching(new RegExp(`^reserved -?0 -${SENDS}$`)),
       expect.stringMatching(/^returned 0 \d+$/),
       'reclaimed 0 0',
-      'lapsed 0 0',
+      'expired 0 0',
       expect.stringMatching(/^closing \d+ \d+$/),
     ]);
     const requests = await linesOf('refused-requests.csv?hours=1');

@@ -4,7 +4,7 @@ import type { Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';
 import { useConsole } from '../console.js';
 import { person, type Answer, type TestPerson } from '../people.js';
-import { BODIES, keyOf, named, parametersOf, QUERIES } from './requests.js';
+import { BODIES, formatRoute, named, parametersOf, QUERIES } from './requests.js';
 
 /** Stands in what is sent, and must not come back in a refusal. */
 const CANARY = 'canary7f3a';
@@ -110,7 +110,7 @@ function expectHandled(sent: unknown, { status, body }: Answer): void {
 
 describe('whatever is sent, no route fails', () => {
   it.each(named(ROUTES.filter(({ body }) => body !== undefined)))('$name: in its body', async ({ route }) => {
-    const good = BODIES[keyOf(route)] ?? {};
+    const good = BODIES[formatRoute(route)] ?? {};
     const bodies = [
       ...someFor(route, OTHERS),
       ...fieldsOf(route.body).flatMap((field) =>
@@ -126,7 +126,7 @@ describe('whatever is sent, no route fails', () => {
   it.each(named(ROUTES.filter(({ query }) => query !== undefined)))(
     '$name: in its query',
     async ({ route }) => {
-      const good = QUERIES[keyOf(route)] ?? {};
+      const good = QUERIES[formatRoute(route)] ?? {};
       const queries = fieldsOf(route.query).flatMap((field) => [
         ...someFor(
           route,
@@ -142,7 +142,7 @@ describe('whatever is sent, no route fails', () => {
   );
 
   it.each(named(ROUTES.filter(({ path }) => path.includes(':'))))('$name: in its path', async ({ route }) => {
-    const body = route.method === 'get' ? undefined : (BODIES[keyOf(route)] ?? {});
+    const body = route.method === 'get' ? undefined : (BODIES[formatRoute(route)] ?? {});
     for (const name of parametersOf(route))
       for (const id of someFor(route, IDS)) {
         const address = addressOf(route, { ...ids, [name]: id });

@@ -4,7 +4,7 @@ import { ROUTES } from '../../src/features/routes.js';
 import type { Route } from '../../src/http/route.js';
 import { useConsole } from '../console.js';
 import { person, type TestPerson } from '../people.js';
-import { BODIES, keyOf, named, QUERIES } from './requests.js';
+import { BODIES, formatRoute, named, QUERIES } from './requests.js';
 
 /** What a program or a person could mean as a number, and is none in a body. */
 const NO_NUMBERS: readonly unknown[] = [
@@ -72,7 +72,7 @@ describe('a number in a body', () => {
       for (const field of numbersOf(route.body, isAnyNumber)) {
         const wholeOnly = numbersOf(route.body, IsInteger).includes(field) ? NO_WHOLE_NUMBERS : [];
         for (const wrong of [...NO_NUMBERS, ...wholeOnly]) {
-          const body = { ...BODIES[keyOf(route)], [field]: wrong };
+          const body = { ...BODIES[formatRoute(route)], [field]: wrong };
           const { status, body: problem } = await operator.call(
             route.method.toUpperCase(),
             addressOf(route),
@@ -116,7 +116,7 @@ describe('a number in a query', () => {
       for (const field of numbersOf(route.query, IsInteger)) {
         const ask = (value: string) =>
           operator.get(
-            `${addressOf(route)}?${new URLSearchParams({ ...QUERIES[keyOf(route)], [field]: value }).toString()}`,
+            `${addressOf(route)}?${new URLSearchParams({ ...QUERIES[formatRoute(route)], [field]: value }).toString()}`,
           );
         for (const wrong of NO_DIGITS) {
           const { status, body } = await ask(wrong);

@@ -9,7 +9,7 @@ export const named = (routes: readonly Route[]): { name: string; route: Route }[
 export const parametersOf = ({ path }: Route): string[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => name as string);
 
-export const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
+export const formatRoute = ({ method, path }: Route): string => `${method} ${path}`;
 
 /** The same for routes below each of these paths. */
 const below = <T>(paths: readonly string[], routes: Record<string, T>): Record<string, T> =>
@@ -48,7 +48,7 @@ export const BODIES: Readonly<Record<string, object>> = {
     'post /recipients/erase': { recipient: '+5511900000009', reason: 'a test' },
     'post /refused-requests/search': { text: 'order-7' },
     'put /protection/countries': { countries: ['BR'] },
-    'put /protection/costly': { isAllowed: false },
+    'put /protection/premium-rate': { isAllowed: false },
     'put /protection/ceilings': { unitsPerDay: 1_000, unitsPerMonth: null },
     'put /protection/breaker': { rule: null },
   }),

@@ -7,7 +7,7 @@ import type { Access, Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/features/routes.js';
 import { useConsole } from '../console.js';
 import { callConsole, person, type Answer, type TestPerson } from '../people.js';
-import { BODIES, keyOf, named, parametersOf, QUERIES } from './requests.js';
+import { BODIES, formatRoute, named, parametersOf, QUERIES } from './requests.js';
 import { givePasskey, letConfirmationPass } from '../secondFactor.js';
 
 /** One account with one of everything, and somebody who may do everything in it. */
@@ -105,15 +105,15 @@ function addressOf(route: Route, ids: Readonly<Record<string, string>>): string 
     if (id === undefined) throw new Error(`the test knows no id for :${name}`);
     return id;
   });
-  const query = QUERIES[keyOf(route)];
+  const query = QUERIES[formatRoute(route)];
   return query === undefined ? filled : `${filled}?${new URLSearchParams(query).toString()}`;
 }
 
 const bodyOf = (route: Route): object | undefined => {
   if (route.method === 'get' || route.method === 'delete') return undefined;
   if (route.body === undefined) return {};
-  const body = BODIES[keyOf(route)];
-  if (body === undefined) throw new Error(`requests.ts has no body for ${keyOf(route)}`);
+  const body = BODIES[formatRoute(route)];
+  if (body === undefined) throw new Error(`requests.ts has no body for ${formatRoute(route)}`);
   return body;
 };
 

@@ -1,4 +1,4 @@
-import { unseal } from '@onecode/domain';
+import { decrypt } from '@onecode/domain';
 import { noteMailSender } from '@onecode/store/mails';
 import { buildAccount, describeInBrowser, TEST_SECRET_KEY, useBrowser } from '@onecode/testing';
 import type { Page } from 'playwright-core';
@@ -74,13 +74,13 @@ describeInBrowser('the pages of sign-in, sign-up and invitation', () => {
     const who = await person(server);
     await noteMailSender(server.db.database, 'codes@onecode.example');
     await who.post('/auth/change-address', { email: 'fresh@example.com' });
-    const [mail] = await server.db.sql<{ id: string; sealed_link: Uint8Array }>(
-      'select id, sealed_link from outbox where recipient = $1',
+    const [mail] = await server.db.sql<{ id: string; encrypted_link: Uint8Array }>(
+      'select id, encrypted_link from outbox where recipient = $1',
       ['fresh@example.com'],
     );
     await noteMailSender(server.db.database, null);
     const page = await freshPage();
-    await page.goto(unseal(TEST_SECRET_KEY, mail!.id, mail!.sealed_link));
+    await page.goto(decrypt(TEST_SECRET_KEY, mail!.id, mail!.encrypted_link));
     await press(page, 'Confirm the address');
     await heading(page, 'Sign in').waitFor();
     await fill(page, 'Email', who.email);

@@ -363,7 +363,7 @@ beforeAll(async () => {
   ]);
   await server.db.sql(
     `update accounts set units_per_day = 500, units_per_month = 20000, units_on = (now() at time zone 'UTC')::date, units_of_day = 500,
-       units_of_month = 12345, allowed_countries = '{BR,PT,US}', allows_costly = false, breaker_unverified_percent = 90,
+       units_of_month = 12345, allowed_countries = '{BR,PT,US}', allows_premium_rate = false, breaker_unverified_percent = 90,
        breaker_min_sends = 50 where id = $1`,
     [account],
   );
@@ -384,13 +384,13 @@ beforeAll(async () => {
      select gen_random_uuid(), e.kind, $1::uuid::text, $1::uuid, e.kind, '{}', now() - make_interval(hours => nth), case when outcome is null then now() + interval '8 minutes' end, now(),
        tries, error, answer, case when outcome is not null then now() - make_interval(mins => nth) end, outcome
      from (values (1, 'breaker.tripped', 9, 'HTTP 503', 503, null), (2, 'balance.low', 1, null, 204, 'sent'),
-       (3, 'sender.stopped', 30, 'private_address', null, 'given_up'), (4, 'breaker.resumed', 2, 'DEPTH_ZERO_SELF_SIGNED_CERT', null, 'given_up'))
+       (3, 'sender.blocked', 30, 'private_address', null, 'given_up'), (4, 'breaker.resumed', 2, 'DEPTH_ZERO_SELF_SIGNED_CERT', null, 'given_up'))
        as e (nth, kind, tries, error, answer, outcome)`,
     [account],
   );
   const empty = await buildAccount(database, { name: 'Ateliê Novo' });
   await server.db.sql(
-    `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_costly = false, units_per_day = 1000 where id = $1`,
+    `update accounts set trial_countries = '{BR,PT}', allowed_countries = '{BR,PT}', allows_premium_rate = false, units_per_day = 1000 where id = $1`,
     [empty],
   );
   const first = async (where: string): Promise<string> =>
@@ -503,7 +503,7 @@ async function follow(page: Page, path: string): Promise<void> {
 }
 
 /** Waits until the page has loaded its data and fonts. */
-async function settled(page: Page): Promise<void> {
+async function untilIdle(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).first().waitFor();
   // A locator works through the debugger; waitForFunction polls by eval, which the content security policy forbids.
   const onTheWay = page.locator('[aria-busy=true], .mantine-Skeleton-root');
@@ -538,7 +538,7 @@ async function inspect({ act, ...visit }: Visit, theme: Theme): Promise<void> {
     await page.goto(path);
   }
   window.isReady = visit.as !== 'nobody' && !visit.isRequired;
-  await settled(page);
+  await untilIdle(page);
   await act?.(page);
   if (IS_WHOLE)
     await page.screenshot({

@@ -71,7 +71,7 @@ async function signOut(page: Page): Promise<void> {
 }
 
 /** What the audit log says of somebody, oldest first, and the kinds of their mails. */
-async function toldOf({ id }: TestPerson): Promise<{ actions: [string, unknown][]; mails: string[] }> {
+async function readTraces({ id }: TestPerson): Promise<{ actions: [string, unknown][]; mails: string[] }> {
   const entries = await listAuditEntries(server.db.database, { limit: 100, actionPrefix: 'user.' });
   const mails = await server.db.sql<{ kind: string }>(
     'select kind from outbox where recipient = (select email from users where id = $1) order by kind',
@@ -127,7 +127,7 @@ describeInBrowser('a passkey', () => {
     await signOut(page);
     await press(page, 'Use a passkey');
     await page.getByText('This passkey is not known here').waitFor();
-    expect(await toldOf(ana)).toEqual({
+    expect(await readTraces(ana)).toEqual({
       actions: [
         ['user.confirm', 'password'],
         ['user.passkey_added', 'My phone'],
@@ -177,7 +177,7 @@ describeInBrowser('a passkey', () => {
     await addPasskey(page, 'Mine');
     await press(page, 'Use a passkey');
     await page.getByText('This passkey is not known here').waitFor();
-    expect((await toldOf(bia)).actions).toEqual([['user.confirm_failed', 'passkey']]);
+    expect((await readTraces(bia)).actions).toEqual([['user.confirm_failed', 'passkey']]);
     expect((await bia.get('/session')).body.user.id).toBe(bia.id);
     const sessions = await server.db.sql('select from user_sessions where user_id = $1', [ana.id]);
     expect(sessions).toHaveLength(1);

@@ -37,7 +37,7 @@ describeInBrowser('the health page', () => {
       await page.getByRole('region', { name: 'Last sweep' }).getByText('Failing').waitFor();
 
       const worker = createPresence(server.db.database, { kind: 'worker', release: '0.9.0' });
-      await worker.tell();
+      await worker.report();
       for (const loop of ['deliver', 'sweep'] as const)
         await recordHeartbeat(server.db.database, loop, worker.id);
       await shows('All clear');

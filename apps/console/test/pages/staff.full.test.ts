@@ -1,7 +1,7 @@
 import {
   maskRecipient,
-  senderStop,
-  templateStop,
+  senderBlock,
+  templateBlock,
   UNREADABLE_TOKEN,
   type SenderReading,
 } from '@onecode/domain';
@@ -11,12 +11,12 @@ import { placeHold, releaseHold } from '@onecode/store/holds';
 import { createPresence, listAuditEntries, recordHeartbeat } from '@onecode/store/operations';
 import { applySenderReading, pauseSender } from '@onecode/store/senders';
 import {
+  blockSender,
   buildAccount,
   buildCaller,
   buildSend,
   buildSender,
   describeInBrowser,
-  stopSender,
   TEST_ACTOR,
   until,
   useBrowser,
@@ -91,7 +91,7 @@ describeInBrowser('the pages of staff', () => {
       ]);
       expect(await findAccount(server.db.database, account)).toMatchObject({ credits: 512 });
       await page.goto(`/staff/accounts/${account}/ledger`);
-      await page.getByText('500 credits lapse, if they are not used, at').waitFor();
+      await page.getByText('500 credits expire, if they are not used, at').waitFor();
       await page.getByText('Reference: INV-42').waitFor();
     }));
 
@@ -136,13 +136,13 @@ describeInBrowser('the pages of staff', () => {
       await banner.waitFor({ state: 'hidden' });
     }));
 
-  it('count in the tab what is failing, and resume from the incident what it says is stopped', async () => {
+  it('count in the tab what is failing, and resume from the incident what it says is blocked', async () => {
     const { database } = server.db;
-    await createPresence(database, { kind: 'worker', release: '0.9.0' }).tell();
+    await createPresence(database, { kind: 'worker', release: '0.9.0' }).report();
     for (const loop of ['deliver', 'sweep'] as const) await recordHeartbeat(database, loop, newId());
     await server.db.sql('delete from senders');
     const sender = await buildSender(database);
-    await stopSender(database, sender, { errorCode: 190, isConfiguration: true });
+    await blockSender(database, sender, { errorCode: 190, isConfiguration: true });
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
       await page.goto('/staff/health');
       await page.getByRole('heading', { name: /access token has expired/ }).waitFor();
@@ -175,7 +175,7 @@ describeInBrowser('the pages of staff', () => {
     const dueAt = async () =>
       (await server.db.sql<{ at: Date }>('select read_due_at as at from senders'))[0]!.at.getTime();
     const before = await dueAt();
-    await stopSender(database, sender, { errorCode: 190, isConfiguration: true });
+    await blockSender(database, sender, { errorCode: 190, isConfiguration: true });
     await asPerson(await person(server, { staff: 'on_call' }), async (page) => {
       await page.goto('/staff/health');
       const incident = page.getByRole('region', { name: /access token has expired/ });
@@ -197,24 +197,24 @@ describeInBrowser('the pages of staff', () => {
     });
   });
 
-  it('say in Portuguese why a sender is stopped, whatever stops it', async () => {
+  it('say in Portuguese why a sender is blocked, whatever blocks it', async () => {
     const { database } = server.db;
     await server.db.sql('delete from senders');
     const at = { at: '2026-01-01T00:00:00Z', source: 'read' } as const;
     const fact = <T>(value: T) => ({ value, ...at });
     const told = [
-      senderStop({}, { isDeleted: fact(true) }, new Date()),
-      senderStop({}, { ban: fact('DISABLE') }, new Date()),
-      senderStop({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
-      templateStop({ category: fact('MARKETING') }),
-    ].map((stop) => stop!.reason);
+      senderBlock({}, { isDeleted: fact(true) }, new Date()),
+      senderBlock({}, { ban: fact('DISABLE') }, new Date()),
+      senderBlock({ canSend: fact({ can: 'BLOCKED', why: null }) }, {}, new Date()),
+      templateBlock({ category: fact('MARKETING') }),
+    ].map((block) => block!.reason);
     const met = [302, 401, 429, 503].map(
       (httpStatus) => classifyError({ httpStatus, code: null, subcode: null, isTransient: false }).reason,
     );
     const expired = explainError(190, 'config').meaning.english;
     const reasons = [...told, ...met, UNREADABLE_TOKEN.reason, expired];
     for (const reason of reasons)
-      await stopSender(database, await buildSender(database), {
+      await blockSender(database, await buildSender(database), {
         reason,
         errorCode: reason === expired ? 190 : null,
         isConfiguration: true,

@@ -3,7 +3,7 @@ import { letterOf, type Letter } from './letter.js';
 import { AROUND, TEXTS, type Target, type Text, type Around } from './texts.js';
 
 /** A mail as the outbox has it, with its link opened. */
-export interface Told {
+export interface MailInput {
   kind: MailKind;
   language: Locale;
   facts: Record<string, unknown>;
@@ -22,7 +22,10 @@ function plainName(name: string): string {
 }
 
 /** What the mail says to its recipient. @param consoleUrl null: no page of the console is linked to */
-export function mailText({ kind, language, facts, link, isKnown }: Told, consoleUrl: string | null): Letter {
+export function mailText(
+  { kind, language, facts, link, isKnown }: MailInput,
+  consoleUrl: string | null,
+): Letter {
   const plain = Object.fromEntries(
     Object.entries(facts).map(([name, fact]) => [name, typeof fact === 'string' ? plainName(fact) : fact]),
   );

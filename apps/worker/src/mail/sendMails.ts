@@ -1,13 +1,13 @@
-import { unseal } from '@onecode/domain';
+import { decrypt } from '@onecode/domain';
 import {
   deleteOldEntries,
   dropMail,
   endEntry,
   noteMailSender,
   postponeEntry,
+  queueFindingAlerts,
+  queueLowBalanceAlerts,
   takeDueMails,
-  tellFailingFindings,
-  tellLowBalances,
   type DueMail,
 } from '@onecode/store/mails';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
@@ -47,7 +47,7 @@ async function sendOne(
   { database, secretKey, mailer, consoleUrl, releaseClaims, log }: MailContext & { mailer: Mailer },
   mail: DueMail,
 ): Promise<void> {
-  const { id, kind, recipient, sealedLink } = mail;
+  const { id, kind, recipient, encryptedLink } = mail;
   if (!isMeant(mail)) return dropMail(database, id);
   if (mail.isOver) {
     await endEntry(database, mail, 'given_up');
@@ -55,7 +55,7 @@ async function sendOne(
     return;
   }
   try {
-    const link = sealedLink && unseal(secretKey, id, sealedLink);
+    const link = encryptedLink && decrypt(secretKey, id, encryptedLink);
     const sending = mailer.send(id, recipient, mailText({ ...mail, link }, consoleUrl));
     if (
       (await waitUnlessAborted(
@@ -92,7 +92,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Tells what no request tells: balances that have fallen, and findings that last. Deletes what was told long ago. */
-export async function tellWhatLasts({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
-  const steps = [tellLowBalances(database), tellFailingFindings(database), deleteOldEntries(database)];
+export async function queueStandingAlerts({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
+  const steps = [queueLowBalanceAlerts(database), queueFindingAlerts(database), deleteOldEntries(database)];
   for (const one of await Promise.allSettled(steps)) if (one.status === 'rejected') throw one.reason;
 }

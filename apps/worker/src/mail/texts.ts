@@ -142,15 +142,15 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['See the balance', 'overview'],
     }),
     breaker_tripped: ({ country, sends, unverified, until }, around) => ({
-      subject: `Sends to ${around.country(country)} are stopped`,
+      subject: `Sends to ${around.country(country)} are blocked`,
       paragraphs: [
         `Of the last ${around.number(sends)} codes of ${around.account} to ${around.country(country)}, ${around.number(unverified)} were not verified. That is how pumped traffic looks, so the fraud breaker stops them until ${around.time(until)}.`,
         'Sends to other countries go on. Check who requests codes on your pages.',
       ],
       button: ['See what happened', 'overview'],
     }),
-    sender_stopped: ({ number, reason, language, country }, around) => ({
-      subject: `Meta has stopped the sender ${number}`,
+    sender_blocked: ({ number, reason, language, country }, around) => ({
+      subject: `Meta has blocked the sender ${number}`,
       paragraphs: [
         language !== null
           ? `It sends nothing in the language ${language}.`
@@ -285,15 +285,15 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       button: ['Ver o saldo', 'overview'],
     }),
     breaker_tripped: ({ country, sends, unverified, until }, around) => ({
-      subject: `Envios para ${around.country(country)} estão interrompidos`,
+      subject: `Envios para ${around.country(country)} estão bloqueados`,
       paragraphs: [
         `Dos últimos ${around.number(sends)} códigos de ${around.account} para ${around.country(country)}, ${around.number(unverified)} não foram verificados. Tráfego inflado tem essa cara, por isso o disjuntor antifraude os interrompe até ${around.time(until)}.`,
         'Envios para outros países continuam. Verifique quem pede códigos nas suas páginas.',
       ],
       button: ['Ver o que houve', 'overview'],
     }),
-    sender_stopped: ({ number, reason, language, country }, around) => ({
-      subject: `A Meta interrompeu o remetente ${number}`,
+    sender_blocked: ({ number, reason, language, country }, around) => ({
+      subject: `A Meta bloqueou o remetente ${number}`,
       paragraphs: [
         language !== null
           ? `Ele não envia nada no idioma ${language}.`

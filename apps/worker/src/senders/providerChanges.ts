@@ -2,7 +2,7 @@ import { applyProviderReport } from '@onecode/store/senders';
 import { deleteReports, type ProviderChange, type StoredReport } from '@onecode/store/sends';
 import { reportOf } from '@onecode/whatsapp';
 import type { WorkerContext } from '../context.js';
-import { alertAboutStops } from './senderFaults.js';
+import { alertAboutBlocks } from './senderFaults.js';
 
 /** Applies a reported change of a template, a number or a business account. One that says nothing known is dropped. */
 export async function applyProviderChange(
@@ -13,7 +13,7 @@ export async function applyProviderChange(
   const report = reportOf(field, value);
   // crash point: worker before provider change
   if (report !== null)
-    alertAboutStops(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
+    alertAboutBlocks(context, await applyProviderReport(database, businessAccountId, report, occurredAt));
   // crash point: worker after provider change
   await deleteReports(database, [key]);
 }

@@ -3,12 +3,12 @@ import {
   listSenders,
   postponeReading,
   takeDueReading,
-  type BegunStop,
   type DueReading,
+  type StartedBlock,
 } from '@onecode/store/senders';
 import type { GraphReader } from '@onecode/whatsapp/graph';
 import { waitUnlessAborted, type WorkerContext } from '../context.js';
-import { alertAboutStops } from './senderFaults.js';
+import { alertAboutBlocks } from './senderFaults.js';
 
 type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaims' | 'log' | 'metrics'>;
 
@@ -20,7 +20,7 @@ export async function readDueSenders(context: ReadingContext, graph: GraphReader
     if (due === null) break;
     // One that cannot be read or written holds up no other.
     await readOne(context, graph, due)
-      .then((stops) => alertAboutStops(context, stops))
+      .then((blocks) => alertAboutBlocks(context, blocks))
       .catch((error: unknown) => failures.push(error));
     await postponeReading(context.database, due);
   }
@@ -31,7 +31,7 @@ async function readOne(
   { database, senders, releaseClaims }: ReadingContext,
   graph: GraphReader,
   { senderId, startedAt }: DueReading,
-): Promise<BegunStop[]> {
+): Promise<StartedBlock[]> {
   // The token may have been replaced a moment ago, and the read is to say of the new one whether it is taken.
   senders.forget();
   const { phoneNumberId, template, token } = await senders.open(senderId);

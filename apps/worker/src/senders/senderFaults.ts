@@ -1,17 +1,17 @@
 import {
   afterFault,
   afterLimit,
-  afterProof,
+  afterSuccess,
+  blocksOf,
+  blockSubject,
   isAbout,
-  stopsOf,
-  stopSubject,
-  type Evidence,
+  type Block,
+  type BlockSubject,
   type Send,
   type SenderFailure,
-  type Stop,
-  type StopSubject,
+  type Signal,
 } from '@onecode/domain';
-import { changeStop, fullRate, isRefuted, type BegunStop } from '@onecode/store/senders';
+import { changeBlock, fullRate, isSuperseded, type StartedBlock } from '@onecode/store/senders';
 import type { WorkerContext } from '../context.js';
 
 type Fault = Extract<SenderFailure, { kind: 'sender' | 'config' }>;
@@ -19,58 +19,58 @@ type Limit = Extract<SenderFailure, { kind: 'retry' }>;
 type Context = Pick<WorkerContext, 'database' | 'senders' | 'metrics' | 'log'>;
 
 /** The attempt that met a failure or succeeded, and how we know. */
-export interface SenderAttempt extends Evidence {
+export interface SenderAttempt extends Signal {
   senderId: string;
 }
 
-/** Stops what a failure outside of its send is about, so that the send goes out by another sender, or waits. */
+/** Blocks what a failure outside of its send is about, so that the send goes out by another sender, or waits. */
 export function recordSenderFailure(
   context: Context,
   at: SenderAttempt,
   send: Send,
   failure: SenderFailure,
 ): Promise<void> {
-  return failure.kind === 'retry' ? slowDown(context, at, send, failure) : stop(context, at, send, failure);
+  return failure.kind === 'retry' ? slowDown(context, at, send, failure) : block(context, at, send, failure);
 }
 
 /** Ends what single messages were trying: the provider accepted a message of the sender, or has sent one on to the recipient. */
 export async function recordSenderSuccess(
   { database, senders }: Context,
-  { senderId, ...proof }: SenderAttempt,
+  { senderId, ...success }: SenderAttempt,
   send: Pick<Send, 'locale' | 'country'>,
 ): Promise<void> {
-  const { stops, accountId } = await senders.open(senderId);
-  const isOwnWord = isWordOfAccount(accountId, proof);
-  for (const stop of stops) {
+  const { blocks, accountId } = await senders.open(senderId);
+  const isOwnWord = isWordOfAccount(accountId, success);
+  for (const block of blocks) {
     if (
-      !isAbout(stop, send) ||
-      (isOwnWord && stop.scope !== 'sender') ||
-      afterProof(stop, new Date(), proof) === null
+      !isAbout(block, send) ||
+      (isOwnWord && block.scope !== 'sender') ||
+      afterSuccess(block, new Date(), success) === null
     )
       continue;
-    await changeStop(database, stop, (last, now) => last && afterProof(last, now, proof));
+    await changeBlock(database, block, (last, now) => last && afterSuccess(last, now, success));
     senders.forget();
   }
 }
 
 /** Whether only the sender's account may stand behind this: with an app of its own it signs receipts itself. */
-const isWordOfAccount = (accountId: string | null, { source }: Pick<Evidence, 'source'>): boolean =>
+const isWordOfAccount = (accountId: string | null, { source }: Pick<Signal, 'source'>): boolean =>
   accountId !== null && source === 'receipt';
 
-async function stop(context: Context, at: SenderAttempt, send: Send, fault: Fault): Promise<void> {
+async function block(context: Context, at: SenderAttempt, send: Send, fault: Fault): Promise<void> {
   const { database, senders, metrics, log } = context;
   const { errorCode, reason } = fault;
   const scope = fault.kind === 'config' ? fault.scope : 'token';
   // Its business account may have become known a moment ago.
   senders.forget();
   const sender = await senders.open(at.senderId);
-  const stops = stopsOf(scope, send).filter(
+  const blocks = blocksOf(scope, send).filter(
     (one) => one.scope === 'sender' || !isWordOfAccount(sender.accountId, at),
   );
-  const subjects = stops.map((one): StopSubject => ({
+  const subjects = blocks.map((one): BlockSubject => ({
     cause: 'fault',
     ...one,
-    subject: stopSubject(one.scope, sender),
+    subject: blockSubject(one.scope, sender),
   }));
   const met = {
     startedAt: at.startedAt,
@@ -79,9 +79,9 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
     reason,
     isConfiguration: fault.kind === 'config',
   };
-  // While a stop stands, the many messages that met the same look up no refutation.
-  const isKnown = (one: StopSubject): boolean =>
-    sender.stops.some(
+  // While a block stands, the many messages that met the same look up no refutation.
+  const isKnown = (one: BlockSubject): boolean =>
+    sender.blocks.some(
       (known) =>
         known.cause === 'fault' &&
         known.scope === one.scope &&
@@ -91,17 +91,17 @@ async function stop(context: Context, at: SenderAttempt, send: Send, fault: Faul
   // The widest decides: a business account that delivers is not at fault.
   const widest = subjects.at(-1);
   if (widest === undefined || subjects.every(isKnown)) return;
-  if (await isRefuted(database, widest, { ...at, sendId: send.id })) return;
-  const begun: (Stop | null)[] = [];
+  if (await isSuperseded(database, widest, { ...at, sendId: send.id })) return;
+  const begun: (Block | null)[] = [];
   for (const subject of subjects)
-    begun.push(await changeStop(database, subject, (last, now) => afterFault(subject, last, now, met)));
+    begun.push(await changeBlock(database, subject, (last, now) => afterFault(subject, last, now, met)));
   senders.forget();
-  // Many sends meet the same fault at once; the one that begins the stop raises the alert.
+  // Many sends meet the same fault at once; the one that begins the block raises the alert.
   if (begun[0] === null) return;
   const facts = { ...factsOf(at, send), error_code: errorCode, reason };
   if (fault.kind === 'config') {
     metrics.configurationFaults.inc({ scope: fault.scope, error_code: String(errorCode ?? 'none') });
-    log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is stopped');
+    log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is blocked');
   } else {
     metrics.coolDowns.inc({ error_code: String(errorCode ?? 'none') });
     log.warn(facts, 'a sender cools down after a fault');
@@ -118,9 +118,9 @@ async function slowDown(
   // An account's own sender may be of an app of its own, whose limit slows nobody else.
   const widest = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
   const scope = isWordOfAccount(sender.accountId, at) ? 'sender' : widest;
-  const subject: StopSubject = { cause: 'limit', scope, subject: stopSubject(scope, sender), onlyFor: '' };
+  const subject: BlockSubject = { cause: 'limit', scope, subject: blockSubject(scope, sender), onlyFor: '' };
   const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random: Math.random() };
-  const begun = await changeStop(database, subject, (last, now) =>
+  const begun = await changeBlock(database, subject, (last, now) =>
     afterLimit(subject, last, now, { startedAt: at.startedAt, source: at.source, errorCode, reason }, limit),
   );
   senders.forget();
@@ -136,17 +136,17 @@ const factsOf = ({ senderId, source }: SenderAttempt, send: Send): object => ({
   source,
 });
 
-/** Raises an alert for each stop that a report or a read from Meta began. */
-export function alertAboutStops(
+/** Raises an alert for each block that a report or a read from Meta began. */
+export function alertAboutBlocks(
   { log, metrics }: Pick<Context, 'log' | 'metrics'>,
-  stops: readonly BegunStop[],
+  blocks: readonly StartedBlock[],
 ): void {
-  for (const { senderId, locale, reason, source } of stops) {
+  for (const { senderId, locale, reason, source } of blocks) {
     const scope = locale === null ? 'business' : 'template';
     metrics.configurationFaults.inc({ scope, error_code: 'none' });
     log.error(
       { sender_id: senderId, locale, reason, source, scope },
-      'an operator has to act: a sender is stopped',
+      'an operator has to act: a sender is blocked',
     );
   }
 }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { tryUnseal, type Keyring } from '@onecode/domain';
+import { tryDecrypt, type Keyring } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
 
@@ -30,7 +30,7 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
       new Map(
         (await listSenderDetails(database)).map((sender) => [
           sender.id,
-          { ...sender, token: tryUnseal(secretKey, sender.id, sender.sealedToken) },
+          { ...sender, token: tryDecrypt(secretKey, sender.id, sender.encryptedToken) },
         ]),
       ),
   });
@@ -40,7 +40,7 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
         (await cache.forceFetch('senders')).get(id) ??
         // The sender may have been added a moment ago.
         (await cache.forceFetch('senders', { forceRefresh: true })).get(id);
-      if (known === undefined) throw new Error('a slot was taken from an unknown sender');
+      if (known === undefined) throw new Error('a permit was taken from an unknown sender');
       return known;
     },
     forget: () => void cache.delete('senders'),

@@ -6,7 +6,7 @@ import {
   postponeOrFail,
   releaseClaim,
   settle,
-  tryUnseal,
+  tryDecrypt,
   UNREADABLE_CODE,
   UNREADABLE_TOKEN,
   type FailureReason,
@@ -40,7 +40,7 @@ type DeliveryEnd =
 
 /** Senders that one delivery tries. The send is still due then, so the loop takes it soon. */
 const SENDERS_TRIED_MAX = 20;
-/** A call that begins later than this after the time of its slot might outlast the lease. */
+/** A call that begins later than this after the time of its permit might outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
 /** The outcome of a call that was still running when the worker stopped. The message may have been sent. */
@@ -56,7 +56,7 @@ export async function deliver(context: WorkerContext, sendId: string): Promise<D
 }
 
 /**
- * Delivers a live send that was taken: waits for the time of its slot (half a second at most), calls the provider and writes the outcome.
+ * Delivers a live send that was taken: waits for the time of its permit (half a second at most), calls the provider and writes the outcome.
  * After a fault of the sender, another sender takes over at once. A send that was not claimed is postponed or fails.
  *
  * @throws as `deliver`
@@ -107,7 +107,7 @@ async function attempt(
   const { taken, beganAt } = found;
   if (taken.outcome === 'waits') return { kind: 'no_sender' };
   if (taken.outcome !== 'claimed') return endDelivery(context, sendId);
-  const slotAt = performance.now() + taken.waitMs;
+  const permitAt = performance.now() + taken.waitMs;
   const { id, requestId, traceparent: parent, attemptNumber } = taken.send;
   const attributes = {
     'onecode.send_id': id,
@@ -116,7 +116,7 @@ async function attempt(
   };
   return inSpan('process deliver', { kind: 'consumer', parent, beganAt, attributes }, async (span) => {
     recordSpan('claim', { beganAt });
-    const end = await afterClaim(context, taken, slotAt);
+    const end = await afterClaim(context, taken, permitAt);
     span.setAttribute('onecode.end', end.kind);
     return end;
   });
@@ -141,25 +141,25 @@ async function endDelivery(context: WorkerContext, sendId: string): Promise<Deli
   return end;
 }
 
-async function afterClaim(context: WorkerContext, taken: ClaimedSend, slotAt: number): Promise<AttemptEnd> {
+async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: number): Promise<AttemptEnd> {
   const { database, policy, senders, metrics } = context;
   const { send } = taken;
   const { attemptNumber: number, senderId, claimedAt } = send;
   if (senderId === null || claimedAt === null) throw new Error('a send was taken without a claim');
   const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
   // crash point: worker after claim
-  const [hasSlot, identityHash] = await Promise.all([
-    waitUntil(slotAt, context.releaseClaims),
+  const [hasPermit, identityHash] = await Promise.all([
+    waitUntil(permitAt, context.releaseClaims),
     context.identities.of(send),
   ]);
   const sender = await senders.open(senderId);
   const release = (): Promise<string | null> =>
     changeSendSnapshot(database, taken, (current, now) => releaseClaim(current, now, number));
   // A process that was frozen may be too late for its lease, or the code may have expired.
-  if (!hasSlot || performance.now() >= Math.min(slotAt + CALL_DELAY_MS_MAX, expiresAt))
+  if (!hasPermit || performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt))
     return { kind: (await release()) === 'released' ? 'released' : 'stale' };
-  // Stopped between the claim and the call, by another message's answer or an operator.
-  if (sender.stops.some((stop) => isAbout(stop, send) && stop.since > claimedAt)) {
+  // Blocked between the claim and the call, by another message's answer or an operator.
+  if (sender.blocks.some((block) => isAbout(block, send) && block.since > claimedAt)) {
     await release();
     return { kind: 'reassign' };
   }
@@ -222,7 +222,7 @@ async function call(
   sender: OpenSender,
   { attempt, identityHash }: Pick<AuthenticationMessage, 'attempt' | 'identityHash'>,
 ): Promise<Outcome> {
-  const code = tryUnseal(context.secretKey, send.id, send.sealedCode as Uint8Array);
+  const code = tryDecrypt(context.secretKey, send.id, send.encryptedCode as Uint8Array);
   if (code === null) return UNREADABLE_CODE;
   const { token } = sender;
   if (token === null) return UNREADABLE_TOKEN;

@@ -7,7 +7,7 @@ import type { WorkerContext } from '../context.js';
 export async function simulate(
   { database }: Pick<WorkerContext, 'database'>,
   sendId: string,
-): Promise<'read' | 'settled' | 'gone'> {
+): Promise<'read' | 'done' | 'gone'> {
   const beganAt = performance.now();
   // crash point: worker before simulate
   const changed = await changeSend(database, { id: sendId }, (send, now) => {

@@ -1,4 +1,4 @@
-import { signEvent, unseal } from '@onecode/domain';
+import { decrypt, signEvent } from '@onecode/domain';
 import { repeatedFaults } from '@onecode/runtime';
 import { endEventWebhook } from '@onecode/store/accounts';
 import { endEntry, postponeEntry, takeDueEvents, type DueEvent } from '@onecode/store/mails';
@@ -50,7 +50,7 @@ async function postOne(
     return;
   }
   const timestamp = Math.floor(Date.now() / 1_000);
-  const secret = unseal(secretKey, accountId, event.sealedSecret);
+  const secret = decrypt(secretKey, accountId, event.encryptedSecret);
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Onecode',

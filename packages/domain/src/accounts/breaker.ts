@@ -1,4 +1,4 @@
-/** When the fraud breaker stops an account's sends to a country, as set for the account. */
+/** When the fraud breaker blocks an account's sends to a country, as set for the account. */
 export interface BreakerRule {
   /** The percentage of unverified codes that trips the breaker, 1 to 100. */
   unverifiedPercent: number;
@@ -21,7 +21,7 @@ const DENIAL_WEIGHT = 10;
 /**
  * Whether so few codes are verified that the sends look like traffic pumping: made to earn on the messages, not to sign anybody in.
  * Each person who denies a request adds `DENIAL_WEIGHT` - 1 unverified sends that nobody made, which never stand for traffic: otherwise
- * five people could stop a country by themselves.
+ * five people could block a country by themselves.
  * Judged by country, because fraud goes where a message costs most.
  */
 export function breakerTrips(rule: BreakerRule, { sends, unverified, denying }: BreakerEvidence): boolean {

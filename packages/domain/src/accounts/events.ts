@@ -3,7 +3,7 @@ import type { MailFacts, MailKind } from './mail.js';
 
 /** What a webhook is told: its kind, and what it tells besides the account. No send, number, code or key. */
 export interface AccountEvent {
-  type: 'balance.low' | 'breaker.tripped' | 'breaker.resumed' | 'sender.stopped' | 'webhook.test';
+  type: 'balance.low' | 'breaker.tripped' | 'breaker.resumed' | 'sender.blocked' | 'webhook.test';
   data: Readonly<Record<string, string | number | null>>;
 }
 
@@ -17,8 +17,8 @@ export const EVENTS: { readonly [Kind in MailKind]?: (facts: MailFacts[Kind]) =>
     type: 'breaker.tripped',
     data: { country, sends, unverified, until },
   }),
-  sender_stopped: ({ senderId, language, country, reason }) => ({
-    type: 'sender.stopped',
+  sender_blocked: ({ senderId, language, country, reason }) => ({
+    type: 'sender.blocked',
     data: { sender_id: senderId, language, country, reason },
   }),
 };

@@ -38,7 +38,7 @@ export interface MailFacts {
   /** `until`: RFC 3339. */
   breaker_tripped: { country: string; sends: number; unverified: number; until: string };
   /** `language`, `country`: of the messages that it does not send; both null where it sends none. */
-  sender_stopped: {
+  sender_blocked: {
     senderId: string;
     number: string;
     reason: string;
@@ -51,7 +51,7 @@ export interface MailFacts {
 export type MailKind = keyof MailFacts;
 
 /** The kinds that a person may do without. All others concern their own security, or were asked for. */
-export const MUTABLE_MAILS = ['low_balance', 'breaker_tripped', 'sender_stopped', 'finding'] as const;
+export const MUTABLE_MAILS = ['low_balance', 'breaker_tripped', 'sender_blocked', 'finding'] as const;
 export type MutableMail = (typeof MUTABLE_MAILS)[number];
 
 /** Of those, the ones that only staff get. */

@@ -33,7 +33,7 @@ export interface DatabaseFacts {
     /** As `clockAheadMs` above, of the process. */
     clockAheadMs: number;
   }[];
-  /** Versions of the keys that sealed senders' tokens and the codes that may still go out. */
+  /** Versions of the keys that encrypted senders' tokens and the codes that may still go out. */
   keyVersions: readonly number[];
   /** `account`: the name of the one that it belongs to, or null for a sender that all share. */
   senders: readonly { state: string; account: string | null }[];
@@ -136,27 +136,27 @@ function secretKey({ keyVersions }: DatabaseFacts, keys: readonly number[] | nul
   if (missing.length > 0)
     return bad(
       'secret_key',
-      `Senders' tokens or codes are sealed with version ${missing.join(', ')}, which SECRET_KEY lacks: add that key, or give the senders their tokens again.`,
+      `Senders' tokens or codes are encrypted with version ${missing.join(', ')}, which SECRET_KEY lacks: add that key, or give the senders their tokens again.`,
     );
   const old = keyVersions.filter((version) => version !== keys[0]);
   return ok(
     'secret_key',
     old.length === 0
-      ? 'Everything is sealed with the first key.'
-      : `Older keys are in use still: ${old.join(', ')}. Run onecode sender reseal before they leave.`,
+      ? 'Everything is encrypted with the first key.'
+      : `Older keys are in use still: ${old.join(', ')}. Run onecode sender reencrypt before they leave.`,
   );
 }
 
 function senders({ senders: all, accountsWithoutSender }: DatabaseFacts): DeploymentCheck {
   if (all.length === 0) return bad('senders', 'There is no sender: add one with onecode sender add.');
   const active = all.filter(({ state }) => state === 'active');
-  const stopped = [...new Set(all.map(({ account }) => account))].filter((owner) =>
+  const blocked = [...new Set(all.map(({ account }) => account))].filter((owner) =>
     active.every(({ account }) => account !== owner),
   );
   const faults = [
-    ...(stopped.length === 0
+    ...(blocked.length === 0
       ? []
-      : [`No sender of ${stopped.map(ownerName).join(' and of ')} can send: onecode sender list says why.`]),
+      : [`No sender of ${blocked.map(ownerName).join(' and of ')} can send: onecode sender list says why.`]),
     ...(accountsWithoutSender.length === 0
       ? []
       : [
@@ -203,11 +203,11 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   });
 }
 
-/** What a finding is about, where there may be several of its kind, and what stops senders. */
-function aboutOf({ template, failures, stops }: Finding): string[] {
+/** What a finding is about, where there may be several of its kind, and what blocks senders. */
+function aboutOf({ template, failures, blocks }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
-  if (stops !== undefined)
-    return [...new Set(stops.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];
+  if (blocks !== undefined)
+    return [...new Set(blocks.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];
   if (failures === undefined) return [];
   const { country, senderId, reason, failed, ended } = failures;
   return [

@@ -5,8 +5,8 @@ import {
   type BlockedTemplate,
   type HealthStatistics,
   type SenderAccount,
+  type SenderBlock,
   type SenderStatistics,
-  type SenderStop,
 } from './healthStatistics.js';
 import type { FailureReason } from '../sends/send.js';
 import {
@@ -28,8 +28,8 @@ export interface Finding {
   /** `serving`: the senders that still serve its language. */
   template?: BlockedTemplate & { serving: number };
   failures?: Failures;
-  /** What stops which senders, and how many senders there are. */
-  stops?: readonly (SenderStop & { senderId: string; number: string })[];
+  /** What blocks which senders, and how many senders there are. */
+  blocks?: readonly (SenderBlock & { senderId: string; number: string })[];
   senders?: number;
   /** Numbers whose quality is low. */
   lowQuality?: readonly { senderId: string; number: string }[];
@@ -55,18 +55,18 @@ export function describeFinding({ name, cause }: Pick<Finding, 'name' | 'cause'>
 }
 
 /** Returns what distinguishes findings of one name: account, cause, template, country, sender, reason or code. Empty for most. */
-export function subjectOf({ name, cause, account, template, failures, stops }: Finding): string {
+export function subjectOf({ name, cause, account, template, failures, blocks }: Finding): string {
   const hasCauses = Object.keys(FINDINGS[name].causes).length > 1;
   const detail =
     (template && `${template.template} ${template.language}`) ??
     failures?.country ??
     failures?.senderId ??
     (cause === 'reason' ? failures?.reason : undefined) ??
-    (cause === 'refused' ? codeOf(stops![0]!) : undefined);
+    (cause === 'refused' ? codeOf(blocks![0]!) : undefined);
   return [account?.id, hasCauses ? cause : undefined, detail].filter((part) => part !== undefined).join(' ');
 }
 
-const codeOf = ({ errorCode, reason }: SenderStop): string => String(errorCode ?? reason);
+const codeOf = ({ errorCode, reason }: SenderBlock): string => String(errorCode ?? reason);
 
 interface Thresholds {
   degraded: number;
@@ -194,7 +194,7 @@ const senders: Rule = (statistics) =>
   poolsOf(statistics).flatMap((pool) => {
     const findings = [
       ...misconfigured(pool),
-      ...stopped(pool),
+      ...blockedSenders(pool),
       ...templates(pool),
       ...quality(pool),
       ...capacity(pool, statistics.traffic?.fiveMinutes ?? []),
@@ -219,64 +219,67 @@ function poolsOf({ senders: all, waiting, ownWaiting }: HealthStatistics): Pool[
   return [{ account: undefined, senders: shared, waiting: waiting?.forSender ?? NO_BACKLOG }, ...own];
 }
 
-type Stops = NonNullable<Finding['stops']>;
+type Blocks = NonNullable<Finding['blocks']>;
 
-/** Returns the stops of senders that match. */
-const stopsOf = (
+/** Returns the blocks of senders that match. */
+const blocksOf = (
   senders: readonly SenderStatistics[],
-  matches: (stop: SenderStop, index: number, stops: readonly SenderStop[]) => boolean,
-): Stops =>
-  senders.flatMap(({ id, number, stops }) =>
-    stops.filter(matches).map((stop) => ({ ...stop, senderId: id, number })),
+  matches: (block: SenderBlock, index: number, blocks: readonly SenderBlock[]) => boolean,
+): Blocks =>
+  senders.flatMap(({ id, number, blocks }) =>
+    blocks.filter(matches).map((block) => ({ ...block, senderId: id, number })),
   );
 
-/** Groups stops; each group has at least one. */
-const groupStops = (stops: Stops, keyOf: (stop: SenderStop) => string): Stops[] =>
-  [...new Set(stops.map(keyOf))].map((key) => stops.filter((stop) => keyOf(stop) === key));
+/** Groups blocks; each group has at least one. */
+const groupBlocks = (blocks: Blocks, getKey: (block: SenderBlock) => string): Blocks[] =>
+  [...new Set(blocks.map(getKey))].map((key) => blocks.filter((block) => getKey(block) === key));
 
 /** A finding for each code. A template that the provider blocks has a finding of its own, which hides the calls that met the block. */
 function misconfigured(pool: Pool): Finding[] {
-  const faults = stopsOf(
+  const faults = blocksOf(
     pool.senders,
-    ({ isConfiguration, onlyFor }, _, stops) =>
-      isConfiguration && !stops.some((stop) => stop.template !== null && stop.onlyFor === onlyFor),
+    ({ isConfiguration, onlyFor }, _, blocks) =>
+      isConfiguration && !blocks.some((block) => block.template !== null && block.onlyFor === onlyFor),
   );
-  return groupStops(faults, codeOf).flatMap((stops) =>
-    found('sender_misconfigured', 'refused', 'failing', { stops, senders: pool.senders.length }),
+  return groupBlocks(faults, codeOf).flatMap((blocks) =>
+    found('sender_misconfigured', 'refused', 'failing', { blocks, senders: pool.senders.length }),
   );
 }
 
-const STOPPED_BY = [
+const BLOCKED_BY = [
   ['provider', 'senders_blocked', 'provider'],
   ['fault', 'senders_blocked', 'fault'],
   ['operator', 'paused_by_operator', 'senders'],
 ] as const;
 
-/** Senders that send nothing, by what stops them. Configuration faults have findings of their own. */
-function stopped(pool: Pool): Finding[] {
+/** Senders that send nothing, by what blocks them. Configuration faults have findings of their own. */
+function blockedSenders(pool: Pool): Finding[] {
   const inactive = pool.senders.filter(({ state }) => state !== 'active');
   const severity = inactive.length === pool.senders.length ? 'failing' : 'degraded';
-  const stops = stopsOf(inactive, ({ isConfiguration }, index) => index === 0 && !isConfiguration);
-  return STOPPED_BY.flatMap(([by, name, cause]) => {
-    const own = stops.filter((stop) => stop.cause === by);
-    return found(name, cause, own.length > 0 ? severity : null, { stops: own, senders: pool.senders.length });
+  const blocks = blocksOf(inactive, ({ isConfiguration }, index) => index === 0 && !isConfiguration);
+  return BLOCKED_BY.flatMap(([by, name, cause]) => {
+    const own = blocks.filter((block) => block.cause === by);
+    return found(name, cause, own.length > 0 ? severity : null, {
+      blocks: own,
+      senders: pool.senders.length,
+    });
   });
 }
 
 /** A finding for each template that the provider blocks: failing if no sender serves its language. */
 function templates(pool: Pool): Finding[] {
-  const blocked = stopsOf(pool.senders, ({ template }) => template !== null);
-  return groupStops(blocked, (stop) => `${stop.template?.template} ${stop.onlyFor}`).flatMap((stops) => {
-    const serving = countServing(pool, stops[0]!.onlyFor);
-    const template = { ...stops[0]!.template!, serving };
-    const more = { template, stops, senders: pool.senders.length };
+  const blocked = blocksOf(pool.senders, ({ template }) => template !== null);
+  return groupBlocks(blocked, (block) => `${block.template?.template} ${block.onlyFor}`).flatMap((blocks) => {
+    const serving = countServing(pool, blocks[0]!.onlyFor);
+    const template = { ...blocks[0]!.template!, serving };
+    const more = { template, blocks, senders: pool.senders.length };
     return found('senders_blocked', 'template', serving === 0 ? 'failing' : 'degraded', more);
   });
 }
 
 /** Returns how many senders send in a language. */
 const countServing = ({ senders: all }: Pool, locale: string): number =>
-  all.filter(({ state, stops }) => state === 'active' && stops.every(({ onlyFor }) => onlyFor !== locale))
+  all.filter(({ state, blocks }) => state === 'active' && blocks.every(({ onlyFor }) => onlyFor !== locale))
     .length;
 
 function quality({ senders: all }: Pool): Finding[] {
@@ -293,9 +296,9 @@ function quality({ senders: all }: Pool): Finding[] {
 function capacity(pool: Pool, traffic: readonly TrafficCount[]): Finding[] {
   const { senders: all, waiting } = pool;
   if (all.length === 0) return found('insufficient_senders', 'none', waiting.count > 0 ? 'failing' : null);
-  const isUnserved = ({ onlyFor }: SenderStop): boolean =>
+  const isUnserved = ({ onlyFor }: SenderBlock): boolean =>
     (onlyFor === 'en' || onlyFor === 'pt-BR') && countServing(pool, onlyFor) === 0;
-  if (all.every(({ state }) => state !== 'active') || stopsOf(all, isUnserved).length > 0) return [];
+  if (all.every(({ state }) => state !== 'active') || blocksOf(all, isUnserved).length > 0) return [];
   const areOthersServed =
     (waiting.othersSeconds ?? 0) < BUSY_SECONDS.failing && accountsOf('delivered', traffic) > 1;
   const severity = severityOf(waiting.oldestSeconds ?? 0, BUSY_SECONDS);

@@ -1,4 +1,4 @@
-import type { SenderState, Stop } from '../senders/stops.js';
+import type { Block, SenderState } from '../senders/blocks.js';
 import type { RecentTraffic } from '../sends/traffic.js';
 
 /** Why Redis rejects writes although it responds; `unfit`: Onecode does not support its configuration. */
@@ -67,8 +67,8 @@ export interface BlockedTemplate {
 }
 
 /** What keeps a sender from sending: everything, or in one language or to one country. Times are RFC 3339. */
-export interface SenderStop extends Pick<
-  Stop,
+export interface SenderBlock extends Pick<
+  Block,
   'cause' | 'onlyFor' | 'errorCode' | 'reason' | 'isConfiguration'
 > {
   since: string;
@@ -85,7 +85,7 @@ export interface SenderStatistics {
   number: string;
   state: SenderState;
   /** The one that blocks it wholly is first. A configuration fault stays until it is cleared, or an operator resumes the sender. */
-  stops: readonly SenderStop[];
+  blocks: readonly SenderBlock[];
   /** Whether the provider rates the number's quality as low. */
   hasLowQuality: boolean;
 }

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { keyOf, type Keyring } from '../security/keyring.js';
+import { requireKey, type Keyring } from '../security/keyring.js';
 
 const KEY_BYTES = 32;
 /** 128 bits: no two numbers of the world share a key. */
@@ -43,4 +43,4 @@ export const versionsOf = ({ current, keys }: Keyring): number[] => [
 ];
 
 const macOf = (pepper: Keyring, version: number, label: string, data: string | Uint8Array): Buffer =>
-  createHmac('sha256', keyOf(pepper, version)).update(label).update(data).digest();
+  createHmac('sha256', requireKey(pepper, version)).update(label).update(data).digest();

@@ -20,7 +20,7 @@ export interface PhoneRecipient {
   /** An ISO 3166 code, or null for numbers of no country. A range that is not known counts as its calling code's main country. */
   country: string | null;
   /** Whether the number's owner may earn by a message or call, or it costs far more than to other numbers. */
-  isCostly: boolean;
+  isPremiumRate: boolean;
 }
 
 /** What the `to` of a request names. */
@@ -42,12 +42,12 @@ const PHONE_LENGTH_MAX = 40;
 /** E.164 allows 15 digits; libphonenumber also reads longer numbers of some national plans, such as Germany's. */
 const E164 = /^\+[1-9][0-9]{4,14}$/;
 /**
- * The calling codes without a country under which every number is costly: shared cost (808), satellites (870, 881), personal numbers
+ * The calling codes without a country under which every number is premium-rate: shared cost (808), satellites (870, 881), personal numbers
  * (878), international networks (882, 883), relief in disasters (888) and premium rate (979). Not freephone (800).
  */
-const COSTLY_CALLING_CODES = new Set(['808', '870', '878', '881', '882', '883', '888', '979']);
-/** The costly number types within countries, as libphonenumber names them. */
-const COSTLY_TYPES = new Set<NumberType>([
+const PREMIUM_RATE_CALLING_CODES = new Set(['808', '870', '878', '881', '882', '883', '888', '979']);
+/** The premium-rate number types within countries, as libphonenumber names them. */
+const PREMIUM_RATE_TYPES = new Set<NumberType>([
   'PREMIUM_RATE',
   'SHARED_COST',
   'UAN',
@@ -91,7 +91,7 @@ export function parseRecipient(to: string): Recipient {
     canonical,
     // The first of those that share a calling code is the main one.
     country: number.country ?? number.getPossibleCountries()[0] ?? null,
-    isCostly: isCostly(number),
+    isPremiumRate: isPremiumRate(number),
   };
 }
 
@@ -102,8 +102,10 @@ function impossible({ countryCallingCode, nationalNumber }: PhoneNumber): Invali
     : { kind: 'invalid' };
 }
 
-function isCostly(number: PhoneNumber): boolean {
-  return COSTLY_CALLING_CODES.has(number.countryCallingCode) || COSTLY_TYPES.has(number.getType());
+function isPremiumRate(number: PhoneNumber): boolean {
+  return (
+    PREMIUM_RATE_CALLING_CODES.has(number.countryCallingCode) || PREMIUM_RATE_TYPES.has(number.getType())
+  );
 }
 
 /** Stands for numbers of no country where a country's code is stored. ISO 3166 leaves the code to its users. */

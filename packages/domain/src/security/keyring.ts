@@ -33,7 +33,7 @@ export function parseKeyring(text: string): Keyring {
 }
 
 /** The key of a version. @throws Error when that version is no longer in the keyring. */
-export function keyOf(keyring: Keyring, version: number): Buffer {
+export function requireKey(keyring: Keyring, version: number): Buffer {
   const key = keyring.keys.get(version);
   if (key === undefined) throw new Error(`key version ${version} is not in the keyring`);
   return key;

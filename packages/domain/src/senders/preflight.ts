@@ -2,7 +2,7 @@ import {
   CODE_CATEGORY,
   isOfLowQuality,
   messagingLimitOf,
-  senderStop,
+  senderBlock,
   templateLanguages,
   type BusinessAccountValues,
   type Facts,
@@ -181,8 +181,8 @@ function numberConnected(input: PreflightInput): Found {
   const { status } = input.number;
   if (input.failures.number !== undefined || status === undefined) return unknown(input, 'number');
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
-  const stop = senderStop(input.number, input.businessAccount, input.now);
-  if (stop !== null) return bad('number_blocked', { why: stop.word.replace(/\.$/, '') });
+  const block = senderBlock(input.number, input.businessAccount, input.now);
+  if (block !== null) return bad('number_blocked', { why: block.word.replace(/\.$/, '') });
   return isOfLowQuality(input.number) ? bad('number_quality') : fine();
 }
 
@@ -241,13 +241,13 @@ const durationText = (seconds: number): string =>
 
 function footerFault({ language, facts }: Template, codeValiditySeconds: number): Found | null {
   const minutes = facts.codeExpirationMinutes?.value ?? null;
-  if (footerSaysValidity(minutes, codeValiditySeconds)) return null;
+  if (footerMatchesValidity(minutes, codeValiditySeconds)) return null;
   const validity = durationText(codeValiditySeconds);
   return bad('footer_differs', { language, footer: minutes ?? '-', validity });
 }
 
 /** Whether a footer says how long codes live, in whole minutes as footers do. */
-export function footerSaysValidity(minutes: number | null, codeValiditySeconds: number): boolean {
+export function footerMatchesValidity(minutes: number | null, codeValiditySeconds: number): boolean {
   return minutes !== null && minutes * 60 === codeValiditySeconds;
 }
 

@@ -64,18 +64,18 @@ export interface BusinessAccountAlert {
 }
 
 /** RFC 3339 with the alert. */
-export type ToldAlert = BusinessAccountAlert & { at: string };
+export type DatedAlert = BusinessAccountAlert & { at: string };
 
 const ALERTS_MAX = 50;
 
 /** The alerts of a business account with more of one moment: newest first, each once, and no more than so many. */
 export function mergeAlerts(
-  known: readonly ToldAlert[],
+  known: readonly DatedAlert[],
   alerts: readonly BusinessAccountAlert[],
   at: Date,
-): ToldAlert[] {
+): DatedAlert[] {
   const told = alerts.map((alert) => ({ ...alert, at: at.toISOString() }));
-  const isSame = (one: ToldAlert, other: ToldAlert): boolean =>
+  const isSame = (one: DatedAlert, other: DatedAlert): boolean =>
     (['type', 'severity', 'detail', 'at'] as const).every((name) => one[name] === other[name]);
   return [...told, ...known.filter((one) => !told.some((other) => isSame(one, other)))]
     .toSorted((a, b) => b.at.localeCompare(a.at))
@@ -125,7 +125,7 @@ function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource)
 export const isOfLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
 
 /** Why a template or a sender must not be used, by the provider's word. */
-export interface ProviderStop {
+export interface ProviderBlock {
   reason: string;
   /** The provider's own word for it. */
   word: string;
@@ -135,7 +135,7 @@ export interface ProviderStop {
 }
 
 /** Statuses in which the provider refuses a template's messages. It may have words that are not here: calls tell of those. */
-const STOPPED_STATUSES = new Set([
+const BLOCKED_STATUSES = new Set([
   'PAUSED',
   'DISABLED',
   'REJECTED',
@@ -152,38 +152,38 @@ const STOPPED_STATUSES = new Set([
 export const CODE_CATEGORY = 'AUTHENTICATION';
 
 /** Why messages of a template would be refused, or null if nothing says so. */
-export function templateStop({ status, category, reason }: Facts<TemplateValues>): ProviderStop | null {
-  if (status !== undefined && STOPPED_STATUSES.has(status.value)) {
+export function templateBlock({ status, category, reason }: Facts<TemplateValues>): ProviderBlock | null {
+  if (status !== undefined && BLOCKED_STATUSES.has(status.value)) {
     const why = reason?.value ? `${status.value} (${reason.value})` : status.value;
-    return stopBy(status, why);
+    return blockBy(status, why);
   }
   if (category !== undefined && category.value !== CODE_CATEGORY)
-    return stopBy(category, `category ${category.value}`);
+    return blockBy(category, `category ${category.value}`);
   return null;
 }
 
 /** What codes need: restrictions of other kinds leave them alone. */
-const STOPPING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
+const BLOCKING_RESTRICTION = 'RESTRICTED_BIZ_INITIATED_MESSAGING';
 
 /** Why a sender would be refused, by what is known of its number and its business account at a moment; null if nothing says so. */
-export function senderStop(
+export function senderBlock(
   number: Facts<NumberValues>,
   account: Facts<BusinessAccountValues>,
   now: Date,
-): ProviderStop | null {
+): ProviderBlock | null {
   const { ban, restrictions, isDeleted, canSend } = account;
   // A read that finds the account able to send is an end that no webhook told.
   const isCurrent = (fact: Fact<unknown>): boolean =>
     canSend === undefined || canSend.value.can === 'BLOCKED' || canSend.at <= fact.at;
   if (isDeleted?.value === true)
-    return stopBy(isDeleted, 'Meta says that the business account was deleted.', 'DELETED');
+    return blockBy(isDeleted, 'Meta says that the business account was deleted.', 'DELETED');
   if (ban?.value === 'DISABLE' && isCurrent(ban))
-    return stopBy(ban, 'Meta has disabled the business account.', ban.value);
+    return blockBy(ban, 'Meta has disabled the business account.', ban.value);
   const restriction = restrictions?.value.find(
-    ({ kind, until }) => kind === STOPPING_RESTRICTION && (until === null || until * 1000 > now.getTime()),
+    ({ kind, until }) => kind === BLOCKING_RESTRICTION && (until === null || until * 1000 > now.getTime()),
   );
   if (restrictions !== undefined && restriction !== undefined && isCurrent(restrictions))
-    return stopBy(
+    return blockBy(
       restrictions,
       `Meta has restricted the business account: ${restriction.kind}.`,
       restriction.kind,
@@ -191,19 +191,19 @@ export function senderStop(
   for (const fact of [canSend, number.canSend])
     if (fact?.value.can === 'BLOCKED') {
       const word = fact.value.why ?? fact.value.can;
-      return stopBy(fact, `Meta says that it cannot send: ${word}`, word);
+      return blockBy(fact, `Meta says that it cannot send: ${word}`, word);
     }
   return null;
 }
 
-const stopBy = ({ at, source }: Fact<unknown>, reason: string, word = reason): ProviderStop => ({
+const blockBy = ({ at, source }: Fact<unknown>, reason: string, word = reason): ProviderBlock => ({
   reason,
   word,
   at: new Date(at),
   source,
 });
 
-/** Error codes by which a call tells a template's state. The provider's word that it is back ends such a stop, and no other. */
+/** Error codes by which a call tells a template's state. The provider's word that it is back ends such a block, and no other. */
 export const TEMPLATE_STATE_CODES = [132001, 132015, 132016] as const;
 
 /** Error codes by which a call tells that the token is not taken, or lacks a right; so do those from 200 to 299, and access denied without a code. */

@@ -1,5 +1,5 @@
 /** A sender's permission to send one message, from a time on. */
-export interface SendSlot {
+export interface Permit {
   sender: {
     id: string;
     number: string;
@@ -8,8 +8,8 @@ export interface SendSlot {
   waitMs: number;
 }
 
-/** How far ahead a slot may lie. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
-export const SLOT_WAIT_MS_MAX = 500;
+/** How far ahead a permit may lie. The worker waits this long with a claimed send; a send that has to wait longer waits in its row. */
+export const PERMIT_WAIT_MS_MAX = 500;
 
 /** Messages a second that the provider accepts from one number: 80 at first, up to 1,000 on request. */
 export const SENDER_THROUGHPUT = { min: 1, max: 1_000, initial: 80 } as const;

@@ -1,5 +1,5 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
-import { keyOf, type Keyring } from '../security/keyring.js';
+import { requireKey, type Keyring } from '../security/keyring.js';
 
 /** The code of a test send whose caller chose none. */
 export const TEST_CODE = '000000';
@@ -17,7 +17,7 @@ function macOf(key: Buffer, sendId: string, code: string): Buffer {
 
 /** What is stored to check a code: the key version (1 byte), then HMAC-SHA256(pepper, send id ‖ code). 33 bytes. */
 export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer {
-  return Buffer.concat([Buffer.of(pepper.current), macOf(keyOf(pepper, pepper.current), sendId, code)]);
+  return Buffer.concat([Buffer.of(pepper.current), macOf(requireKey(pepper, pepper.current), sendId, code)]);
 }
 
 /**
@@ -27,5 +27,8 @@ export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer 
  * @throws Error when the keyring no longer has the key of the hash
  */
 export function matchesCode(pepper: Keyring, sendId: string, guess: string, codeHash: Uint8Array): boolean {
-  return timingSafeEqual(macOf(keyOf(pepper, codeHash[0] as number), sendId, guess), codeHash.subarray(1));
+  return timingSafeEqual(
+    macOf(requireKey(pepper, codeHash[0] as number), sendId, guess),
+    codeHash.subarray(1),
+  );
 }

@@ -11,7 +11,7 @@ import {
   type Send,
   type SendChange,
 } from './send.js';
-import type { StopScope } from '../senders/stops.js';
+import type { BlockScope } from '../senders/blocks.js';
 
 /** A message is worth sending while more is left of its code's life than so many seconds or that share of it, whichever is less. */
 export const LEAST_LIFE = { seconds: 30, share: 0.1 } as const;
@@ -47,7 +47,7 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 export function endDelivery(
   send: Pick<Send, 'mode' | 'phase' | 'receiptUntil'>,
   now: Date,
-): Pick<SendChange, 'sealedCode' | 'phase' | 'dueAt'> {
+): Pick<SendChange, 'encryptedCode' | 'phase' | 'dueAt'> {
   if (send.mode !== 'live') return {};
   switch (send.phase) {
     case 'calling':
@@ -64,8 +64,8 @@ export function endDelivery(
 }
 
 /** Ends a test send: it is `read` at once, without a sender. */
-export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
-  if (send.status !== 'queued') return { result: 'settled' };
+export function simulate(send: Send, now: Date): Decision<'read' | 'done'> {
+  if (send.status !== 'queued') return { result: 'done' };
   return {
     result: 'read',
     change: { ...DONE, status: 'read', channel: 'sandbox', sentAt: now, deliveredAt: now, readAt: now },
@@ -75,22 +75,22 @@ export function simulate(send: Send, now: Date): Decision<'read' | 'settled'> {
 /** What became of a send that no worker may send now. */
 export type Postponement =
   /** There is nothing to send: delivered, failed, or waiting for a receipt or the deadline. */
-  | { kind: 'settled' }
+  | { kind: 'done' }
   /** Another worker's lease or the back-off has not ended. */
   | { kind: 'not_due' }
   | { kind: 'no_sender' }
   | { kind: 'failed'; reason: FailureReason };
 
 /** Whether a send may be sent now, or the first reason why not. */
-type Eligibility = 'eligible' | 'settled' | 'not_due' | 'expired' | 'exhausted' | 'code_settled' | 'too_late';
+type Eligibility = 'eligible' | 'done' | 'not_due' | 'expired' | 'exhausted' | 'code_finished' | 'too_late';
 
 function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
-  if (!isDelivering(send)) return 'settled';
+  if (!isDelivering(send)) return 'done';
   const isClaimed = send.claimedUntil !== null && send.claimedUntil > now;
   if (isClaimed || (send.dueAt !== null && send.dueAt > now)) return 'not_due';
   if (now >= send.expiresAt) return 'expired';
   if (send.attempts >= policy.attemptsMax) return 'exhausted';
-  if (send.verification !== 'pending') return 'code_settled';
+  if (send.verification !== 'pending') return 'code_finished';
   return isWorthSending(send, now) ? 'eligible' : 'too_late';
 }
 
@@ -103,22 +103,22 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   const state = eligibility(send, now, policy);
-  if (state === 'settled') return { result: { kind: 'settled' } };
+  if (state === 'done') return { result: { kind: 'done' } };
   if (state === 'not_due') return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
 
-  const lapsed = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
-  const receiptUntil = lapsed.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const unfinished = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
+  const receiptUntil = unfinished.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
   const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
-    result: { kind: phase === 'waiting' ? 'no_sender' : 'settled' },
+    result: { kind: phase === 'waiting' ? 'no_sender' : 'done' },
     change: { phase, dueAt, receiptUntil, ...UNCLAIMED },
-    attempts: lapsed,
+    attempts: unfinished,
   });
 
   if (state === 'too_late') return postpone('giving_up', send.expiresAt);
   if (state === 'eligible') return postpone('waiting', send.expiresAt);
   if (mayStillArrive(receiptUntil, now)) return postpone('giving_up', receiptUntil);
   const reason = state === 'exhausted' ? 'attempts_exhausted' : 'expired_before_delivery';
-  return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: lapsed };
+  return { result: { kind: 'failed', reason }, change: failure(reason, now), attempts: unfinished };
 }
 
 /** Returns the attempt of the claim, as it ended. */
@@ -157,7 +157,7 @@ function mayStillArrive(receiptUntil: Date | null, now: Date): receiptUntil is D
 /** A fault or a limit of a sender, its business account or the app. */
 export type SenderFailure =
   | Extract<Outcome, { kind: 'sender' | 'config' }>
-  | (Extract<Outcome, { kind: 'retry' }> & { throttled: StopScope });
+  | (Extract<Outcome, { kind: 'retry' }> & { throttled: BlockScope });
 
 /** Whether a fault or a limit of the sender, its business account or the app kept a message back. The attempt does not count. */
 export function isSenderFailure(outcome: Outcome): outcome is SenderFailure {

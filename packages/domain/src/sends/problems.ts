@@ -82,7 +82,7 @@ const TABLE = {
     status: 429,
     meaning: 'A limit was reached: no send can be created now.',
     cause:
-      'A creation limit of the account, the application or this recipient was reached; or this recipient has as many open codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or a ceiling of units of the account is reached for the day or the month; or a limit of accounts that never had credits is reached. The detail says which.',
+      'A creation limit of the account, the application or this recipient was reached; or this recipient has as many active codes as may be guessed at, or too many wrong codes in a row were given for it; or hardly any code sent to its country was verified, which looks like fraud; or a ceiling of units of the account is reached for the day or the month; or a limit of accounts that never had credits is reached. The detail says which.',
     remedy:
       'Wait for the seconds in the Retry-After header, then repeat the same key and body. After too many wrong codes, a right code for a send that is still open ends the wait. An admin of the account sees and changes what refused the request in the dashboard, under Protection, and frees a recipient there.',
   },

@@ -301,7 +301,8 @@ function redelivery(
   policy: RetryPolicy,
   random: number,
 ): SendChange | null {
-  if (send.sealedCode === null || send.verification !== 'pending' || !isWorthSending(send, now)) return null;
+  if (send.encryptedCode === null || send.verification !== 'pending' || !isWorthSending(send, now))
+    return null;
   const isOfSender = isSenderFailure(lost);
   const attempts = isOfSender || isPairLimit(lost) ? Math.max(0, send.attempts - 1) : send.attempts;
   if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };

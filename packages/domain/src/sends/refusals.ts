@@ -6,7 +6,7 @@ export type LimitCause =
   /** Too many wrong codes in a row. */
   | 'wrong_guesses'
   /** Too many codes that may still be guessed at. */
-  | 'open_codes'
+  | 'active_codes'
   | 'breaker'
   /** The account's ceilings of units. */
   | 'day_ceiling'
@@ -30,7 +30,7 @@ export type RecipientCause =
   | 'trial_range';
 
 /** What protects an account, as the console's page of it names its parts. */
-export type Defence = 'countries' | 'costly' | 'breaker' | 'ceilings' | 'limits' | 'recipients';
+export type Defence = 'countries' | 'premium_rate' | 'breaker' | 'ceilings' | 'limits' | 'recipients';
 
 /** What the API says of a refusal, and the defence of the account that it names; null where nobody of the account can change it. */
 interface Refusal {
@@ -57,14 +57,14 @@ export const LIMIT_REFUSALS: Readonly<Record<LimitCause, Refusal>> = {
       'Too many wrong codes in a row were given for this recipient. A right code for a send that is still open ends this, and so does an admin of the account; a part is forgiven each day.',
     defence: 'recipients',
   },
-  open_codes: {
+  active_codes: {
     detail:
-      'This recipient has as many open codes as may be guessed at. One of them has to be verified or to expire before the next.',
+      'This recipient has as many active codes as may be guessed at. One of them has to be verified or to expire before the next.',
     defence: null,
   },
   breaker: {
     detail:
-      'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is stopped for a while.',
+      'Hardly any code that this account sent to this country was verified, which looks like fraud. Sending to this country is blocked for a while.',
     defence: 'breaker',
   },
   day_ceiling: {
@@ -102,7 +102,7 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
   range: {
     detail: 'This account does not send to satellite and premium-rate numbers.',
     to: 'Must be an ordinary number.',
-    defence: 'costly',
+    defence: 'premium_rate',
   },
   trial_country: {
     detail:
@@ -113,7 +113,7 @@ export const RECIPIENT_REFUSALS: Readonly<Record<RecipientCause, Refusal & { to:
   trial_range: {
     detail: 'Until it has had credits, this account does not send to satellite and premium-rate numbers.',
     to: 'Must be an ordinary number.',
-    defence: 'costly',
+    defence: 'premium_rate',
   },
 };
 

@@ -64,7 +64,7 @@ export interface Send {
   senderId: string | null;
   phase: Phase;
   /** A live send has it until it is `done`. */
-  sealedCode: Uint8Array | null;
+  encryptedCode: Uint8Array | null;
   /** Calls to the provider that count against the limit. */
   attempts: number;
   /** The number of the latest call; 0 before the first. */
@@ -98,7 +98,7 @@ export type SendChange = Partial<
     | 'channel'
     | 'from'
     | 'senderId'
-    | 'sealedCode'
+    | 'encryptedCode'
     | 'attempts'
     | 'attemptNumber'
     | 'claimedAt'
@@ -148,4 +148,4 @@ export function isUnderWay(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, a
 export const UNCLAIMED = { claimedAt: null, claimedUntil: null } as const;
 
 /** What ends the delivery: nothing is sent any more, so the code is erased. A call under way keeps its claim until its outcome is written. */
-export const DONE = { phase: 'done', sealedCode: null, dueAt: null } as const satisfies SendChange;
+export const DONE = { phase: 'done', encryptedCode: null, dueAt: null } as const satisfies SendChange;

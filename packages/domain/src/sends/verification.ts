@@ -18,7 +18,10 @@ export type GuessedSend = Pick<
 
 /** What a guess may change of a send. */
 export type GuessChange = Partial<
-  Pick<Send, 'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt' | 'sealedCode' | 'phase' | 'dueAt'>
+  Pick<
+    Send,
+    'verification' | 'wrongGuesses' | 'verifiedAt' | 'lockedAt' | 'encryptedCode' | 'phase' | 'dueAt'
+  >
 >;
 
 /** What a guess results in, and what to write. Nothing is written for a guess at a verified, locked or expired code. */

@@ -4,15 +4,15 @@ import {
   NO_BACKLOG,
   type Backlog,
   type HealthStatistics,
+  type SenderBlock,
   type SenderStatistics,
-  type SenderStop,
 } from '../../src/health/healthStatistics.js';
 import type { TrafficCount, TrafficEvent, TrafficKey, WebhookResult } from '../../src/sends/traffic.js';
 
 type Read = { [Name in keyof HealthStatistics]-?: NonNullable<HealthStatistics[Name]> };
 type Change = Partial<HealthStatistics>;
 
-const stop = (cause: SenderStop['cause'], more: Partial<SenderStop> = {}): SenderStop => ({
+const block = (cause: SenderBlock['cause'], more: Partial<SenderBlock> = {}): SenderBlock => ({
   cause,
   onlyFor: '',
   errorCode: null,
@@ -28,26 +28,26 @@ const ACTIVE: SenderStatistics = {
   account: null,
   number: '+1 ••••• 3881',
   state: 'active',
-  stops: [],
+  blocks: [],
   hasLowQuality: false,
 };
-const PAUSED: SenderStatistics = { ...ACTIVE, id: 'paused', state: 'paused', stops: [stop('operator')] };
+const PAUSED: SenderStatistics = { ...ACTIVE, id: 'paused', state: 'paused', blocks: [block('operator')] };
 const COOLING: SenderStatistics = {
   ...ACTIVE,
   id: 'cooling',
   state: 'cooling_down',
-  stops: [stop('fault')],
+  blocks: [block('fault')],
 };
-const BLOCKED: SenderStatistics = { ...PAUSED, stops: [stop('provider')] };
-const refused = (errorCode: number, onlyFor = ''): SenderStop =>
-  stop('fault', { errorCode, onlyFor, isConfiguration: true });
+const BLOCKED: SenderStatistics = { ...PAUSED, blocks: [block('provider')] };
+const refused = (errorCode: number, onlyFor = ''): SenderBlock =>
+  block('fault', { errorCode, onlyFor, isConfiguration: true });
 const AT = '2026-11-23T02:14:00.000Z';
-const BLOCKED_TEMPLATE = stop('provider', {
+const BLOCKED_TEMPLATE = block('provider', {
   onlyFor: 'en',
   template: { template: 'verification_code', language: 'en', status: 'PAUSED', at: AT },
 });
 /** A sender whose English template Meta blocks. */
-const WITHOUT_ENGLISH: SenderStatistics = { ...ACTIVE, id: 'without', stops: [BLOCKED_TEMPLATE] };
+const WITHOUT_ENGLISH: SenderStatistics = { ...ACTIVE, id: 'without', blocks: [BLOCKED_TEMPLATE] };
 const backlog = (count: number, oldestSeconds: number): Backlog => ({
   ...NO_BACKLOG,
   count,
@@ -194,17 +194,17 @@ const CASES: Case[] = [
   ],
   [
     'Meta refuses our template in a language',
-    { senders: [{ ...ACTIVE, stops: [refused(132001, 'en')] }], ...waitForSender(70) },
+    { senders: [{ ...ACTIVE, blocks: [refused(132001, 'en')] }], ...waitForSender(70) },
     ['us sender_misconfigured refused failing'],
   ],
   [
     'Meta paused a template, which a call met too',
-    { senders: [{ ...ACTIVE, stops: [BLOCKED_TEMPLATE, refused(132015, 'en')] }] },
+    { senders: [{ ...ACTIVE, blocks: [BLOCKED_TEMPLATE, refused(132015, 'en')] }] },
     ['meta senders_blocked template failing'],
   ],
   [
-    'Meta refused our token, and nothing has proved that over since the time of the stop',
-    { senders: [{ ...ACTIVE, stops: [refused(190)] }] },
+    'Meta refused our token, and nothing has proved that over since the time of the block',
+    { senders: [{ ...ACTIVE, blocks: [refused(190)] }] },
     ['us sender_misconfigured refused failing'],
   ],
   [
@@ -225,7 +225,7 @@ const CASES: Case[] = [
   ],
   ['a sender cools down', { senders: [ACTIVE, COOLING] }, ['meta senders_blocked fault degraded']],
   [
-    'all are stopped, one to cool down',
+    'all are blocked, one to cool down',
     { senders: [COOLING, PAUSED] },
     ['meta senders_blocked fault failing', 'held paused_by_operator senders failing'],
   ],
@@ -267,14 +267,14 @@ const CASES: Case[] = [
     ['us insufficient_senders busy failing'],
   ],
   [
-    'an account’s own senders are all stopped, each for another cause, and its sends wait',
+    'an account’s own senders are all blocked, each for another cause, and its sends wait',
     {
       senders: [
         ACTIVE,
         ofAccount(PAUSED),
         ofAccount(COOLING),
         ofAccount(BLOCKED),
-        ofAccount({ ...COOLING, stops: [refused(190)] }),
+        ofAccount({ ...COOLING, blocks: [refused(190)] }),
       ],
       ...ownWaiting(300),
     },
@@ -474,23 +474,23 @@ describe('codes that are late or fail by us', () => {
   });
 });
 
-describe('what stops senders', () => {
-  const told = (senders: HealthStatistics['senders']) =>
+describe('what blocks senders', () => {
+  const listProblems = (senders: HealthStatistics['senders']) =>
     healthFindings({ ...HEALTHY, senders }).map((finding) => [
       finding.account,
       `${finding.name} ${subjectOf(finding)}`,
-      finding.stops!.map(({ senderId }) => senderId),
+      finding.blocks!.map(({ senderId }) => senderId),
       finding.senders,
     ]);
 
   it('is told with its senders, one finding for each cause', () => {
     const senders = [
-      { ...COOLING, id: 'one', stops: [refused(190)] },
-      { ...COOLING, id: 'two', stops: [refused(131042)] },
-      { ...COOLING, id: 'three', stops: [refused(190)] },
+      { ...COOLING, id: 'one', blocks: [refused(190)] },
+      { ...COOLING, id: 'two', blocks: [refused(131042)] },
+      { ...COOLING, id: 'three', blocks: [refused(190)] },
       { ...PAUSED, id: 'four' },
     ];
-    expect(told(senders)).toEqual([
+    expect(listProblems(senders)).toEqual([
       [undefined, 'sender_misconfigured 190', ['one', 'three'], 4],
       [undefined, 'sender_misconfigured 131042', ['two'], 4],
       [undefined, 'paused_by_operator senders', ['four'], 4],
@@ -500,7 +500,7 @@ describe('what stops senders', () => {
   it('is told for each owner apart, and of an account says whose it is', () => {
     const other = { id: 'other', name: 'Loja Verde' };
     const senders = [ACTIVE, PAUSED, ofAccount({ ...PAUSED, id: 'own' }), { ...ACTIVE, account: other }];
-    expect(told(senders)).toEqual([
+    expect(listProblems(senders)).toEqual([
       [undefined, 'paused_by_operator senders', ['paused'], 2],
       [ACCOUNT, 'paused_by_operator account senders', ['own'], 1],
     ]);

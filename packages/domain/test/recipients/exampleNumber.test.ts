@@ -5,6 +5,6 @@ const SHARED = new Set(['AX', 'BL', 'CC', 'CX', 'EH', 'IM', 'MF', 'SJ', 'VA']);
 
 it.each(COUNTRIES)('the example of %s is a number that may be sent to', (country) => {
   const read = parseRecipient(exampleNumber(country));
-  expect(read).toMatchObject({ kind: 'phone', isCostly: false });
+  expect(read).toMatchObject({ kind: 'phone', isPremiumRate: false });
   if (!SHARED.has(country)) expect(read).toMatchObject({ country });
 });

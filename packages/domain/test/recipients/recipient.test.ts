@@ -17,7 +17,7 @@ const phone = (e164: string, country: string | null, canonical = e164) => ({
   e164,
   canonical,
   country,
-  isCostly: false,
+  isPremiumRate: false,
 });
 function phoneOf(to: string): PhoneRecipient {
   const recipient = parseRecipient(to);
@@ -207,7 +207,7 @@ describe('a phone number with a footnote’s mark', () => {
   });
 });
 
-describe('a costly number', () => {
+describe('a premium-rate number', () => {
   it.each([
     ['a satellite telephone of Inmarsat', '+870773111632'],
     ['a satellite telephone of Iridium', '+881612345678'],
@@ -225,13 +225,13 @@ describe('a costly number', () => {
     ['a personal number of the United Kingdom', '+447012345678'],
     ['a pager of the United Kingdom', '+447640123456'],
     ['voicemail in Germany', '+49177991234567'],
-  ])('is %s', (_, to) => expect(phoneOf(to).isCostly).toBe(true));
+  ])('is %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(true));
 
   it.each([
     ['one over the internet', '+33912345678'],
     ['a free one', '+18005551234'],
     ['one of no known range', '+12005551234'],
-  ])('is not %s', (_, to) => expect(phoneOf(to).isCostly).toBe(false));
+  ])('is not %s', (_, to) => expect(phoneOf(to).isPremiumRate).toBe(false));
 });
 
 describe('an e-mail address', () => {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import {
+  decrypt,
+  encrypt,
+  encryptionKeyVersion,
   generateCode,
   hashCode,
-  keyOf,
   matchesCode,
   parseKeyring,
-  seal,
-  sealedVersion,
-  unseal,
+  requireKey,
 } from '@onecode/domain';
 
 const KEY = randomBytes(32);
@@ -19,19 +19,19 @@ describe('a keyring', () => {
   it('is one key, version 1, from plain base64', () => {
     const keyring = parseKeyring(text);
     expect(keyring.current).toBe(1);
-    expect(keyOf(keyring, 1)).toEqual(KEY);
+    expect(requireKey(keyring, 1)).toEqual(KEY);
   });
 
   it('makes new values with the version named first and keeps the others readable', () => {
     const keyring = parseKeyring(`2:${other}, 1:${text}`);
     expect(keyring.current).toBe(2);
-    expect(keyOf(keyring, 2)).toEqual(OTHER_KEY);
-    expect(keyOf(keyring, 1)).toEqual(KEY);
+    expect(requireKey(keyring, 2)).toEqual(OTHER_KEY);
+    expect(requireKey(keyring, 1)).toEqual(KEY);
   });
 
   it('takes base64 with or without its padding, and white space around it', () => {
-    expect(keyOf(parseKeyring(` ${text.replace(/=+$/, '')}\n`), 1)).toEqual(KEY);
-    expect(keyOf(parseKeyring(`${text}=`), 1)).toEqual(KEY);
+    expect(requireKey(parseKeyring(` ${text.replace(/=+$/, '')}\n`), 1)).toEqual(KEY);
+    expect(requireKey(parseKeyring(`${text}=`), 1)).toEqual(KEY);
   });
 
   it('takes every version that fits into a byte', () => {
@@ -138,48 +138,48 @@ describe('the hash of a code', () => {
   });
 });
 
-describe('a sealed secret', () => {
+describe('an encrypted secret', () => {
   it.each(['', 'a token of any length '.repeat(50), 'ação 🔑'])('opens again: %j', (secret) => {
-    expect(unseal(OLD, SEND, seal(OLD, SEND, secret))).toBe(secret);
+    expect(decrypt(OLD, SEND, encrypt(OLD, SEND, secret))).toBe(secret);
   });
 
   it('differs each time and does not contain the secret', () => {
-    const sealed = Array.from({ length: 50 }, () => seal(OLD, SEND, '042913'));
-    expect(new Set(sealed.map((one) => one.toString('hex'))).size).toBe(50);
-    for (const one of sealed) expect(one.toString('latin1')).not.toContain('042913');
+    const encrypted = Array.from({ length: 50 }, () => encrypt(OLD, SEND, '042913'));
+    expect(new Set(encrypted.map((one) => one.toString('hex'))).size).toBe(50);
+    for (const one of encrypted) expect(one.toString('latin1')).not.toContain('042913');
   });
 
   it('does not open with any bit of it altered', () => {
-    const sealed = seal(OLD, SEND, '042913');
-    for (let place = 0; place < sealed.length; place++)
+    const encrypted = encrypt(OLD, SEND, '042913');
+    for (let place = 0; place < encrypted.length; place++)
       for (let bit = 0; bit < 8; bit++) {
-        const altered = Buffer.from(sealed);
+        const altered = Buffer.from(encrypted);
         altered[place]! ^= 1 << bit;
-        expect(() => unseal(OLD, SEND, altered)).toThrow();
+        expect(() => decrypt(OLD, SEND, altered)).toThrow();
       }
   });
 
   it.each(['042913', ''])('does not open when it was cut short or lengthened (%j)', (secret) => {
-    const sealed = seal(OLD, SEND, secret);
-    for (let length = 0; length < sealed.length; length++)
-      expect(() => unseal(OLD, SEND, sealed.subarray(0, length))).toThrow();
-    expect(() => unseal(OLD, SEND, Buffer.concat([sealed, Buffer.of(0)]))).toThrow();
+    const encrypted = encrypt(OLD, SEND, secret);
+    for (let length = 0; length < encrypted.length; length++)
+      expect(() => decrypt(OLD, SEND, encrypted.subarray(0, length))).toThrow();
+    expect(() => decrypt(OLD, SEND, Buffer.concat([encrypted, Buffer.of(0)]))).toThrow();
   });
 
   it('does not open for another owner, nor with another key', () => {
-    const sealed = seal(OLD, SEND, '042913');
-    expect(() => unseal(OLD, OTHER_SEND, sealed)).toThrow();
-    expect(() => unseal(OTHER, SEND, sealed)).toThrow();
+    const encrypted = encrypt(OLD, SEND, '042913');
+    expect(() => decrypt(OLD, OTHER_SEND, encrypted)).toThrow();
+    expect(() => decrypt(OTHER, SEND, encrypted)).toThrow();
   });
 
-  it('tells the version of the key that sealed it', () => {
-    expect(sealedVersion(seal(ROTATED, SEND, '042913'))).toBe(2);
+  it('tells the version of the key that encrypted it', () => {
+    expect(encryptionKeyVersion(encrypt(ROTATED, SEND, '042913'))).toBe(2);
   });
 
   it('opens after a rotation, and not once its key has left the keyring', () => {
-    const sealed = seal(OLD, SEND, '042913');
-    expect(unseal(ROTATED, SEND, sealed)).toBe('042913');
-    expect(unseal(NEW_ONLY, SEND, seal(ROTATED, SEND, '042913'))).toBe('042913');
-    expect(() => unseal(NEW_ONLY, SEND, sealed)).toThrow('key version 1 is not in the keyring');
+    const encrypted = encrypt(OLD, SEND, '042913');
+    expect(decrypt(ROTATED, SEND, encrypted)).toBe('042913');
+    expect(decrypt(NEW_ONLY, SEND, encrypt(ROTATED, SEND, '042913'))).toBe('042913');
+    expect(() => decrypt(NEW_ONLY, SEND, encrypted)).toThrow('key version 1 is not in the keyring');
   });
 });

@@ -4,15 +4,15 @@ import {
   mergeFacts,
   messagingLimitName,
   messagingLimitOf,
-  senderStop,
-  templateStop,
+  senderBlock,
+  templateBlock,
   type BusinessAccountValues,
+  type DatedAlert,
   type Fact,
   type Facts,
   type FactSource,
   type NumberValues,
   type TemplateValues,
-  type ToldAlert,
 } from '../../src/index.js';
 
 const at = (seconds: number): Date => new Date(1_763_629_200_000 + seconds * 1000);
@@ -70,7 +70,7 @@ describe('a template', () => {
     'that is %s must not be used',
     (status) => {
       const reason = `${status} (FIRST_PAUSE)`;
-      expect(templateStop({ status: fact(status, 7), reason: fact('FIRST_PAUSE') })).toEqual({
+      expect(templateBlock({ status: fact(status, 7), reason: fact('FIRST_PAUSE') })).toEqual({
         reason,
         word: reason,
         at: at(7),
@@ -81,7 +81,7 @@ describe('a template', () => {
 
   it('must not be used in another category', () => {
     const facts = { status: fact('APPROVED'), category: fact('UTILITY', 3, 'read') };
-    expect(templateStop(facts)).toMatchObject({
+    expect(templateBlock(facts)).toMatchObject({
       at: at(3),
       source: 'read',
       reason: expect.stringContaining('UTILITY'),
@@ -93,7 +93,7 @@ describe('a template', () => {
     ['in a status that we do not know', { status: fact('SPARKLING') }],
     ['unheard of', {}],
   ])('is used while it is %s', (_, facts) => {
-    expect(templateStop(facts)).toBeNull();
+    expect(templateBlock(facts)).toBeNull();
   });
 });
 
@@ -109,8 +109,8 @@ describe('a sender', () => {
     ['a read says so of its account', {}, { canSend: can('BLOCKED', 0) }],
     ['a read says so of its number', { canSend: can('BLOCKED', 0) }, {}],
     ['an older read knew nothing of the ban', {}, { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 4) }],
-  ])('stops when %s', (_, number, account) => {
-    expect(senderStop(number, account, at(10))).not.toBeNull();
+  ])('blocks when %s', (_, number, account) => {
+    expect(senderBlock(number, account, at(10))).not.toBeNull();
   });
 
   it.each<[string, Facts<BusinessAccountValues>]>([
@@ -128,7 +128,7 @@ describe('a sender', () => {
     ['can send, by a newer read', { ban: fact('DISABLE', 5), canSend: can('AVAILABLE', 6) }],
     ['nobody has heard of', {}],
   ])('goes on when its account %s', (_, account) => {
-    expect(senderStop({}, account, at(10))).toBeNull();
+    expect(senderBlock({}, account, at(10))).toBeNull();
   });
 });
 
@@ -163,7 +163,7 @@ describe('the alerts of a business account', () => {
   });
 
   it('are the last fifty', () => {
-    let all: ToldAlert[] = [];
+    let all: DatedAlert[] = [];
     for (let second = 0; second < 60; second++) all = mergeAlerts(all, [alert(String(second))], at(second));
     expect(all).toHaveLength(50);
     expect(all[0]).toMatchObject({ type: '59' });

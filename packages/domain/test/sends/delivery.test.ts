@@ -22,6 +22,7 @@ import {
   ms,
   NOW,
   offer,
+  permit,
   POLICY,
   RECIPIENT_FAULT,
   REQUEST_FAULT,
@@ -29,13 +30,12 @@ import {
   SENDER_FAULT,
   sendingSend,
   sentSend,
-  slot,
   testSend,
   UNKNOWN,
   written,
 } from './sendFixtures.js';
 
-const noSlot = { slot: null };
+const noPermit = { permit: null };
 /** The first attempt, as its end is written. */
 const FIRST = { number: 1, senderId: 'sender-1', startedAt: CREATED_AT, errorCode: null, messageId: null };
 const CLAIMED = { claimedAt: CREATED_AT, claimedUntil: ms(CREATED_AT, LEASE_MS) };
@@ -53,7 +53,7 @@ describe('whether a send is still worth sending', () => {
 
 describe('a claim (the model and postponeOrFail)', () => {
   it('routes a queued send: channel, sender, attempt and lease', () => {
-    const decision = claim(liveSend(), NOW, offer({ slot: slot({ id: 's', number: '+15550001' }) }));
+    const decision = claim(liveSend(), NOW, offer({ permit: permit({ id: 's', number: '+15550001' }) }));
     expect(decision).toEqual({
       result: { kind: 'claimed', attempt: 1 },
       change: {
@@ -91,12 +91,12 @@ describe('a claim (the model and postponeOrFail)', () => {
   it.each(['sent', 'delivered', 'read', 'failed'] as const)(
     'leaves a send with the status %s unchanged',
     (status) => {
-      expect(claim(sentSend({ status }), NOW, offer())).toEqual({ result: { kind: 'settled' } });
+      expect(claim(sentSend({ status }), NOW, offer())).toEqual({ result: { kind: 'done' } });
     },
   );
 
   it('without a sender waits in its status until the deadline, uses no attempt, and can become due', () => {
-    const decision = claim(liveSend(), NOW, offer(noSlot));
+    const decision = claim(liveSend(), NOW, offer(noPermit));
     expect(decision.result).toEqual({ kind: 'no_sender' });
     const after = written(liveSend(), decision);
     expect(after).toMatchObject({
@@ -112,18 +112,21 @@ describe('a claim (the model and postponeOrFail)', () => {
 
   it('without a sender keeps a send that was routed before as sending', () => {
     const send = sendingSend({ ...UNCLAIMED, dueAt: NOW });
-    expect(written(send, claim(send, NOW, offer(noSlot)))).toMatchObject({
+    expect(written(send, claim(send, NOW, offer(noPermit)))).toMatchObject({
       status: 'sending',
       phase: 'waiting',
     });
   });
 
-  it.each([{}, noSlot])('with too little time left waits for the deadline, not for a sender: %j', (slots) => {
-    const decision = claim(liveSend(), at(570), offer(slots));
-    expect(decision.result).toEqual({ kind: 'settled' });
-    const waiting = { status: 'queued', phase: 'giving_up', dueAt: at(LIFE_SECONDS) };
-    expect(written(liveSend(), decision)).toMatchObject(waiting);
-  });
+  it.each([{}, noPermit])(
+    'with too little time left waits for the deadline, not for a sender: %j',
+    (permits) => {
+      const decision = claim(liveSend(), at(570), offer(permits));
+      expect(decision.result).toEqual({ kind: 'done' });
+      const waiting = { status: 'queued', phase: 'giving_up', dueAt: at(LIFE_SECONDS) };
+      expect(written(liveSend(), decision)).toMatchObject(waiting);
+    },
+  );
 
   it('at the deadline fails a queued send with expired_before_delivery', () => {
     const failedAt = at(LIFE_SECONDS);
@@ -135,7 +138,7 @@ describe('a claim (the model and postponeOrFail)', () => {
   it('gives the last attempt’s receipt time when its lease ended without an answer', () => {
     const send = sendingSend({ attempts: 5 });
     const decision = claim(send, NOW, offer());
-    expect(decision.result).toEqual({ kind: 'settled' });
+    expect(decision.result).toEqual({ kind: 'done' });
     const after = written(send, decision);
     const until = ms(NOW, 32_000);
     expect(after).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, receiptUntil: until, dueAt: until });
@@ -147,19 +150,19 @@ describe('a claim (the model and postponeOrFail)', () => {
   });
 });
 
-const SETTLED_CODES = [
+const FINISHED_CODES = [
   ['verified', { verification: 'verified', verifiedAt: at(10) }],
   ['locked', { verification: 'locked', wrongGuesses: 5, lockedAt: at(10) }],
 ] as const;
 
-describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => {
+describe.each(FINISHED_CODES)('a claim of a send whose code is %s', (_, code) => {
   const reason = 'expired_before_delivery';
 
   it.each([
     ['that waited for a worker', liveSend(code)],
     ['that waited for its next attempt', sendingSend({ ...code, ...UNCLAIMED, attempts: 3, dueAt: NOW })],
     ['that may have gone, and no receipt came', sendingSend({ ...code, ...UNCLAIMED, receiptUntil: NOW })],
-  ])('fails one %s, without a call, though a slot is there', (__, send) => {
+  ])('fails one %s, without a call, though a permit is there', (__, send) => {
     const decision = claim({ ...send, phase: 'giving_up' }, NOW, offer());
     expect(decision.result).toEqual({ kind: 'failed', reason });
     expect(decision.change).toEqual({ ...FAILED, failureReason: reason });
@@ -178,17 +181,17 @@ describe.each(SETTLED_CODES)('a claim of a send whose code is %s', (_, code) => 
   });
 });
 
-describe('a claim for a future send slot', () => {
-  it('holds until its lease ends, counted from the slot', () => {
-    const decision = claim(liveSend(), NOW, offer({ slot: slot({}, 700) }));
+describe('a claim for a future permit', () => {
+  it('holds until its lease ends, counted from the permit', () => {
+    const decision = claim(liveSend(), NOW, offer({ permit: permit({}, 700) }));
     expect(decision.change).toMatchObject({ claimedUntil: ms(NOW, LEASE_MS + 700) });
   });
 
   it('fails when too little time will be left then: the send waits for its deadline', () => {
     const now = ms(at(570), -500);
-    expect(claim(liveSend(), now, offer({ slot: slot({}, 499) })).result.kind).toBe('claimed');
-    const decision = claim(liveSend(), now, offer({ slot: slot({}, 500) }));
-    expect(decision.result).toEqual({ kind: 'settled' });
+    expect(claim(liveSend(), now, offer({ permit: permit({}, 499) })).result.kind).toBe('claimed');
+    const decision = claim(liveSend(), now, offer({ permit: permit({}, 500) }));
+    expect(decision.result).toEqual({ kind: 'done' });
     expect(decision.change).toEqual({
       phase: 'giving_up',
       dueAt: at(LIFE_SECONDS),
@@ -240,10 +243,10 @@ describe('the deadline of a send whose message may have gone', () => {
 
   it.each([
     ['too little life is left', {}, at(590)],
-    ['no sender is there', noSlot, at(500)],
-  ])('is waited for when %s for another attempt', (_, slots, now) => {
+    ['no sender is there', noPermit, at(500)],
+  ])('is waited for when %s for another attempt', (_, permits, now) => {
     const send = sendingSend({ ...UNCLAIMED, receiptUntil: at(595), dueAt: now });
-    const { change } = claim(send, now, offer(slots));
+    const { change } = claim(send, now, offer(permits));
     expect(change).toMatchObject({ dueAt: at(LIFE_SECONDS), receiptUntil: at(595) });
   });
 });
@@ -342,7 +345,7 @@ describe('the outcome of an attempt', () => {
     expect(decision.change).toEqual({ ...FAILED, failureReason: 'attempts_exhausted' });
   });
 
-  describe('of a send whose code was settled meanwhile', () => {
+  describe('of a send whose code was finished meanwhile', () => {
     const code = { verification: 'verified', verifiedAt: at(10) } as const;
 
     it('that may be retried: failed at once, for nothing went', () => {
@@ -359,7 +362,12 @@ describe('the outcome of an attempt', () => {
     it('that was accepted: sent, code erased, nothing due', () => {
       const decision = settled(sendingSend(code), ACCEPTED);
       expect(decision.result).toEqual({ kind: 'accepted' });
-      expect(decision.change).toMatchObject({ status: 'sent', phase: 'done', sealedCode: null, dueAt: null });
+      expect(decision.change).toMatchObject({
+        status: 'sent',
+        phase: 'done',
+        encryptedCode: null,
+        dueAt: null,
+      });
     });
   });
 
@@ -420,7 +428,7 @@ describe('a test send', () => {
   });
 
   it('is simulated once', () => {
-    expect(simulate(testSend({ status: 'read' }), at(30))).toEqual({ result: 'settled' });
+    expect(simulate(testSend({ status: 'read' }), at(30))).toEqual({ result: 'done' });
   });
 });
 

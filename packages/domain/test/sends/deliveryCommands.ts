@@ -24,7 +24,7 @@ import {
 
 type Command = fc.Command<Model, Real>;
 
-const PROVIDER_SAYS: Outcome[] = [
+const PROVIDER_OUTCOMES: Outcome[] = [
   ACCEPTED,
   UNKNOWN,
   retryable(),
@@ -69,7 +69,7 @@ const delivers = (outcome: Outcome, random: number, isVerified: boolean): Comman
   toString: () => `delivery: ${outcome.kind}`,
 });
 
-/** A worker claims the send and stops before the time of its send slot. */
+/** A worker claims the send and stops before the time of its permit. */
 const releasesClaim: Command = {
   check: () => true,
   run(model, real) {
@@ -171,7 +171,7 @@ const takesTurn: Command = {
 };
 
 const index = fc.nat({ max: 7 });
-const outcome = fc.constantFrom(...PROVIDER_SAYS);
+const outcome = fc.constantFrom(...PROVIDER_OUTCOMES);
 export const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const anyClaim = fc.option(fc.nat({ max: 1 }), { freq: 4 }).map(claims);
 const anyAnswer = fc.tuple(index, outcome, chance).map((from) => answers(...from));
@@ -192,7 +192,7 @@ const anyWait = fc
   .map(([field, offset]) => passesUntil(field, offset));
 const anyDelivery = fc
   .tuple(
-    fc.constantFrom(UNKNOWN, retryable(), ...PROVIDER_SAYS),
+    fc.constantFrom(UNKNOWN, retryable(), ...PROVIDER_OUTCOMES),
     chance,
     fc.integer({ max: 20, min: 0 }).map((n) => n === 20),
   )

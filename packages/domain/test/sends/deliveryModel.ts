@@ -15,7 +15,7 @@ import {
   type Send,
 } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
-import { LEASE_MS, liveSend, POLICY, slot } from './sendFixtures.js';
+import { LEASE_MS, liveSend, permit, POLICY } from './sendFixtures.js';
 
 /** What must have happened by the rules, computed without the code under test. */
 export interface Model {
@@ -75,11 +75,11 @@ const STATUSES: Readonly<Record<Phase, readonly DeliveryState[]>> = {
   done: ['sent', 'delivered', 'read', 'failed'],
 };
 const RANK: readonly DeliveryState[] = ['queued', 'sending', 'sent', 'delivered', 'read'];
-/** The longest wait for a send slot. */
-const SLOT_WAIT_MS = 1000;
-const SLOTS = [
-  slot({ id: 's1', number: '+15550000' }),
-  slot({ id: 's2', number: '+15550001' }, SLOT_WAIT_MS),
+/** The longest wait for a permit. */
+const PERMIT_WAIT_MS = 1000;
+const PERMITS = [
+  permit({ id: 's1', number: '+15550000' }),
+  permit({ id: 's2', number: '+15550001' }, PERMIT_WAIT_MS),
 ];
 
 export function begin(lifeMs: number): { model: Model; real: Real } {
@@ -133,7 +133,7 @@ export function check(model: Model, real: Real): void {
   must(send.channel === (model.routed ? 'whatsapp' : null), 'the channel is set once routed');
   must((send.from !== null) === model.routed, 'the sender’s number is set once routed');
   must((send.senderId !== null) === model.routed, 'the sender is set once routed');
-  must((send.sealedCode !== null) === (send.phase !== 'done'), 'the code is kept until the send is done');
+  must((send.encryptedCode !== null) === (send.phase !== 'done'), 'the code is kept until the send is done');
   must((send.dueAt !== null) === isDelivering(send), 'a send is due unless it is unconfirmed or done');
   must(send.phase !== 'calling' || send.claimedAt !== null, 'a calling send has a claim');
   must(send.claimedAt === null || !BEFORE_CALL.has(send.phase), 'no claim without a call');
@@ -149,7 +149,7 @@ export function check(model: Model, real: Real): void {
     times.every((time, step) => step === 0 || time >= (times[step - 1] as number)),
     'created ≤ sent ≤ delivered ≤ read ≤ now',
   );
-  const wait = Math.max(LEASE_MS + SLOT_WAIT_MS, settleDelayMs(POLICY));
+  const wait = Math.max(LEASE_MS + PERMIT_WAIT_MS, settleDelayMs(POLICY));
   const furthest = Math.max(Number(send.expiresAt), Number(real.now) + wait);
   must(nextAt(send) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
 }
@@ -157,8 +157,8 @@ export function check(model: Model, real: Real): void {
 export function runClaim(model: Model, real: Real, index: number | null): void {
   const before = real.send;
   const now = Number(real.now);
-  const taken = index === null ? null : (SLOTS[index] ?? null);
-  const decision = claim(before, real.now, { leaseMs: LEASE_MS, policy: POLICY, slot: taken });
+  const taken = index === null ? null : (PERMITS[index] ?? null);
+  const decision = claim(before, real.now, { leaseMs: LEASE_MS, policy: POLICY, permit: taken });
   write(real, decision, 'taken');
   const { result } = decision;
   if (decision.attempts?.some((attempt) => attempt.outcome === 'unknown') === true) model.unknownSince = now;
@@ -166,9 +166,9 @@ export function runClaim(model: Model, real: Real, index: number | null): void {
     model.routed = true;
     model.calls += 1;
     must(taken !== null, 'no claim without a sender');
-    const slotAt = new Date(now + (taken?.waitMs ?? 0));
-    must(isWorthSending(before, slotAt), 'no claim with too little life left at the time of the slot');
-    must(isDelivering(before), 'no claim on a settled send');
+    const permitAt = new Date(now + (taken?.waitMs ?? 0));
+    must(isWorthSending(before, permitAt), 'no claim with too little life left at the time of the permit');
+    must(isDelivering(before), 'no claim on a send that is done');
     must(nextAt(before) <= now, 'no claim before it is due');
     must(now < Number(before.expiresAt), 'no claim after the deadline');
     must(before.attempts < POLICY.attemptsMax, 'no claim beyond the last attempt');
@@ -198,7 +198,7 @@ export function runGuess(model: Model, real: Real, isRight: boolean): void {
   check(model, real);
 }
 
-/** The worker stops before the time of the send slot. */
+/** The worker stops before the time of the permit. */
 export function runRelease(model: Model, real: Real): void {
   const before = real.send;
   if (before.claimedUntil === null) return;
@@ -240,7 +240,7 @@ export function abandon(model: Model, real: Real): void {
   const end =
     Math.max(isPending ? Number(real.send.expiresAt) : 0, Number(real.now)) +
     LEASE_MS +
-    SLOT_WAIT_MS +
+    PERMIT_WAIT_MS +
     2 * settleDelayMs(POLICY);
   for (let round = 0; isDelivering(real.send); round++) {
     must(round < 50, 'every send comes to its end');

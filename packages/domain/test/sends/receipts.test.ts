@@ -86,7 +86,7 @@ describe('a report of progress', () => {
       expect(decision.result).toBe('applied');
       expect(written(send, decision)).toMatchObject({
         status: reported,
-        ...(reported === 'sent' ? { phase: 'unconfirmed', sealedCode: send.sealedCode } : DONE),
+        ...(reported === 'sent' ? { phase: 'unconfirmed', encryptedCode: send.encryptedCode } : DONE),
         dueAt: null,
         [`${reported}At`]: at(30),
       });
@@ -141,7 +141,7 @@ describe('a report of failure', () => {
         status: 'failed',
         failureReason: 'rejected_by_provider',
         failedAt: NOW,
-        sealedCode: null,
+        encryptedCode: null,
         dueAt: null,
       });
       expect(decision.attempts).toMatchObject([{ number: 1, outcome: failure.kind, messageId: 'wamid.1' }]);
@@ -168,7 +168,7 @@ describe('a report of failure', () => {
     ['delivered', { status: 'delivered' }],
     ['read', { status: 'read' }],
     ['failed', { status: 'failed' }],
-    ['verified', { verification: 'verified', sealedCode: null }],
+    ['verified', { verification: 'verified', encryptedCode: null }],
   ] as const)('is recorded and changes nothing once a send is %s', (_, fields) => {
     // Of a call that was accepted, and of one whose answer is still awaited.
     for (const outcome of ['accepted', null] as const) {
@@ -265,7 +265,7 @@ describe('a message that is reported as lost', () => {
   });
 
   it.each([
-    ['was locked', { verification: 'locked', sealedCode: null }],
+    ['was locked', { verification: 'locked', encryptedCode: null }],
     ['has too little life left', { createdAt: at(-600), expiresAt: at(85) }],
   ] as const)('fails with its unit when its code %s', (_how, fields) => {
     const send = sentSend(fields);
@@ -336,7 +336,7 @@ describe('receipts of one send that are applied together', () => {
       { receipt: report('read', at(12)) },
       { receipt: report('failed', at(5)) },
     ];
-    const expected = sentSend({ status: 'read', sealedCode: null, deliveredAt: at(11), readAt: at(12) });
+    const expected = sentSend({ status: 'read', encryptedCode: null, deliveredAt: at(11), readAt: at(12) });
     expect(folded(sentSend(), ...receipts)).toEqual(expected);
     expect(folded(sentSend(), ...receipts.toReversed())).toEqual(expected);
     expect(fold(sentSend(), receipts.toReversed()).result).toEqual([

@@ -3,9 +3,9 @@ import {
   UNCLAIMED,
   type Decision,
   type Outcome,
+  type Permit,
   type RetryPolicy,
   type Send,
-  type SendSlot,
 } from '@onecode/domain';
 import type { ClaimOffer } from '@onecode/testing/claim-model';
 
@@ -54,7 +54,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
     codeHash: new Uint8Array(33),
     createdAt: CREATED_AT,
     expiresAt: at(LIFE_SECONDS),
-    sealedCode: new Uint8Array(40),
+    encryptedCode: new Uint8Array(40),
     phase: 'ready',
     dueAt: CREATED_AT,
     requestId: '0199d3c8-0000-7000-8000-000000000000',
@@ -64,7 +64,7 @@ export function liveSend(fields: Partial<Send> = {}): Send {
 }
 
 export function testSend(fields: Partial<Send> = {}): Send {
-  return liveSend({ mode: 'test', chargedFrom: null, sealedCode: null, ...fields });
+  return liveSend({ mode: 'test', chargedFrom: null, encryptedCode: null, ...fields });
 }
 
 /** A live send whose first attempt is under way, with a lease from second 0; without a claim it backs off. */
@@ -85,7 +85,7 @@ export function sendingSend(fields: Partial<Send> = {}): Send {
 
 /** A live send that the provider has accepted, and that is done if its status is past `sent` or its code is erased. */
 export function sentSend(fields: Partial<Send> = {}): Send {
-  const isDone = (fields.status ?? 'sent') !== 'sent' || fields.sealedCode === null;
+  const isDone = (fields.status ?? 'sent') !== 'sent' || fields.encryptedCode === null;
   return sendingSend({
     status: 'sent',
     phase: 'unconfirmed',
@@ -97,12 +97,12 @@ export function sentSend(fields: Partial<Send> = {}): Send {
   });
 }
 
-export function slot(sender: Partial<SendSlot['sender']> = {}, waitMs = 0): SendSlot {
+export function permit(sender: Partial<Permit['sender']> = {}, waitMs = 0): Permit {
   return { sender: { id: 'sender-1', number: '+15550783881', ...sender }, waitMs };
 }
 
 export function offer(fields: Partial<ClaimOffer> = {}): ClaimOffer {
-  return { leaseMs: LEASE_MS, policy: POLICY, slot: slot(), ...fields };
+  return { leaseMs: LEASE_MS, policy: POLICY, permit: permit(), ...fields };
 }
 
 /** The change of a send that fails at `NOW`, without the reason. */
@@ -110,7 +110,7 @@ export const FAILED = {
   status: 'failed',
   phase: 'done',
   failedAt: NOW,
-  sealedCode: null,
+  encryptedCode: null,
   ...UNCLAIMED,
   dueAt: null,
 };

@@ -91,7 +91,7 @@ describe('the breaker', () => {
     [5, 5, 5, false],
     [50, 40, 5, false],
     [50, 40, 6, true],
-    // A busy and honest account is not stopped by a few people with a grudge.
+    // A busy and honest account is not blocked by a few people with a grudge.
     [1000, 250, 722, false],
   ])(
     'at 90 percent of 50 sends, a denial as ten unverified ones: %i sends, %i unverified, %i denying: %s',

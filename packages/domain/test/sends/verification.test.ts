@@ -57,7 +57,7 @@ describe('a guess', () => {
   it.each(DELIVERY_STATES)(
     'is judged the same while delivery is %s, and leaves its state as it is',
     (status) => {
-      const send = status === 'queued' ? testSend() : sentSend({ status, sealedCode: null });
+      const send = status === 'queued' ? testSend() : sentSend({ status, encryptedCode: null });
       expect(judge(send, NOW, right).result.valid).toBe(true);
       const after = written(send, judge(send, NOW, right));
       expect({ ...after, verification: send.verification, verifiedAt: send.verifiedAt }).toEqual(send);
@@ -87,8 +87,8 @@ describe('a guess', () => {
 
     it('changes nothing about a call under way, a delivered message or a test send', () => {
       for (const send of [sendingSend(), sentSend({ status: 'delivered' }), testSend()]) {
-        const { dueAt, phase, sealedCode } = send;
-        expect(judged({ ...send, wrongGuesses })).toMatchObject({ dueAt, phase, sealedCode });
+        const { dueAt, phase, encryptedCode } = send;
+        expect(judged({ ...send, wrongGuesses })).toMatchObject({ dueAt, phase, encryptedCode });
       }
     });
 
@@ -103,7 +103,7 @@ describe('a guess', () => {
   });
 
   it('charges the refunded unit of a failed send again if it is right', () => {
-    const failed = liveSend({ status: 'failed', dueAt: null, sealedCode: null });
+    const failed = liveSend({ status: 'failed', dueAt: null, encryptedCode: null });
     expect(judge(failed, NOW, right).reclaimsUnit).toBe(true);
     expect(judge(failed, NOW, wrong).reclaimsUnit).toBeUndefined();
     expect(judge(liveSend(), NOW, right).reclaimsUnit).toBe(false);

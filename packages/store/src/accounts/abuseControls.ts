@@ -17,15 +17,15 @@ export interface AbuseControls extends Ceilings {
   /** ISO 3166 codes; null: every country, and numbers of no country. */
   allowedCountries: string[] | null;
   /** Whether it may send to satellite and premium-rate numbers. */
-  allowsCostly: boolean;
+  allowsPremiumRate: boolean;
   /** What its sends took today and this month (UTC), whether or not it came back since. */
   unitsToday: number;
   unitsThisMonth: number;
   /** Null is off. */
   breaker: BreakerRule | null;
-  /** Countries that the fraud breaker stops for now (`NO_COUNTRY`: numbers of no country), and when the last stop ends. */
-  stoppedCountries: string[];
-  stoppedUntil: Date | null;
+  /** Countries that the fraud breaker blocks for now (`NO_COUNTRY`: numbers of no country), and when the last block ends. */
+  blockedCountries: string[];
+  blockedUntil: Date | null;
   /** Recipients whose guess budget is used up. */
   refusedRecipients: number;
 }
@@ -36,12 +36,12 @@ export async function findAbuseControls(
   accountId: string,
 ): Promise<AbuseControls | null> {
   const [controls] = await database.sql.query<AbuseControls[]>`
-    select a.allowed_countries as "allowedCountries", a.allows_costly as "allowsCostly", a.units_per_day as "unitsPerDay",
+    select a.allowed_countries as "allowedCountries", a.allows_premium_rate as "allowsPremiumRate", a.units_per_day as "unitsPerDay",
       a.units_per_month as "unitsPerMonth", case when a.units_on = n.today then a.units_of_day else 0 end as "unitsToday",
       case when date_trunc('month', a.units_on::timestamp) = date_trunc('month', n.today::timestamp) then a.units_of_month else 0
       end as "unitsThisMonth", case when a.breaker_unverified_percent is not null then
         jsonb_build_object('unverifiedPercent', a.breaker_unverified_percent, 'minSends', a.breaker_min_sends)
-      end as breaker, t.countries as "stoppedCountries", t.until as "stoppedUntil", ${EXHAUSTED_RECIPIENTS} as "refusedRecipients"
+      end as breaker, t.countries as "blockedCountries", t.until as "blockedUntil", ${EXHAUSTED_RECIPIENTS} as "refusedRecipients"
     from accounts a, (select (clock_timestamp() at time zone 'UTC')::date as today) n, lateral (
       select coalesce(array_agg(country order by country), '{}') as countries, max(open_until) as until
       from breaker_trips
@@ -93,15 +93,15 @@ export async function allowCountries(
  *
  * @returns its abuse controls afterwards, or null when there is no such account
  */
-export async function allowCostly(
+export async function allowPremiumRate(
   database: Database,
   actor: Actor,
   accountId: string,
   isAllowed: boolean,
 ): Promise<AbuseControls | null> {
-  return changeAbuseControls(database, actor, 'account.allow_costly', accountId, async (connection) => {
+  return changeAbuseControls(database, actor, 'account.allow_premium_rate', accountId, async (connection) => {
     await connection.sql.execute`
-      update accounts set allows_costly = ${isAllowed}::boolean where id = ${accountId}::uuid`;
+      update accounts set allows_premium_rate = ${isAllowed}::boolean where id = ${accountId}::uuid`;
   });
 }
 

@@ -16,7 +16,7 @@ type GrantOutcome = 'granted' | 'repeated' | 'unknown' | GrantRefused['why'];
 export interface GrantTerms {
   /** What the books call it, such as an invoice's number. */
   reference?: string | null;
-  /** What is left of it then lapses; null: never. */
+  /** What is left of it then expires; null: never. */
   expiresAt?: Date | null;
   /** Makes a repetition harmless: the same grant with the same id is made once, and the answer is the same. */
   grantId?: string;
@@ -62,11 +62,11 @@ const grantedFields = (row: 'before' | 'after'): Prisma.Sql => {
 };
 
 /** Takes from accounts the credits whose time is over. */
-export async function lapseCredits({ sql }: Connection): Promise<void> {
+export async function expireCredits({ sql }: Connection): Promise<void> {
   const due = await sql.query<{ id: string }[]>`
-    select distinct account_id as id from credit_lots where expires_at <= clock_timestamp()`;
+    select distinct account_id as id from credit_grants where expires_at <= clock_timestamp()`;
   // One account at a time: creations lock several, in an order of their own.
-  for (const { id } of due) await sql.execute`select lapse_credits(${id}::uuid)`;
+  for (const { id } of due) await sql.execute`select expire_credits(${id}::uuid)`;
 }
 
 /**

@@ -75,7 +75,7 @@ export async function insertAccount(
   const id = newId();
   const [row] = await connection.sql.query<[Account]>`
     with created as (
-      insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries, allowed_countries, allows_costly,
+      insert into accounts (id, name, language, free_quota, credits, rate_per_minute, trial_countries, allowed_countries, allows_premium_rate,
         units_per_day)
       select ${id}::uuid, ${account.name}, ${account.language}, coalesce(${account.freeQuota}::integer, free_sends),
         ${account.credits}::integer, ${account.ratePerMinute}::integer, t.countries, t.countries, t.countries is null,

@@ -1,4 +1,4 @@
-import { apiKeyHint, generateApiKey, hashApiKey, seal, type Keyring, type Mode } from '@onecode/domain';
+import { apiKeyHint, encrypt, generateApiKey, hashApiKey, type Keyring, type Mode } from '@onecode/domain';
 import { type Actor, audited, logEntry } from '../operations/audit.js';
 import { createLookUp } from '../client/batcher.js';
 import type { Connection, Database } from '../client/database.js';
@@ -82,7 +82,7 @@ export async function createApiKey(
   );
 }
 
-/** Inserts a key and logs it. @param visit of a key that ends by itself: whom it is for, what seals it, and how long it lives */
+/** Inserts a key and logs it. @param visit of a key that ends by itself: whom it is for, what encrypts it, and how long it lives */
 export async function insertApiKey(
   connection: Connection,
   actor: Actor,
@@ -100,11 +100,11 @@ export async function insertApiKey(
   const mode = application.mode as Mode;
   const key = generateApiKey(mode);
   const [id, hint] = [newId(), apiKeyHint(key)];
-  const sealedKey = visit && new Uint8Array(seal(visit.keyring, id, key));
+  const encryptedKey = visit && new Uint8Array(encrypt(visit.keyring, id, key));
   const [{ expiresAt }] = await connection.sql.query<[{ expiresAt: Date | null }]>`
-    insert into api_keys (id, application_id, hash, hint, name, user_id, sealed_key, expires_at)
+    insert into api_keys (id, application_id, hash, hint, name, user_id, encrypted_key, expires_at)
     values (${id}::uuid, ${applicationId}::uuid, ${new Uint8Array(hashApiKey(key))}::bytea, ${hint}, ${name}, ${visit?.userId ?? null}::uuid,
-      ${sealedKey}::bytea, now() + make_interval(secs => ${visit?.seconds ?? null}))
+      ${encryptedKey}::bytea, now() + make_interval(secs => ${visit?.seconds ?? null}))
     returning expires_at as "expiresAt"`;
   const { accountId } = application;
   const details = { hint, name, applicationId, mode, ...(expiresAt !== null && { expiresAt }) };
@@ -151,7 +151,7 @@ async function listKeys(database: Connection, where: Prisma.ApiKeyWhereInput): P
     where,
     orderBy: { id: 'asc' },
     include: { application: { select: { mode: true } } },
-    omit: { hash: true, userId: true, sealedKey: true },
+    omit: { hash: true, userId: true, encryptedKey: true },
   });
   return keys.map(({ application, ...key }) => ({ ...key, mode: application.mode as Mode }));
 }

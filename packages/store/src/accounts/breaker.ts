@@ -26,7 +26,7 @@ const TRIPS_MAX = 100;
 const PREFIXES_MAX = 5;
 const PREFIX_PEOPLE_MIN = 5;
 
-/** A time for which the breaker stopped an account's sends to a country. */
+/** A time for which the breaker blocked an account's sends to a country. */
 export interface BreakerTrip {
   /** `NO_COUNTRY` for numbers of no country. */
   country: string;
@@ -124,7 +124,7 @@ export async function readBreakerEvidence(database: Database): Promise<CountryEv
 }
 
 /**
- * Stops an account's sends to a country for a time. Of several callers with the same evidence one does it, and evidence from before
+ * Blocks an account's sends to a country for a time. Of several callers with the same evidence one does it, and evidence from before
  * a reset does nothing.
  *
  * @returns whether this call did it

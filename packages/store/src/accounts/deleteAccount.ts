@@ -44,10 +44,10 @@ export async function deleteAccount(
       where id = ${accountId}::uuid and suspended_at is null`;
     await sql.execute`
       with gone as (
-        update senders set removed_at = clock_timestamp(), sealed_token = '', sealed_app_secret = null
+        update senders set removed_at = clock_timestamp(), encrypted_token = '', encrypted_app_secret = null
         where account_id = ${accountId}::uuid and removed_at is null returning id::text
       )
-      delete from stops where scope = 'sender' and subject in (select id from gone)`;
+      delete from sender_blocks where scope = 'sender' and subject in (select id from gone)`;
     await sql.execute`delete from event_webhooks where account_id = ${accountId}::uuid`;
     const keysDeleted = await sql.execute`
       delete from api_keys k using applications p where p.id = k.application_id and p.account_id = ${accountId}::uuid`;

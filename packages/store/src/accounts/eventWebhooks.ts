@@ -1,4 +1,11 @@
-import { newEventSecret, seal, sealedVersion, TEST_EVENT, unseal, type Keyring } from '@onecode/domain';
+import {
+  decrypt,
+  encrypt,
+  encryptionKeyVersion,
+  newEventSecret,
+  TEST_EVENT,
+  type Keyring,
+} from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
@@ -26,8 +33,8 @@ export async function findEventWebhook(
 /** For the audit log: paths and queries of addresses may hold secrets. */
 const hostOf = (url: string | undefined): string | null => (url === undefined ? null : new URL(url).host);
 
-const sealed = (keyring: Keyring, accountId: string, secret: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(seal(keyring, accountId, secret));
+const encrypted = (keyring: Keyring, accountId: string, secret: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(encrypt(keyring, accountId, secret));
 
 /** Sets the address that gets an account's events. @returns the secret of a new webhook, shown nowhere else; null for an old one */
 export function setEventWebhook(
@@ -47,7 +54,7 @@ export function setEventWebhook(
     const secret = newEventSecret();
     if (before === null)
       await prisma.eventWebhook.create({
-        data: { accountId, url, sealedSecret: sealed(keyring, accountId, secret) },
+        data: { accountId, url, encryptedSecret: encrypted(keyring, accountId, secret) },
       });
     else await prisma.eventWebhook.update({ where: { accountId }, data: { url, goneAt: null } });
     const details = { before: { host: hostOf(before?.url) }, after: { host: hostOf(url) } };
@@ -67,7 +74,7 @@ export function rotateEventSecret(
     const secret = newEventSecret();
     const { count } = await prisma.eventWebhook.updateMany({
       where: { accountId },
-      data: { sealedSecret: sealed(keyring, accountId, secret) },
+      data: { encryptedSecret: encrypted(keyring, accountId, secret) },
     });
     if (count === 0) return null;
     await log({ action: 'webhook.rotate_secret', accountId, subject: accountId });
@@ -101,14 +108,15 @@ export async function endEventWebhook(
     from gone where o.account_id = gone.account_id and o.outcome is null`;
 }
 
-/** Seals the secrets with the keyring's current key, as `resealTokens` does; those that cannot be read stay. */
-export async function resealEventSecrets({ prisma, sql }: Connection, keyring: Keyring): Promise<void> {
+/** Encrypts the secrets with the keyring's current key, as `reencryptTokens` does; those that cannot be read stay. */
+export async function reencryptEventSecrets({ prisma, sql }: Connection, keyring: Keyring): Promise<void> {
   await sql.execute`select from event_webhooks order by account_id for no key update`;
-  const webhooks = await prisma.eventWebhook.findMany({ select: { accountId: true, sealedSecret: true } });
-  for (const { accountId, sealedSecret: old } of webhooks) {
-    if (sealedVersion(old) === keyring.current || !keyring.keys.has(sealedVersion(old))) continue;
-    const sealedSecret = sealed(keyring, accountId, unseal(keyring, accountId, old));
-    await prisma.eventWebhook.update({ where: { accountId }, data: { sealedSecret } });
+  const webhooks = await prisma.eventWebhook.findMany({ select: { accountId: true, encryptedSecret: true } });
+  for (const { accountId, encryptedSecret: old } of webhooks) {
+    if (encryptionKeyVersion(old) === keyring.current || !keyring.keys.has(encryptionKeyVersion(old)))
+      continue;
+    const encryptedSecret = encrypted(keyring, accountId, decrypt(keyring, accountId, old));
+    await prisma.eventWebhook.update({ where: { accountId }, data: { encryptedSecret } });
   }
 }
 

@@ -11,8 +11,8 @@ export * from './settings.js';
 export * from './trialAccounts.js';
 export * from './tryouts.js';
 export {
-  allowCostly,
   allowCountries,
+  allowPremiumRate,
   CEILING_BOUNDS,
   findAbuseControls,
   setCeilings,

@@ -87,7 +87,7 @@ export interface LiveCountries {
   /** ISO 3166 codes; null: every country. */
   countries: string[] | null;
   /** Whether numbers that cost far more than others are refused. On trial they always are. */
-  refusesCostly: boolean;
+  refusesPremiumRate: boolean;
 }
 
 /** Where an account's live sends may go, or null when there is no such account. */
@@ -96,7 +96,7 @@ export async function readLiveCountries(
   accountId: string,
 ): Promise<LiveCountries | null> {
   const [row] = await database.sql.query<LiveCountries[]>`
-    select trial_countries is not null or not allows_costly as "refusesCostly", case
+    select trial_countries is not null or not allows_premium_rate as "refusesPremiumRate", case
       when trial_countries is null then allowed_countries
       when allowed_countries is null then trial_countries
       else array(select unnest(trial_countries) intersect select unnest(allowed_countries) order by 1)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { unseal, type Keyring, type Mode } from '@onecode/domain';
+import { decrypt, type Keyring, type Mode } from '@onecode/domain';
 import { audited, logEntry, type Actor } from '../operations/audit.js';
 import type { Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
@@ -23,12 +23,12 @@ export async function keyOfVisit(
   { userId, applicationId }: { userId: string; applicationId: string },
 ): Promise<string | null> {
   return audited(database, actor, async (connection) => {
-    const [known] = await connection.sql.query<{ id: string; sealed_key: Uint8Array }[]>`
-      select id, sealed_key from api_keys
+    const [known] = await connection.sql.query<{ id: string; encrypted_key: Uint8Array }[]>`
+      select id, encrypted_key from api_keys
       where application_id = ${applicationId}::uuid and user_id = ${userId}::uuid and revoked_at is null
         and expires_at > now() + make_interval(secs => ${KEY_SECONDS_LEFT_MIN})
       limit 1`;
-    if (known !== undefined) return unseal(keyring, known.id, known.sealed_key);
+    if (known !== undefined) return decrypt(keyring, known.id, known.encrypted_key);
     const visit = { userId, keyring, seconds: KEY_SECONDS };
     const made = await insertApiKey(connection, actor, applicationId, { name: null, visit });
     return made?.key ?? null;

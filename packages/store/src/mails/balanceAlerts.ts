@@ -34,7 +34,7 @@ export function setBalanceAlert(
 }
 
 /** Tells the accounts whose balance has fallen below what they set, once until it has risen above it by a tenth. */
-export async function tellLowBalances(database: Database): Promise<void> {
+export async function queueLowBalanceAlerts(database: Database): Promise<void> {
   await database.sql.execute`
     update balance_alerts b set crossed_at = null from accounts a
     where a.id = b.account_id and b.crossed_at is not null and a.free_quota::bigint + a.credits >= b.below + ceil(b.below / 10.0)`;
@@ -44,11 +44,11 @@ export async function tellLowBalances(database: Database): Promise<void> {
   let fault: unknown;
   for (const { account_id: accountId } of low)
     // One account whose sends take too long to count holds up no other.
-    await tellLowBalance(database, accountId).catch((error: unknown) => (fault ??= error));
+    await queueLowBalanceAlert(database, accountId).catch((error: unknown) => (fault ??= error));
   if (fault !== undefined) throw fault;
 }
 
-function tellLowBalance(database: Database, accountId: string): Promise<void> {
+function queueLowBalanceAlert(database: Database, accountId: string): Promise<void> {
   return database.transaction(async (connection) => {
     // Of several workers, one finds it not told.
     const [crossed] = await connection.sql.query<{ at: string; below: number; left: number }[]>`

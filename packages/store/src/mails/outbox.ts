@@ -15,7 +15,7 @@ export interface DueMail {
   recipient: string;
   language: Locale;
   facts: Record<string, unknown>;
-  sealedLink: Uint8Array | null;
+  encryptedLink: Uint8Array | null;
   /** With this one. */
   tries: number;
   isKnown: boolean;
@@ -43,7 +43,7 @@ export async function takeDueMails(
     update outbox m set tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from due where m.id = due.id
     returning m.id, m.kind, m.recipient, coalesce((select language from users where email = m.recipient), m.language) as language,
-      m.facts, m.sealed_link as "sealedLink", m.tries, exists (select from users where email = m.recipient) as "isKnown",
+      m.facts, m.encrypted_link as "encryptedLink", m.tries, exists (select from users where email = m.recipient) as "isKnown",
       m.gives_up_at <= clock_timestamp() as "isOver"`;
 }
 
@@ -54,7 +54,7 @@ export interface DueEvent {
   /** The same bytes at each try. */
   body: string;
   url: string;
-  sealedSecret: Uint8Array;
+  encryptedSecret: Uint8Array;
   tries: number;
   /** Whether its time is over: it is not posted any more. */
   isOver: boolean;
@@ -76,7 +76,7 @@ export async function takeDueEvents(
     )
     update outbox o set tries = tries + 1, due_at = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from due, event_webhooks w where o.id = due.id and w.account_id = o.account_id
-    returning o.id, o.account_id as "accountId", o.facts::text as body, w.url, w.sealed_secret as "sealedSecret", o.tries,
+    returning o.id, o.account_id as "accountId", o.facts::text as body, w.url, w.encrypted_secret as "encryptedSecret", o.tries,
       o.gives_up_at <= clock_timestamp() as "isOver"`;
 }
 
@@ -89,7 +89,7 @@ export async function endEntry(
 ): Promise<void> {
   // An event may have been sent again meanwhile.
   await sql.execute`
-    update outbox set outcome = ${outcome}, ended_at = clock_timestamp(), due_at = null, sealed_link = null,
+    update outbox set outcome = ${outcome}, ended_at = clock_timestamp(), due_at = null, encrypted_link = null,
       facts = case when account_id is null then '{}' else facts end,
       error = case when ${outcome} = 'given_up' then error end, answer = coalesce(${answer}::smallint, answer)
     where id = ${id}::uuid and outcome is null and (account_id is null or tries = ${tries}::integer)`;

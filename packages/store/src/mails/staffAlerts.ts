@@ -8,7 +8,7 @@ const LASTS_MINUTES = 5;
 const QUIET_HOURS = 6;
 
 /** Tells the staff of each finding that has been failing for five minutes, and still is. */
-export async function tellFailingFindings(database: Database): Promise<void> {
+export async function queueFindingAlerts(database: Database): Promise<void> {
   const failing = await database.sql.query<{ name: FindingName; subject: string; at: string }[]>`
     select name, subject, extract(epoch from failing_at)::text as at from incidents
     where seen_at > clock_timestamp() - interval '1 minute'

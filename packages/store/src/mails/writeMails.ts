@@ -1,6 +1,6 @@
 import {
+  encrypt,
   EVENTS,
-  seal,
   type AccountEvent,
   type Keyring,
   type Locale,
@@ -113,7 +113,7 @@ export interface LinkMail<Kind extends MailKind> {
   recipient: string;
   /** Of a recipient who has chosen none. */
   language: Locale;
-  /** With its token. Sealed until the mail is sent, and gone then. */
+  /** With its token. Encrypted until the mail is sent, and gone then. */
   link: string;
   /** How long the link is valid: later, the mail is not sent any more. */
   minutes: number;
@@ -127,9 +127,9 @@ export async function writeLinkMail<Kind extends MailKind>(
 ): Promise<void> {
   const id = newId();
   await sql.execute`
-    insert into outbox (id, event, recipient, language, kind, facts, sealed_link, gives_up_at)
+    insert into outbox (id, event, recipient, language, kind, facts, encrypted_link, gives_up_at)
     select ${id}::uuid, ${`${kind} ${id}`}, ${recipient}, ${language}, ${kind}, ${JSON.stringify(facts)}::jsonb,
-      ${new Uint8Array(seal(keyring, id, link))}::bytea,
+      ${new Uint8Array(encrypt(keyring, id, link))}::bytea,
       clock_timestamp() + least(make_interval(mins => ${minutes}::integer), interval '1 day')
     from settings where mail_from is not null`;
 }

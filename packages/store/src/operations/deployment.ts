@@ -44,8 +44,8 @@ export async function readDatabaseFacts(database: Database, release: string): Pr
     schemaFault,
     processes: await listProcesses(database),
     keyVersions: await readKeyVersions(database),
-    senders: (await listSenders(database)).map(({ stops, accountName }) => ({
-      state: senderState(stops, now),
+    senders: (await listSenders(database)).map(({ blocks, accountName }) => ({
+      state: senderState(blocks, now),
       account: accountName,
     })),
     accountsWithoutSender: await listAccountsWithoutSender(database),
@@ -69,13 +69,13 @@ export async function findLatestRecipient({
   return latest ?? null;
 }
 
-/** The versions of the keys that sealed senders' tokens, secrets of their own apps and of webhooks, and codes of sends that are not over. */
+/** The versions of the keys that encrypted senders' tokens, secrets of their own apps and of webhooks, and codes of sends that are not over. */
 async function readKeyVersions({ sql }: Database): Promise<number[]> {
   const rows = await sql.query<{ version: number }[]>`
-    select get_byte(sealed_token, 0) as version from senders where removed_at is null
-    union select get_byte(sealed_app_secret, 0) from senders where sealed_app_secret is not null
-    union select get_byte(sealed_secret, 0) from event_webhooks
-    union select get_byte(sealed_code, 0) from sends where due_at is not null and sealed_code is not null
+    select get_byte(encrypted_token, 0) as version from senders where removed_at is null
+    union select get_byte(encrypted_app_secret, 0) from senders where encrypted_app_secret is not null
+    union select get_byte(encrypted_secret, 0) from event_webhooks
+    union select get_byte(encrypted_code, 0) from sends where due_at is not null and encrypted_code is not null
     order by version`;
   return rows.map(({ version }) => version);
 }

@@ -3,16 +3,16 @@ import {
   isOfLowQuality,
   maskRecipient,
   senderState,
-  standingStop,
+  standingBlock,
   stands,
   templateLanguages,
+  type Block,
   type BlockedTemplate,
   type OwnBacklog,
   type RecentTraffic,
   type RedisHealth,
+  type SenderBlock,
   type SenderStatistics,
-  type SenderStop,
-  type Stop,
 } from '@onecode/domain';
 import { pingDatabase, type Database } from '../client/database.js';
 import { readMailStatistics, type MailStatistics } from '../mails/outbox.js';
@@ -120,40 +120,40 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
   const [senders, knowledge] = await Promise.all([listSenders(database), listSenderKnowledge(database)]);
   const now = new Date();
   return senders
-    .filter(({ stops }) => !isNew(stops))
+    .filter(({ blocks }) => !isNew(blocks))
     .map((sender) => {
-      const { id, accountId, accountName, number, stops } = sender;
+      const { id, accountId, accountName, number, blocks } = sender;
       const known = knowledge.find(({ senderId }) => senderId === id);
       return {
         id,
         account: accountId === null ? null : { id: accountId, name: accountName ?? '' },
         number: maskRecipient(number),
-        state: senderState(stops, now),
-        stops: currentStops(stops, now).map((stop) => stopStatistics(stop, sender, known)),
+        state: senderState(blocks, now),
+        blocks: currentBlocks(blocks, now).map((block) => blockStatistics(block, sender, known)),
         hasLowQuality: isOfLowQuality(known?.number ?? {}),
       };
     });
 }
 
-/** Returns what keeps a sender from sending, a complete stop first. A fault of its business account, which also stops the sender, is listed once. */
-function currentStops(stops: readonly Stop[], now: Date): Stop[] {
-  const main = standingStop(stops, now);
-  const current = stops.filter(
-    (stop) => stop.cause !== 'limit' && (stands(stop, now) || stop.isConfiguration),
+/** Returns what keeps a sender from sending, a complete block first. A fault of its business account, which also blocks the sender, is listed once. */
+function currentBlocks(blocks: readonly Block[], now: Date): Block[] {
+  const main = standingBlock(blocks, now);
+  const current = blocks.filter(
+    (block) => block.cause !== 'limit' && (stands(block, now) || block.isConfiguration),
   );
-  const byName = new Map<string, Stop>();
-  for (const stop of main === null ? current : [main, ...current]) {
-    const name = `${stop.cause} ${stop.onlyFor} ${stop.reason}`;
-    if (!byName.has(name)) byName.set(name, stop);
+  const byName = new Map<string, Block>();
+  for (const block of main === null ? current : [main, ...current]) {
+    const name = `${block.cause} ${block.onlyFor} ${block.reason}`;
+    if (!byName.has(name)) byName.set(name, block);
   }
   return [...byName.values()];
 }
 
-function stopStatistics(
-  { cause, onlyFor, errorCode, reason, isConfiguration, since, until }: Stop,
+function blockStatistics(
+  { cause, onlyFor, errorCode, reason, isConfiguration, since, until }: Block,
   sender: ListedSender,
   known: SenderKnowledge | undefined,
-): SenderStop {
+): SenderBlock {
   return {
     cause,
     onlyFor,

@@ -14,7 +14,7 @@ export interface Presence {
   /** Looks whether this release can work with the schema, and may. @returns why it cannot, or null */
   check(): Promise<string | null>;
   /** Tells that the process runs. The first time, it checks before. @returns why it cannot, or null */
-  tell(): Promise<string | null>;
+  report(): Promise<string | null>;
   end(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export function createPresence(
   return {
     id,
     check,
-    async tell() {
+    async report() {
       const fault = last === undefined ? await begin() : null;
       if (fault !== null || last === undefined) return fault;
       const clockAheadMs = await readClock(database);

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
  * So many days after its end a day changes no more: codes live for 90 minutes at the most, and the provider repeats a receipt for seven
  * days. A receipt that comes still later changes its send, and no statistics.
  */
-export const SETTLED_DAYS = 8;
+export const FINAL_AFTER_DAYS = 8;
 /** Sends that are read at once: a day of many takes longer than a statement may. */
 const PART = 50_000;
 const FOLD_MS_MAX = 600_000;
@@ -95,14 +95,14 @@ export async function foldDays(database: Database, signal: AbortSignal): Promise
 async function foldDay(database: Database): Promise<boolean> {
   return database.transaction(
     async ({ sql }) => {
-      const [first] = await sql.query<{ id: string; settled: Date }[]>`
+      const [first] = await sql.query<{ id: string; cutoff: Date }[]>`
         with cursor as materialized (select position from cursors where name = 'statistics' for update skip locked)
-        select s.id, statement_timestamp() - make_interval(days => ${SETTLED_DAYS}::integer) as settled
+        select s.id, statement_timestamp() - make_interval(days => ${FINAL_AFTER_DAYS}::integer) as cutoff
         from cursor c cross join lateral (select id from sends where id >= c.position order by id limit 1) s`;
       if (first === undefined) return false;
       const day = new Date(Math.floor(timeOf(first.id).getTime() / DAY_MS) * DAY_MS);
       const end = new Date(day.getTime() + DAY_MS);
-      if (end > first.settled) return false;
+      if (end > first.cutoff) return false;
       const afterDay = Prisma.sql`first_id_at(${end}::timestamptz)`;
       const [{ waits }] = await sql.query<[{ waits: boolean }]>`
         select exists (select from sends where due_at is not null and id >= ${first.id}::uuid and id < ${afterDay})

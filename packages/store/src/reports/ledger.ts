@@ -3,11 +3,11 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { cursorOf, readCursor, type Page } from './pages.js';
 
-export type LedgerKind = 'granted' | 'reserved' | 'returned' | 'reclaimed' | 'lapsed';
+export type LedgerKind = 'granted' | 'reserved' | 'returned' | 'reclaimed' | 'expired';
 
 /**
  * Units that were granted to an account, reserved for a send, returned after a failure, reclaimed because the code of the failed send was
- * verified, or lapsed.
+ * verified, or expired.
  */
 export interface LedgerEntry {
   id: string;
@@ -15,12 +15,12 @@ export interface LedgerEntry {
   sendId: string | null;
   kind: LedgerKind;
   bucket: UnitBucket;
-  /** Negative if reserved, reclaimed or lapsed. */
+  /** Negative if reserved, reclaimed or expired. */
   change: number;
   reason: string | null;
   /** Of a grant. */
   reference: string | null;
-  /** When what is left of a grant lapses; of what lapsed, when it did. */
+  /** When what is left of a grant expires; of what expired, when it did. */
   expiresAt: Date | null;
   at: Date;
   /** The account's balance after this entry. */
@@ -34,7 +34,7 @@ export interface LedgerPage {
 }
 
 /** What an entry of `ledger_entries` adds to its bucket. */
-const CHANGE = Prisma.sql`case when kind in ('reserved', 'reclaimed', 'lapsed') then -units else units end`;
+const CHANGE = Prisma.sql`case when kind in ('reserved', 'reclaimed', 'expired') then -units else units end`;
 
 /** Entries that are read for one page of one kind, at the most. */
 const SCANNED_MAX = 100_000;
@@ -107,8 +107,8 @@ const entryOf = ({ id, position: _position, freeQuota, credits, ...entry }: Ledg
 export interface Balance {
   freeQuota: number;
   credits: number;
-  /** Of the credits, those that lapse if they are not used, by when they do. */
-  lapsing: { at: Date; units: number }[];
+  /** Of the credits, those that expire if they are not used, by when they do. */
+  expiring: { at: Date; units: number }[];
   /** In both modes. */
   sendsCreated: number;
 }
@@ -116,29 +116,29 @@ export interface Balance {
 /** An account's balance, or null when there is no such account. */
 export async function findBalance(database: Database, accountId: string): Promise<Balance | null> {
   const [row] = await database.sql.query<
-    (Omit<Balance, 'lapsing'> & { lapsing: { at: string; units: number }[] })[]
+    (Omit<Balance, 'expiring'> & { expiring: { at: string; units: number }[] })[]
   >`
     select free_quota as "freeQuota", credits, sends_created::float8 as "sendsCreated", (
       select coalesce(jsonb_agg(jsonb_build_object('at', expires_at, 'units', units) order by expires_at), '[]')
-      from left_of_lots(a.id) where expires_at is not null and units > 0
-    ) as lapsing
+      from remaining_credit_grants(a.id) where expires_at is not null and units > 0
+    ) as expiring
     from accounts a where id = ${accountId}::uuid`;
   return row === undefined
     ? null
-    : { ...row, lapsing: row.lapsing.map(({ at, units }) => ({ at: new Date(at), units })) };
+    : { ...row, expiring: row.expiring.map(({ at, units }) => ({ at: new Date(at), units })) };
 }
 
 /** Units of both buckets. */
 export type Units = Record<UnitBucket, number>;
 
-/** What happened to an account's units between two times: opening + granted - reserved + returned - reclaimed - lapsed = closing. */
+/** What happened to an account's units between two times: opening + granted - reserved + returned - reclaimed - expired = closing. */
 export interface Statement {
   opening: Units;
   granted: Units;
   reserved: Units;
   returned: Units;
   reclaimed: Units;
-  lapsed: Units;
+  expired: Units;
   closing: Units;
   /** Latest first. */
   grants: {
@@ -170,7 +170,7 @@ export async function readStatement(
     ) as newest
     from accounts a where id = ${accountId}::uuid`;
   if (now === undefined) return null;
-  const changes = { granted: none(), reserved: none(), returned: none(), reclaimed: none(), lapsed: none() };
+  const changes = { granted: none(), reserved: none(), returned: none(), reclaimed: none(), expired: none() };
   const [net, later] = [none(), none()];
   const grants: Statement['grants'] = [];
   for (let before: bigint | null = now.newest === null ? null : now.newest + 1n; before !== null;) {

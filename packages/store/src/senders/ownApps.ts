@@ -1,15 +1,15 @@
-import { OWN_FAILURES, seal, sealedVersion, unseal, type Keyring } from '@onecode/domain';
+import { decrypt, encrypt, encryptionKeyVersion, OWN_FAILURES, type Keyring } from '@onecode/domain';
 import { audited, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { takeTry } from '../users/countedTries.js';
 import type { NewReports } from '../sends/providerReports.js';
-import { keyOf, type SenderKey } from './senders.js';
+import { toSenderFilter, type SenderKey } from './senders.js';
 
 /** Bound to another name than the token, so that neither opens as the other. */
 const ownerOf = (senderId: string): string => `app of ${senderId}`;
 
 /**
- * Gives a sender the secret of its business's own Meta app, sealed, or takes it away. From then on that app's webhooks are taken at the
+ * Gives a sender the secret of its business's own Meta app, encrypted, or takes it away. From then on that app's webhooks are taken at the
  * sender's own address.
  *
  * @returns false when there is no such sender
@@ -22,11 +22,12 @@ export async function setAppSecret(
   appSecret: string | null,
 ): Promise<boolean> {
   return audited(database, actor, async ({ prisma }, log) => {
-    const { id } = keyOf(key);
-    const sealedAppSecret = appSecret === null ? null : new Uint8Array(seal(keyring, ownerOf(id), appSecret));
+    const { id } = toSenderFilter(key);
+    const encryptedAppSecret =
+      appSecret === null ? null : new Uint8Array(encrypt(keyring, ownerOf(id), appSecret));
     const [changed] = await prisma.sender.updateManyAndReturn({
-      where: { ...keyOf(key), removedAt: null },
-      data: { sealedAppSecret },
+      where: { ...toSenderFilter(key), removedAt: null },
+      data: { encryptedAppSecret },
       select: { accountId: true },
     });
     if (changed === undefined) return false;
@@ -36,18 +37,24 @@ export async function setAppSecret(
   });
 }
 
-/** Seals the secrets with the keyring's current key, as `resealTokens` does; those that cannot be read stay. */
-export async function resealAppSecrets({ prisma }: Connection, keyring: Keyring): Promise<void> {
+/** Encrypts the secrets with the keyring's current key, as `reencryptTokens` does; those that cannot be read stay. */
+export async function reencryptAppSecrets({ prisma }: Connection, keyring: Keyring): Promise<void> {
   const senders = await prisma.sender.findMany({
-    where: { sealedAppSecret: { not: null } },
+    where: { encryptedAppSecret: { not: null } },
     orderBy: { id: 'asc' },
-    select: { id: true, sealedAppSecret: true },
+    select: { id: true, encryptedAppSecret: true },
   });
-  for (const { id, sealedAppSecret: old } of senders) {
-    if (old === null || sealedVersion(old) === keyring.current || !keyring.keys.has(sealedVersion(old)))
+  for (const { id, encryptedAppSecret: old } of senders) {
+    if (
+      old === null ||
+      encryptionKeyVersion(old) === keyring.current ||
+      !keyring.keys.has(encryptionKeyVersion(old))
+    )
       continue;
-    const sealedAppSecret = new Uint8Array(seal(keyring, ownerOf(id), unseal(keyring, ownerOf(id), old)));
-    await prisma.sender.update({ where: { id }, data: { sealedAppSecret } });
+    const encryptedAppSecret = new Uint8Array(
+      encrypt(keyring, ownerOf(id), decrypt(keyring, ownerOf(id), old)),
+    );
+    await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
   }
 }
 
@@ -65,12 +72,12 @@ export async function findOwnApp(
 ): Promise<OwnApp | null> {
   const sender = await prisma.sender.findUnique({
     where: { id: senderId, removedAt: null },
-    select: { accountId: true, sealedAppSecret: true },
+    select: { accountId: true, encryptedAppSecret: true },
   });
-  if (sender === null || sender.sealedAppSecret === null) return null;
+  if (sender === null || sender.encryptedAppSecret === null) return null;
   return {
     accountId: sender.accountId,
-    secret: unseal(keyring, ownerOf(senderId), sender.sealedAppSecret),
+    secret: decrypt(keyring, ownerOf(senderId), sender.encryptedAppSecret),
   };
 }
 
@@ -85,7 +92,7 @@ export async function countOwnFailure(database: Connection, senderId: string): P
     select a.id, to_char(a.units_on, 'YYYY-MM') as month,
       greatest(${OWN_FAILURES.atLeast}::integer, floor(a.units_of_month * ${OWN_FAILURES.share}::float8)::integer) as max
     from senders s join accounts a on a.id = s.account_id
-    where s.id = ${senderId}::uuid and s.sealed_app_secret is not null`;
+    where s.id = ${senderId}::uuid and s.encrypted_app_secret is not null`;
   if (account === undefined) return true;
   const subject = `failures reported by the app of ${account.id} in ${account.month}`;
   return (await takeTry(database, subject, { max: account.max, seconds: MONTH_SECONDS_MAX })) !== null;

@@ -4,63 +4,63 @@ import {
   mergeFacts,
   type BusinessAccountAlert,
   type BusinessAccountValues,
+  type DatedAlert,
   type Facts,
   type FactSource,
   type NumberValues,
   type ProviderReport,
   type SenderReading,
   type TemplateValues,
-  type ToldAlert,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
-import { endTokenFault, syncProviderStops, type BegunStop } from './providerStops.js';
+import { endTokenFault, syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
 import { countRecipients } from './recipientCount.js';
 
 /** When the provider said something, and how we know. */
-interface Said {
+interface FactOrigin {
   at: Date;
   source: FactSource;
 }
 
-/** Applies what a webhook said of a business account. Webhooks come in any order, and each may come again. @returns the stops that it began */
+/** Applies what a webhook said of a business account. Webhooks come in any order, and each may come again. @returns the blocks that it began */
 export async function applyProviderReport(
   database: Database,
   businessAccountId: string,
   report: ProviderReport,
   at: Date,
-): Promise<BegunStop[]> {
-  const said: Said = { at, source: 'webhook' };
+): Promise<StartedBlock[]> {
+  const origin: FactOrigin = { at, source: 'webhook' };
   return database.transaction(async (connection) => {
     await lockFacts(connection, businessAccountId);
     switch (report.about) {
       case 'template':
-        await mergeTemplate(connection, businessAccountId, report, said);
+        await mergeTemplate(connection, businessAccountId, report, origin);
         break;
       case 'number':
         for (const subject of await sendersOf(connection, businessAccountId, report.displayNumber))
-          await merge(connection, { subject }, report.values, said);
+          await merge(connection, { subject }, report.values, origin);
         break;
       case 'all_numbers':
         for (const subject of await sendersOf(connection, businessAccountId, null))
-          await merge(connection, { subject }, report.values, said);
+          await merge(connection, { subject }, report.values, origin);
         break;
       case 'business_account':
-        await merge(connection, { subject: businessAccountId }, report.values, said);
+        await merge(connection, { subject: businessAccountId }, report.values, origin);
         await addAlerts(connection, businessAccountId, report.alerts, at);
     }
-    return syncProviderStops(connection, { businessAccountId });
+    return syncProviderBlocks(connection, { businessAccountId });
   });
 }
 
-/** Applies what a read found out, part by part. @param startedAt by the database's clock @returns the stops that it began */
+/** Applies what a read found out, part by part. @param startedAt by the database's clock @returns the blocks that it began */
 export async function applySenderReading(
   database: Database,
   sender: { id: string; template: string; businessAccountId: string | null },
   reading: SenderReading,
   startedAt: Date,
-): Promise<BegunStop[]> {
+): Promise<StartedBlock[]> {
   const { businessAccountId: found, number, token, businessAccount, subscription, templates } = reading;
-  const said: Said = { at: startedAt, source: 'read' };
+  const origin: FactOrigin = { at: startedAt, source: 'read' };
   const businessAccountId = 'value' in found ? found.value : sender.businessAccountId;
   return database.transaction(async (connection) => {
     await lockFacts(connection, businessAccountId ?? sender.id);
@@ -74,15 +74,15 @@ export async function applySenderReading(
     const { token: known } = await readFacts<NumberValues>(connection, { subject: sender.id });
     if ('value' in token && isTokenMended(known?.value, token.value))
       await endTokenFault(connection, sender.id, startedAt);
-    await merge(connection, { subject: sender.id }, values, said);
+    await merge(connection, { subject: sender.id }, values, origin);
     if (businessAccountId !== null) {
       const account: Partial<BusinessAccountValues> = {
         ...('value' in businessAccount ? businessAccount.value : {}),
         ...('value' in subscription ? { isSubscribed: subscription.value } : {}),
       };
-      await merge(connection, { subject: businessAccountId }, account, said);
+      await merge(connection, { subject: businessAccountId }, account, origin);
       if ('value' in templates)
-        await mergeTemplates(connection, businessAccountId, sender.template, templates.value, said);
+        await mergeTemplates(connection, businessAccountId, sender.template, templates.value, origin);
     }
     const failures = Object.fromEntries(
       Object.entries(reading).flatMap(([part, result]) =>
@@ -94,7 +94,7 @@ export async function applySenderReading(
       update senders set read_tried_at = ${startedAt}, read_failures = ${JSON.stringify(failures)}::jsonb,
         recipients_24h = ${recipients}::integer, read_at = case when ${'value' in number} then ${startedAt} else read_at end
       where id = ${sender.id}::uuid`;
-    return syncProviderStops(
+    return syncProviderBlocks(
       connection,
       businessAccountId === null ? { senderId: sender.id } : { businessAccountId },
     );
@@ -140,7 +140,7 @@ async function merge<Values extends object>(
   connection: Connection,
   of: FactsOf,
   values: Partial<Values>,
-  { at, source }: Said,
+  { at, source }: FactOrigin,
 ): Promise<void> {
   const { subject, template = '', language = '' } = of;
   const facts = JSON.stringify(mergeFacts(await readFacts<Values>(connection, of), values, at, source));
@@ -157,7 +157,7 @@ async function addAlerts(
   told: readonly BusinessAccountAlert[],
   at: Date,
 ): Promise<void> {
-  const [row] = await sql.query<[{ alerts: ToldAlert[] }]>`
+  const [row] = await sql.query<[{ alerts: DatedAlert[] }]>`
     select alerts from provider_facts where subject = ${businessAccountId} and template = ''`;
   await sql.execute`
     update provider_facts set alerts = ${JSON.stringify(mergeAlerts(row.alerts, told, at))}::jsonb
@@ -174,14 +174,14 @@ async function mergeTemplate(
   connection: Connection,
   businessAccountId: string,
   { name, language, values }: ReportedTemplate,
-  said: Said,
+  origin: FactOrigin,
 ): Promise<void> {
   const of: FactsOf = { subject: businessAccountId, template: name, language };
   const { status } = await readFacts<TemplateValues>(connection, of);
   // A read does not say why a template is paused: what the webhook said of the same status stays.
   const { reason, ...others } = values;
-  const keepsReason = said.source === 'read' && reason === null && values.status === status?.value;
-  await merge(connection, of, keepsReason ? others : values, said);
+  const keepsReason = origin.source === 'read' && reason === null && values.status === status?.value;
+  await merge(connection, of, keepsReason ? others : values, origin);
 }
 
 /** Merges all languages of a template. One that was there and is not any more was deleted. */
@@ -190,19 +190,19 @@ async function mergeTemplates(
   businessAccountId: string,
   name: string,
   templates: readonly Omit<ReportedTemplate, 'name'>[],
-  said: Said,
+  origin: FactOrigin,
 ): Promise<void> {
   const known = await connection.sql.query<{ language: string }[]>`
     select language from provider_facts where subject = ${businessAccountId} and template = ${name}`;
   const gone = known.filter(({ language }) => templates.every((template) => template.language !== language));
   for (const template of templates)
-    await mergeTemplate(connection, businessAccountId, { name, ...template }, said);
+    await mergeTemplate(connection, businessAccountId, { name, ...template }, origin);
   for (const { language } of gone)
     await mergeTemplate(
       connection,
       businessAccountId,
       { name, language, values: { status: 'DELETED' } },
-      said,
+      origin,
     );
 }
 

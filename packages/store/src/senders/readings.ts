@@ -1,10 +1,10 @@
 import type {
   BusinessAccountValues,
+  DatedAlert,
   Facts,
   NumberValues,
   SenderReading,
   TemplateValues,
-  ToldAlert,
 } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 
@@ -75,7 +75,7 @@ export interface SenderKnowledge {
   number: Facts<NumberValues>;
   businessAccount: Facts<BusinessAccountValues>;
   /** Newest first. */
-  alerts: ToldAlert[];
+  alerts: DatedAlert[];
   templates: KnownTemplate[];
   triedAt: Date | null;
   /** The last read that succeeded. */

@@ -1,10 +1,10 @@
-import { NOT_ACTIVATED, seal, stopSubject, type Keyring, type Stop } from '@onecode/domain';
+import { blockSubject, encrypt, NOT_ACTIVATED, type Block, type Keyring } from '@onecode/domain';
 import { audited, changedFields, type Actor } from '../operations/audit.js';
 import type { Connection, Database } from '../client/database.js';
 import { newId } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { requestReading } from './readings.js';
-import { listStops } from './stops.js';
+import { listBlocks } from './blocks.js';
 
 /** A sender as operators see it, without its token. */
 export interface Sender {
@@ -22,7 +22,7 @@ export interface Sender {
   /** Messages a second that the provider accepts from it, 1 to 1,000. */
   throughput: number;
   /** Its own, its business account's and the app's, as far as they are not over. */
-  stops: Stop[];
+  blocks: Block[];
   createdAt: Date;
 }
 
@@ -66,7 +66,7 @@ export interface NewSender {
 }
 
 /**
- * Adds a sender, with its token sealed.
+ * Adds a sender, with its token encrypted.
  *
  * @returns null when another sender has the phone number id
  * @throws AssignmentRefused
@@ -89,7 +89,7 @@ export async function addSender(
           accountId,
           ...(applicationIds && { applicationIds }),
           businessAccountId,
-          sealedToken: new Uint8Array(seal(keyring, id, token)),
+          encryptedToken: new Uint8Array(encrypt(keyring, id, token)),
         },
         select: SELECTED,
       });
@@ -101,7 +101,7 @@ export async function addSender(
       };
       await log({ action: 'sender.add', accountId, subject: id, details });
       if (paused) await pause(connection, id, NOT_ACTIVATED);
-      const [added] = await withStops(connection, [made]);
+      const [added] = await withBlocks(connection, [made]);
       return added ?? null;
     });
   } catch (error) {
@@ -121,14 +121,14 @@ export async function listSenders(database: Connection, accountId?: string): Pro
   const rows = await database.prisma.sender.findMany({
     where: { removedAt: null, ...(accountId !== undefined && { accountId }) },
     orderBy: { id: 'asc' },
-    select: { ...SELECTED, sealedAppSecret: true, account: { select: { name: true } } },
+    select: { ...SELECTED, encryptedAppSecret: true, account: { select: { name: true } } },
   });
-  return withStops(
+  return withBlocks(
     database,
-    rows.map(({ account, sealedAppSecret, ...row }) => ({
+    rows.map(({ account, encryptedAppSecret, ...row }) => ({
       ...row,
       accountName: account?.name ?? null,
-      hasOwnApp: sealedAppSecret !== null,
+      hasOwnApp: encryptedAppSecret !== null,
     })),
   );
 }
@@ -143,35 +143,35 @@ export interface SenderDetails extends Pick<
   | 'businessAccountId'
   | 'template'
   | 'englishTemplateLanguage'
-  | 'stops'
+  | 'blocks'
 > {
-  sealedToken: Uint8Array;
+  encryptedToken: Uint8Array;
 }
 
-/** The details of all senders, stopped ones too: `take_send_slots` decides which may send. Receipts come of removed ones' messages. */
+/** The details of all senders, blocked ones too: `take_permits` decides which may send. Receipts come of removed ones' messages. */
 export async function listSenderDetails(database: Connection): Promise<SenderDetails[]> {
-  const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, sealedToken: true } });
-  return withStops(database, rows);
+  const rows = await database.prisma.sender.findMany({ select: { ...SELECTED, encryptedToken: true } });
+  return withBlocks(database, rows);
 }
 
-async function withStops<
+async function withBlocks<
   Row extends { id: string; businessAccountId: string | null; englishTemplateLanguage: string },
 >(
   database: Connection,
   rows: readonly Row[],
-): Promise<(Row & Pick<Sender, 'stops' | 'englishTemplateLanguage'>)[]> {
-  const stops = await listStops(database);
+): Promise<(Row & Pick<Sender, 'blocks' | 'englishTemplateLanguage'>)[]> {
+  const blocks = await listBlocks(database);
   return rows.map((row) => ({
     ...row,
     englishTemplateLanguage: row.englishTemplateLanguage as Sender['englishTemplateLanguage'],
-    stops: stops.filter(({ scope, subject }) => subject === stopSubject(scope, row)),
+    blocks: blocks.filter(({ scope, subject }) => subject === blockSubject(scope, row)),
   }));
 }
 
 /** A sender by its id; with an account, only where it is that account's own. */
 export type SenderKey = string | { id: string; accountId: string };
 
-export const keyOf = (key: SenderKey): { id: string; accountId?: string } =>
+export const toSenderFilter = (key: SenderKey): { id: string; accountId?: string } =>
   typeof key === 'string' ? { id: key } : { id: key.id, accountId: key.accountId };
 
 /** Pauses a sender until an operator resumes it. One that is paused already keeps its time and reason. @returns null when there is no such sender */
@@ -188,15 +188,15 @@ export async function pauseSender(
 
 async function pause({ sql }: Connection, id: string, reason: string): Promise<boolean> {
   const written = await sql.execute`
-    insert into stops (cause, scope, subject, source, reason, since)
+    insert into sender_blocks (cause, scope, subject, source, reason, since)
     values ('operator', 'sender', ${id}, 'operator', ${reason}, clock_timestamp())
     on conflict do nothing`;
   return written === 1;
 }
 
 /**
- * Ends what stops a sender: an operator's pause, the provider's word about its number, and what faults of its own or of its business
- * account stopped; what was begun before begins nothing again. What the provider says about a template stays, since the next call would
+ * Ends what blocks a sender: an operator's pause, the provider's word about its number, and what faults of its own or of its business
+ * account blocked; what was begun before begins nothing again. What the provider says about a template stays, since the next call would
  * meet it, and so does a limit.
  *
  * @returns null when there is no such sender
@@ -210,26 +210,26 @@ export async function resumeSender(
   return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
     const ended = await sql.query<{ reason: string }[]>`
       with standing as materialized (
-        -- In the order in which \`take_send_slots\` locks them.
-        select t.cause, t.scope, t.subject, t.only_for from stops t join senders r on t.subject = stop_subject(t.scope, r.id, r.business_account_id)
+        -- In the order in which \`take_permits\` locks them.
+        select t.cause, t.scope, t.subject, t.only_for from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id)
         where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
         order by t.cause, t.scope, t.subject, t.only_for for update of t
       ), told as (
-        delete from stops t using standing k
+        delete from sender_blocks t using standing k
         where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause <> 'fault'
         returning t.reason
       ), met as (
-        update stops t set failures = 0, until = clock_timestamp(), proven_at = clock_timestamp() from standing k
+        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from standing k
         where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause = 'fault'
         returning t.reason
       )
       select reason from told union all select reason from met`;
-    return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((stop) => stop.reason) };
+    return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((block) => block.reason) };
   });
 }
 
 /**
- * Says whose messages a sender sends, from its next send slot on: slots taken before are used, within half a second. An app of the former
+ * Says whose messages a sender sends, from its next permit on: permits taken before are used, within half a second. An app of the former
  * owner speaks for it no more.
  *
  * @returns null when there is no such sender
@@ -245,7 +245,7 @@ export async function assignSender(
     const { accountId, applicationIds } = await ownerOf(connection, owner);
     await connection.sql.execute`
       update senders set account_id = ${accountId}::uuid, application_ids = ${applicationIds}::uuid[],
-        sealed_app_secret = case when account_id is not distinct from ${accountId}::uuid then sealed_app_secret end
+        encrypted_app_secret = case when account_id is not distinct from ${accountId}::uuid then encrypted_app_secret end
       where id = ${id}::uuid`;
     return {};
   });
@@ -274,7 +274,7 @@ export type SenderChange = Partial<
 > & { businessAccountId?: string };
 
 /**
- * Changes a sender, and asks for a read. Another number or template ends what stopped the former one; another number waits to be activated,
+ * Changes a sender, and asks for a read. Another number or template ends what blocked the former one; another number waits to be activated,
  * as a new sender does. @returns `taken` when another sender has the phone number id
  */
 export async function editSender(
@@ -294,14 +294,14 @@ export async function editSender(
         await connection.sql.execute`
           update senders set read_tried_at = null, read_at = null, read_failures = '{}', recipients_24h = null where id = ${id}::uuid`;
         await connection.sql
-          .execute`delete from stops where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
+          .execute`delete from sender_blocks where scope = 'sender' and subject = ${id} and cause <> 'operator'`;
         await pause(connection, id, NOT_ACTIVATED);
       } else if (
         after.template !== before.template ||
         after.englishTemplateLanguage !== before.englishTemplateLanguage
       )
         await connection.sql.execute`
-          delete from stops where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
+          delete from sender_blocks where scope = 'sender' and subject = ${id} and only_for in ('en', 'pt-BR')`;
       await requestReading(connection, id);
       return {};
     });
@@ -324,8 +324,8 @@ export async function removeSender(database: Database, actor: Actor, key: Sender
     key,
     async ({ sql }, { id, phoneNumberId, number }) => {
       await sql.execute`
-      update senders set removed_at = clock_timestamp(), sealed_token = '', sealed_app_secret = null where id = ${id}::uuid`;
-      await sql.execute`delete from stops where scope = 'sender' and subject = ${id}`;
+      update senders set removed_at = clock_timestamp(), encrypted_token = '', encrypted_app_secret = null where id = ${id}::uuid`;
+      await sql.execute`delete from sender_blocks where scope = 'sender' and subject = ${id}`;
       return { phoneNumberId, number };
     },
   );
@@ -337,22 +337,22 @@ async function changeSender(
   actor: Actor,
   action: string,
   key: SenderKey,
-  change: (connection: Connection, before: Omit<Sender, 'stops'>) => Promise<Record<string, unknown>>,
+  change: (connection: Connection, before: Omit<Sender, 'blocks'>) => Promise<Record<string, unknown>>,
 ): Promise<Sender | null> {
   return audited(database, actor, async (connection, log) => {
-    const { id } = keyOf(key);
+    const { id } = toSenderFilter(key);
     await connection.sql.execute`select from senders where id = ${id}::uuid for no key update`;
     const before = await connection.prisma.sender.findUnique({
-      where: { ...keyOf(key), removedAt: null },
+      where: { ...toSenderFilter(key), removedAt: null },
       select: SELECTED,
     });
     if (before === null) return null;
-    const more = await change(connection, before as Omit<Sender, 'stops'>);
+    const more = await change(connection, before as Omit<Sender, 'blocks'>);
     const after = await connection.prisma.sender.findUniqueOrThrow({ where: { id }, select: SELECTED });
     const details = { ...changedFields(before, after), ...more };
     if (Object.keys(details).length > 0)
       await log({ action, accountId: after.accountId ?? before.accountId, subject: id, details });
-    const [sender] = await withStops(connection, [after]);
+    const [sender] = await withBlocks(connection, [after]);
     return sender ?? null;
   });
 }

@@ -12,7 +12,7 @@ import { createAccountQueues } from './accountQueues.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { findSend } from './readSend.js';
 
-/** What a creation stores. The caller makes the id, because the code's hash and the sealed code are bound to it. */
+/** What a creation stores. The caller makes the id, because the code's hash and the encrypted code are bound to it. */
 export interface NewSend {
   id: string;
   /** The key of the request. It is checked again under the account's lock. */
@@ -27,12 +27,12 @@ export interface NewSend {
   recipientKeys: readonly string[];
   country: string | null;
   /** Whether somebody earns by messages to this range. */
-  isCostly: boolean;
+  isPremiumRate: boolean;
   /** Null: the account's language. */
   locale: Locale | null;
   codeHash: Uint8Array;
   /** Null in test mode. */
-  sealedCode: Uint8Array | null;
+  encryptedCode: Uint8Array | null;
   /** Points that a wrong guess at the code takes from the recipient's guess budget. */
   guessCost: number;
   /** A UUID, which log lines about the send carry. */
@@ -161,10 +161,10 @@ const recordOf = (send: NewSend, index: number): Record<string, unknown> => ({
   recipient: send.recipient,
   recipient_keys: send.recipientKeys,
   country: send.country,
-  is_costly: send.isCostly,
+  is_premium_rate: send.isPremiumRate,
   locale: send.locale,
   code_hash: textOf(send.codeHash),
-  sealed_code: textOf(send.sealedCode),
+  encrypted_code: textOf(send.encryptedCode),
   guess_cost: send.guessCost,
   request_id: send.requestId,
   traceparent: send.traceparent,
@@ -201,7 +201,17 @@ async function creationOf(database: Database, send: NewSend, row: CreationRow): 
 
 /** A send as `create_sends` has inserted it. */
 const createdSend = (
-  { id, accountId, applicationId, recipient, country, codeHash, sealedCode, requestId, traceparent }: NewSend,
+  {
+    id,
+    accountId,
+    applicationId,
+    recipient,
+    country,
+    codeHash,
+    encryptedCode,
+    requestId,
+    traceparent,
+  }: NewSend,
   { mode, locale, chargedFrom, now, expiresAt, awaitingSender }: CreationRow,
 ): Send => ({
   id,
@@ -213,7 +223,7 @@ const createdSend = (
   locale,
   chargedFrom,
   codeHash,
-  sealedCode,
+  encryptedCode,
   createdAt: now,
   expiresAt,
   requestId,

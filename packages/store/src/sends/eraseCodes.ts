@@ -4,7 +4,7 @@ import type { Database } from '../client/database.js';
 const LATE_SECONDS = 60;
 
 /**
- * Erases the sealed codes of sent messages whose code has expired: nothing can send them again. Goes through the sends once, in the order
+ * Erases the encrypted codes of sent messages whose code has expired: nothing can send them again. Goes through the sends once, in the order
  * of their ids and so of their creation, up to the first whose code still lives or is being sent. No index finds these codes, because every receipt
  * would have to change it; the sends in other states erase their codes themselves.
  *
@@ -30,7 +30,7 @@ export async function eraseExpiredCodes(database: Database, limit: number): Prom
       select s.id from (select id from expired where has_code order by id) e
       cross join lateral (select id from sends where id = e.id and phase = 'unconfirmed' for no key update) s
     ), erased as (
-      update sends set phase = 'done', sealed_code = null, version = version + 1 where id = any(array(select id from locked))
+      update sends set phase = 'done', encrypted_code = null, version = version + 1 where id = any(array(select id from locked))
     ), moved as (
       update cursors set position = (select id from expired order by id desc limit 1) where name = 'codes' and exists (select from expired)
     )

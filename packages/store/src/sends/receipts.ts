@@ -41,11 +41,11 @@ export async function findReportedSends(
 ): Promise<{ sends: ReportedSend[]; unmatched: StoredReceipt[] }> {
   const messages = new Map(receipts.map(({ report }) => [messageName(report), report]));
   const rows = messages.size === 0 ? [] : await readReportedSends(database, [...messages.values()]);
-  const rowOf = new Map([...messages.keys()].map((name, index) => [name, rows[index]]));
+  const rowsByMessage = new Map([...messages.keys()].map((name, index) => [name, rows[index]]));
   const sends = new Map<string, ReportedSend>();
   const unmatched: StoredReceipt[] = [];
   for (const stored of receipts) {
-    const row = rowOf.get(messageName(stored.report));
+    const row = rowsByMessage.get(messageName(stored.report));
     if (row === undefined) unmatched.push(stored);
     else {
       const known = sends.get(row.id) ?? reportedSendOf(row);

@@ -143,7 +143,7 @@ async function endCodes({ sql }: Connection, ids: readonly string[]): Promise<vo
     )
     update sends s set expires_at = e.at, version = s.version + 1,
       phase = case when e.is_before_call then 'giving_up' when s.phase = 'unconfirmed' then 'done' else s.phase end,
-      sealed_code = case when s.phase <> 'unconfirmed' then s.sealed_code end,
+      encrypted_code = case when s.phase <> 'unconfirmed' then s.encrypted_code end,
       due_at = case when e.is_before_call then greatest(e.at, s.receipt_until) else s.due_at end
     from ended e where s.id = any(array(select id from ended)) and s.id = e.id`;
 }

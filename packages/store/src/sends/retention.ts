@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMasked, maskRecipient } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { readSettings, type Settings } from '../accounts/settings.js';
-import { foldDays, SETTLED_DAYS } from '../reports/dailyStatistics.js';
+import { FINAL_AFTER_DAYS, foldDays } from '../reports/dailyStatistics.js';
 
 /** What was done because its time was over. */
 export interface Retained {
@@ -69,7 +69,7 @@ export async function retainAll(database: Database): Promise<Retained> {
 
 /** For how many seconds the next send of the step that is most behind is overdue; negative before that, null where none is kept. */
 export async function readRetention(database: Connection): Promise<{ seconds: number | null }> {
-  const steps = [['statistics', SETTLED_DAYS + 1] as const, ...stepsOf(await readSettings(database))];
+  const steps = [['statistics', FINAL_AFTER_DAYS + 1] as const, ...stepsOf(await readSettings(database))];
   const [row] = await database.sql.query<[{ seconds: number | null }]>`
     select max(extract(epoch from statement_timestamp() - s.created_at - make_interval(days => k.days)))::float8 as seconds
     from unnest(${steps.map(([step]) => step)}::text[], ${steps.map(([, days]) => days)}::integer[]) as k (step, days)

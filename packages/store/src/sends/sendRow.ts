@@ -27,7 +27,7 @@ const COLUMNS = {
   locale: fixed('locale', 'text'),
   chargedFrom: fixed('charged_from', 'text'),
   codeHash: fixed('code_hash', 'bytea'),
-  sealedCode: writable('sealed_code', 'bytea'),
+  encryptedCode: writable('encrypted_code', 'bytea'),
   status: writable('status', 'text'),
   phase: writable('phase', 'text'),
   verification: fixed('verification', 'text'),

@@ -1,4 +1,4 @@
-import { settleDelayMs, SLOT_WAIT_MS_MAX, type RetryPolicy } from '@onecode/domain';
+import { PERMIT_WAIT_MS_MAX, settleDelayMs, type RetryPolicy } from '@onecode/domain';
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -40,7 +40,7 @@ export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerm
     limit: number,
     jobWaitMs: number,
   ): Promise<TakenSend[]> => {
-    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${settleMs}, ${SLOT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
+    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${settleMs}, ${PERMIT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
     const rows = await database.sql.query<
       (SendRow & { now: Date; outcome: TakenSend['outcome']; wait_ms: number })[]
     >`

@@ -129,7 +129,7 @@ function recordOf({ guess, index, send, decision: { change = {}, reclaimsUnit } 
     judged_at: send.now,
     verification: change.verification,
     wrong_guesses: change.wrongGuesses,
-    erases_code: change.sealedCode === null ? true : undefined,
+    erases_code: change.encryptedCode === null ? true : undefined,
     phase: change.phase,
     due_at: change.dueAt,
     reclaims_unit: reclaimsUnit,
@@ -165,7 +165,7 @@ async function writeGuesses(
         locked_at = case when g.verification = 'locked' then g.judged_at end,
         wrong_guesses = coalesce(g.wrong_guesses, s.wrong_guesses),
         wrong_guess_times = case when g.wrong_guesses is null then s.wrong_guess_times else array_append(s.wrong_guess_times, g.judged_at) end,
-        sealed_code = case when g.erases_code then null else s.sealed_code end,
+        encrypted_code = case when g.erases_code then null else s.encrypted_code end,
         phase = coalesce(g.phase, s.phase), due_at = coalesce(g.due_at, s.due_at)
       from changes g
       where s.id = any(array(${lockedIds})) and s.id = g.id and s.version = g.version

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
-  allowCostly,
   allowCountries,
+  allowPremiumRate,
   deleteOldRefusedRequests,
   findAbuseControls,
   listBreakerTrips,
@@ -75,7 +75,7 @@ describe('the breaker', () => {
     });
     if (sentAfterSeconds !== null)
       await store.sql(
-        `update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, sealed_code = null,
+        `update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = $2, encrypted_code = null,
            due_at = null, sent_at = created_at + make_interval(secs => $3) where id = any ($1)`,
         [ids, senderId, sentAfterSeconds],
       );
@@ -202,7 +202,7 @@ describe('the breaker', () => {
         'created',
       ]);
       expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
-        stoppedCountries: ['NG'],
+        blockedCountries: ['NG'],
       });
     });
 
@@ -270,8 +270,8 @@ describe('the breaker', () => {
       expect(await tripBreaker(store.database, old, HOUR)).toBe(false);
       expect(await outcomes('NG')).toEqual(['created']);
       expect(await findAbuseControls(store.database, caller.accountId)).toMatchObject({
-        stoppedCountries: [],
-        stoppedUntil: null,
+        blockedCountries: [],
+        blockedUntil: null,
       });
       expect(await statistics()).toEqual({});
       // As if the trip had ended some time before these.
@@ -289,7 +289,7 @@ describe('the breaker', () => {
       await tripBreaker(store.database, same, HOUR);
       expect(await setBreaker(store.database, TEST_ACTOR, caller.accountId, null)).toMatchObject({
         breaker: null,
-        stoppedCountries: [],
+        blockedCountries: [],
       });
       expect(await tripBreaker(store.database, same, HOUR)).toBe(false);
       expect(await outcomes('NG')).toEqual(['created']);
@@ -304,7 +304,7 @@ describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
   beforeEach(async () => {
     caller = await buildCaller(store.database, mode);
   });
-  const create = async (to: { country: string | null } | { isCostly: true }): Promise<string> => {
+  const create = async (to: { country: string | null } | { isPremiumRate: true }): Promise<string> => {
     const end = await createSend(store.database, { ...newSend(caller), ...to });
     return 'cause' in end ? end.cause : end.outcome;
   };
@@ -321,11 +321,14 @@ describe.each(['live', 'test'] as const)('a %s recipient', (mode) => {
     expect(await ends()).toEqual(['created', 'created', 'created']);
   });
 
-  it('is of no costly range where the account refuses those', async () => {
-    await allowCostly(store.database, TEST_ACTOR, caller.accountId, false);
-    expect([await create({ isCostly: true }), await create({ country: 'BR' })]).toEqual(['range', 'created']);
-    await allowCostly(store.database, TEST_ACTOR, caller.accountId, true);
-    expect(await create({ isCostly: true })).toBe('created');
+  it('is of no premium-rate range where the account refuses those', async () => {
+    await allowPremiumRate(store.database, TEST_ACTOR, caller.accountId, false);
+    expect([await create({ isPremiumRate: true }), await create({ country: 'BR' })]).toEqual([
+      'range',
+      'created',
+    ]);
+    await allowPremiumRate(store.database, TEST_ACTOR, caller.accountId, true);
+    expect(await create({ isPremiumRate: true })).toBe('created');
   });
 });
 

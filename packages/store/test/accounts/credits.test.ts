@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { grantCredits, lapseCredits } from '@onecode/store/accounts';
+import { expireCredits, grantCredits } from '@onecode/store/accounts';
 import { findBalance, listLedger, readStatement, verifyLedger } from '@onecode/store/reports';
 import { createSend } from '@onecode/store/sends';
 import { buildAccount, buildCaller, buildSend, newSend, TEST_ACTOR, useTestDatabase } from '@onecode/testing';
@@ -8,21 +8,21 @@ import { sendActions } from '../sends/sendActions.js';
 const store = useTestDatabase();
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** The times at which credits of the model lapse. */
+/** The times at which credits of the model expire. */
 const TIMES = [1, 2, 3];
 const dateOf = (time: number): Date => new Date(Date.UTC(2090, 0, time));
 
 const grant = (accountId: string, amount: number, expiresAt: Date | null = null, reference = 'INV-1') =>
   grantCredits(store.database, TEST_ACTOR, accountId, amount, 'paid', { expiresAt, reference });
 
-/** Lets the credits lapse that do by a time, as if it had come a second ago: times are rounded to milliseconds, up as well. */
+/** Lets the credits expire that do by a time, as if it had come a second ago: times are rounded to milliseconds, up as well. */
 async function reach(accountId: string, time: number): Promise<void> {
   await store.sql(
-    `update credit_lots set expires_at = expires_at - ($2::timestamptz - clock_timestamp()) - interval '1 second'
+    `update credit_grants set expires_at = expires_at - ($2::timestamptz - clock_timestamp()) - interval '1 second'
      where account_id = $1 and expires_at <= $2`,
     [accountId, dateOf(time)],
   );
-  await lapseCredits(store.database);
+  await expireCredits(store.database);
 }
 
 const { fail } = sendActions(store);
@@ -30,25 +30,25 @@ const { fail } = sendActions(store);
 const creditsOf = async (accountId: string): Promise<number> =>
   (await findBalance(store.database, accountId))!.credits;
 
-const lapsingOf = async (accountId: string): Promise<[number, number][]> =>
-  (await findBalance(store.database, accountId))!.lapsing.map(({ at, units }) => [at.getUTCDate(), units]);
+const expiringOf = async (accountId: string): Promise<[number, number][]> =>
+  (await findBalance(store.database, accountId))!.expiring.map(({ at, units }) => [at.getUTCDate(), units]);
 
-describe('credits that lapse', () => {
-  it('are used before those that lapse later or never, and only what is left of them lapses', async () => {
+describe('credits that expire', () => {
+  it('are used before those that expire later or never, and only what is left of them expires', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
     const { accountId } = caller;
     await grant(accountId, 5);
     await grant(accountId, 4, dateOf(2));
     await grant(accountId, 3, dateOf(1));
     for (let made = 0; made < 4; made++) await buildSend(store.database, caller);
-    expect(await lapsingOf(accountId)).toEqual([[2, 3]]);
+    expect(await expiringOf(accountId)).toEqual([[2, 3]]);
     await reach(accountId, 1);
     expect(await creditsOf(accountId)).toBe(8);
     await reach(accountId, 2);
     expect(await creditsOf(accountId)).toBe(5);
 
     const { entries } = await listLedger(store.database, accountId, { limit: 20 });
-    expect(entries.filter(({ kind }) => kind === 'lapsed')).toMatchObject([
+    expect(entries.filter(({ kind }) => kind === 'expired')).toMatchObject([
       { bucket: 'credit', change: -3, reason: null, balance: { credits: 5 } },
     ]);
     expect(entries.find(({ change }) => change === 3)).toMatchObject({
@@ -61,13 +61,13 @@ describe('credits that lapse', () => {
       opening: { credit: 0 },
       granted: { credit: 12 },
       reserved: { credit: 4 },
-      lapsed: { credit: 3 },
+      expired: { credit: 3 },
       closing: { credit: 5 },
       grants: [{ expiresAt: dateOf(1) }, { expiresAt: dateOf(2) }, { expiresAt: null }],
     });
   });
 
-  it('are used first also after units came back that never lapse', async () => {
+  it('are used first also after units came back that never expire', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
     const { accountId } = caller;
     await grant(accountId, 2, dateOf(2));
@@ -76,12 +76,12 @@ describe('credits that lapse', () => {
     await fail(id);
     await grant(accountId, 1, dateOf(1));
     for (let made = 0; made < 2; made++) await buildSend(store.database, caller);
-    expect(await lapsingOf(accountId)).toEqual([[3, 1]]);
+    expect(await expiringOf(accountId)).toEqual([[3, 1]]);
     await reach(accountId, 3);
     expect(await creditsOf(accountId)).toBe(1);
   });
 
-  it('lapse as a model says, whatever is granted, used and returned between', async () => {
+  it('expire as a model says, whatever is granted, used and returned between', async () => {
     const step = fc.oneof(
       fc.record({ grant: fc.integer({ min: 1, max: 4 }), at: fc.constantFrom(...TIMES, NEVER) }),
       fc.record({ use: fc.integer({ min: 1, max: 3 }) }),
@@ -92,20 +92,20 @@ describe('credits that lapse', () => {
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
         const caller = await buildCaller(store.database, 'live', { freeQuota: 0 });
         const { accountId } = caller;
-        const lots = new Map<number, number>();
+        const grants = new Map<number, number>();
         const sends: string[] = [];
         let net = 0;
-        /** Takes what was used from the lots that lapse first; what came back never lapses. */
+        /** Takes what was used from the grants that expire first; what came back never expires. */
         const settle = (): void => {
-          for (const [time, units] of [...lots].toSorted(([one], [other]) => one - other)) {
+          for (const [time, units] of [...grants].toSorted(([one], [other]) => one - other)) {
             const taken = Math.min(units, Math.max(net, 0));
-            lots.set(time, units - taken);
+            grants.set(time, units - taken);
             net -= taken;
           }
-          lots.set(NEVER, (lots.get(NEVER) ?? 0) - net);
+          grants.set(NEVER, (grants.get(NEVER) ?? 0) - net);
           net = 0;
         };
-        const total = (): number => [...lots.values()].reduce((sum, units) => sum + units, 0) - net;
+        const total = (): number => [...grants.values()].reduce((sum, units) => sum + units, 0) - net;
         for (const one of steps) {
           if (one === 'return') {
             const id = sends.shift();
@@ -114,7 +114,7 @@ describe('credits that lapse', () => {
             net -= 1;
           } else if ('grant' in one) {
             settle();
-            lots.set(one.at, (lots.get(one.at) ?? 0) + one.grant);
+            grants.set(one.at, (grants.get(one.at) ?? 0) + one.grant);
             await grant(accountId, one.grant, one.at === NEVER ? null : dateOf(one.at));
           } else if ('use' in one) {
             for (let made = 0; made < one.use && total() > 0; made++) {
@@ -122,24 +122,26 @@ describe('credits that lapse', () => {
               net += 1;
             }
           } else {
-            const due = TIMES.filter((time) => time <= one.reach && lots.has(time));
+            const due = TIMES.filter((time) => time <= one.reach && grants.has(time));
             if (due.length === 0) continue;
             settle();
-            for (const time of due) lots.delete(time);
+            for (const time of due) grants.delete(time);
             await reach(accountId, one.reach);
           }
           expect(await creditsOf(accountId)).toBe(total());
         }
         settle();
-        const lapsing = TIMES.map((time) => [time, lots.get(time) ?? 0]).filter(([, units]) => units !== 0);
-        expect(await lapsingOf(accountId)).toEqual(lapsing);
+        const expiring = TIMES.map((time) => [time, grants.get(time) ?? 0]).filter(
+          ([, units]) => units !== 0,
+        );
+        expect(await expiringOf(accountId)).toEqual(expiring);
       }),
       { numRuns: 40 },
     );
     expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
   });
 
-  it('never go below what sends have taken, whoever lapses, grants and creates at once', async () => {
+  it('never go below what sends have taken, whoever expires, grants and creates at once', async () => {
     const caller = await buildCaller(store.database, 'live', { freeQuota: 0, ratePerMinute: 10_000 });
     const { accountId } = caller;
     await grant(accountId, 20);
@@ -147,15 +149,15 @@ describe('credits that lapse', () => {
     const ends = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         if (index % 10 === 0) await grant(accountId, 1, new Date(Date.now() + 50));
-        if (index % 3 === 0) await lapseCredits(store.database);
+        if (index % 3 === 0) await expireCredits(store.database);
         return (await createSend(store.database, newSend(caller))).outcome;
       }),
     );
     await store.sql(
-      "update credit_lots set expires_at = expires_at - interval '1 hour' where account_id = $1",
+      "update credit_grants set expires_at = expires_at - interval '1 hour' where account_id = $1",
       [accountId],
     );
-    await Promise.all(Array.from({ length: 5 }, () => lapseCredits(store.database)));
+    await Promise.all(Array.from({ length: 5 }, () => expireCredits(store.database)));
     const { entries } = await listLedger(store.database, accountId, { limit: 100 });
     const sum = (kind: string): number =>
       entries.reduce((units, entry) => units + (entry.kind === kind ? entry.change : 0), 0);
@@ -163,10 +165,10 @@ describe('credits that lapse', () => {
     expect(sum('reserved')).toBe(-created);
     expect(sum('granted')).toBe(46);
     const left = await creditsOf(accountId);
-    expect(left).toBe(46 + sum('reserved') + sum('lapsed'));
+    expect(left).toBe(46 + sum('reserved') + sum('expired'));
     expect(left).toBeLessThanOrEqual(20);
     expect((await verifyLedger(store.database, 10)).faults).toEqual([]);
-    expect(await store.sql('select from credit_lots where account_id = $1', [accountId])).toEqual([]);
+    expect(await store.sql('select from credit_grants where account_id = $1', [accountId])).toEqual([]);
   });
 
   it('are the same grant again only with the same reference and time', async () => {
@@ -183,6 +185,6 @@ describe('credits that lapse', () => {
       { expiresAt: null },
     ])
       await expect(granted(other)).rejects.toMatchObject({ why: 'other_grant' });
-    expect(await lapsingOf(id)).toEqual([[1, 5]]);
+    expect(await expiringOf(id)).toEqual([[1, 5]]);
   });
 });

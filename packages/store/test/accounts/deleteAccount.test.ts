@@ -75,7 +75,7 @@ it('an account is deleted with its people, keys, sends and numbers, and keeps it
   );
   expect(await store.sql('select id from sends')).toEqual([{ id: stays }]);
   expect(
-    await store.sql('select id, length(sealed_token) as token from senders where removed_at is not null'),
+    await store.sql('select id, length(encrypted_token) as token from senders where removed_at is not null'),
   ).toEqual([{ id: own, token: 0 }]);
   expect(await store.sql('select email from users')).toEqual([{ email: 'both@example.com' }]);
   const contents = await tableContents(store);

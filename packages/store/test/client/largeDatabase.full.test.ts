@@ -103,11 +103,11 @@ describe('a database with much in it', () => {
   async function fillBusy(): Promise<void> {
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, idempotency_key,
-         body_hash, recipient, recipient_key, country, locale, charged_from, code_hash, sealed_code, status, channel, from_number, sender_id,
+         body_hash, recipient, recipient_key, country, locale, charged_from, code_hash, encrypted_code, status, channel, from_number, sender_id,
          phase, due_at, attempt_number, sent_at, created_at, expires_at)
        select (lpad(to_hex((extract(epoch from made) * 1000)::bigint), 12, '0') || '70007000' || lpad(to_hex(n), 12, '0'))::uuid, gen_random_uuid(), $1, $2, 'live', n, convert_to('key ' || n, 'utf8'), $3,
          phone, '1:' || lpad(ltrim(phone, '+'), 22, '0'), 'BR', 'pt-BR', 'free_quota', convert_to(repeat('h', 33), 'utf8'),
-         case when waits then 'sealed'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
+         case when waits then 'encrypted'::bytea end, case when waits then 'sending' else 'sent' end, 'whatsapp',
          senders.number, senders.id, case when n % 40 = 1 then 'waiting' when waits then 'backing_off' else 'done' end,
          case when waits then due end, 1,
          case when not waits then made end, made, made + interval '10 minutes'
@@ -396,7 +396,7 @@ describe('a database with much in it', () => {
     });
   });
 
-  it('of waiting sends a few are read, and one while no sender has a slot, or a hold matches all of them', async () => {
+  it('of waiting sends a few are read, and one while no sender has a permit, or a hold matches all of them', async () => {
     const rowsRead = async (): Promise<number> => {
       const nodes = await planned(
         (database) => openDeliveries(database, TERMS).takeDue(5, 2_000),
@@ -416,7 +416,7 @@ describe('a database with much in it', () => {
     await releaseHold(store.database, TEST_ACTOR, { kind: 'live', target: '' });
     expect(await rowsRead()).toBe(some);
     await store.sql(
-      `insert into stops (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'test' from senders`,
+      `insert into sender_blocks (cause, scope, subject, source, reason) select 'operator', 'sender', id::text, 'operator', 'test' from senders`,
     );
     expect(await rowsRead()).toBe(1);
   });

@@ -5,23 +5,23 @@
 -- ── One valid row of each kind ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 update sends set status = 'sending', phase = 'backing_off', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :sending;
-update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender, sealed_code = null,
+update sends set status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender, encrypted_code = null,
   due_at = null, sent_at = now() where id = :sent;
-update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null,
+update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', encrypted_code = null,
   due_at = null where id = :failed;
 insert into ledger_entries (account_id, send_id, kind, bucket, units) values (:account, :failed, 'returned', 'free_quota', 1);
 insert into ledger_entries (account_id, kind, bucket, units, grant_id) values (:account, 'granted', 'credit', 1, :account);
 insert into ledger_entries (account_id, kind, bucket, units, reference, expires_at) values (:account, 'granted', 'credit', 2, 'r', now());
-insert into ledger_entries (account_id, kind, bucket, units, expires_at) values (:account, 'lapsed', 'credit', 1, now());
-insert into credit_lots (account_id, expires_at, units) values (:account, null, 0), (:account, now(), 1);
+insert into ledger_entries (account_id, kind, bucket, units, expires_at) values (:account, 'expired', 'credit', 1, now());
+insert into credit_grants (account_id, expires_at, units) values (:account, null, 0), (:account, now(), 1);
 insert into account_turns (account_id, served_at) values (:account, now());
 insert into breaker_trips (account_id, country, tripped_at, open_until, sends, unverified) values (:account, 'ZZ', now(), now(), 50, 50);
 insert into holds (kind, target, reason, set_by) values ('account', :account, repeat('r', 200), 'n');
 insert into provider_facts (subject) values (:sender);
-insert into stops (cause, scope, subject, only_for, source, reason, until) values ('fault', 'sender', :sender, 'BR', 'answer', 'why', now());
-insert into stops (cause, scope, subject, source, reason, rate, until) values ('limit', 'app', '', 'answer', 'why', 1, now());
-insert into stops (cause, scope, subject, source, reason) values ('operator', 'sender', :sender, 'operator', 'why');
-insert into stops (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', :sender, 'pt-BR', 'read', 'why');
+insert into sender_blocks (cause, scope, subject, only_for, source, reason, until) values ('fault', 'sender', :sender, 'BR', 'answer', 'why', now());
+insert into sender_blocks (cause, scope, subject, source, reason, rate, until) values ('limit', 'app', '', 'answer', 'why', 1, now());
+insert into sender_blocks (cause, scope, subject, source, reason) values ('operator', 'sender', :sender, 'operator', 'why');
+insert into sender_blocks (cause, scope, subject, only_for, source, reason) values ('provider', 'sender', :sender, 'pt-BR', 'read', 'why');
 insert into users (id, name, email, language, staff) values (:user, repeat('n', 200), 'right@example.com', 'en', 'on_call');
 insert into user_sessions (id, user_id, token, expires_at, updated_at) values (gen_random_uuid(), :user, 'token', now(), now());
 insert into user_passkeys (id, user_id, credential_id, public_key, counter, device_type, backed_up) values (gen_random_uuid(), :user, 'taken', 'key', 0, 'multiDevice', true);
@@ -30,7 +30,7 @@ insert into invitations (id, account_id, email, role, token_hash, expires_at)
 insert into outbox (id, event, recipient, language, kind, gives_up_at) values (:user, 'e', 'right@example.com', 'en', 'finding', now());
 insert into outbox (id, event, recipient, language, kind, gives_up_at, due_at, ended_at, outcome)
   values (gen_random_uuid(), 'sent', 'right@example.com', 'en', 'finding', now(), null, now(), 'sent');
-insert into event_webhooks (account_id, url, sealed_secret) values (:account, 'u', '\x00');
+insert into event_webhooks (account_id, url, encrypted_secret) values (:account, 'u', '\x00');
 insert into outbox (id, event, recipient, account_id, kind, gives_up_at) values (gen_random_uuid(), 'e', :account, :account, 'webhook.test', now());
 
 -- ── Settings, accounts, applications and keys ────────────────────────────────────────────────────────────────────────────────────
@@ -38,11 +38,11 @@ insert into outbox (id, event, recipient, account_id, kind, gives_up_at) values 
 insert into outbox (id, event, recipient, language, kind, gives_up_at)
   values (gen_random_uuid(), 'e', 'right@example.com', 'en', 'finding', now()); -- outbox_event_recipient_key
 update outbox set outcome = 'sent'; -- outbox_end_check
-update outbox set sealed_link = '\x00' where outcome = 'sent'; -- outbox_end_check
+update outbox set encrypted_link = '\x00' where outcome = 'sent'; -- outbox_end_check
 update outbox set language = null where account_id is null; -- outbox_is_mail_or_event
 update outbox set language = 'en' where account_id is not null; -- outbox_is_mail_or_event
 update outbox set recipient = 'right@example.com' where account_id is not null; -- outbox_is_mail_or_event
-update outbox set sealed_link = '\x00' where account_id is not null; -- outbox_is_mail_or_event
+update outbox set encrypted_link = '\x00' where account_id is not null; -- outbox_is_mail_or_event
 update outbox set facts = '{"a": 1}' where outcome = 'sent' and account_id is null; -- outbox_end_check
 
 insert into user_passkeys (id, user_id, credential_id, public_key, counter, device_type, backed_up) values (gen_random_uuid(), :user, 'taken', 'key', 0, 'multiDevice', true); -- user_passkeys_credential_id_key
@@ -60,21 +60,21 @@ update api_keys set hash = sha256('the same'); -- api_keys_hash_key
 
 update senders set account_id = :nothing; -- senders_account_id_fkey
 update senders set application_ids = array[:application]::uuid[]; -- only_own_sender_is_of_applications
-insert into senders (id, phone_number_id, number, sealed_token, template, english_template_language)
-  select gen_random_uuid(), phone_number_id, number, sealed_token, template, english_template_language
+insert into senders (id, phone_number_id, number, encrypted_token, template, english_template_language)
+  select gen_random_uuid(), phone_number_id, number, encrypted_token, template, english_template_language
   from senders; -- senders_phone_number_id_key
 
-update stops set subject = '' where cause = 'fault'; -- stops_check
-update stops set source = 'read' where cause = 'fault'; -- stops_source_check
-update stops set source = 'operator' where cause = 'provider'; -- stops_source_check
-update stops set source = 'answer' where cause = 'operator'; -- stops_source_check
-update stops set failures = 0 where cause = 'fault'; -- stop_is_over_when_proven
-update stops set failures = 0, proven_at = now() where cause = 'operator'; -- stop_is_over_when_proven
-update stops set proven_at = now() where cause = 'fault'; -- stop_is_over_when_proven
-update stops set until = null where cause = 'fault'; -- stop_ends_as_it_began
-update stops set until = now() where cause = 'operator'; -- stop_ends_as_it_began
-update stops set rate = null where cause = 'limit'; -- limit_has_a_rate
-update stops set rate = 1 where cause = 'fault'; -- limit_has_a_rate
+update sender_blocks set subject = '' where cause = 'fault'; -- sender_blocks_check
+update sender_blocks set source = 'read' where cause = 'fault'; -- sender_blocks_source_check
+update sender_blocks set source = 'operator' where cause = 'provider'; -- sender_blocks_source_check
+update sender_blocks set source = 'answer' where cause = 'operator'; -- sender_blocks_source_check
+update sender_blocks set failures = 0 where cause = 'fault'; -- block_is_over_when_cleared
+update sender_blocks set failures = 0, cleared_at = now() where cause = 'operator'; -- block_is_over_when_cleared
+update sender_blocks set cleared_at = now() where cause = 'fault'; -- block_is_over_when_cleared
+update sender_blocks set until = null where cause = 'fault'; -- block_ends_as_it_began
+update sender_blocks set until = now() where cause = 'operator'; -- block_ends_as_it_began
+update sender_blocks set rate = null where cause = 'limit'; -- limit_has_a_rate
+update sender_blocks set rate = 1 where cause = 'fault'; -- limit_has_a_rate
 update provider_facts set language = 'en'; -- template_has_a_language
 
 -- ── Sends ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -86,18 +86,18 @@ update sends set charged_from = 'credit' where id = :testQueued; -- live_takes_a
 update sends set phase = 'unknown' where id = :queued; -- phase_fits
 update sends set due_at = null where id = :queued; -- phase_fits
 update sends set due_at = now() where id = :sent; -- phase_fits
-update sends set phase = 'done', due_at = null, sealed_code = null where id = :sending; -- phase_fits
+update sends set phase = 'done', due_at = null, encrypted_code = null where id = :sending; -- phase_fits
 update sends set phase = 'unconfirmed', due_at = null where id = :sending; -- phase_fits
-update sends set phase = 'ready', due_at = now(), sealed_code = 'x' where id = :failed; -- phase_fits
+update sends set phase = 'ready', due_at = now(), encrypted_code = 'x' where id = :failed; -- phase_fits
 update sends set phase = 'calling' where id = :sending; -- phase_fits
 update sends set attempt_number = 1, claimed_at = now(), claimed_until = now() where id = :sending; -- phase_fits
 update sends set phase = 'calling', attempt_number = 1, claimed_at = now(), claimed_until = now() where id = :queued; -- phase_fits
 update sends set claimed_at = now() where id = :sent; -- claim_is_of_an_attempt
 update sends set claimed_at = now(), claimed_until = now() where id = :sent; -- claim_is_of_an_attempt
-update sends set phase = 'ready', due_at = now() where id = :sent; -- sealed_code_until_done
-update sends set sealed_code = null where id = :queued; -- sealed_code_until_done
-update sends set sealed_code = 'x' where id = :testQueued; -- sealed_code_until_done
-update sends set sealed_code = 'x' where id = :failed; -- sealed_code_until_done
+update sends set phase = 'ready', due_at = now() where id = :sent; -- encrypted_code_until_done
+update sends set encrypted_code = null where id = :queued; -- encrypted_code_until_done
+update sends set encrypted_code = 'x' where id = :testQueued; -- encrypted_code_until_done
+update sends set encrypted_code = 'x' where id = :failed; -- encrypted_code_until_done
 update sends set channel = 'sms' where id = :sent; -- channel_fits_mode
 update sends set channel = 'sandbox' where id = :sent; -- channel_fits_mode
 update sends set channel = 'whatsapp', from_number = '+15550783881', sender_id = :sender where id = :testQueued; -- channel_fits_mode
@@ -107,11 +107,11 @@ update sends set from_number = '+15550783881' where id = :queued; -- sender_fits
 update sends set from_number = null where id = :sending; -- sender_fits_channel
 update sends set sender_id = null where id = :sending; -- sender_fits_channel
 update sends set from_number = '+15550783881', sender_id = :sender where id = :queued; -- sender_fits_channel
-update sends set sent_at = null where id = :sent; -- state_says_when
-update sends set status = 'delivered' where id = :sent; -- state_says_when
-update sends set status = 'read' where id = :sent; -- state_says_when
+update sends set sent_at = null where id = :sent; -- state_has_time
+update sends set status = 'delivered' where id = :sent; -- state_has_time
+update sends set status = 'read' where id = :sent; -- state_has_time
 update sends set status = 'read', phase = 'done', channel = 'sandbox', read_at = now(), due_at = null
-  where id = :testQueued; -- state_says_when
+  where id = :testQueued; -- state_has_time
 update sends set sent_at = created_at - interval '1 ms' where id = :sent; -- times_in_order
 update sends set delivered_at = sent_at - interval '1 ms' where id = :sent; -- times_in_order
 update sends set delivered_at = sent_at + interval '2 ms', read_at = sent_at + interval '1 ms' where id = :sent; -- times_in_order
@@ -119,16 +119,16 @@ update sends set status = 'failed', phase = 'done', failed_at = now(), failure_r
   where id = :testQueued; -- test_is_queued_or_read
 update sends set status = 'sent', phase = 'done', channel = 'sandbox', sent_at = now(), due_at = null
   where id = :testQueued; -- test_is_queued_or_read
-update sends set failed_at = null where id = :failed; -- failed_says_why
-update sends set failure_reason = null where id = :failed; -- failed_says_why
-update sends set failed_at = now() where id = :sent; -- failed_says_why
-update sends set verification = 'verified' where id = :sent; -- verified_says_when
-update sends set verified_at = now() where id = :sent; -- verified_says_when
+update sends set failed_at = null where id = :failed; -- failed_has_reason
+update sends set failure_reason = null where id = :failed; -- failed_has_reason
+update sends set failed_at = now() where id = :sent; -- failed_has_reason
+update sends set verification = 'verified' where id = :sent; -- verified_has_time
+update sends set verified_at = now() where id = :sent; -- verified_has_time
 update sends set verification = 'verified', verified_at = expires_at where id = :sent; -- verified_in_time
 update sends set verification = 'locked', locked_at = now() where id = :sent; -- locked_after_five
 update sends set wrong_guesses = 5 where id = :sent; -- locked_after_five
-update sends set verification = 'locked', wrong_guesses = 5 where id = :sent; -- locked_says_when
-update sends set locked_at = now() where id = :sent; -- locked_says_when
+update sends set verification = 'locked', wrong_guesses = 5 where id = :sent; -- locked_has_time
+update sends set locked_at = now() where id = :sent; -- locked_has_time
 update sends set expires_at = created_at where id = :sent; -- sends_check
 update sends set application_id = :testApplication where id = :sent; -- sends_application_id_account_id_mode_fkey
 update sends set account_id = :otherAccount where id = :sent; -- sends_application_id_account_id_mode_fkey
@@ -142,11 +142,11 @@ update sends set status = 'read', phase = 'done', channel = 'sandbox', sent_at =
 update ledger_entries set units = 2; -- one_unit_a_send
 update ledger_entries set kind = 'granted' where send_id = :sent; -- of_a_send
 update ledger_entries set send_id = null where send_id = :sent; -- of_a_send
-update ledger_entries set expires_at = now() where send_id = :sent; -- only_credits_lapse
-update ledger_entries set bucket = 'free_quota' where kind = 'lapsed'; -- only_credits_lapse
-update ledger_entries set expires_at = null where kind = 'lapsed'; -- only_credits_lapse
-update ledger_entries set reference = 'r' where kind = 'lapsed'; -- only_a_grant_has
-insert into credit_lots (account_id, units) values (:account, 1); -- credit_lots_of_account
+update ledger_entries set expires_at = now() where send_id = :sent; -- only_credits_expire
+update ledger_entries set bucket = 'free_quota' where kind = 'expired'; -- only_credits_expire
+update ledger_entries set expires_at = null where kind = 'expired'; -- only_credits_expire
+update ledger_entries set reference = 'r' where kind = 'expired'; -- only_a_grant_has
+insert into credit_grants (account_id, units) values (:account, 1); -- credit_grants_of_account
 insert into ledger_entries (account_id, send_id, kind, bucket, units)
   values (:account, :sent, 'reserved', 'credit', 1); -- ledger_entries_once
 insert into ledger_entries (account_id, send_id, kind, bucket, units)

@@ -1,9 +1,9 @@
 import {
+  blockSender,
   buildCaller,
   buildSend,
   buildSender,
   recipientKeysOf,
-  stopSender,
   TEST_SECRET_KEY,
   type TestCaller,
 } from '@onecode/testing';
@@ -150,7 +150,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     given: ({ database, caller }) => store.suspendAccount(database, ACTOR, caller.accountId, 'unpaid'),
   },
   allowCountries: ofAccount('account.allow_countries', store.allowCountries, ['BR']),
-  allowCostly: ofAccount('account.allow_costly', store.allowCostly, false),
+  allowPremiumRate: ofAccount('account.allow_premium_rate', store.allowPremiumRate, false),
   setCeilings: ofAccount('account.set_ceilings', store.setCeilings, { unitsPerDay: 100 }),
   setBreaker: ofAccount('account.set_breaker', store.setBreaker, rule),
   setBalanceAlert: ofAccount('account.balance_alert', store.setBalanceAlert, 100),
@@ -258,7 +258,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
   pauseSender: ofSender('sender.pause', store.pauseSender),
   resumeSender: {
     ...ofSender('sender.resume', store.resumeSender),
-    given: ({ database, sender }) => stopSender(database, sender, { onlyFor: 'BR' }),
+    given: ({ database, sender }) => blockSender(database, sender, { onlyFor: 'BR' }),
   },
   editSender: ofSender('sender.edit', store.editSender, { throughput: 500 }),
   assignSender: {
@@ -286,7 +286,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
     isRepeatable: true,
     change: ({ database }, id) => store.setAppSecret(database, ACTOR, TEST_SECRET_KEY, id, 'a'.repeat(32)),
   },
-  resealTokens: changeBy('sender.reseal', store.resealTokens, otherKey),
+  reencryptTokens: changeBy('sender.reencrypt', store.reencryptTokens, otherKey),
   placeHold: {
     action: 'hold.set',
     of: accountOf,

@@ -42,7 +42,7 @@ it.each<[string, keyof DueWork, string, () => Promise<unknown>]>([
     async () => {
       const { accountId } = caller;
       await store.sql(
-        `insert into event_webhooks (account_id, url, sealed_secret) values ($1, 'https://a.test', '\\x00')`,
+        `insert into event_webhooks (account_id, url, encrypted_secret) values ($1, 'https://a.test', '\\x00')`,
         [accountId],
       );
       await insertEntry('account_id', `'${accountId}', '${accountId}'`);

@@ -54,7 +54,7 @@ describe('health', () => {
       await waiting("due_at = now() - interval '20 seconds'", test);
       await waiting("due_at = now() + interval '20 seconds'");
       await waiting(
-        "status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', sealed_code = null, due_at = null",
+        "status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', encrypted_code = null, due_at = null",
       );
 
       const { due, forSender, held, underWay } = (await readWaitingSends(store.database)).waiting;
@@ -185,7 +185,7 @@ describe('health', () => {
       );
       const [one, other, gone] = presences.map(({ id }) => id) as [string, string, string];
       expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(false);
-      for (const presence of presences) await presence.tell();
+      for (const presence of presences) await presence.report();
       expect(await recordHeartbeat(store.database, 'sweep', one)).toBe(true);
       await recordHeartbeat(store.database, 'sweep', gone);
       await store.sql("update processes set sweep_at = now() - interval '40 seconds' where id = $1", [one]);
@@ -316,7 +316,7 @@ describe('the presence of a process', () => {
 
   it('tells its release and the newest migration that it knows, again and again', async () => {
     const one = presence();
-    expect(await one.tell()).toBeNull();
+    expect(await one.report()).toBeNull();
     const [first] = await listProcesses(store.database);
     expect(first).toMatchObject({
       id: one.id,
@@ -327,25 +327,25 @@ describe('the presence of a process', () => {
     });
     await store.sql(`update processes set seen_at = now() - interval '2 minutes'`);
     expect(await seen()).toEqual([{ id: one.id, state: 'silent' }]);
-    expect(await one.tell()).toBeNull();
+    expect(await one.report()).toBeNull();
     expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
   });
 
   it('tells how far its clock is from the database’s, each time anew, and nothing that the round trip explains', async () => {
     const one = presence();
-    const told = async (): Promise<number | null> => {
-      await one.tell();
+    const measureClock = async (): Promise<number | null> => {
+      await one.report();
       return (await listProcesses(store.database))[0]!.clockAheadMs;
     };
-    expect(await told()).toBe(0);
+    expect(await measureClock()).toBe(0);
     const { now } = Date;
     let ahead: number | null;
     let behind: number | null;
     try {
       Date.now = () => now() + 300_000;
-      ahead = await told();
+      ahead = await measureClock();
       Date.now = () => now() - 300_000;
-      behind = await told();
+      behind = await measureClock();
     } finally {
       Date.now = now;
     }
@@ -354,14 +354,14 @@ describe('the presence of a process', () => {
     expect(ahead).toBeLessThanOrEqual(300_000);
     expect(behind).toBeLessThan(-290_000);
     expect(behind).toBeGreaterThanOrEqual(-300_000);
-    expect(await told()).toBe(0);
+    expect(await measureClock()).toBe(0);
   });
 
   it('tells that it has stopped, and comes back where its row is lost', async () => {
     const one = presence();
-    await one.tell();
+    await one.report();
     await store.sql('truncate processes');
-    await one.tell();
+    await one.report();
     expect(await seen()).toEqual([{ id: one.id, state: 'running' }]);
     await one.end();
     expect(await seen()).toEqual([{ id: one.id, state: 'stopped' }]);
@@ -369,10 +369,10 @@ describe('the presence of a process', () => {
 
   it('is deleted an hour later, but for the last one of each release', async () => {
     const [old, late, last] = [presence(), presence(), presence('1.0.0')];
-    await old.tell();
-    await last.tell();
+    await old.report();
+    await last.report();
     await store.sql(`update processes set seen_at = now() - interval '61 minutes'`);
-    await late.tell();
+    await late.report();
     await deleteOldProcesses(store.database);
     expect(await store.sql('select id from processes order by release')).toEqual([
       { id: last.id },
@@ -385,16 +385,16 @@ describe('the presence of a process', () => {
       `insert into _prisma_migrations (id, checksum, migration_name, finished_at)
        values ('of a test', '', '99990101000000_contract_since_1_2_0_drop', now())`,
     );
-    expect(await presence('1.1.9').tell()).toMatch(
+    expect(await presence('1.1.9').report()).toMatch(
       /^the schema is too new for release 1\.1\.9: .*_1_2_0_drop/,
     );
-    expect(await presence('1.2.0').tell()).toBeNull();
+    expect(await presence('1.2.0').report()).toBeNull();
     expect(await store.sql('select release from processes')).toEqual([{ release: '1.2.0' }]);
     await store.sql(`delete from _prisma_migrations where id = 'of a test'`);
     const newest = (await readMigrations()).at(-1)!.name;
     await store.sql('delete from _prisma_migrations where migration_name = $1', [newest]);
-    expect(await presence().tell()).toMatch(/^the schema is too old for release 1\.1\.0: .* is missing/);
+    expect(await presence().report()).toMatch(/^the schema is too old for release 1\.1\.0: .* is missing/);
     await store.sql('alter table _prisma_migrations rename to journal');
-    expect(await presence().tell()).toMatch(/^the schema is too old/);
+    expect(await presence().report()).toMatch(/^the schema is too old/);
   });
 });

@@ -74,7 +74,7 @@ const OVER = DELIVERY_STATES.slice(2);
 const history = (seed: number): PastSend[] => fc.sample(histories(OVER), { numRuns: 1, seed })[0]!;
 
 /** Each row of the table by a plain count of all sends before a time, and the table. */
-async function countedAndTold(before: number): Promise<[unknown[], unknown[]]> {
+async function countAndReport(before: number): Promise<[unknown[], unknown[]]> {
   const columns = `application_id, day, country, locale, created, sent, delivered, read, verified, locked, expired,
     expired_before_delivery, attempts_exhausted, rejected_by_provider, prices`;
   const counted = await store.sql(
@@ -101,7 +101,7 @@ it('counts of any sends are those of every row, before and after they are folded
       );
       const before = [await chart(), await chart(callers[3])];
       await fold();
-      const [counted, told] = await countedAndTold(today - 8 * DAY_MS);
+      const [counted, told] = await countAndReport(today - 8 * DAY_MS);
       expect(told).toEqual(counted);
       expect([await chart(), await chart(callers[3])]).toEqual(before);
       await store.sql(
@@ -164,7 +164,7 @@ it('a day waits, and all after it, while one of its sends or receipts does, and 
   await fold();
   expect([await left(), await chart()]).toEqual([2, before]);
   await store.sql(
-    `update sends set due_at = null, status = 'sent', phase = 'done', channel = 'whatsapp', sealed_code = null, sent_at = created_at,
+    `update sends set due_at = null, status = 'sent', phase = 'done', channel = 'whatsapp', encrypted_code = null, sent_at = created_at,
        sender_id = (select id from senders), from_number = (select number from senders) where id = $1`,
     [waiting],
   );
@@ -194,7 +194,7 @@ it.each([
   expect(await store.sql('select from daily_statistics')).toEqual([]);
   await fold();
   expect(await chart()).toEqual(before);
-  const [counted, told] = await countedAndTold(today - 8 * DAY_MS);
+  const [counted, told] = await countAndReport(today - 8 * DAY_MS);
   expect(told).toEqual(counted);
 });
 
@@ -216,7 +216,7 @@ it('a fold whose connection is killed is made up for by the next one, and four a
   expect(await store.sql('select from daily_statistics')).toEqual([]);
   await Promise.all([1, 2, 3, 4].map(fold));
   await fold();
-  const [counted, told] = await countedAndTold(today - 8 * DAY_MS);
+  const [counted, told] = await countAndReport(today - 8 * DAY_MS);
   expect(told).toEqual(counted);
 });
 

@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { NOT_ACTIVATED, unseal, type Keyring, type SenderReading } from '@onecode/domain';
+import { decrypt, NOT_ACTIVATED, type Keyring, type SenderReading } from '@onecode/domain';
 import {
   applySenderReading,
   editSender,
   fullRate,
-  isRefuted,
+  isSuperseded,
   listSenders,
   pauseSender,
+  reencryptTokens,
   removeSender,
   requestReading,
-  resealTokens,
   resumeSender,
   setSenderToken,
   takeDueReading,
   type Sender,
 } from '@onecode/store/senders';
 import {
+  blockSender,
   buildCaller,
   buildSend,
   buildSender,
-  stopSender,
-  takeSlots,
+  takePermits,
   TEST_ACTOR,
   TEST_SECRET_KEY,
   useTestDatabase,
-  type SlotRequest,
+  type PermitRequest,
 } from '@onecode/testing';
 import fc from 'fast-check';
 import { sendActions } from '../sends/sendActions.js';
@@ -33,72 +33,74 @@ const store = useTestDatabase();
 const { insertAttempt } = sendActions(store);
 
 describe('senders', () => {
-  beforeEach(() => store.sql('truncate senders, stops, sends, attempts cascade'));
+  beforeEach(() => store.sql('truncate senders, sender_blocks, sends, attempts cascade'));
 
-  /** The senders that may message a country now: who gets slots when each has some. */
+  /** The senders that may message a country now: who gets permits when each has some. */
   const available = async (country = 'BR') => {
-    await store.sql('delete from send_slots');
-    await store.sql(`insert into send_slots (sender_id, free_at) select id, clock_timestamp() from senders`);
+    await store.sql('delete from sender_permits');
+    await store.sql(
+      `insert into sender_permits (sender_id, free_at) select id, clock_timestamp() from senders`,
+    );
     const wants = Array.from({ length: 6 }, (_, n) => ({ recipient: `+551198765432${n}`, country }));
-    const slots = await takeSlots(store.database, wants, 1000);
-    return [...new Set(slots.flatMap((slot) => slot?.senderId ?? []))].toSorted();
+    const permits = await takePermits(store.database, wants, 1000);
+    return [...new Set(permits.flatMap((permit) => permit?.senderId ?? []))].toSorted();
   };
-  const stopsOf = async (id: string) =>
-    (await listSenders(store.database)).find((one) => one.id === id)!.stops;
+  const blocksOf = async (id: string) =>
+    (await listSenders(store.database)).find((one) => one.id === id)!.blocks;
 
-  it('are resumed from all that stops them but a limit and what the provider says of a template', async () => {
+  it('are resumed from all that blocks them but a limit and what the provider says of a template', async () => {
     const sender = await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, sender.id, 'why');
-    await stopSender(store.database, sender);
-    await stopSender(store.database, sender, { onlyFor: 'BR' });
+    await blockSender(store.database, sender);
+    await blockSender(store.database, sender, { onlyFor: 'BR' });
     await store.sql(
-      `insert into stops (cause, scope, subject, only_for, source, reason) values
+      `insert into sender_blocks (cause, scope, subject, only_for, source, reason) values
          ('provider', 'sender', $1, '', 'read', 'banned'), ('provider', 'sender', $1, 'en', 'read', 'paused')`,
       [sender.id],
     );
     expect(await available()).toEqual([]);
     await resumeSender(store.database, TEST_ACTOR, sender.id);
-    expect(await stopsOf(sender.id)).toMatchObject([{ cause: 'provider', onlyFor: 'en' }]);
+    expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'provider', onlyFor: 'en' }]);
     expect(await available()).toEqual([sender.id]);
   });
 
   it('that are removed carry no traffic and count for no rate, keep no token, and stay in history', async () => {
     const gone = await buildSender(store.database);
-    await stopSender(store.database, gone);
+    await blockSender(store.database, gone);
     const other = await buildSender(store.database);
     await removeSender(store.database, TEST_ACTOR, gone.id);
     expect((await listSenders(store.database)).map(({ id }) => id)).toEqual([other.id]);
     expect(await available()).toEqual([other.id]);
     expect(await fullRate(store.database, { scope: 'app', subject: '' })).toBe(other.throughput * 0.9);
-    expect(await store.sql('select sealed_token, removed_at from senders where id = $1', [gone.id])).toEqual([
-      { sealed_token: Buffer.alloc(0), removed_at: expect.any(Date) },
-    ]);
+    expect(
+      await store.sql('select encrypted_token, removed_at from senders where id = $1', [gone.id]),
+    ).toEqual([{ encrypted_token: Buffer.alloc(0), removed_at: expect.any(Date) }]);
     await store.sql('update senders set read_due_at = now()');
     await requestReading(store.database, gone.id);
     expect((await takeDueReading(store.database))?.senderId).toBe(other.id);
     expect(await takeDueReading(store.database)).toBeNull();
     await removeSender(store.database, TEST_ACTOR, other.id);
     expect(await available()).toEqual([]);
-    expect(await resealTokens(store.database, TEST_ACTOR, TEST_SECRET_KEY)).toEqual([]);
+    expect(await reencryptTokens(store.database, TEST_ACTOR, TEST_SECRET_KEY)).toEqual([]);
   });
 
-  it('wait to be activated with another number, and keep what stops them with another throughput', async () => {
+  it('wait to be activated with another number, and keep what blocks them with another throughput', async () => {
     const sender = await buildSender(store.database);
-    await stopSender(store.database, sender);
+    await blockSender(store.database, sender);
     await editSender(store.database, TEST_ACTOR, sender.id, { throughput: 5 });
-    expect(await stopsOf(sender.id)).toMatchObject([{ cause: 'fault' }]);
+    expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'fault' }]);
     await editSender(store.database, TEST_ACTOR, sender.id, { phoneNumberId: '777' });
-    expect(await stopsOf(sender.id)).toMatchObject([{ cause: 'operator', reason: NOT_ACTIVATED }]);
+    expect(await blocksOf(sender.id)).toMatchObject([{ cause: 'operator', reason: NOT_ACTIVATED }]);
     const other = await buildSender(store.database);
     expect(await editSender(store.database, TEST_ACTOR, other.id, { phoneNumberId: '777' })).toBe('taken');
   });
 
-  it('are not stopped again by what was begun before they were resumed', async () => {
+  it('are not blocked again by what was begun before they were resumed', async () => {
     const sender = await buildSender(store.database);
     const startedAt = new Date();
-    await stopSender(store.database, sender);
+    await blockSender(store.database, sender);
     await resumeSender(store.database, TEST_ACTOR, sender.id);
-    expect(await stopSender(store.database, sender, { startedAt })).toBeNull();
+    expect(await blockSender(store.database, sender, { startedAt })).toBeNull();
     expect(await available()).toEqual([sender.id]);
   });
 
@@ -123,12 +125,12 @@ describe('senders', () => {
       );
     const setToken = () => setSenderToken(store.database, TEST_ACTOR, TEST_SECRET_KEY, sender.id, 'EAAGnew');
     const meet = (errorCode: number | null, onlyFor = '') =>
-      stopSender(store.database, sender, { errorCode, onlyFor, isConfiguration: true });
-    const met = async () => (await stopsOf(sender.id)).map(({ errorCode }) => errorCode);
+      blockSender(store.database, sender, { errorCode, onlyFor, isConfiguration: true });
+    const met = async () => (await blocksOf(sender.id)).map(({ errorCode }) => errorCode);
 
     await read(good);
     for (const code of [0, 3, 10, 104, 190, 200, 250, 299, 131005, null]) {
-      await store.sql('truncate stops');
+      await store.sql('truncate sender_blocks');
       await meet(code);
       await read(good);
       expect(await met()).toEqual([code]);
@@ -142,17 +144,17 @@ describe('senders', () => {
       await read(good);
       expect(await met()).toEqual([]);
       // What was begun before the read begins nothing again.
-      expect(await stopSender(store.database, sender, { startedAt: new Date(0) })).toBeNull();
+      expect(await blockSender(store.database, sender, { startedAt: new Date(0) })).toBeNull();
     }
 
-    await store.sql('truncate stops');
+    await store.sql('truncate sender_blocks');
     await meet(131042);
     await meet(130497, 'BR');
     await setToken();
     await read(good);
     expect(new Set(await met())).toEqual(new Set([130497, 131042]));
 
-    await store.sql('truncate stops');
+    await store.sql('truncate sender_blocks');
     const before = new Date();
     await meet(190);
     await setToken();
@@ -160,24 +162,24 @@ describe('senders', () => {
     expect(await met()).toEqual([190]);
   });
 
-  it('are stopped once by faults that arrive together', async () => {
+  it('are blocked once by faults that arrive together', async () => {
     const sender = await buildSender(store.database);
     const startedAt = new Date();
     const begun = await Promise.all(
-      Array.from({ length: 20 }, () => stopSender(store.database, sender, { startedAt })),
+      Array.from({ length: 20 }, () => blockSender(store.database, sender, { startedAt })),
     );
-    expect(begun.filter((stop) => stop !== null)).toMatchObject([{ failures: 1 }]);
+    expect(begun.filter((block) => block !== null)).toMatchObject([{ failures: 1 }]);
   });
 
-  it('are stopped for one country only', async () => {
+  it('are blocked for one country only', async () => {
     const [one, two] = [await buildSender(store.database), await buildSender(store.database)];
-    await stopSender(store.database, one, { onlyFor: 'BR' });
+    await blockSender(store.database, one, { onlyFor: 'BR' });
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id, two.id]]);
-    await stopSender(store.database, two, { onlyFor: 'US' });
+    await blockSender(store.database, two, { onlyFor: 'US' });
     expect([await available('BR'), await available('US')]).toEqual([[two.id], [one.id]]);
   });
 
-  it('of a stopped business account send nothing, and no other is stopped', async () => {
+  it('of a blocked business account send nothing, and no other is blocked', async () => {
     const [one, twin, foreign, unknown] = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '11' }),
@@ -185,21 +187,21 @@ describe('senders', () => {
       await buildSender(store.database),
     ];
     await store.sql(
-      `insert into stops (cause, scope, subject, source, reason, until)
+      `insert into sender_blocks (cause, scope, subject, source, reason, until)
        values ('fault', 'business', '11', 'receipt', 'payment', now() + interval '1 minute')`,
     );
     expect(await available()).toEqual([foreign.id, unknown.id].toSorted());
-    for (const { id } of [one, twin]) expect(await stopsOf(id)).toMatchObject([{ scope: 'business' }]);
-    for (const { id } of [foreign, unknown]) expect(await stopsOf(id)).toEqual([]);
+    for (const { id } of [one, twin]) expect(await blocksOf(id)).toMatchObject([{ scope: 'business' }]);
+    for (const { id } of [foreign, unknown]) expect(await blocksOf(id)).toEqual([]);
   });
 
-  it('send one message a second after a fault, in all that is stopped, until one proves it over', async () => {
+  it('send one message a second after a fault, in all that is blocked, until one proves it over', async () => {
     const senders = [
       await buildSender(store.database, { businessAccountId: '11' }),
       await buildSender(store.database, { businessAccountId: '11' }),
     ];
     await store.sql(
-      `insert into stops (cause, scope, subject, only_for, source, reason, until) values
+      `insert into sender_blocks (cause, scope, subject, only_for, source, reason, until) values
          ('fault', 'business', '11', '', 'answer', 'payment', now()), ('fault', 'sender', $1, 'en', 'answer', 'template', now()),
          ('fault', 'sender', $2, 'en', 'answer', 'template', now())`,
       senders.map(({ id }) => id),
@@ -210,18 +212,18 @@ describe('senders', () => {
       locale: n % 2 === 0 ? ('en' as const) : ('pt-BR' as const),
     }));
     const times = async () =>
-      (await takeSlots(store.database, wants, 2_500))
-        .flatMap((slot) => slot?.atMs ?? [])
+      (await takePermits(store.database, wants, 2_500))
+        .flatMap((permit) => permit?.atMs ?? [])
         .toSorted((a, b) => a - b);
     const first = await times();
     expect(first).toHaveLength(3);
     for (const [nth, time] of first.entries()) expect(time - first[0]!).toBeCloseTo(1_000 * nth, 0);
     // The next caller goes on where this one stopped.
     expect(await times()).toEqual([]);
-    await store.sql(`delete from stops where scope = 'business'`);
-    await store.sql(`update stops set free_at = now()`);
-    const slots = await takeSlots(store.database, wants, 900);
-    const languages = slots.flatMap((slot, n) => (slot === null ? [] : [wants[n]!.locale]));
+    await store.sql(`delete from sender_blocks where scope = 'business'`);
+    await store.sql(`update sender_blocks set free_at = now()`);
+    const permits = await takePermits(store.database, wants, 900);
+    const languages = permits.flatMap((permit, n) => (permit === null ? [] : [wants[n]!.locale]));
     expect(languages.filter((locale) => locale === 'en')).toHaveLength(2);
     expect(languages.filter((locale) => locale === 'pt-BR')).toHaveLength(10);
   });
@@ -229,19 +231,19 @@ describe('senders', () => {
   it('send one message each five seconds after a limit, and from its end on a twentieth of the full rate more each second', async () => {
     const { id } = await buildSender(store.database, { throughput: 100 });
     await store.sql(
-      `insert into stops (cause, scope, subject, only_for, source, reason, until, rate)
+      `insert into sender_blocks (cause, scope, subject, only_for, source, reason, until, rate)
        values ('limit', 'sender', $1, '', 'answer', 'rate', now(), 45)`,
       [id],
     );
     const spacing = async (secondsSinceEnd = 0) => {
       const rows = await store.sql<{ seconds: number }>(
-        `select extract(epoch from spacing)::float8 as seconds from active_stops('2026-01-02 00:00 UTC'::timestamptz + make_interval(secs => $1))`,
+        `select extract(epoch from spacing)::float8 as seconds from active_blocks('2026-01-02 00:00 UTC'::timestamptz + make_interval(secs => $1))`,
         [secondsSinceEnd],
       );
       return rows.map(({ seconds }) => seconds);
     };
     expect(await spacing()).toEqual([5]);
-    await store.sql(`update stops set failures = 0, proven_at = '2026-01-02 00:00 UTC'`);
+    await store.sql(`update sender_blocks set failures = 0, cleared_at = '2026-01-02 00:00 UTC'`);
     for (const [seconds, rate] of [
       [0, 45],
       [2, 54],
@@ -254,7 +256,7 @@ describe('senders', () => {
 
 describe('what refutes a fault', () => {
   const ABOUT = { onlyFor: '' } as const;
-  beforeEach(() => store.sql('truncate senders, stops, sends, attempts cascade'));
+  beforeEach(() => store.sql('truncate senders, sender_blocks, sends, attempts cascade'));
 
   /** A send whose message was accepted, after so many milliseconds. */
   async function accepted(
@@ -277,9 +279,9 @@ describe('what refutes a fault', () => {
     const faulty = await accepted(sender, 0);
     await store.sql(`update attempts set outcome = 'config' where send_id = $1`, [faulty.sendId]);
     await accepted(other, 10, 'delivered_at = now()');
-    const is = (source: 'answer' | 'receipt') => isRefuted(store.database, about, { ...faulty, source });
+    const is = (source: 'answer' | 'receipt') => isSuperseded(store.database, about, { ...faulty, source });
     expect([await is('answer'), await is('receipt')]).toEqual([false, false]);
-    expect(await isRefuted(store.database, about, { ...before, source: 'receipt' })).toBe(true);
+    expect(await isSuperseded(store.database, about, { ...before, source: 'receipt' })).toBe(true);
     const later = await accepted(sender, 20);
     expect([await is('answer'), await is('receipt')]).toEqual([true, false]);
     // A caller may verify a code that it made itself.
@@ -299,8 +301,8 @@ describe('what refutes a fault', () => {
     const faulty = await accepted(sender, 0);
     await store.sql(`update attempts set outcome = 'config' where send_id = $1`, [faulty.sendId]);
     await accepted(twin, 10);
-    const is = (about: Partial<Parameters<typeof isRefuted>[1]>) =>
-      isRefuted(
+    const is = (about: Partial<Parameters<typeof isSuperseded>[1]>) =>
+      isSuperseded(
         store.database,
         { scope: 'sender', subject: twin.id, onlyFor: '', ...about },
         { ...faulty, source: 'answer' },
@@ -320,7 +322,7 @@ describe('what refutes a fault', () => {
   });
 });
 
-describe('resealing', () => {
+describe('reencrypting', () => {
   const KEYS = new Map([1, 2].map((version) => [version, randomBytes(32)]));
   const OLD: Keyring = { current: 1, keys: new Map([[1, KEYS.get(1)!]]) };
   const BOTH: Keyring = { current: 2, keys: KEYS };
@@ -329,56 +331,56 @@ describe('resealing', () => {
 
   const senderWith = async (secretKey: Keyring, token: string): Promise<string> =>
     (await buildSender(store.database, { secretKey, token })).id;
-  const sealedTokens = (): Promise<{ id: string; sealed_token: Buffer }[]> =>
-    store.sql('select id, sealed_token from senders order by id');
+  const encryptedTokens = (): Promise<{ id: string; encrypted_token: Buffer }[]> =>
+    store.sql('select id, encrypted_token from senders order by id');
 
   it('leaves a token alone whose key is gone, names it, and goes on with the others', async () => {
     const lost = await senderWith({ current: 3, keys: new Map([[3, randomBytes(32)]]) }, 'lost');
     const impostor = await senderWith({ current: 2, keys: new Map([[2, randomBytes(32)]]) }, 'lost too');
     const good = await senderWith(OLD, 'token');
-    const before = await sealedTokens();
-    expect(await resealTokens(store.database, TEST_ACTOR, BOTH)).toMatchObject([
+    const before = await encryptedTokens();
+    expect(await reencryptTokens(store.database, TEST_ACTOR, BOTH)).toMatchObject([
       { senderId: lost, token: 'unreadable' },
       { senderId: impostor, token: 'unreadable' },
-      { senderId: good, token: 'resealed' },
+      { senderId: good, token: 'reencrypted' },
     ]);
-    expect((await sealedTokens()).slice(0, 2)).toEqual(before.slice(0, 2));
+    expect((await encryptedTokens()).slice(0, 2)).toEqual(before.slice(0, 2));
   });
 
   it('does not bring an old token back over one that is set at the same time', async () => {
     for (let round = 0; round < 20; round++) {
       const id = await senderWith(OLD, 'old');
       await Promise.all([
-        resealTokens(store.database, TEST_ACTOR, BOTH),
+        reencryptTokens(store.database, TEST_ACTOR, BOTH),
         setSenderToken(store.database, TEST_ACTOR, OLD, id, 'set meanwhile'),
       ]);
-      const sealed = (await sealedTokens()).find((row) => row.id === id)!.sealed_token;
-      expect(unseal(BOTH, id, sealed)).toBe('set meanwhile');
+      const encrypted = (await encryptedTokens()).find((row) => row.id === id)!.encrypted_token;
+      expect(decrypt(BOTH, id, encrypted)).toBe('set meanwhile');
     }
   });
 });
 
-describe('send slots', () => {
+describe('permits', () => {
   const HORIZON_MS = 1000;
 
-  beforeEach(() => store.sql('truncate senders, stops, sends cascade'));
+  beforeEach(() => store.sql('truncate senders, sender_blocks, sends cascade'));
 
-  const requests = (count: number): SlotRequest[] =>
+  const requests = (count: number): PermitRequest[] =>
     Array.from({ length: count }, (_, n) => ({
       recipient: `+55119${String(n).padStart(8, '0')}`,
       country: 'BR',
     }));
-  const take = (count: number) => takeSlots(store.database, requests(count), HORIZON_MS);
+  const take = (count: number) => takePermits(store.database, requests(count), HORIZON_MS);
 
-  /** The slots that one call gives, in milliseconds of the database's clock. */
-  async function slotsOf(some: readonly SlotRequest[]): Promise<number[]> {
-    const slots = await takeSlots(store.database, some, HORIZON_MS);
-    return slots.flatMap((slot) => slot?.atMs ?? []);
+  /** The permits that one call gives, in milliseconds of the database's clock. */
+  async function permitsOf(some: readonly PermitRequest[]): Promise<number[]> {
+    const permits = await takePermits(store.database, some, HORIZON_MS);
+    return permits.flatMap((permit) => permit?.atMs ?? []);
   }
 
   /** As if so much time had passed since everything that was sent. */
   const passes = (ms: number) =>
-    store.sql('update send_slots set free_at = free_at - make_interval(secs => $1::float8 / 1000)', [ms]);
+    store.sql('update sender_permits set free_at = free_at - make_interval(secs => $1::float8 / 1000)', [ms]);
 
   /** The most that any stretch of time of this length holds, its ends included. */
   function mostWithin(ms: number, times: readonly number[]): number {
@@ -399,11 +401,11 @@ describe('send slots', () => {
     { minLength: 1, maxLength: 8 },
   );
 
-  async function slotsOfCourse(rounds: readonly { count: number; pauseMs: number }[]): Promise<number[]> {
+  async function permitsOfCourse(rounds: readonly { count: number; pauseMs: number }[]): Promise<number[]> {
     const times: number[] = [];
     let passed = 0;
     for (const { count, pauseMs } of rounds) {
-      for (const at of await slotsOf(requests(count))) times.push(at + passed);
+      for (const at of await permitsOf(requests(count))) times.push(at + passed);
       await passes(pauseMs);
       passed += pauseMs;
     }
@@ -411,13 +413,13 @@ describe('send slots', () => {
   }
 
   describe('a sender', () => {
-    it('never gets more slots in a second than its throughput, however requests arrive', async () => {
+    it('never gets more permits in a second than its throughput, however requests arrive', async () => {
       const { id } = await buildSender(store.database);
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 1, max: 1000 }), course, async (throughput, rounds) => {
-          await store.sql('delete from send_slots');
+          await store.sql('delete from sender_permits');
           await store.sql('update senders set throughput = $2 where id = $1', [id, throughput]);
-          expect(mostWithin(1000, await slotsOfCourse(rounds))).toBeLessThanOrEqual(throughput);
+          expect(mostWithin(1000, await permitsOfCourse(rounds))).toBeLessThanOrEqual(throughput);
         }),
         { numRuns: 30 },
       );
@@ -428,8 +430,8 @@ describe('send slots', () => {
       async (throughput) => {
         await buildSender(store.database, { throughput });
         for (const _ of [1, 2, 3]) {
-          const slots = await slotsOf(requests(Math.ceil(throughput * 1.2)));
-          expect(slots.length).toBeGreaterThanOrEqual(Math.floor(throughput * 0.9));
+          const permits = await permitsOf(requests(Math.ceil(throughput * 1.2)));
+          expect(permits.length).toBeGreaterThanOrEqual(Math.floor(throughput * 0.9));
           await passes(HORIZON_MS);
         }
       },
@@ -437,60 +439,62 @@ describe('send slots', () => {
 
     it('that was idle gives a tenth at once, and the others one after the other', async () => {
       await buildSender(store.database, { throughput: 80 });
-      const slots = await take(10);
-      const waits = slots.map((slot) => slot?.waitMs);
+      const permits = await take(10);
+      const waits = permits.map((permit) => permit?.waitMs);
       expect(waits).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 14, 28]);
     });
 
-    it('gives each slot once, however many take at once', async () => {
+    it('gives each permit once, however many take at once', async () => {
       await buildSender(store.database, { throughput: 1000 });
-      const [begin = 0] = await slotsOf(requests(100));
+      const [begin = 0] = await permitsOf(requests(100));
       const calls = Array.from({ length: 40 }, (_, n) =>
-        slotsOf(requests(20).map((request) => ({ ...request, recipient: `${request.recipient}${n}` }))),
+        permitsOf(requests(20).map((request) => ({ ...request, recipient: `${request.recipient}${n}` }))),
       );
       // Of one call, several may go at once; of two calls, none at the same time.
-      const times = (await Promise.all(calls)).map((slots) => new Set(slots));
-      const all = times.flatMap((slots) => [...slots]).filter((time) => time > begin);
+      const times = (await Promise.all(calls)).map((permits) => new Set(permits));
+      const all = times.flatMap((permits) => [...permits]).filter((time) => time > begin);
       expect(all.length).toBeGreaterThanOrEqual(calls.length);
       expect(new Set(all).size).toBe(all.length);
     });
 
-    it('gives slots again after a crash that emptied what was remembered of them', async () => {
+    it('gives permits again after a crash that emptied what was remembered of them', async () => {
       const { id } = await buildSender(store.database);
       await take(80);
-      await store.sql('truncate send_slots');
+      await store.sql('truncate sender_permits');
       expect(await take(1)).toMatchObject([{ senderId: id, waitMs: 0 }]);
     });
   });
 
   describe('several senders', () => {
-    const shares = (senders: readonly Sender[], slots: readonly ({ senderId: string } | null)[]): number[] =>
-      senders.map(({ id }) => slots.filter((slot) => slot?.senderId === id).length);
+    const shares = (
+      senders: readonly Sender[],
+      permits: readonly ({ senderId: string } | null)[],
+    ): number[] => senders.map(({ id }) => permits.filter((permit) => permit?.senderId === id).length);
 
     it('under load each get their share in proportion to their throughput', async () => {
       const senders = [];
       for (const throughput of [100, 200, 400])
         senders.push(await buildSender(store.database, { throughput }));
-      const slots = await take(690);
-      for (const [nth, share] of shares(senders, slots).entries())
+      const permits = await take(690);
+      for (const [nth, share] of shares(senders, permits).entries())
         expect(Math.abs(share - [100, 200, 400][nth]!)).toBeLessThanOrEqual(10);
     });
 
     it('that are all idle are used alike', async () => {
       const senders = [await buildSender(store.database), await buildSender(store.database)];
-      const slots = [];
+      const permits = [];
       for (let round = 0; round < 60; round++) {
-        slots.push(...(await take(1)));
+        permits.push(...(await take(1)));
         await passes(1000);
       }
       // One of them would have fewer than 10 once in millions of runs.
-      expect(Math.min(...shares(senders, slots))).toBeGreaterThanOrEqual(10);
+      expect(Math.min(...shares(senders, permits))).toBeGreaterThanOrEqual(10);
     });
 
-    it('are passed over where they are stopped for the language, for that request only', async () => {
+    it('are passed over where they are blocked for the language, for that request only', async () => {
       const { id } = await buildSender(store.database);
       await store.sql(
-        `insert into stops (cause, scope, subject, only_for, source, reason)
+        `insert into sender_blocks (cause, scope, subject, only_for, source, reason)
          values ('provider', 'sender', $1, 'en', 'webhook', 'paused')`,
         [id],
       );
@@ -499,8 +503,8 @@ describe('send slots', () => {
         country: 'BR',
         locale,
       }));
-      const slots = await takeSlots(store.database, wants, HORIZON_MS);
-      expect(slots.map((slot) => slot?.senderId)).toEqual([undefined, id, undefined]);
+      const permits = await takePermits(store.database, wants, HORIZON_MS);
+      expect(permits.map((permit) => permit?.senderId)).toEqual([undefined, id, undefined]);
     });
   });
 });

@@ -248,7 +248,7 @@ describe('a refund', () => {
     );
     await expect(fail(id)).rejects.toThrow();
     expect(await read(caller, id)).toMatchObject({ status: 'queued', failedAt: null });
-    expect((await read(caller, id)).sealedCode).not.toBeNull();
+    expect((await read(caller, id)).encryptedCode).not.toBeNull();
     expect(await findAccount(store.database, caller.accountId)).toMatchObject({ freeQuota: 0 });
   });
 });

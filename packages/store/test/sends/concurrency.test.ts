@@ -48,9 +48,9 @@ describe('a batch', () => {
 
   /** Claims a send and settles it, as a worker does. */
   async function deliver(id: string, messageId = `wamid.${id}`): Promise<string | undefined> {
-    const slot = { sender, waitMs: 0 };
+    const permit = { sender, waitMs: 0 };
     await changeSend(store.database, { id }, (send, now) =>
-      claim(send, now, { leaseMs: 15_000, policy: POLICY, slot }),
+      claim(send, now, { leaseMs: 15_000, policy: POLICY, permit }),
     );
     const accepted = { kind: 'accepted', messageId } as const;
     const end = await changeSend(store.database, { id }, (send, now) =>

@@ -48,10 +48,10 @@ describe('rate windows', () => {
       recipient: send.recipient,
       recipient_keys: send.recipientKeys,
       country: send.country,
-      is_costly: send.isCostly,
+      is_premium_rate: send.isPremiumRate,
       locale: send.locale,
       code_hash: hex(send.codeHash),
-      sealed_code: hex(send.sealedCode),
+      encrypted_code: hex(send.encryptedCode),
       guess_cost: send.guessCost,
       request_id: send.requestId,
       traceparent: send.traceparent,
@@ -364,7 +364,7 @@ describe('rate windows', () => {
 
   it('are kept in at most 62 counters, and a refusal writes nothing', async () => {
     const caller = await buildCaller(store.database, 'test', { ratePerMinute: 70 });
-    const rowOf = async (): Promise<{ times: Date[]; totals: string[]; xmin: string }> => {
+    const readRow = async (): Promise<{ times: Date[]; totals: string[]; xmin: string }> => {
       const [row] = await store.sql<{ times: Date[]; totals: string[]; xmin: string }>(
         'select minute_times as times, minute_totals as totals, xmin::text from accounts where id = $1',
         [caller.accountId],
@@ -378,16 +378,16 @@ describe('rate windows', () => {
         [caller.accountId],
       );
     }
-    const { times, totals } = await rowOf();
+    const { times, totals } = await readRow();
     expect(times.length).toBeLessThanOrEqual(62);
     expect(times.length).toBeGreaterThan(55);
     expect(totals).toHaveLength(times.length);
     await store.sql('update accounts set rate_per_minute = 1 where id = $1', [caller.accountId]);
-    const before = await rowOf();
+    const before = await readRow();
     const [refused] = await createTogether([newSend(caller)]);
     expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'account_rate' });
     expect(refused!.retry_after_seconds).toBeLessThanOrEqual(60);
-    expect(await rowOf()).toEqual(before);
+    expect(await readRow()).toEqual(before);
   });
 
   it('are not held by a clock that stepped back for longer than two of them', async () => {

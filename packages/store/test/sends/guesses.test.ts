@@ -115,7 +115,7 @@ describe('the guess budget of a recipient', () => {
   });
 });
 
-describe('open codes', () => {
+describe('active codes', () => {
   const WRONG = '9999999999';
   const TO = '+5511987654321';
   const CODES = { six: '042913', five: '04291', four: '0429' } as const;
@@ -171,7 +171,7 @@ describe('open codes', () => {
       { length: 'five', open: 3, judged: 15 },
       { length: 'four', open: 3, judged: 15 },
     ] as const)(
-      'is less for a shorter code: $open codes of $length digits at a time',
+      'is less for a shorter code: $active codes of $length digits at a time',
       async ({ length, open, judged }) => {
         const caller = await buildCaller(store.database, 'live', unlimited);
         const creations = await Promise.all(
@@ -186,18 +186,18 @@ describe('open codes', () => {
     it('allows another code as soon as one is verified, has expired, or is locked with guesses to spare', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
-      expect(outcomes([await create(caller)])).toEqual(['open_codes']);
+      expect(outcomes([await create(caller)])).toEqual(['active_codes']);
       await verify(caller, ids[0]!, CODES.six);
-      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
       await age(ids[1]!, 660);
-      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
     });
 
-    it('counts of an open code the guesses that it has left: those that were made are counted already', async () => {
+    it('counts of an active code the guesses that it has left: those that were made are counted already', async () => {
       const caller = await buildCaller(store.database, 'live', unlimited);
       const [first] = idsOf(await Promise.all(Array.from({ length: 19 }, () => create(caller))));
       for (let n = 0; n < 3; n++) await verify(caller, first!, WRONG);
-      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
     });
 
     it('counts a code for some seconds after its end, for a guess that was judged before it and is being written', async () => {
@@ -210,7 +210,7 @@ describe('open codes', () => {
           [first, seconds],
         );
       await endedSince(5);
-      expect(outcomes([await create(caller)])).toEqual(['open_codes']);
+      expect(outcomes([await create(caller)])).toEqual(['active_codes']);
       await endedSince(16);
       expect(outcomes([await create(caller)])).toEqual(['created']);
     });
@@ -220,7 +220,7 @@ describe('open codes', () => {
       const ids = idsOf(await Promise.all(Array.from({ length: 20 }, () => create(caller))));
       await age(ids[7]!, 420);
       const refused = await create(caller);
-      expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'open_codes' });
+      expect(refused).toMatchObject({ outcome: 'rate_limited', cause: 'active_codes' });
       const { retryAfterSeconds } = refused as { retryAfterSeconds: number };
       expect(retryAfterSeconds).toBeGreaterThan(120);
       expect(retryAfterSeconds).toBeLessThanOrEqual(180 + 15);
@@ -274,7 +274,7 @@ describe('open codes', () => {
       const [recipient] = listed.recipients;
       expect(Math.abs(recipient!.recoversAt.getTime() - Date.now() - 86_400_000)).toBeLessThan(60_000);
       await daysLater(caller, 1);
-      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'open_codes']);
+      expect(outcomes([await create(caller), await create(caller)])).toEqual(['created', 'active_codes']);
       await daysLater(caller, 400);
       const again = await Promise.all(Array.from({ length: 30 }, () => create(caller)));
       expect(count(again, 'created')).toBe(19);

@@ -5,7 +5,7 @@ import {
   buildCaller,
   buildSend,
   buildSender,
-  takeSlots,
+  takePermits,
   TEST_ACTOR,
   useTestDatabase,
   type TestCaller,
@@ -42,7 +42,7 @@ describe('the codes of sent messages', () => {
   }
 
   async function withCodes(): Promise<string[]> {
-    const text = 'select id from sends where sealed_code is not null order by id';
+    const text = 'select id from sends where encrypted_code is not null order by id';
     return (await store.sql<{ id: string }>(text)).map(({ id }) => id);
   }
 
@@ -123,7 +123,7 @@ describe('holds', () => {
   const nowhere: HoldTarget = { kind: 'country', target: NO_COUNTRY };
   const account = (): HoldTarget => ({ kind: 'account', target: caller.accountId });
 
-  /** Who gets a slot of: the caller in Brazil, the caller in no country, the other one in Brazil and in the United States. */
+  /** Who gets a permit of: the caller in Brazil, the caller in no country, the other one in Brazil and in the United States. */
   async function passed(): Promise<boolean[]> {
     const wants = [
       { accountId: caller.accountId, recipient: '+5511987650001', country: 'BR' },
@@ -131,7 +131,7 @@ describe('holds', () => {
       { accountId: other.accountId, recipient: '+5511987650002', country: 'BR' },
       { accountId: other.accountId, recipient: '+12025550123', country: 'US' },
     ];
-    return (await takeSlots(store.database, wants, HORIZON_MS)).map((slot) => slot !== null);
+    return (await takePermits(store.database, wants, HORIZON_MS)).map((permit) => permit !== null);
   }
 
   describe('a hold', () => {
@@ -141,7 +141,7 @@ describe('holds', () => {
       ['numbers of no country', () => nowhere, [true, false, true, true]],
       ['an account', account, [false, false, true, true]],
     ])(
-      'of %s keeps slots from that, and from nothing else, until it is released',
+      'of %s keeps permits from that, and from nothing else, until it is released',
       async (_, what, expected) => {
         await holdFor(what());
         expect(await passed()).toEqual(expected);

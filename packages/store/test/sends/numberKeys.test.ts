@@ -64,11 +64,11 @@ describe('after the pepper for numbers was rotated', () => {
     expect(await resetGuessCount(store.database, TEST_ACTOR, caller.accountId, keys)).toBe(100);
   });
 
-  it('open codes count under both keys', async () => {
+  it('active codes count under both keys', async () => {
     await store.sql('update settings set guess_budget = 10');
     expect(await outcome(first)).toBe('created');
     expect(await outcome(rotated)).toBe('created');
-    expect(await create(rotated)).toMatchObject({ outcome: 'rate_limited', cause: 'open_codes' });
+    expect(await create(rotated)).toMatchObject({ outcome: 'rate_limited', cause: 'active_codes' });
     await store.sql('update settings set guess_budget = default');
   });
 });

@@ -4,11 +4,11 @@ import { closeDatabase, openDatabase, type Database } from '@onecode/store/clien
 import { pauseSender, type Sender, type SenderOwner } from '@onecode/store/senders';
 import { createSend, openDeliveries } from '@onecode/store/sends';
 import {
+  blockSender,
   buildCaller,
   buildSend,
   buildSender,
   newSend,
-  stopSender,
   TEST_ACTOR,
   useTestDatabase,
   type TestCaller,
@@ -20,7 +20,7 @@ const store = useTestDatabase();
 
 const { manyWaiting: waiting, take, takeDue } = sendActions(store);
 
-beforeEach(() => store.sql('truncate sends, senders, stops, account_turns, holds cascade'));
+beforeEach(() => store.sql('truncate sends, senders, sender_blocks, account_turns, holds cascade'));
 
 /** An account with a live application, which sends by these senders. */
 async function account(senders: SenderPolicy): Promise<TestCaller> {
@@ -44,10 +44,10 @@ const count = (sends: readonly Send[], caller: TestCaller, sender?: Sender): num
     (send) => send.accountId === caller.accountId && (sender === undefined || send.senderId === sender.id),
   ).length;
 
-/** Takes all slots of the shared senders for the next minute. */
+/** Takes all permits of the shared senders for the next minute. */
 const busy = (sender: Sender): Promise<unknown> =>
   store.sql(
-    `insert into send_slots (sender_id, free_at) values ($1, clock_timestamp() + interval '1 minute')
+    `insert into sender_permits (sender_id, free_at) values ($1, clock_timestamp() + interval '1 minute')
      on conflict (sender_id) do update set free_at = excluded.free_at`,
     [sender.id],
   );
@@ -79,16 +79,16 @@ describe('an account that is own', () => {
     };
     await busy(shared);
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([false, true, false]);
-    await store.sql('delete from send_slots');
+    await store.sql('delete from sender_permits');
     await busy(sender);
     expect(await Promise.all([mine, other, mine].map(isAwaiting))).toEqual([true, false, true]);
   });
 
-  it('waits in a language for which its own senders are stopped, while others leave', async () => {
+  it('waits in a language for which its own senders are blocked, while others leave', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     await buildSender(store.database);
     const sender = await own(mine);
-    await stopSender(store.database, sender, { onlyFor: 'en' });
+    await blockSender(store.database, sender, { onlyFor: 'en' });
     for (const caller of [mine, other]) {
       await waiting(caller, 2, { locale: 'en' });
       await waiting(caller, 2);
@@ -101,7 +101,7 @@ describe('an account that is own', () => {
     expect(count(taken, mine, sender)).toBe(2);
   });
 
-  it('and whose sender is stopped holds up nobody', async () => {
+  it('and whose sender is blocked holds up nobody', async () => {
     const [mine, other] = [await account('own'), await account('shared')];
     await buildSender(store.database);
     await pauseSender(store.database, TEST_ACTOR, (await own(mine)).id);
@@ -175,7 +175,7 @@ it('whatever belongs to whom, a send leaves by a sender that may serve it, and w
     { accountId, applicationIds: [applicationId] },
   ]);
   const anyOwner = fc.constantFrom<SenderOwner>('shared', 'shared', ...owners);
-  const anySenders = fc.array(fc.record({ owner: anyOwner, isStopped: fc.boolean() }), { maxLength: 6 });
+  const anySenders = fc.array(fc.record({ owner: anyOwner, isBlocked: fc.boolean() }), { maxLength: 6 });
   const anyPolicy = fc.constantFrom<SenderPolicy>('shared', 'own');
   const isServed = (caller: TestCaller, policy: SenderPolicy, owner: SenderOwner): boolean =>
     owner === 'shared'
@@ -184,15 +184,15 @@ it('whatever belongs to whom, a send leaves by a sender that may serve it, and w
         owner.accountId === caller.accountId &&
         (owner.applicationIds.length === 0 || owner.applicationIds.includes(caller.applicationId));
   const run = async (
-    wanted: readonly { owner: SenderOwner; isStopped: boolean }[],
+    wanted: readonly { owner: SenderOwner; isBlocked: boolean }[],
     policies: readonly SenderPolicy[],
     isDirect: boolean,
   ): Promise<void> => {
-    await store.sql('truncate sends, senders, stops, account_turns cascade');
+    await store.sql('truncate sends, senders, sender_blocks, account_turns cascade');
     const going: { id: string; owner: SenderOwner }[] = [];
-    for (const { owner, isStopped } of wanted) {
+    for (const { owner, isBlocked } of wanted) {
       const { id } = await buildSender(store.database, { owner });
-      if (isStopped) await pauseSender(store.database, TEST_ACTOR, id);
+      if (isBlocked) await pauseSender(store.database, TEST_ACTOR, id);
       else going.push({ id, owner });
     }
     for (const [n, senders] of policies.entries())

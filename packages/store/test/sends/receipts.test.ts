@@ -371,7 +371,7 @@ describe('receipts of messages that were accepted', () => {
     await apply();
     expect(await version()).toBe(before + 1);
     const after = (await sendOf(id)).send;
-    expect(after).toMatchObject({ status: 'read', sealedCode: null });
+    expect(after).toMatchObject({ status: 'read', encryptedCode: null });
     expect(after.readAt!.getTime() - after.deliveredAt!.getTime()).toBe(20_000);
     expect(await left()).toBe(0);
     expect(await costs()).toEqual([

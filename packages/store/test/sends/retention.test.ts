@@ -52,7 +52,7 @@ async function past(
 async function makeOlder(id: string, days: number, change: string): Promise<string> {
   const [send] = await store.sql<{ id: string }>(
     `update sends set id = overlay(first_id_at(created_at - make_interval(days => $2))::text placing right(id::text, 17) from 20)::uuid,
-       ${change && `${change}, due_at = null, sealed_code = null,`}
+       ${change && `${change}, due_at = null, encrypted_code = null,`}
        created_at = created_at - make_interval(days => $2), expires_at = expires_at - make_interval(days => $2)
      where id = $1 returning id`,
     [id, days],
@@ -111,7 +111,7 @@ describe('numbers', () => {
     await buildSend(store.database, live, { recipient: NUMBER });
     await store.sql(
       `update sends set created_at = created_at - interval '91 days', expires_at = expires_at - interval '91 days', ${FAILED},
-         due_at = null, sealed_code = null where status = 'queued'`,
+         due_at = null, encrypted_code = null where status = 'queued'`,
     );
     expect(await retainOnwards(store.database, always)).toMatchObject({ numbersReplaced: 0 });
     expect(await retainAll(store.database)).toMatchObject({ numbersReplaced: 1 });

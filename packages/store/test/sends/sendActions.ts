@@ -128,7 +128,7 @@ export function sendActions(store: Store) {
     recipients += count;
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
-         country, locale, charged_from, code_hash, sealed_code, phase, due_at, created_at, expires_at)
+         country, locale, charged_from, code_hash, encrypted_code, phase, due_at, created_at, expires_at)
        select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n),
          '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, $6, 'free_quota', decode(repeat('01', 33), 'hex'), 'x', 'waiting',
          made + interval '10 minutes', made, made + interval '10 minutes'
@@ -141,7 +141,7 @@ export function sendActions(store: Store) {
 
   /** Takes the send of a job. */
   const take = (id: string) => openDeliveries(store.database, TERMS).take(id);
-  /** Takes what is due without a job. @returns the sends that were claimed, in the order of their slots */
+  /** Takes what is due without a job. @returns the sends that were claimed, in the order of their permits */
   async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
     const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
     return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
@@ -168,7 +168,7 @@ export function sendActions(store: Store) {
 export function workerActions(store: Store, sender: () => Sender) {
   const offer = (): ClaimOffer => ({
     ...TERMS,
-    slot: { sender: sender(), waitMs: 0 },
+    permit: { sender: sender(), waitMs: 0 },
   });
   const claimSend = (id: string) =>
     changeSend(store.database, { id }, (send, now) => claim(send, now, offer()));

@@ -5,13 +5,13 @@ import { placeHold } from '@onecode/store/holds';
 import { pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
 import { createSend, findSend, openDeliveries } from '@onecode/store/sends';
 import {
+  blockSender,
   buildCaller,
   buildSend,
   buildSender,
-  endStops,
+  endBlocks,
   guessCode,
   newSend,
-  stopSender,
   TEST_ACTOR,
   useTestDatabase,
   type SendOptions,
@@ -25,7 +25,7 @@ const store = useTestDatabase();
 const TERMS = { policy: { attemptsMax: 5, backoffMs: 1000 }, leaseMs: 15_000 };
 const JOB_WAIT_MS = 2_000;
 
-/** The sends that were claimed, in the order of their slots. */
+/** The sends that were claimed, in the order of their permits. */
 async function takeDue(limit = 100, database = store.database): Promise<Send[]> {
   const taken = await openDeliveries(database, TERMS).takeDue(limit, JOB_WAIT_MS);
   return taken.flatMap((one) => (one.outcome === 'claimed' ? [one.send] : []));
@@ -36,7 +36,7 @@ describe('sends that wait for a sender', () => {
   beforeAll(async () => {
     live = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
-  beforeEach(() => store.sql('truncate sends, senders, stops cascade'));
+  beforeEach(() => store.sql('truncate sends, senders, sender_blocks cascade'));
 
   const { age, ...actions } = sendActions(store);
 
@@ -48,7 +48,7 @@ describe('sends that wait for a sender', () => {
   it('wait while every sender is blocked for their language, and the others are taken', async () => {
     const { id: senderId } = await buildSender(store.database);
     const [english, portuguese] = [await waiting({ locale: 'en' }), await waiting({ locale: 'pt-BR' })];
-    await stopSender(store.database, { id: senderId }, { onlyFor: 'en' });
+    await blockSender(store.database, { id: senderId }, { onlyFor: 'en' });
     expect(await countTaken()).toBe(1);
     expect([await isAwaiting(english), await isAwaiting(portuguese)]).toEqual([true, false]);
     await resumeSender(store.database, TEST_ACTOR, senderId);
@@ -82,16 +82,16 @@ describe('sends that wait for a sender', () => {
   it('are taken only by a sender that may message their country', async () => {
     const id = await waiting();
     const sender = await buildSender(store.database);
-    await stopSender(store.database, sender, { onlyFor: 'BR' });
+    await blockSender(store.database, sender, { onlyFor: 'BR' });
     expect(await countTaken()).toBe(0);
     const other = await buildSender(store.database);
-    await stopSender(store.database, other, { onlyFor: 'US' });
+    await blockSender(store.database, other, { onlyFor: 'US' });
     expect(await countTaken()).toBe(1);
     expect(await isAwaiting(id)).toBe(false);
     await pauseSender(store.database, TEST_ACTOR, other.id);
     await waiting();
     expect(await countTaken()).toBe(0);
-    await endStops(store.database);
+    await endBlocks(store.database);
     expect(await countTaken()).toBe(1);
   });
 
@@ -99,7 +99,7 @@ describe('sends that wait for a sender', () => {
     const id = await waiting();
     await store.sql('update sends set country = null where id = $1', [id]);
     const sender = await buildSender(store.database);
-    await stopSender(store.database, sender, { onlyFor: 'BR' });
+    await blockSender(store.database, sender, { onlyFor: 'BR' });
     expect(await countTaken()).toBe(1);
   });
 
@@ -143,7 +143,7 @@ describe('sends that wait for a sender', () => {
     expect(taken.reduce((sum, count) => sum + count, rest)).toBe(40);
   });
 
-  it('are taken as far as there are slots, however many callers take at once, newest first', async () => {
+  it('are taken as far as there are permits, however many callers take at once, newest first', async () => {
     const ids = [];
     for (let n = 0; n < 30; n++) ids.push(await waiting({ recipient: `+55119876543${10 + n}` }));
     await buildSender(store.database, { throughput: 10 });
@@ -158,18 +158,18 @@ describe('sends that wait for a sender', () => {
     expect(left.map(({ id }) => id).toSorted()).toEqual(ids.slice(0, -taken).toSorted());
   });
 
-  it('are taken for slots that others leave', async () => {
+  it('are taken for permits that others leave', async () => {
     for (let n = 0; n < 5; n++) await waiting();
     await buildSender(store.database, { throughput: 10 });
     await store.sql(
-      `insert into send_slots (sender_id, free_at) select id, clock_timestamp() + interval '350 milliseconds' from senders`,
+      `insert into sender_permits (sender_id, free_at) select id, clock_timestamp() + interval '350 milliseconds' from senders`,
     );
     expect(await countTaken()).toBe(2);
   });
 });
 
 describe('turns', () => {
-  beforeEach(() => store.sql('truncate sends, senders, stops, account_turns, holds cascade'));
+  beforeEach(() => store.sql('truncate sends, senders, sender_blocks, account_turns, holds cascade'));
 
   const accounts = (count: number): Promise<TestCaller[]> =>
     Promise.all(
@@ -186,7 +186,7 @@ describe('turns', () => {
     recipients += count;
     await store.sql(
       `insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key,
-         country, locale, charged_from, code_hash, sealed_code, phase, due_at, created_at, expires_at)
+         country, locale, charged_from, code_hash, encrypted_code, phase, due_at, created_at, expires_at)
        select gen_random_uuid(), gen_random_uuid(), $1, $2, 'live', m.latest + n, '+55119' || ($4 + n), '1:' || lpad('55119' || ($4 + n), 22, '0'), $5, 'pt-BR',
          'free_quota', decode(repeat('01', 33), 'hex'), 'x', 'waiting', made + interval '10 minutes', made,
          made + interval '10 minutes'
@@ -237,14 +237,14 @@ describe('turns', () => {
       expect(first.toSorted((a, b) => a - b)).toEqual(callers.map((_, n) => n));
     });
 
-    it('share slots alike when several callers take at once, each slot once', async () => {
+    it('share permits alike when several callers take at once, each permit once', async () => {
       const callers = await accounts(4);
       for (const caller of callers) await waiting(caller, 50);
       await buildSender(store.database, { throughput: 80 });
       const batches = await Promise.all(Array.from({ length: 8 }, () => takeTurns(callers, 5)));
       let turns = batches.flat();
       for (let more = [0]; more.length > 0; turns = [...turns, ...more]) more = await takeTurns(callers, 5);
-      // As many as the sender has slots within half a second, and a little more of the time that passed meanwhile.
+      // As many as the sender has permits within half a second, and a little more of the time that passed meanwhile.
       expect(turns.length).toBeGreaterThanOrEqual(43);
       const shares = callers.map((_, n) => count(turns, n));
       expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
@@ -266,13 +266,13 @@ describe('turns', () => {
       expect([taken.length, new Set(taken).size]).toEqual([300, 300]);
     });
 
-    it('are charged no turn for a slot that they did not get', async () => {
+    it('are charged no turn for a permit that they did not get', async () => {
       const callers = await accounts(2);
       for (const caller of callers) await waiting(caller, 30);
       await buildSender(store.database, { throughput: 10 });
       const first = await takeTurns(callers, 100);
       expect(Math.abs(count(first, 0) - count(first, 1))).toBeLessThanOrEqual(1);
-      await store.sql(`update send_slots set free_at = free_at - interval '1 second'`);
+      await store.sql(`update sender_permits set free_at = free_at - interval '1 second'`);
       const all = [...first, ...(await takeTurns(callers, 100))];
       expect(Math.abs(count(all, 0) - count(all, 1))).toBeLessThanOrEqual(1);
     });
@@ -284,7 +284,7 @@ describe('turns', () => {
       await waiting(callers[1]!, 300, 'AR');
       await waiting(callers[2]!, 4, null);
       const { id: senderId } = await buildSender(store.database, { throughput: 1000 });
-      await stopSender(store.database, { id: senderId }, { onlyFor: 'US' });
+      await blockSender(store.database, { id: senderId }, { onlyFor: 'US' });
       await placeHold(store.database, TEST_ACTOR, {
         kind: 'account',
         target: callers[1]!.accountId,
@@ -309,7 +309,7 @@ describe('turns', () => {
       while ((await takeTurns(callers, 100)).length > 0);
       const send = await create(callers[1]!);
       expect(send).toMatchObject({ phase: 'waiting', dueAt: send.expiresAt });
-      await store.sql(`update send_slots set free_at = free_at - interval '250 milliseconds'`);
+      await store.sql(`update sender_permits set free_at = free_at - interval '250 milliseconds'`);
       expect((await takeTurns(callers, 100)).slice(0, 2)).toContain(1);
     });
 
@@ -334,7 +334,7 @@ describe('the send of a job', () => {
     caller = await buildCaller(store.database, 'live', { freeQuota: 1000 });
   });
   beforeEach(async () => {
-    await store.sql('truncate sends, senders, stops, account_turns, holds cascade');
+    await store.sql('truncate sends, senders, sender_blocks, account_turns, holds cascade');
     sender = await buildSender(store.database);
   });
 
@@ -347,13 +347,14 @@ describe('the send of a job', () => {
       ),
     );
   const set = (id: string, change: string) => store.sql(`update sends set ${change} where id = $1`, [id]);
-  const permitsTaken = async (): Promise<boolean> => (await store.sql('select from send_slots')).length > 0;
+  const permitsTaken = async (): Promise<boolean> =>
+    (await store.sql('select from sender_permits')).length > 0;
   const attemptsOf = (id: string) =>
     store.sql('select number, sender_id, outcome, started_at, finished_at from attempts where send_id = $1', [
       id,
     ]);
 
-  it('is claimed with a slot, and not again', async () => {
+  it('is claimed with a permit, and not again', async () => {
     const id = await buildSend(store.database, caller);
     const taken = await take(id);
     expect(taken).toMatchObject({ outcome: 'claimed', waitMs: 0, send: { id, senderId: sender.id } });
@@ -378,7 +379,7 @@ describe('the send of a job', () => {
     expect(taken[1]!.send.attempts).toBe(1);
   });
 
-  it('takes a slot of its own, a quarter of a second ahead at most, and waits where there is none', async () => {
+  it('takes a permit of its own, a quarter of a second ahead at most, and waits where there is none', async () => {
     await store.sql('update senders set throughput = 10');
     const deliveries = openDeliveries(store.database, TERMS);
     const taken = await Promise.all((await many(12)).map((id) => deliveries.take(id)));
@@ -409,7 +410,7 @@ describe('the send of a job', () => {
     ]);
   });
 
-  it('whose worker died waits without a slot, and that attempt is unknown too', async () => {
+  it('whose worker died waits without a permit, and that attempt is unknown too', async () => {
     const id = await buildSend(store.database, caller);
     await take(id);
     await set(id, 'claimed_until = now()');
@@ -445,13 +446,13 @@ describe('the send of a job', () => {
     [
       'was sent',
       `status = 'sent', phase = 'done', channel = 'whatsapp', from_number = '+15550783881', sender_id = (select id from senders),
-         sent_at = now(), sealed_code = null, due_at = null`,
+         sent_at = now(), encrypted_code = null, due_at = null`,
     ],
     [
       'has failed',
-      `status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null, due_at = null`,
+      `status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'rejected_by_provider', encrypted_code = null, due_at = null`,
     ],
-  ])('is left alone where it %s, and takes no slot', async (_, change) => {
+  ])('is left alone where it %s, and takes no permit', async (_, change) => {
     const id = await buildSend(store.database, caller);
     await set(id, change);
     expect(await take(id)).toBeUndefined();
@@ -520,8 +521,8 @@ describe('the send of a job', () => {
           const one = taken[n];
           const send = before.get(id)!;
           const now = one?.send.claimedAt ?? (await findSend(store.database, caller.accountId, id))!.now;
-          const slot = { sender, waitMs: 0 };
-          const rule = claim(send, now, { ...TERMS, slot });
+          const permit = { sender, waitMs: 0 };
+          const rule = claim(send, now, { ...TERMS, permit });
           if (one === undefined) expect(rule.result.kind).not.toBe('claimed');
           else {
             expect(rule.result.kind).toBe('claimed');
@@ -573,7 +574,8 @@ function columnsOf(
     isRouted && `channel = 'whatsapp', sender_id = '${id}', from_number = '${number}'`,
     `status = '${status === 'lost' ? 'sent' : status}'`,
     (status === 'lost' || status === 'sent') && `sent_at = ${at(created + 1)}`,
-    status === 'failed' && `failed_at = now(), failure_reason = 'rejected_by_provider', sealed_code = null`,
+    status === 'failed' &&
+      `failed_at = now(), failure_reason = 'rejected_by_provider', encrypted_code = null`,
     `due_at = ${isOver ? 'null' : at(due)}`,
     `phase = '${phaseOf()}'`,
     isClaimed && `claimed_at = ${at(claimed - 15)}, claimed_until = ${at(claimed)}`,

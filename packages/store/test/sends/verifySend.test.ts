@@ -90,14 +90,14 @@ describe('what a guess writes', () => {
 
   it('of a right one at a sent message: the encrypted code is erased', async () => {
     const [before, right] = await after(await sent(), [CODE]);
-    expect(before.sealedCode).not.toBeNull();
+    expect(before.encryptedCode).not.toBeNull();
     const { verifiedAt } = right;
     expect(right).toEqual({
       ...before,
       verification: 'verified',
       verifiedAt,
       phase: 'done',
-      sealedCode: null,
+      encryptedCode: null,
     });
   });
 
@@ -149,12 +149,12 @@ describe('parallel guesses', () => {
   });
 
   it.each([
-    ['the fourth wrong guess', 'wrong_guesses = 4', WRONG, { verification: 'locked', sealedCode: null }],
+    ['the fourth wrong guess', 'wrong_guesses = 4', WRONG, { verification: 'locked', encryptedCode: null }],
     [
       'the loss of the message',
       "phase = 'ready', due_at = now()",
       CODE,
-      { verification: 'verified', sealedCode: expect.anything() },
+      { verification: 'verified', encryptedCode: expect.anything() },
     ],
   ])('and %s, which is committed first: the guess is judged again', async (_, change, code, becomes) => {
     const id = await sent();

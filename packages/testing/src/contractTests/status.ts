@@ -33,7 +33,7 @@ export function testStatus(open: () => ContractTarget): void {
 
   let created = 0;
   async function create(by = caller): Promise<string> {
-    // A recipient may have few open codes at a time.
+    // A recipient may have few active codes at a time.
     return (await api.create(by, { to: `+55119${80_000_000 + (created += 1)}`, code: '004217' }).expect(202))
       .body.id;
   }

@@ -13,7 +13,7 @@ import {
 import type { Incident } from '@onecode/store/operations';
 import type { Explanation } from '@onecode/whatsapp';
 import type { Json } from '../../http/json.js';
-import { explainStop } from '../senders/view.js';
+import { explainBlock } from '../senders/view.js';
 import type { ConsoleHealthStatistics } from './statistics.js';
 
 /**
@@ -51,16 +51,16 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
     history: (incidents ?? [])
       .filter(
         ({ finding, beganAt, seenAt }) =>
-          seenAt.getTime() - beganAt.getTime() >= WORTH_TELLING_MS &&
+          seenAt.getTime() - beganAt.getTime() >= WORTH_REPORTING_MS &&
           (now.getTime() - seenAt.getTime() > GOING_ON_MS || !found.some((one) => isSame(one, finding))),
       )
       .map(({ finding, beganAt, seenAt }) => ({ finding: findingView(finding), beganAt, endedAt: seenAt })),
     /** The state of each check: the severity of its worst finding. */
     states,
     senders:
-      senders?.map(({ stops, ...sender }) => ({
+      senders?.map(({ blocks, ...sender }) => ({
         ...sender,
-        stops: stops.map((stop) => ({ ...stop, explanation: explainStop(stop) })),
+        blocks: blocks.map((block) => ({ ...block, explanation: explainBlock(block) })),
       })) ?? null,
     /** Of the last five minutes, like `provider` and `webhooks`. */
     ended: traffic && {
@@ -75,14 +75,14 @@ export function healthView(statistics: ConsoleHealthStatistics, now: Date) {
 const GOING_ON_MS = 60_000;
 
 /** What one reading saw and the next did not, as while a process starts, is not worth a line. */
-const WORTH_TELLING_MS = 1_000;
+const WORTH_REPORTING_MS = 1_000;
 
 const isSame = (one: Finding, other: Finding): boolean =>
   one.name === other.name && subjectOf(one) === subjectOf(other);
 
 function findingView(finding: Finding): FindingView {
-  const fault = finding.stops?.find(({ errorCode }) => errorCode !== null);
-  const explanation = fault === undefined ? null : explainStop(fault);
+  const fault = finding.blocks?.find(({ errorCode }) => errorCode !== null);
+  const explanation = fault === undefined ? null : explainBlock(fault);
   return { ...finding, ...describeFinding(finding), explanation };
 }
 
@@ -98,10 +98,10 @@ function checksOf(
   return [check, ...(isHeldUp ? [holdsUp] : []), ...(isRefused ? (['attempts'] as const) : [])];
 }
 
-/** What stops senders has its own beginning, which may be before somebody first saw it. */
+/** What blocks senders has its own beginning, which may be before somebody first saw it. */
 function sinceOf(finding: Finding, incidents: readonly Incident[], now: Date): string {
   const seen = incidents.find((incident) => isSame(incident.finding, finding))?.beganAt.toISOString();
-  const told = [...(finding.stops ?? []).map(({ since }) => since), finding.template?.at, seen];
+  const told = [...(finding.blocks ?? []).map(({ since }) => since), finding.template?.at, seen];
   return told.filter((at) => at !== undefined).toSorted()[0] ?? now.toISOString();
 }
 

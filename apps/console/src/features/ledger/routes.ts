@@ -17,15 +17,15 @@ import {
   type TrialView,
 } from './view.js';
 
-const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned', 'reclaimed', 'lapsed'])) };
+const KIND = { kind: Type.Optional(Type.Enum(['granted', 'reserved', 'returned', 'reclaimed', 'expired'])) };
 const MONTH = strictObject({ month: Type.String({ pattern: '^20\\d{2}-(?:0[1-9]|1[0-2])$' }) });
 
 /** An account's balance, its trial, and its ledger; for staff, those of any account. */
 export const ledgerRoutes: readonly Route[] = [
   ...accountReading('get', '/balance', {
     async handle({ context, accountId }) {
-      const { freeQuota, credits, lapsing } = orNotFound(await findBalance(context.database, accountId));
-      return { freeQuota, credits, lapsing };
+      const { freeQuota, credits, expiring } = orNotFound(await findBalance(context.database, accountId));
+      return { freeQuota, credits, expiring };
     },
   }),
   ...accountReading('get', '/trial', {

@@ -78,7 +78,7 @@ export function statementRows({ from, to, at: now, grants, ...statement }: State
     { at, entry: 'reserved', units: gone(statement.reserved) },
     { at, entry: 'returned', units: statement.returned },
     { at, entry: 'reclaimed', units: gone(statement.reclaimed) },
-    { at, entry: 'lapsed', units: gone(statement.lapsed) },
+    { at, entry: 'expired', units: gone(statement.expired) },
     { at, entry: 'closing', units: statement.closing },
   ];
 }

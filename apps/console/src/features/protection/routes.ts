@@ -1,6 +1,6 @@
 import {
-  allowCostly,
   allowCountries,
+  allowPremiumRate,
   CEILING_BOUNDS,
   findAbuseControls,
   findAccount,
@@ -43,10 +43,10 @@ const routesBelow = (account: string, sees: Access, changes: Access): readonly R
       orNotFound(await allowCountries(context.database, actor, accountId, allowed));
     },
   }),
-  route('put', `${account}/protection/costly`, changes, {
+  route('put', `${account}/protection/premium-rate`, changes, {
     body: strictObject({ isAllowed: Type.Boolean() }),
     async handle({ context, actor, accountId, body }) {
-      orNotFound(await allowCostly(context.database, actor, accountId, body.isAllowed));
+      orNotFound(await allowPremiumRate(context.database, actor, accountId, body.isAllowed));
     },
   }),
   route('put', `${account}/protection/ceilings`, changes, {

@@ -55,7 +55,7 @@ function numberOf(text: string): string {
   return number.e164;
 }
 
-/** The business account is what Meta says: its stops are those of all its senders. */
+/** The business account is what Meta says: its blocks are those of all its senders. */
 const { businessAccountId: _, ...OWN_FIELDS } = FIELDS;
 
 /** Each is read from Meta every ten minutes. */
@@ -66,7 +66,7 @@ type Wanted = Static<ReturnType<typeof Type.Object<typeof FIELDS>>>;
 /** Whose senders there are; null for all. */
 const accountOf = ({ params }: Call): string | null => params['account'] ?? null;
 
-function keyOf(call: Call): SenderKey {
+function readSenderKey(call: Call): SenderKey {
   const id = call.params['sender'] ?? '';
   const accountId = accountOf(call);
   return accountId === null ? id : { id, accountId };
@@ -75,7 +75,7 @@ function keyOf(call: Call): SenderKey {
 /**
  * The routes of senders below a path.
  *
- * @param watches who reads, stops, lets go on, and has them checked
+ * @param watches who reads, blocks, lets go on, and has them checked
  * @param changes who adds, changes and removes
  */
 function routesAt(path: string, watches: Access, changes: Access, fields: Record<string, TSchema>): Route[] {
@@ -86,7 +86,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
   async function refuseUnready(call: Call): Promise<void> {
     const { database } = call.context;
     const sender = (await list(call)).find(({ id }) => id === call.params['sender']);
-    if (sender === undefined || !isNew(sender.stops)) return;
+    if (sender === undefined || !isNew(sender.blocks)) return;
     const [knowledge] = await listSenderKnowledge(database, sender.id);
     const { codeValiditySeconds } = await readSettings(database);
     if (knowledge === undefined || !providerView(sender, knowledge, codeValiditySeconds, new Date()).maySend)
@@ -96,7 +96,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
   /** Sets or erases the secret of a sender's own Meta app. @throws ConsoleProblem `not_found` */
   async function setApp(call: Call, appSecret: string | null): Promise<void> {
     const { config, database } = call.context;
-    orNotFound(await setAppSecret(database, call.actor, config.SECRET_KEY, keyOf(call), appSecret));
+    orNotFound(await setAppSecret(database, call.actor, config.SECRET_KEY, readSenderKey(call), appSecret));
   }
 
   return [
@@ -158,7 +158,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
           actor,
         } = call;
         const { token, ...wanted } = call.body as Partial<Wanted>;
-        const key = keyOf(call);
+        const key = readSenderKey(call);
         const change = wanted.number === undefined ? wanted : { ...wanted, number: numberOf(wanted.number) };
         const edited = orNotFound(await editSender(database, actor, key, change));
         if (edited === 'taken')
@@ -170,7 +170,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
     route('delete', `${path}/:sender`, changes, {
       confirmed: true,
       async handle(call) {
-        orNotFound(await removeSender(call.context.database, call.actor, keyOf(call)));
+        orNotFound(await removeSender(call.context.database, call.actor, readSenderKey(call)));
       },
     }),
     route('put', `${path}/:sender/app`, changes, {
@@ -194,7 +194,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
       body: REASON,
       async handle(call) {
         const { context, actor, body } = call;
-        orNotFound(await pauseSender(context.database, actor, keyOf(call), body.reason.trim()));
+        orNotFound(await pauseSender(context.database, actor, readSenderKey(call), body.reason.trim()));
       },
     }),
     route('post', `${path}/:sender/resume`, watches, {
@@ -202,7 +202,7 @@ function routesAt(path: string, watches: Access, changes: Access, fields: Record
       async handle(call) {
         await refuseUnready(call);
         const { context, actor, body } = call;
-        orNotFound(await resumeSender(context.database, actor, keyOf(call), body.reason.trim()));
+        orNotFound(await resumeSender(context.database, actor, readSenderKey(call), body.reason.trim()));
       },
     }),
     route('post', `${path}/:sender/check`, watches, {
@@ -242,10 +242,10 @@ const assignRoute = route('put', '/staff/senders/:sender/owner', 'operator', {
 /** Of what the staff did, members see that it was done, and not why. */
 const forMembers = (sender: ListedSender): ListedSender => ({
   ...sender,
-  stops: sender.stops.map((stop) =>
-    stop.cause === 'operator' && stop.reason !== NOT_ACTIVATED
-      ? { ...stop, reason: 'paused by an operator' }
-      : stop,
+  blocks: sender.blocks.map((block) =>
+    block.cause === 'operator' && block.reason !== NOT_ACTIVATED
+      ? { ...block, reason: 'paused by an operator' }
+      : block,
   ),
 });
 

@@ -1,12 +1,12 @@
 import {
   ACCESS_TOKEN,
+  isNew,
   SENDER_PATTERNS,
   SENDER_TEMPLATE_INITIAL,
   SENDER_THROUGHPUT,
-  isNew,
   senderState,
-  standingStop,
-  type Stop,
+  standingBlock,
+  type Block,
 } from '@onecode/domain';
 import type { SenderPolicy } from '@onecode/store/accounts';
 import type { SenderActivity } from '@onecode/store/reports';
@@ -60,22 +60,22 @@ export const SENDER_RULES = {
 };
 
 export function senderView(
-  { stops, ...sender }: ListedSender,
+  { blocks, ...sender }: ListedSender,
   activity: SenderActivity | undefined,
   provider: ReturnType<typeof providerView>,
   now: Date,
 ) {
   return {
     ...sender,
-    state: senderState(stops, now),
-    isNew: isNew(stops),
-    isStoppedByProvider: standingStop(stops, now)?.cause === 'provider',
-    stops: stops.map(({ onlyFor, source, errorCode, reason, isConfiguration, failures, since, until }) => ({
+    state: senderState(blocks, now),
+    isNew: isNew(blocks),
+    isBlockedByProvider: standingBlock(blocks, now)?.cause === 'provider',
+    blocks: blocks.map(({ onlyFor, source, errorCode, reason, isConfiguration, failures, since, until }) => ({
       onlyFor,
       source,
       errorCode,
       reason,
-      explanation: explainStop({ errorCode, isConfiguration }),
+      explanation: explainBlock({ errorCode, isConfiguration }),
       failures,
       since,
       until,
@@ -89,9 +89,9 @@ export function senderView(
   };
 }
 
-/** What the provider's code of a stop means, in English with the names by which the pages translate; null where it gave none. */
-export const explainStop = ({
+/** What the provider's code of a block means, in English with the names by which the pages translate; null where it gave none. */
+export const explainBlock = ({
   errorCode,
   isConfiguration,
-}: Pick<Stop, 'errorCode' | 'isConfiguration'>): Explanation | null =>
+}: Pick<Block, 'errorCode' | 'isConfiguration'>): Explanation | null =>
   errorCode === null ? null : explainError(errorCode, isConfiguration ? 'config' : 'sender');

@@ -50,11 +50,13 @@ export const tryoutRoutes: readonly Route[] = [
     async handle({ context, accountId, body }) {
       const recipient = parseRecipient(pastedNumber(body.to));
       if (recipient.kind !== 'phone') throw new ConsoleProblem('invalid_input', { errors: { to: 'number' } });
-      const { countries, refusesCostly } = orNotFound(await readLiveCountries(context.database, accountId));
-      const { country, isCostly } = recipient;
+      const { countries, refusesPremiumRate } = orNotFound(
+        await readLiveCountries(context.database, accountId),
+      );
+      const { country, isPremiumRate } = recipient;
       if (
         (countries !== null && (country === null || !countries.includes(country))) ||
-        (refusesCostly && isCostly)
+        (refusesPremiumRate && isPremiumRate)
       )
         throw new ConsoleProblem('invalid_input', { errors: { to: 'country' } });
     },

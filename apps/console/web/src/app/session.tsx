@@ -76,7 +76,7 @@ export function useAccount(): SessionView['accounts'][number] & {
 }
 
 /** Whether the user may stop deliveries and let them go on: pause, resume, hold, release, check. All staff may. */
-export function useMayStop(): boolean {
+export function useMayControlDelivery(): boolean {
   return useSession().user.staff !== null;
 }
 

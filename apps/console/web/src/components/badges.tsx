@@ -53,15 +53,15 @@ const COLORS = { active: 'teal', cooling_down: 'orange', paused: 'red' } as cons
 
 export function SenderBadge({
   state,
-  isStoppedByProvider,
+  isBlockedByProvider,
   isNew = false,
 }: {
   state: SenderView['state'];
-  isStoppedByProvider: boolean;
+  isBlockedByProvider: boolean;
   isNew?: boolean;
 }) {
   const { t } = useTranslation(['common', 'senders']);
-  const word = isNew ? 'new' : state === 'paused' && isStoppedByProvider ? 'stopped' : state;
+  const word = isNew ? 'new' : state === 'paused' && isBlockedByProvider ? 'blocked' : state;
   return <Badge color={isNew ? 'blue' : COLORS[state]}>{t(`senders:states.${word}`)}</Badge>;
 }
 

@@ -19,7 +19,7 @@ export function DataTable<Row>({
   minWidth = 320,
   rows,
   empty,
-  keyOf,
+  getRowKey,
   columns,
   propsOf,
   ...table
@@ -30,7 +30,7 @@ export function DataTable<Row>({
   rows: readonly Row[];
   /** What stands in place of a table without rows. */
   empty?: ReactNode;
-  keyOf: (row: Row) => string;
+  getRowKey: (row: Row) => string;
   columns: readonly (Column<Row> | false)[];
   propsOf?: (row: Row) => TableTrProps;
 }) {
@@ -56,7 +56,7 @@ export function DataTable<Row>({
         </Table.Thead>
         <Table.Tbody>
           {rows.map((row) => (
-            <Table.Tr key={keyOf(row)} {...propsOf?.(row)}>
+            <Table.Tr key={getRowKey(row)} {...propsOf?.(row)}>
               {shown.map(({ title, isTitleHidden: _isTitleHidden, isName, render, ...props }) =>
                 isName ? (
                   <Table.Th key={title} scope="row" {...props}>

@@ -1,17 +1,23 @@
 import { useParams } from 'react-router';
-import { useMayOperate, useMayStop, useSession } from '../app/session.js';
+import { useMayControlDelivery, useMayOperate, useSession } from '../app/session.js';
 
 /**
  * Whose senders the page is about: those of the account in the URL, or for the staff all; with their paths below `/api`, and whether the
- * person may stop them, let them go on and have them checked (`mayStop`), and add, change and remove them (`mayChange`).
+ * person may stop them, let them go on and have them checked (`mayControlDelivery`), and add, change and remove them (`mayChange`).
  */
 export function useSenders() {
   const { account } = useParams();
   const { accounts } = useSession();
-  const [mayStop, mayChange] = [useMayStop(), useMayOperate()];
+  const [mayControlDelivery, mayChange] = [useMayControlDelivery(), useMayOperate()];
   if (account === undefined)
-    return { path: '/staff/senders', audit: '/staff/audit', account, mayStop, mayChange };
+    return { path: '/staff/senders', audit: '/staff/audit', account, mayControlDelivery, mayChange };
   const isAdmin = accounts.some(({ id, role }) => id === account && role === 'admin');
   const base = `/accounts/${account}`;
-  return { path: `${base}/senders`, audit: `${base}/audit`, account, mayStop: isAdmin, mayChange: isAdmin };
+  return {
+    path: `${base}/senders`,
+    audit: `${base}/audit`,
+    account,
+    mayControlDelivery: isAdmin,
+    mayChange: isAdmin,
+  };
 }

@@ -142,7 +142,7 @@ export function ApplicationsSection({ account: { applications } }: Props) {
         label={t('common:nav.applications')}
         minWidth={300}
         rows={applications}
-        keyOf={({ id }) => id}
+        getRowKey={({ id }) => id}
         columns={[
           { title: t('common:words.application'), render: ({ name }) => name },
           { title: t('common:words.mode'), render: ({ mode }) => <ModeBadge mode={mode} /> },

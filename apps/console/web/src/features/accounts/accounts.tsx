@@ -68,7 +68,7 @@ function AccountTable({ accounts }: { accounts: readonly StaffAccountView[] }) {
       minWidth={300}
       highlightOnHover
       rows={accounts}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         {
           title: t('common:words.account'),

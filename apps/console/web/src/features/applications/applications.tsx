@@ -72,7 +72,7 @@ function ApplicationTable({ applications }: { applications: readonly Application
       verticalSpacing="sm"
       highlightOnHover
       rows={applications}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         {
           title: t('common:words.name'),

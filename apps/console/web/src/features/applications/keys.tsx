@@ -66,7 +66,7 @@ function KeyTable({
       minWidth={300}
       verticalSpacing="sm"
       rows={[...newest.filter((key) => !isRevoked(key)), ...newest.filter(isRevoked)]}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       propsOf={(key) => (isRevoked(key) ? { c: 'dimmed' } : {})}
       columns={[
         { title: t('keys.columns.key'), maw: 280, render: (key) => <KeyName apiKey={key} /> },

@@ -37,7 +37,7 @@ export function AuditTable({
               label={t('table')}
               minWidth={300}
               rows={entries}
-              keyOf={({ id }) => id}
+              getRowKey={({ id }) => id}
               propsOf={() => ({ style: { verticalAlign: 'top', overflowWrap: 'anywhere' } })}
               columns={[
                 {

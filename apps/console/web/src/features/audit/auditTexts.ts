@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { AuditValue } from '../../../../src/features/audit/view.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useAddresses, useNumbers, useTimes } from '../../hooks/formats.js';
-import { useStopReason } from '../../hooks/stopReason.js';
+import { useBlockReason } from '../../hooks/blockReason.js';
 import audit from '../../locales/en/audit.json';
 
 const MONTH = /^\d{4}-\d{2}$/;
@@ -23,7 +23,7 @@ export function useAuditTexts() {
   const price = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 });
   const month = new Intl.DateTimeFormat(i18n.language, { month: 'long', year: 'numeric', timeZone: 'UTC' });
   const countryName = useCountryName();
-  const stopReason = useStopReason();
+  const blockReason = useBlockReason();
   const field = (name: string): string => (isField(name) ? t(`fields.${name}`) : name);
 
   /** The meaning of null depends on the field. */
@@ -36,7 +36,7 @@ export function useAuditTexts() {
       if (MONTH.test(given)) return month.format(new Date(`${given}-01T00:00:00Z`));
       if (COUNTRY.test(given)) return countryName(given);
       if (name === 'clientAddress') return address(given);
-      if (name === 'ended') return stopReason({ reason: given, explanation: null });
+      if (name === 'ended') return blockReason({ reason: given, explanation: null });
       return isValue(given) ? t(`values.${given}`) : given;
     }
     if (Array.isArray(given))

@@ -92,7 +92,7 @@ function MonthTable({ label, rows, currency }: MonthProps & { label: string }) {
     <DataTable
       label={label}
       rows={rows}
-      keyOf={({ country }) => country}
+      getRowKey={({ country }) => country}
       columns={[
         { title: t('common:words.country'), render: ({ country }) => countryName(country) },
         count('messages'),

@@ -54,7 +54,7 @@ function PriceTable({ prices, currency }: { prices: readonly PriceView[]; curren
     <DataTable
       label={t('prices.title')}
       rows={prices}
-      keyOf={({ country, since }) => `${country} ${since}`}
+      getRowKey={({ country, since }) => `${country} ${since}`}
       columns={[
         { title: t('common:words.country'), render: ({ country }) => countryName(country) },
         { title: t('prices.since'), render: ({ since }) => month(since) },

@@ -3,7 +3,7 @@ import type { FindingView, HealthView } from '../../../../src/features/health/vi
 import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers, useTimes } from '../../hooks/formats.js';
-import { useStopReason } from '../../hooks/stopReason.js';
+import { useBlockReason } from '../../hooks/blockReason.js';
 
 /** Statuses of a template for which there is a word. */
 const STATUSES = ['PAUSED', 'DISABLED', 'REJECTED', 'ARCHIVED', 'DELETED', 'RECATEGORIZED'] as const;
@@ -22,22 +22,22 @@ export function useRemedy(): (finding: FindingView) => string {
 export function useSentence(senders: HealthView['senders']): (finding: FindingView) => string {
   const { t } = useTranslation(['health', 'findings']);
   const failed = useFailures(senders);
-  const templateStopped = useTemplateStopped();
+  const templateBlocked = useTemplateBlocked();
   const errorText = useErrorText();
-  const stopReason = useStopReason();
-  return ({ name, cause, sentence, template, failures, stops, explanation }) => {
+  const blockReason = useBlockReason();
+  return ({ name, cause, sentence, template, failures, blocks, explanation }) => {
     if (failures !== undefined) return failed(failures);
-    if (template !== undefined) return templateStopped(template);
+    if (template !== undefined) return templateBlocked(template);
     if (explanation !== null) return errorText('meanings', explanation.meaning);
     const general = t(`findings:${name}.${cause}` as 'findings:no_workers.none', { defaultValue: sentence });
-    const stop = stops?.[0];
-    if (stop === undefined) return general;
-    const reason = stopReason({ ...stop, explanation });
+    const block = blocks?.[0];
+    if (block === undefined) return general;
+    const reason = blockReason({ ...block, explanation });
     return cause === 'provider' ? reason : `${general.replace(/\.$/, '')}: ${reason}`;
   };
 }
 
-function useTemplateStopped(): (template: NonNullable<FindingView['template']>) => string {
+function useTemplateBlocked(): (template: NonNullable<FindingView['template']>) => string {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
   const timeText = useTimes();
@@ -74,16 +74,16 @@ function useFailures(
   };
 }
 
-/** Returns the function that says how many of the senders a finding stops; empty where it stops none wholly. */
-export function useStoppedSenders(): (finding: FindingView) => string {
+/** Returns the function that says how many of the senders a finding blocks; empty where it blocks none wholly. */
+export function useBlockedSenders(): (finding: FindingView) => string {
   const { t } = useTranslation('health');
   const { whole } = useNumbers();
-  return ({ stops = [], senders = 0 }) => {
-    const stopped = new Set(stops.filter(({ onlyFor }) => onlyFor === '').map(({ senderId }) => senderId))
+  return ({ blocks = [], senders = 0 }) => {
+    const blocked = new Set(blocks.filter(({ onlyFor }) => onlyFor === '').map(({ senderId }) => senderId))
       .size;
-    if (stopped === 0) return '';
-    return stopped === senders
-      ? t('stopped.all', { count: senders, number: whole(senders) })
-      : t('stopped.some', { number: whole(stopped), all: whole(senders) });
+    if (blocked === 0) return '';
+    return blocked === senders
+      ? t('blocked.all', { count: senders, number: whole(senders) })
+      : t('blocked.some', { number: whole(blocked), all: whole(senders) });
   };
 }

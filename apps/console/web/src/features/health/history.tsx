@@ -4,13 +4,13 @@ import type { HealthView } from '../../../../src/features/health/view.js';
 import { DataTable } from '../../components/dataTable.js';
 import { Small } from '../../components/facts.js';
 import { Section } from '../../components/page.js';
-import { useSentence, useStoppedSenders } from './findingText.js';
+import { useBlockedSenders, useSentence } from './findingText.js';
 
 /** What was wrong within the last day, latest first. */
 export function History({ view: { at, history, senders } }: { view: HealthView }) {
   const { t, i18n } = useTranslation('health');
   const sentenceOf = useSentence(senders);
-  const stoppedSenders = useStoppedSenders();
+  const blockedSenders = useBlockedSenders();
   if (history.length === 0) return null;
   const today = new Date(at).toDateString();
   const range = (beganAt: Date, endedAt: Date): string =>
@@ -24,7 +24,7 @@ export function History({ view: { at, history, senders } }: { view: HealthView }
       <DataTable
         label={t('history.title')}
         rows={history}
-        keyOf={({ finding, beganAt }) => `${finding.name} ${beganAt} ${sentenceOf(finding)}`}
+        getRowKey={({ finding, beganAt }) => `${finding.name} ${beganAt} ${sentenceOf(finding)}`}
         columns={[
           {
             title: t('history.when'),
@@ -35,7 +35,7 @@ export function History({ view: { at, history, senders } }: { view: HealthView }
             title: t('history.what'),
             render: ({ finding }) => (
               <>
-                <Text>{[stoppedSenders(finding), sentenceOf(finding)].filter(Boolean).join(': ')}</Text>
+                <Text>{[blockedSenders(finding), sentenceOf(finding)].filter(Boolean).join(': ')}</Text>
                 <Small>
                   {t(`owners.${finding.owner}`)} · {t(`states.${finding.severity}`)}
                 </Small>

@@ -6,7 +6,7 @@ import type { IncidentView } from '../../../../src/features/health/view.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { HoldButton } from '../holds/holdButtons.js';
 import { CheckButton } from '../senders/checkButton.js';
-import { StopButton } from '../senders/stopButton.js';
+import { PauseButton } from '../senders/pauseButton.js';
 
 /** Where nothing can be sent and codes would only expire. */
 const HOLD_ALL: ReadonlySet<string> = new Set([
@@ -24,14 +24,14 @@ interface Sender {
 export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { t } = useTranslation(['health', 'holds']);
   const nameOf = useCountryName();
-  const { name, cause, stops = [], lowQuality = [], failures } = incident;
+  const { name, cause, blocks = [], lowQuality = [], failures } = incident;
   // Nobody here can end what Meta says of a template.
-  const ours = stops.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
-  const stopped = new Map(ours.map(({ senderId, number }) => [senderId, number]));
+  const ours = blocks.filter(({ cause, onlyFor }) => cause !== 'provider' || onlyFor === '');
+  const blocked = new Map(ours.map(({ senderId, number }) => [senderId, number]));
   const suspect = lowQuality.map(({ senderId, number }): Sender => ({ id: senderId, number }));
   // What Meta says may have changed since it was asked.
   const told = new Map(
-    [...stops.filter(({ cause }) => cause !== 'operator'), ...lowQuality].map(({ senderId, number }) => [
+    [...blocks.filter(({ cause }) => cause !== 'operator'), ...lowQuality].map(({ senderId, number }) => [
       senderId,
       number,
     ]),
@@ -40,8 +40,8 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
   const hold = { leftSection: <IconHandStop size={14} /> };
   return (
     <>
-      {[...stopped].map(([id, number]) => (
-        <SenderButton key={id} sender={{ id, number }} kind="resume" isNamed={stopped.size > 1} />
+      {[...blocked].map(([id, number]) => (
+        <SenderButton key={id} sender={{ id, number }} kind="resume" isNamed={blocked.size > 1} />
       ))}
       {suspect.map((sender) => (
         <SenderButton key={sender.id} sender={sender} kind="pause" isNamed={suspect.length > 1} />
@@ -87,7 +87,7 @@ function SenderButton({
   const { t } = useTranslation('senders');
   const Icon = kind === 'pause' ? IconPlayerPause : IconPlayerPlay;
   return (
-    <StopButton
+    <PauseButton
       sender={sender}
       kind={kind}
       button={{ leftSection: <Icon size={14} /> }}

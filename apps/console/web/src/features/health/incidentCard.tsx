@@ -7,7 +7,7 @@ import { Fact } from '../../components/facts.js';
 import { Time } from '../../components/times.js';
 import { useCountryName } from '../../hooks/countries.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
-import { useRemedy, useSentence, useStoppedSenders } from './findingText.js';
+import { useBlockedSenders, useRemedy, useSentence } from './findingText.js';
 import { IncidentActions } from './incidentActions.js';
 import { SEVERITIES } from './severities.js';
 
@@ -50,7 +50,7 @@ export function IncidentCard({ view, incident }: Props) {
               </Anchor>
             </Text>
           )}
-          <Stops incident={incident} />
+          <Blocks incident={incident} />
           <LowQuality incident={incident} />
           <Hit view={view} incident={incident} />
           <Text maw={720}>{remedyOf(incident)}</Text>
@@ -72,29 +72,29 @@ export function IncidentCard({ view, incident }: Props) {
   );
 }
 
-/** The senders that it stops, each with what it does not send and until when. */
-function Stops({ incident }: Pick<Props, 'incident'>) {
+/** The senders that it blocks, each with what it does not send and until when. */
+function Blocks({ incident }: Pick<Props, 'incident'>) {
   const { t } = useTranslation('health');
   const countryName = useCountryName();
-  const stoppedSenders = useStoppedSenders();
-  const { stops = [] } = incident;
-  if (stops.length === 0) return null;
+  const blockedSenders = useBlockedSenders();
+  const { blocks = [] } = incident;
+  if (blocks.length === 0) return null;
   return (
     <div>
-      <Text fw={550}>{stoppedSenders(incident)}</Text>
+      <Text fw={550}>{blockedSenders(incident)}</Text>
       <List size="sm">
-        {stops.map(({ senderId, number, onlyFor, until }) => (
+        {blocks.map(({ senderId, number, onlyFor, until }) => (
           <List.Item key={`${senderId} ${onlyFor}`}>
             <Anchor component={Link} to={`/staff/senders#${senderId}`} inherit underline="always">
               {number}
             </Anchor>
-            {/^[A-Z]/.test(onlyFor) && ` · ${t('stopped.country', { country: countryName(onlyFor) })}`}
+            {/^[A-Z]/.test(onlyFor) && ` · ${t('blocked.country', { country: countryName(onlyFor) })}`}
             {/^[a-z]/.test(onlyFor) &&
-              ` · ${t('stopped.language', { language: t(`languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`) })}`}
+              ` · ${t('blocked.language', { language: t(`languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`) })}`}
             {until !== null && (
               <>
                 {' '}
-                · {t('stopped.until')} <Time at={until} seconds />
+                · {t('blocked.until')} <Time at={until} seconds />
               </>
             )}
           </List.Item>

@@ -9,7 +9,7 @@ import { Small } from '../../components/facts.js';
 import { Section } from '../../components/page.js';
 import { Time } from '../../components/times.js';
 import { useDurations, useNumbers } from '../../hooks/formats.js';
-import { useStopReason } from '../../hooks/stopReason.js';
+import { useBlockReason } from '../../hooks/blockReason.js';
 
 const LOOPS = ['deliver', 'sweep', 'breaker', 'clean_up'] as const;
 
@@ -21,7 +21,7 @@ function TableSection<Row>({
   rows,
   none,
   ...table
-}: Pick<ComponentProps<typeof DataTable<Row>>, 'keyOf' | 'columns'> & {
+}: Pick<ComponentProps<typeof DataTable<Row>>, 'getRowKey' | 'columns'> & {
   title: string;
   description?: string;
   actions?: ReactNode;
@@ -50,7 +50,7 @@ export function QueueTable({ queues }: Pick<HealthView, 'queues'>) {
       actions={<Anchor href="/board">{t('queues.board')}</Anchor>}
       none={t('none')}
       rows={queues}
-      keyOf={({ name }) => name}
+      getRowKey={({ name }) => name}
       columns={[
         {
           title: t('queues.name'),
@@ -75,7 +75,7 @@ export function QueueTable({ queues }: Pick<HealthView, 'queues'>) {
 /** The senders: which can send, and why others cannot. */
 export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
   const { t } = useTranslation(['health', 'common']);
-  const reasonOf = useStopReason();
+  const reasonOf = useBlockReason();
   return (
     <TableSection
       title={t('common:nav.senders')}
@@ -86,31 +86,31 @@ export function SenderTable({ senders }: Pick<HealthView, 'senders'>) {
       }
       none={t('senders.none')}
       rows={senders}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         {
           title: t('senders.number'),
           isName: true,
           fw: 500,
-          render: ({ account, number, stops: [stop] }) => (
+          render: ({ account, number, blocks: [block] }) => (
             <>
               <Text inherit style={{ whiteSpace: 'nowrap' }}>
                 {number}
               </Text>
               {account !== null && <Small>{t('senders.ofAccount', { account: account.name })}</Small>}
-              {stop !== undefined && <Small>{reasonOf(stop)}</Small>}
+              {block !== undefined && <Small>{reasonOf(block)}</Small>}
             </>
           ),
         },
         {
           title: t('common:words.status'),
-          render: ({ state, stops: [stop] }) => (
-            <SenderBadge state={state} isStoppedByProvider={stop?.cause === 'provider'} />
+          render: ({ state, blocks: [block] }) => (
+            <SenderBadge state={state} isBlockedByProvider={block?.cause === 'provider'} />
           ),
         },
         {
           title: t('senders.until'),
-          render: ({ stops: [stop] }) => (stop?.until == null ? '–' : <Time at={stop.until} seconds />),
+          render: ({ blocks: [block] }) => (block?.until == null ? '–' : <Time at={block.until} seconds />),
         },
       ]}
     />
@@ -126,7 +126,7 @@ export function OwnWaitingTable({ ownWaiting }: Pick<HealthView, 'ownWaiting'>) 
       title={t('ownWaiting.title')}
       none={t('none')}
       rows={ownWaiting}
-      keyOf={({ account }) => account.id}
+      getRowKey={({ account }) => account.id}
       columns={[
         {
           title: t('common:words.account'),
@@ -163,7 +163,7 @@ export function WorkerTable({ loops }: Pick<HealthView, 'loops'>) {
       description={t('workerTable.text')}
       none={t('workerTable.none')}
       rows={loops && [...new Set(loops.map(({ workerId }) => workerId))]}
-      keyOf={(workerId) => workerId}
+      getRowKey={(workerId) => workerId}
       columns={[
         {
           title: t('workerTable.worker'),

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'react-router';
 import type { HoldsView, HoldView } from '../../../../src/features/holds/view.js';
 import { useData } from '../../api/queries.js';
-import { useMayStop } from '../../app/session.js';
+import { useMayControlDelivery } from '../../app/session.js';
 import { DataTable } from '../../components/dataTable.js';
 import { DialogButton } from '../../components/dialog.js';
 import { Small } from '../../components/facts.js';
@@ -20,7 +20,7 @@ const REFRESH_MS = 3_000;
 
 export function Holds() {
   const { t } = useTranslation(['holds', 'common']);
-  const mayStop = useMayStop();
+  const mayControlDelivery = useMayControlDelivery();
   const read = useData<HoldsView>('/staff/holds', { refreshMs: REFRESH_MS });
   return (
     <Page
@@ -41,7 +41,7 @@ export function Holds() {
             <Section
               title={t('others')}
               actions={
-                mayStop &&
+                mayControlDelivery &&
                 (['country', 'account'] as const).map((kind) => (
                   <DialogButton key={kind} label={t(`target.${kind}.set`)} title={t(`target.${kind}.set`)}>
                     <HoldForm kind={kind} />
@@ -62,7 +62,7 @@ export function Holds() {
 function LiveDelivery({ view }: { view: HoldsView }) {
   const { t } = useTranslation(['holds', 'common']);
   const { whole } = useNumbers();
-  const mayStop = useMayStop();
+  const mayControlDelivery = useMayControlDelivery();
   const hold = view.holds.find(({ kind }) => kind === 'live');
   const Icon = hold === undefined ? IconPlayerPlay : IconHandStop;
   const waiting = `${whole(view.waiting)}${view.isCapped ? '+' : ''}`;
@@ -86,7 +86,7 @@ function LiveDelivery({ view }: { view: HoldsView }) {
             <Text c="dimmed">{t('waiting', { count: view.waiting, waiting })}</Text>
           </Stack>
         </Group>
-        {mayStop && hold === undefined && (
+        {mayControlDelivery && hold === undefined && (
           <HoldButton
             hold={{ kind: 'live', target: '' }}
             title={t('live.confirm')}
@@ -99,7 +99,7 @@ function LiveDelivery({ view }: { view: HoldsView }) {
             }}
           />
         )}
-        {mayStop && hold !== undefined && <ReleaseButton hold={hold} button={{ size: 'sm' }} />}
+        {mayControlDelivery && hold !== undefined && <ReleaseButton hold={hold} button={{ size: 'sm' }} />}
       </Group>
     </Paper>
   );
@@ -109,7 +109,7 @@ function LiveDelivery({ view }: { view: HoldsView }) {
 function HoldTable({ view: { holds, isCapped } }: { view: HoldsView }) {
   const { t } = useTranslation(['holds', 'common']);
   const { whole } = useNumbers();
-  const mayStop = useMayStop();
+  const mayControlDelivery = useMayControlDelivery();
   const isNarrow = useMatches({ base: true, sm: false });
   return (
     <DataTable
@@ -121,7 +121,7 @@ function HoldTable({ view: { holds, isCapped } }: { view: HoldsView }) {
           {t('none.text')}
         </EmptyState>
       }
-      keyOf={({ kind, target }) => `${kind} ${target}`}
+      getRowKey={({ kind, target }) => `${kind} ${target}`}
       columns={[
         {
           title: t('columns.what'),
@@ -140,7 +140,7 @@ function HoldTable({ view: { holds, isCapped } }: { view: HoldsView }) {
           ta: 'right',
           render: ({ waiting }) => `${whole(waiting)}${isCapped ? '+' : ''}`,
         },
-        mayStop && {
+        mayControlDelivery && {
           title: t('release.button'),
           isTitleHidden: true,
           ta: 'right',

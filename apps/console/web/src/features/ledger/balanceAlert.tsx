@@ -22,16 +22,18 @@ export function BalanceAlert() {
   const { data } = useData<BalanceAlertView>(`${path}/balance-alert`);
   if (data === undefined) return null;
   const { below, hasWebhook } = data;
-  const isTold = sendsMail || hasWebhook;
+  const hasChannel = sendsMail || hasWebhook;
   return (
     <EditableSection
       title={t('alert.title')}
-      description={t(isTold ? 'alert.description' : 'alert.none')}
-      mayChange={mayManage && isTold}
+      description={t(hasChannel ? 'alert.description' : 'alert.none')}
+      mayChange={mayManage && hasChannel}
       edit={t('alert.edit')}
       form={<AlertForm below={below} />}
     >
-      {isTold && <Text>{below === null ? t('alert.off') : t('alert.below', { number: whole(below) })}</Text>}
+      {hasChannel && (
+        <Text>{below === null ? t('alert.off') : t('alert.below', { number: whole(below) })}</Text>
+      )}
     </EditableSection>
   );
 }

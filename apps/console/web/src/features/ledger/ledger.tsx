@@ -16,7 +16,7 @@ import { useAccountBack } from '../accounts/accountBack.js';
 import { BalanceAlert } from './balanceAlert.js';
 import { LedgerTable } from './ledgerTable.js';
 
-const KINDS = ['granted', 'reserved', 'returned', 'reclaimed', 'lapsed'] as const;
+const KINDS = ['granted', 'reserved', 'returned', 'reclaimed', 'expired'] as const;
 
 export function Ledger() {
   const { t } = useTranslation(['ledger', 'common']);
@@ -82,9 +82,9 @@ function Balance() {
           </Statistic>
         ))}
       </SimpleGrid>
-      {data?.lapsing.map(({ at, units }) => (
+      {data?.expiring.map(({ at, units }) => (
         <Text key={at} component="div">
-          {t('lapsing', { count: units, number: whole(units) })} <Time at={at} />
+          {t('expiring', { count: units, number: whole(units) })} <Time at={at} />
         </Text>
       ))}
     </>

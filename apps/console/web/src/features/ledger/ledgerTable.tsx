@@ -24,7 +24,7 @@ export function LedgerTable({ entries }: { entries: readonly LedgerEntryView[] }
     <DataTable
       label={t('caption')}
       rows={entries}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         { title: t('columns.at'), visibleFrom: 'sm', render: ({ at }) => <Time at={at} seconds /> },
         { title: t('columns.what'), render: (entry) => <What entry={entry} /> },
@@ -77,7 +77,7 @@ function What({ entry: { at, kind, reason, reference, expiresAt, sendId } }: { e
   );
 }
 
-/** The reference of a grant, and when what is left of it lapses, where it has them. */
+/** The reference of a grant, and when what is left of it expires, where it has them. */
 export function GrantTerms({ reference, expiresAt }: Pick<LedgerEntryView, 'reference' | 'expiresAt'>) {
   const { t } = useTranslation('ledger');
   return (
@@ -87,7 +87,7 @@ export function GrantTerms({ reference, expiresAt }: Pick<LedgerEntryView, 'refe
       )}
       {expiresAt !== null && (
         <Small>
-          {t('lapses')} <Time at={expiresAt} />
+          {t('expires')} <Time at={expiresAt} />
         </Small>
       )}
     </>

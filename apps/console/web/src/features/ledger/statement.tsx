@@ -73,7 +73,7 @@ export function Statement() {
   );
 }
 
-const LINES = ['opening', 'granted', 'reserved', 'returned', 'reclaimed', 'lapsed', 'closing'] as const;
+const LINES = ['opening', 'granted', 'reserved', 'returned', 'reclaimed', 'expired', 'closing'] as const;
 
 function Units({ view }: { view: StatementView }) {
   const { t } = useTranslation(['ledger', 'common']);
@@ -95,7 +95,7 @@ function Units({ view }: { view: StatementView }) {
         <DataTable
           label={view.name}
           rows={LINES}
-          keyOf={(line) => line}
+          getRowKey={(line) => line}
           columns={[
             { title: t('columns.what'), render: (line) => t(`statement.lines.${line}`) },
             { title: t('buckets.free_quota'), ta: 'end', render: (line) => units(line, 'free_quota') },
@@ -108,7 +108,7 @@ function Units({ view }: { view: StatementView }) {
           <DataTable
             label={t('statement.grants')}
             rows={view.grants}
-            keyOf={({ at, bucket, units: granted }) => `${at} ${bucket} ${granted}`}
+            getRowKey={({ at, bucket, units: granted }) => `${at} ${bucket} ${granted}`}
             columns={[
               {
                 title: t('common:reason.label'),

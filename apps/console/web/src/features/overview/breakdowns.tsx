@@ -69,7 +69,7 @@ function Breakdown({
         label={title}
         horizontalSpacing={4}
         rows={rows}
-        keyOf={({ id }) => id}
+        getRowKey={({ id }) => id}
         columns={[
           {
             title: column,
@@ -130,7 +130,7 @@ function Failures({
         label={t('failures')}
         horizontalSpacing={6}
         rows={failures}
-        keyOf={({ reason }) => reason}
+        getRowKey={({ reason }) => reason}
         columns={[
           {
             title: t('common:reason.label'),
@@ -160,7 +160,7 @@ export function Denials({ denials }: { denials: OverviewView['denials'] }) {
         label={title}
         horizontalSpacing={6}
         rows={denials}
-        keyOf={({ applicationId, country }) => `${applicationId} ${country}`}
+        getRowKey={({ applicationId, country }) => `${applicationId} ${country}`}
         columns={[
           { title: t('common:words.application'), render: ({ name }) => name },
           { title: t('common:words.country'), render: ({ country }) => countryName(country ?? NO_COUNTRY) },

@@ -38,7 +38,7 @@ export function Passkeys() {
             label={t('passkeys.title')}
             verticalSpacing="sm"
             rows={passkeys}
-            keyOf={({ id }) => id}
+            getRowKey={({ id }) => id}
             columns={[
               { title: t('common:words.name'), render: ({ name }) => name },
               {

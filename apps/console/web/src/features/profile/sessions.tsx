@@ -43,7 +43,7 @@ function SessionTable({ sessions }: { sessions: readonly UserSessionView[] }) {
       label={t('sessions.title')}
       verticalSpacing="sm"
       rows={sessions}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         {
           title: t('sessions.columns.device'),

@@ -27,9 +27,9 @@ type Trip = ProtectionView['trips'][number];
 const INITIAL = { unverifiedPercent: 90, minSends: 50 };
 const BOUNDS = { unverifiedPercent: { min: 1, max: 100 }, minSends: { min: 1, max: 1_000 } };
 
-/** The fraud breaker of the account: its rule, and the countries that it stopped. */
+/** The fraud breaker of the account: its rule, and the countries that it blocked. */
 export function BreakerSection(props: ProtectionProps) {
-  const { breaker, trips, stoppedCountries } = props.protection;
+  const { breaker, trips, blockedCountries } = props.protection;
   const { t } = useTranslation('protection');
   const { whole } = useNumbers();
   const ended = trips.filter(({ isOpen }) => !isOpen);
@@ -49,17 +49,17 @@ export function BreakerSection(props: ProtectionProps) {
               sends: whole(breaker.minSends),
             })}
       </Text>
-      {stoppedCountries.length > 0 && <Stopped {...props} />}
+      {blockedCountries.length > 0 && <Blocked {...props} />}
       {ended.length > 0 && <Ended trips={ended} />}
     </EditableSection>
   );
 }
 
-/** The countries that are stopped now, each with what it was judged by. */
-function Stopped({ path, protection: { trips }, mayChange }: ProtectionProps) {
+/** The countries that are blocked now, each with what it was judged by. */
+function Blocked({ path, protection: { trips }, mayChange }: ProtectionProps) {
   const { t } = useTranslation(['protection', 'common']);
   return (
-    <Alert color="orange" variant="light" title={t('breaker.stopped')}>
+    <Alert color="orange" variant="light" title={t('breaker.blocked')}>
       <Stack gap="sm" align="flex-start">
         {trips
           .filter(({ isOpen }) => isOpen)
@@ -118,7 +118,7 @@ function Ended({ trips }: { trips: readonly Trip[] }) {
       label={t('breaker.trips')}
       minWidth={260}
       rows={trips}
-      keyOf={({ country }) => country}
+      getRowKey={({ country }) => country}
       columns={[
         { title: t('common:words.country'), render: ({ country }) => nameOf(country) },
         { title: t('breaker.columns.at'), render: ({ trippedAt }) => <Time at={trippedAt} wraps /> },

@@ -47,7 +47,7 @@ function Limits({ path }: { path: string }) {
             label={t('limits.title')}
             minWidth={300}
             rows={applications}
-            keyOf={({ id }) => id}
+            getRowKey={({ id }) => id}
             columns={[
               {
                 title: t('common:words.application'),

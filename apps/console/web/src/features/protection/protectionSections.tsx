@@ -32,7 +32,7 @@ function Sections(props: ProtectionProps) {
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
       <CountriesSection {...props} />
-      <CostlySection {...props} />
+      <PremiumRateSection {...props} />
       <CeilingsSection {...props} />
       <BreakerSection {...props} />
     </SimpleGrid>
@@ -104,37 +104,37 @@ function CountriesForm({ path, protection }: ProtectionProps) {
 }
 
 /** Whether the account may send to numbers whose owners may earn by it. */
-function CostlySection(props: ProtectionProps) {
-  const { allowsCostly, trialCountries } = props.protection;
+function PremiumRateSection(props: ProtectionProps) {
+  const { allowsPremiumRate, trialCountries } = props.protection;
   const { t } = useTranslation('protection');
   return (
     <EditableSection
-      id="costly"
+      id="premium-rate"
       mayChange={props.mayChange}
-      title={t('costly.title')}
-      edit={t('costly.edit')}
-      form={<CostlyForm {...props} />}
+      title={t('premiumRate.title')}
+      edit={t('premiumRate.edit')}
+      form={<PremiumRateForm {...props} />}
     >
-      <Text>{t(allowsCostly ? 'costly.allowed' : 'costly.refused')}</Text>
-      {trialCountries !== null && <Text c="dimmed">{t('costly.trial')}</Text>}
+      <Text>{t(allowsPremiumRate ? 'premiumRate.allowed' : 'premiumRate.refused')}</Text>
+      {trialCountries !== null && <Text c="dimmed">{t('premiumRate.trial')}</Text>}
     </EditableSection>
   );
 }
 
-function CostlyForm({ path, protection }: ProtectionProps) {
+function PremiumRateForm({ path, protection }: ProtectionProps) {
   const { t } = useTranslation('protection');
   const change = useAccountChange(path, useClose());
-  const form = useForm({ initialValues: { isRefused: !protection.allowsCostly } });
+  const form = useForm({ initialValues: { isRefused: !protection.allowsPremiumRate } });
   return (
     <DialogForm
       onSubmit={form.onSubmit(({ isRefused }) =>
-        change.mutate(put(`${path}/protection/costly`, { isAllowed: !isRefused })),
+        change.mutate(put(`${path}/protection/premium-rate`, { isAllowed: !isRefused })),
       )}
       change={change}
     >
       <Switch
-        label={t('costly.switch')}
-        description={t('costly.what')}
+        label={t('premiumRate.switch')}
+        description={t('premiumRate.what')}
         data-autofocus
         {...form.getInputProps('isRefused', { type: 'checkbox' })}
       />

@@ -54,7 +54,7 @@ function RecipientTable({
       label={t('common:nav.recipients')}
       minWidth={300}
       rows={recipients}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         {
           title: t('common:words.recipient'),

@@ -29,7 +29,7 @@ export function RefusedRequestTable({
       label={t('caption')}
       minWidth={280}
       rows={requests}
-      keyOf={({ requestId }) => requestId}
+      getRowKey={({ requestId }) => requestId}
       propsOf={() => ({ style: { verticalAlign: 'top' } })}
       columns={[
         { title: t('common:words.time'), visibleFrom: 'sm', render: ({ at }) => <Time at={at} seconds /> },

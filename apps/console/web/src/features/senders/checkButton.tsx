@@ -16,7 +16,7 @@ const ANSWER_MS_MAX = 45_000;
 export function CheckButton({ id, number }: { id: string; number?: string }) {
   const { t } = useTranslation('senders');
   const { whole } = useNumbers();
-  const { path, mayStop } = useSenders();
+  const { path, mayControlDelivery } = useSenders();
   const [since, setSince] = useState<string | null>(null);
   const [isLate, setIsLate] = useState(false);
   const { mutate, isPending, error } = useChange<AskedView>([path], {
@@ -37,7 +37,7 @@ export function CheckButton({ id, number }: { id: string; number?: string }) {
     const timer = setTimeout(() => setIsLate(true), ANSWER_MS_MAX);
     return () => clearTimeout(timer);
   }, [since]);
-  if (!mayStop) return null;
+  if (!mayControlDelivery) return null;
 
   const ask = (): void => {
     setIsLate(false);

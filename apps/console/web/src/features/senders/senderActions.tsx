@@ -16,7 +16,7 @@ import { useSenders } from '../../hooks/senders.js';
 import { AssignForm } from './assignForm.js';
 import { OwnAppForm } from './ownAppForm.js';
 import { SenderForm } from './senderForms.js';
-import { StopButton } from './stopButton.js';
+import { PauseButton } from './pauseButton.js';
 import { remove } from '../../hooks/change.js';
 
 /** Actions of staff on a sender; only operators change and remove it. */
@@ -24,21 +24,21 @@ export function SenderActions({ sender, rules }: { sender: SenderView; rules: Se
   const { t } = useTranslation('senders');
   const [open, setOpen] = useState<'edit' | 'app' | 'noApp' | 'assign' | 'remove' | null>(null);
   const close = (): void => setOpen(null);
-  const { path, audit, account, mayStop, mayChange } = useSenders();
-  if (!mayStop) return null;
+  const { path, audit, account, mayControlDelivery, mayChange } = useSenders();
+  if (!mayControlDelivery) return null;
 
   return (
     <Group gap="xs">
       {sender.isNew && (
-        <StopButton
+        <PauseButton
           sender={sender}
           kind="activate"
           button={{ variant: 'filled', disabled: !sender.provider.maySend }}
         />
       )}
       {/* Also for a country or a language only. */}
-      {sender.stops.length > 0 && !sender.isNew && <StopButton sender={sender} kind="resume" />}
-      {sender.state !== 'paused' && <StopButton sender={sender} kind="pause" />}
+      {sender.blocks.length > 0 && !sender.isNew && <PauseButton sender={sender} kind="resume" />}
+      {sender.state !== 'paused' && <PauseButton sender={sender} kind="pause" />}
       {mayChange && (
         <Menu position="bottom-end">
           <Menu.Target>

@@ -13,7 +13,7 @@ import { useCountryName } from '../../hooks/countries.js';
 import { useErrorText } from '../../hooks/errorText.js';
 import { useNumbers } from '../../hooks/formats.js';
 import { useSenders } from '../../hooks/senders.js';
-import { useStopReason } from '../../hooks/stopReason.js';
+import { useBlockReason } from '../../hooks/blockReason.js';
 
 const OUTCOMES = ['accepted', 'retry', 'unknown', 'sender', 'recipient', 'config'] as const;
 
@@ -76,7 +76,7 @@ export function SenderCard({
                 {t(sender.provider.maySend ? 'changes.activate.ready' : 'changes.activate.unready')}
               </Text>
             ) : (
-              <Stops stops={sender.stops} />
+              <Blocks blocks={sender.blocks} />
             )}
           </Stack>
           <SenderActions sender={sender} rules={rules} />
@@ -117,22 +117,24 @@ export function SenderCard({
 }
 
 /** What it does not send, since and until when, and why. */
-function Stops({ stops }: Pick<SenderView, 'stops'>) {
+function Blocks({ blocks }: Pick<SenderView, 'blocks'>) {
   const { t } = useTranslation(['senders', 'health']);
   const nameOf = useCountryName();
-  const reasonOf = useStopReason();
-  return stops.map(({ onlyFor, source, errorCode, since, until, ...why }) => (
+  const reasonOf = useBlockReason();
+  return blocks.map(({ onlyFor, source, errorCode, since, until, ...why }) => (
     <Text key={`${onlyFor} ${why.reason}`}>
-      {onlyFor === '' && t('stops.all')}
-      {/^[A-Z]{2}$/.test(onlyFor) && t('stops.country', { country: nameOf(onlyFor) })}
+      {onlyFor === '' && t('blocks.all')}
+      {/^[A-Z]{2}$/.test(onlyFor) && t('blocks.country', { country: nameOf(onlyFor) })}
       {/^[a-z]/.test(onlyFor) &&
-        t('stops.language', { language: t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`) })}{' '}
+        t('blocks.language', {
+          language: t(`health:languages.${onlyFor === 'pt-BR' ? 'pt_BR' : 'en'}`),
+        })}{' '}
       <Time at={since} seconds />: {reasonOf(why)}
       {errorCode !== null && ` (${errorCode})`} · {t(`sources.${source}`)}
       {until !== null && (
         <>
           {' '}
-          · {t('stops.until')} <Time at={until} seconds />
+          · {t('blocks.until')} <Time at={until} seconds />
         </>
       )}
     </Text>

@@ -40,7 +40,7 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
       {facts.map((fact) => (
         <Fact key={`${fact.name} ${fact.at} ${fact.value}`} label={t(`provider.facts.${fact.name}`)}>
           {fact.value}
-          <Told {...fact} />
+          <FactSource {...fact} />
         </Fact>
       ))}
       {recipients24h !== null && (
@@ -56,7 +56,7 @@ function ProviderFacts({ provider: { facts, recipients24h, recipientsLeft } }: {
 }
 
 /** When Meta said it, and how we know. */
-function Told({ at, source }: Pick<ProviderView['facts'][number], 'at' | 'source'>) {
+function FactSource({ at, source }: Pick<ProviderView['facts'][number], 'at' | 'source'>) {
   const { t } = useTranslation('senders');
   return (
     <Small>
@@ -78,7 +78,7 @@ function Templates({ name, templates }: { name: string; templates: readonly Temp
       minWidth={560}
       fz="sm"
       rows={templates}
-      keyOf={({ language }) => language}
+      getRowKey={({ language }) => language}
       columns={[
         { title: t('common:language'), render: ({ language }) => language },
         {

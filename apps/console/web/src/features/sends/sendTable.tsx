@@ -26,7 +26,7 @@ export function SendTable({ sends, withMode }: { sends: readonly SendView[]; wit
       label={t('caption')}
       highlightOnHover
       rows={sends}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       // Keyboards and screen readers use the link; a pointer may click anywhere in the row.
       propsOf={(send) => ({ onClick: () => void navigate(pageOf(send)), style: { cursor: 'pointer' } })}
       columns={[

@@ -74,7 +74,7 @@ export function SendTimeline({
     new Date(at).toLocaleTimeString(i18n.language, { timeStyle: 'medium' });
   const events = shortened(send.timeline);
   const isSingle = events.filter(({ kind }) => kind === 'attempt').length === 1;
-  const isSaidAbove = !withReasons && send.status === 'failed';
+  const isShownAbove = !withReasons && send.status === 'failed';
   // Of a failed send, nobody can use the code.
   const waiting = send.waiting.filter(({ kind }) => kind !== 'code' || send.status !== 'failed');
   return (
@@ -82,14 +82,14 @@ export function SendTimeline({
       <Timeline active={events.length - 1} bulletSize={24} lineWidth={2} role="list">
         {events.map((event, n) => (
           <Timeline.Item
-            key={keyOf(event)}
+            key={getEventKey(event)}
             role="listitem"
             bullet={createElement(ICONS[iconOf(event)], { size: 14 })}
             color={colorOf(event)}
             lineVariant={n === events.length - 1 ? 'dashed' : 'solid'}
             title={<Heading text={<Title event={event} isSingle={isSingle} />} at={event.at} />}
           >
-            <Body event={event} isSaidAbove={isSaidAbove} />
+            <Body event={event} isShownAbove={isShownAbove} />
             {event.kind === 'created' && <Request id={send.requestId} />}
           </Timeline.Item>
         ))}
@@ -127,7 +127,7 @@ function shortened(timeline: readonly TimelineEvent[]): readonly TimelineEvent[]
 }
 
 /** Events of one kind never share a millisecond, except failures with different codes. */
-const keyOf = (event: TimelineEvent): string =>
+const getEventKey = (event: TimelineEvent): string =>
   `${iconOf(event)} ${event.at} ${'errorCode' in event ? event.errorCode : ''}`;
 
 function colorOf(event: TimelineEvent): string {
@@ -187,7 +187,7 @@ function Title({ event, isSingle }: { event: TimelineEvent; isSingle: boolean })
   }
 }
 
-function Body({ event, isSaidAbove }: { event: TimelineEvent; isSaidAbove: boolean }) {
+function Body({ event, isShownAbove }: { event: TimelineEvent; isShownAbove: boolean }) {
   const { t } = useTranslation('sends');
   switch (event.kind) {
     case 'created':
@@ -197,11 +197,11 @@ function Body({ event, isSaidAbove }: { event: TimelineEvent; isSaidAbove: boole
         <Line text={t('timeline.routedFrom', { sender: event.sender })} />
       );
     case 'attempt':
-      return <AttemptBody event={event} withExplanation={!isSaidAbove} />;
+      return <AttemptBody event={event} withExplanation={!isShownAbove} />;
     case 'receipt':
       return (
         <>
-          <Reason event={event} withExplanation={!isSaidAbove} />
+          <Reason event={event} withExplanation={!isShownAbove} />
           {event.isSentAgain && <Line text={t('timeline.sentAgain')} />}
         </>
       );
@@ -210,7 +210,7 @@ function Body({ event, isSaidAbove }: { event: TimelineEvent; isSaidAbove: boole
     case 'denied':
       return <Line text={t('timeline.deniedText')} />;
     case 'failed':
-      return event.reason === null || isSaidAbove ? null : (
+      return event.reason === null || isShownAbove ? null : (
         <Line text={t(`timeline.failedFor.${event.reason}`)} />
       );
     case 'returned':

@@ -21,7 +21,7 @@ export function Invitations() {
           label={t('invitations')}
           verticalSpacing="sm"
           rows={invitations}
-          keyOf={({ id }) => id}
+          getRowKey={({ id }) => id}
           columns={[
             {
               title: t('common:words.email'),

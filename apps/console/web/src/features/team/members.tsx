@@ -24,7 +24,7 @@ export function Members({ members, isOnlyAdmin }: { members: readonly MemberView
       label={t('members')}
       verticalSpacing="sm"
       rows={members}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         {
           title: t('columns.person'),

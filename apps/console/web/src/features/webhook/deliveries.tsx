@@ -29,7 +29,7 @@ export function Deliveries({
       }
       verticalSpacing="sm"
       rows={deliveries}
-      keyOf={({ id }) => id}
+      getRowKey={({ id }) => id}
       columns={[
         {
           title: t('deliveries.event'),

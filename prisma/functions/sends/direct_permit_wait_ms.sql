@@ -1,4 +1,4 @@
 -- Returns how far ahead the permit of a send may be that waits for no turn, because it is new or due again. Less than the horizon of waiting
 -- sends, so that it overtakes none of them.
-create or replace function direct_slot_wait_ms() returns integer
+create or replace function direct_permit_wait_ms() returns integer
 language sql immutable as $$ select 250 $$;

@@ -1,15 +1,15 @@
 import type { Connection } from '../client/database.js';
 import { writeMails } from './writeMails.js';
 
-/** A stop that comes and goes is told once within so many hours. */
+/** A block that comes and goes is told once within so many hours. */
 const QUIET_HOURS = 6;
 
 /**
- * Tells whoever a sender belongs to that it is stopped: the admins of its account, or the staff for one that all share.
+ * Tells whoever a sender belongs to that it is blocked: the admins of its account, or the staff for one that all share.
  *
  * @param onlyFor the language or the country of the messages that it does not send; empty: it sends none
  */
-export async function tellSenderStopped(
+export async function queueSenderBlockedAlert(
   connection: Pick<Connection, 'sql'>,
   senderId: string,
   onlyFor: string,
@@ -22,11 +22,11 @@ export async function tellSenderStopped(
   const { number, account_id: accountId, at } = sender;
   const isCountry = /^[A-Z]{2}$/.test(onlyFor);
   const [language, country] = [isCountry ? null : onlyFor || null, isCountry ? onlyFor : null];
-  const of = `sender_stopped ${senderId} ${onlyFor} `;
+  const of = `sender_blocked ${senderId} ${onlyFor} `;
   const facts = { senderId, number, reason, language, country };
   await writeMails(
     connection,
-    { kind: 'sender_stopped', event: of + at, facts },
+    { kind: 'sender_blocked', event: of + at, facts },
     accountId === null ? 'staff' : { adminsOf: accountId },
     { subject: of, hours: QUIET_HOURS },
   );

@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { SenderView } from '../../../src/features/senders/view.js';
 import { useErrorText } from './errorText.js';
 
-/** The sentences of ours that may be the reason of a stop, beside those of the provider's codes; the rest is the provider's own word. */
+/** The sentences of ours that may be the reason of a block, beside those of the provider's codes; the rest is the provider's own word. */
 const SENTENCES = [
   ['disabled', /^Meta has disabled the business account\.$/],
   ['deleted', /^Meta says that the business account was deleted\.$/],
@@ -19,7 +19,7 @@ const SENTENCES = [
 ] as const;
 
 /** The sentence that a reason is; undefined where it is the provider's word, or what a person wrote. */
-function stopSentence(reason: string): { name: (typeof SENTENCES)[number][0]; word: string } | undefined {
+function blockSentence(reason: string): { name: (typeof SENTENCES)[number][0]; word: string } | undefined {
   for (const [name, pattern] of SENTENCES) {
     const match = pattern.exec(reason);
     if (match !== null) return { name, word: match[1] ?? '' };
@@ -27,14 +27,14 @@ function stopSentence(reason: string): { name: (typeof SENTENCES)[number][0]; wo
   return undefined;
 }
 
-/** Returns the function that says why a sender is stopped, in the user's language. What a person wrote stays as it is. */
-export function useStopReason(): (
-  stop: Pick<SenderView['stops'][number], 'reason' | 'explanation'>,
+/** Returns the function that says why a sender is blocked, in the user's language. What a person wrote stays as it is. */
+export function useBlockReason(): (
+  block: Pick<SenderView['blocks'][number], 'reason' | 'explanation'>,
 ) => string {
   const { t } = useTranslation('senders');
   const errorText = useErrorText();
   return ({ reason, explanation }) => {
-    const sentence = stopSentence(reason);
+    const sentence = blockSentence(reason);
     if (sentence !== undefined) return t(`reasons.${sentence.name}`, { word: sentence.word });
     return explanation === null ? reason : errorText('meanings', explanation.meaning);
   };

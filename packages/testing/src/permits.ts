@@ -2,8 +2,8 @@ import type { Locale, Send } from '@onecode/domain';
 import { newId, type Database } from '@onecode/store/client';
 import { buildCaller, recipientKeysOf } from './builders.js';
 
-/** The message that a send slot is for. */
-export type SlotRequest = Pick<Send, 'recipient' | 'country'> & {
+/** The message that a permit is for. */
+export type PermitRequest = Pick<Send, 'recipient' | 'country'> & {
   /** An account with a live application; any one unless given. */
   accountId?: string;
   /** `pt-BR` unless given. */
@@ -11,7 +11,7 @@ export type SlotRequest = Pick<Send, 'recipient' | 'country'> & {
 };
 
 /** A sender's leave to send one message. */
-export interface TakenSlot {
+export interface TakenPermit {
   senderId: string;
   /** Milliseconds from the database's now until the message may go. */
   waitMs: number;
@@ -20,20 +20,20 @@ export interface TakenSlot {
 }
 
 /**
- * Takes a send slot for a new send of each request, in their order, through `take_send_slots`. The answer is null where the request is
- * held, or where no sender that may serve it has a slot within the horizon.
+ * Takes a permit for a new send of each request, in their order, through `take_permits`. The answer is null where the request is
+ * held, or where no sender that may serve it has a permit within the horizon.
  */
-export async function takeSlots(
+export async function takePermits(
   database: Database,
-  requests: readonly SlotRequest[],
+  requests: readonly PermitRequest[],
   horizonMs: number,
-): Promise<(TakenSlot | null)[]> {
+): Promise<(TakenPermit | null)[]> {
   const anyCaller = await buildCaller(database, 'live');
   const ids = requests.map(() => newId());
   return database.transaction(async ({ sql }) => {
     await sql.execute`
       insert into sends (id, request_id, account_id, application_id, mode, application_number, recipient, recipient_key, country,
-        locale, charged_from, code_hash, sealed_code, due_at, created_at, expires_at)
+        locale, charged_from, code_hash, encrypted_code, due_at, created_at, expires_at)
       select r.id, r.id, a.account_id, a.id, 'live', 0, r.recipient, r.recipient_key, r.country, r.locale, 'credit',
         decode(repeat('01', 33), 'hex'), 'x', 'infinity', now(), now() + interval '10 minutes'
       from unnest(
@@ -43,10 +43,10 @@ export async function takeSlots(
         ${requests.map(({ locale = 'pt-BR' }) => locale)}::text[]
       ) as r (id, account_id, recipient, recipient_key, country, locale) join applications a on a.account_id = r.account_id and a.mode = 'live'`;
     const rows = await sql.query<{ id: string; sender_id: string; wait_ms: number; at_ms: number }[]>`
-      select t.id, t.sender_id, ceil(extract(epoch from t.slot_at - n.now) * 1000)::integer as wait_ms,
-        extract(epoch from t.slot_at)::float8 * 1000 as at_ms
+      select t.id, t.sender_id, ceil(extract(epoch from t.permit_at - n.now) * 1000)::integer as wait_ms,
+        extract(epoch from t.permit_at)::float8 * 1000 as at_ms
       from (select lock_permits(), clock_timestamp() as now offset 0) n
-      cross join lateral take_send_slots(${ids}::uuid[], n.now, make_interval(secs => ${horizonMs} / 1000.0)) t`;
+      cross join lateral take_permits(${ids}::uuid[], n.now, make_interval(secs => ${horizonMs} / 1000.0)) t`;
     const taken = new Map(
       rows.map((row) => [row.id, { senderId: row.sender_id, waitMs: row.wait_ms, atMs: row.at_ms }]),
     );

@@ -1,27 +1,27 @@
 import {
-  senderStop,
+  senderBlock,
   TEMPLATE_STATE_CODES,
+  templateBlock,
   templateLanguages,
-  templateStop,
   TOKEN_CODES,
   type BusinessAccountValues,
   type Facts,
   type Locale,
   type NumberValues,
-  type ProviderStop,
+  type ProviderBlock,
   type TemplateValues,
 } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
-import { tellSenderStopped } from '../mails/senderStops.js';
+import { queueSenderBlockedAlert } from '../mails/senderBlocks.js';
 
-/** A stop that the provider's word began. */
-export interface BegunStop extends ProviderStop {
+/** A block that the provider's word began. */
+export interface StartedBlock extends ProviderBlock {
   senderId: string;
-  /** Null for a stop of the whole sender. */
+  /** Null for a block of the whole sender. */
   locale: Locale | null;
 }
 
-interface StoppableSender {
+interface BlockableSender {
   id: string;
   englishTemplateLanguage: 'en' | 'en_US';
   number: Facts<NumberValues>;
@@ -30,17 +30,17 @@ interface StoppableSender {
 }
 
 /**
- * Stops the senders that the provider would refuse, by what is known of their templates, numbers and business account, and ends the stops
+ * Blocks the senders that the provider would refuse, by what is known of their templates, numbers and business account, and ends the blocks
  * that its word began and that nothing says any more. An operator's pause stays.
  *
  * @param which the senders of a business account, or one sender
- * @returns the stops that this call began
+ * @returns the blocks that this call began
  */
-export async function syncProviderStops(
+export async function syncProviderBlocks(
   connection: Connection,
   which: { businessAccountId: string } | { senderId: string },
-): Promise<BegunStop[]> {
-  const senders = await connection.sql.query<StoppableSender[]>`
+): Promise<StartedBlock[]> {
+  const senders = await connection.sql.query<BlockableSender[]>`
     select s.id, s.english_template_language as "englishTemplateLanguage", coalesce(n.facts, '{}') as number,
       coalesce(b.facts, '{}') as account, (
         select coalesce(jsonb_agg(jsonb_build_object('language', t.language, 'facts', t.facts)), '[]') from provider_facts t
@@ -51,26 +51,30 @@ export async function syncProviderStops(
     where s.removed_at is null and (${'senderId' in which ? which.senderId : null}::uuid = s.id
       or ${'businessAccountId' in which ? which.businessAccountId : null}::text = s.business_account_id)
     order by s.id`;
-  const begun: BegunStop[] = [];
-  const sync = async (senderId: string, locale: Locale | null, stop: ProviderStop | null): Promise<void> => {
+  const begun: StartedBlock[] = [];
+  const sync = async (
+    senderId: string,
+    locale: Locale | null,
+    block: ProviderBlock | null,
+  ): Promise<void> => {
     const isNew =
-      stop === null
+      block === null
         ? await end(connection, senderId, locale)
-        : await begin(connection, senderId, locale, stop);
-    if (stop === null || !isNew) return;
-    begun.push({ ...stop, senderId, locale });
-    await tellSenderStopped(connection, senderId, locale ?? '', stop.reason);
+        : await begin(connection, senderId, locale, block);
+    if (block === null || !isNew) return;
+    begun.push({ ...block, senderId, locale });
+    await queueSenderBlockedAlert(connection, senderId, locale ?? '', block.reason);
   };
   for (const sender of senders) {
-    await sync(sender.id, null, senderStop(sender.number, sender.account, new Date()));
+    await sync(sender.id, null, senderBlock(sender.number, sender.account, new Date()));
     const languages = templateLanguages(sender.englishTemplateLanguage);
-    // In the order in which `take_send_slots` locks them.
+    // In the order in which `take_permits` locks them.
     for (const locale of ['en', 'pt-BR'] as const) {
       const facts = sender.templates.find((template) => template.language === languages[locale])?.facts;
       if (facts === undefined) continue;
-      const stop = templateStop(facts);
-      await sync(sender.id, locale, stop);
-      if (stop === null) await endTemplateFault(connection, sender.id, locale, facts);
+      const block = templateBlock(facts);
+      await sync(sender.id, locale, block);
+      if (block === null) await endTemplateFault(connection, sender.id, locale, facts);
     }
   }
   return begun;
@@ -80,10 +84,10 @@ async function begin(
   { sql }: Connection,
   senderId: string,
   locale: Locale | null,
-  { reason, source }: ProviderStop,
+  { reason, source }: ProviderBlock,
 ): Promise<boolean> {
   const written = await sql.execute`
-    insert into stops as t (cause, scope, subject, only_for, source, reason, since)
+    insert into sender_blocks as t (cause, scope, subject, only_for, source, reason, since)
     values ('provider', 'sender', ${senderId}, ${locale ?? ''}, ${source}, ${reason}, clock_timestamp())
     on conflict (cause, scope, subject, only_for) do update set source = excluded.source, reason = excluded.reason, since = excluded.since
     where t.reason <> excluded.reason`;
@@ -92,7 +96,7 @@ async function begin(
 
 async function end({ sql }: Connection, senderId: string, locale: Locale | null): Promise<boolean> {
   const written = await sql.execute`
-    delete from stops where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${locale ?? ''}`;
+    delete from sender_blocks where cause = 'provider' and scope = 'sender' and subject = ${senderId} and only_for = ${locale ?? ''}`;
   return written === 1;
 }
 
@@ -104,7 +108,7 @@ async function endTemplateFault(
   { status }: Facts<TemplateValues>,
 ): Promise<void> {
   await sql.execute`
-    update stops set failures = 0, until = clock_timestamp(), proven_at = clock_timestamp()
+    update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp()
     where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = ${locale} and failures > 0
       and error_code = any (${[...TEMPLATE_STATE_CODES]}::integer[]) and ${status?.at ?? null}::timestamptz >= date_trunc('second', since)`;
 }
@@ -112,7 +116,7 @@ async function endTemplateFault(
 /** Ends what calls met because of a sender's token before a read found it good. */
 export async function endTokenFault({ sql }: Connection, senderId: string, readAt: Date): Promise<void> {
   await sql.execute`
-    update stops set failures = 0, until = clock_timestamp(), proven_at = ${readAt}
+    update sender_blocks set failures = 0, until = clock_timestamp(), cleared_at = ${readAt}
     where cause = 'fault' and scope = 'sender' and subject = ${senderId} and only_for = '' and failures > 0 and is_configuration
       and (error_code is null or error_code = any (${[...TOKEN_CODES]}::integer[]) or error_code between 200 and 299) and since < ${readAt}`;
 }

@@ -1,7 +1,7 @@
 -- An account's live codes to a recipient that may still be guessed at: when each ends, the points of a guess, and of all that it has left. A
 -- code counts for fifteen seconds after its end, for guesses that were judged before it and are being committed. No code is valid for
 -- more than 90 minutes.
-create or replace function open_codes(p_account_id uuid, p_recipient_keys text[])
+create or replace function active_codes(p_account_id uuid, p_recipient_keys text[])
 returns table (expires_at timestamptz, guess_cost integer, points integer)
 language sql stable as $$
   select o.* from unnest(p_recipient_keys) as k (recipient_key) cross join lateral (

@@ -4,8 +4,8 @@ import { ChangeButton } from '../../components/changeDialog.js';
 import { useSenders } from '../../hooks/senders.js';
 import { post } from '../../hooks/change.js';
 
-/** A button that stops a sender or lets it go on, with a reason. */
-export function StopButton({
+/** A button that pauses a sender or lets it go on, with a reason. */
+export function PauseButton({
   sender: { id, number },
   kind,
   ...rest

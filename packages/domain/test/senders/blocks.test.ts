@@ -1,15 +1,15 @@
 import {
   afterFault,
   afterLimit,
-  afterProof,
+  afterSuccess,
+  blocksOf,
+  blockSubject,
   coolDownSeconds,
   isAbout,
   limitWaitMs,
   senderState,
-  standingStop,
-  stopsOf,
-  stopSubject,
-  type Stop,
+  standingBlock,
+  type Block,
 } from '@onecode/domain';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
@@ -24,41 +24,47 @@ const met = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   reason: 'payment',
   isConfiguration: true,
 });
-const proof = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
+const success = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   startedAt: at(seconds),
   source,
 });
 /** A fault of a message that was begun at -1, met at 0. */
-const stopped = (more: Partial<Stop> = {}): Stop => ({
+const blocked = (more: Partial<Block> = {}): Block => ({
   ...afterFault(SUBJECT, null, NOW, met(-1))!,
   ...more,
 });
 
 describe('a fault', () => {
-  it('stops for a minute, and twice as long each time in a row', () => {
-    const first = stopped();
-    expect(first).toMatchObject({ failures: 1, since: NOW, until: at(60), provenAt: null, source: 'answer' });
+  it('blocks for a minute, and twice as long each time in a row', () => {
+    const first = blocked();
+    expect(first).toMatchObject({
+      failures: 1,
+      since: NOW,
+      until: at(60),
+      clearedAt: null,
+      source: 'answer',
+    });
     const second = afterFault(SUBJECT, first, at(61), met(60));
     expect(second).toMatchObject({ failures: 2, since: at(61), until: at(181) });
   });
 
   it.each([
-    ['met by a message that was begun before the stop', stopped(), 61, met(-1)],
-    ['while the stop stands', stopped(), 59, met(58)],
+    ['met by a message that was begun before the block', blocked(), 61, met(-1)],
+    ['while the block stands', blocked(), 59, met(58)],
     [
       'met by a message that was begun before the one that proved it over',
-      afterProof(stopped(), at(70), proof(65))!,
+      afterSuccess(blocked(), at(70), success(65))!,
       80,
       met(64),
     ],
-    ['met by that one', afterProof(stopped(), at(70), proof(65))!, 80, met(65)],
+    ['met by that one', afterSuccess(blocked(), at(70), success(65))!, 80, met(65)],
   ])('is no news %s', (_, last, now, fault) => {
     expect(afterFault(SUBJECT, last, at(now), fault)).toBeNull();
   });
 
   it('begins anew after a proof', () => {
-    const proven = afterProof(stopped({ failures: 5 }), at(70), proof(65))!;
-    expect(afterFault(SUBJECT, proven, at(80), met(66))).toMatchObject({ failures: 1, provenAt: null });
+    const cleared = afterSuccess(blocked({ failures: 5 }), at(70), success(65))!;
+    expect(afterFault(SUBJECT, cleared, at(80), met(66))).toMatchObject({ failures: 1, clearedAt: null });
   });
 
   it.each([
@@ -66,13 +72,13 @@ describe('a fault', () => {
     ['business', ['sender', 'business']],
     ['template', ['sender en']],
     ['country', ['sender ZZ']],
-  ] as const)('of the %s stops what it is about', (scope, expected) => {
-    const stops = stopsOf(scope, { locale: 'en', country: null });
-    expect(stops.map((one) => `${one.scope} ${one.onlyFor}`.trim())).toEqual(expected);
+  ] as const)('of the %s blocks what it is about', (scope, expected) => {
+    const blocks = blocksOf(scope, { locale: 'en', country: null });
+    expect(blocks.map((one) => `${one.scope} ${one.onlyFor}`.trim())).toEqual(expected);
   });
 
-  it('stops a minute, doubling up to an hour; a business account shorter, a country for an hour', () => {
-    const seconds = (scope: Stop['scope'], onlyFor: string) =>
+  it('blocks a minute, doubling up to an hour; a business account shorter, a country for an hour', () => {
+    const seconds = (scope: Block['scope'], onlyFor: string) =>
       [1, 2, 3, 6, 7, 2_000].map((nth) => coolDownSeconds({ scope, onlyFor }, nth));
     expect(seconds('sender', 'en')).toEqual([60, 120, 240, 1_920, 3_600, 3_600]);
     expect(seconds('business', '')).toEqual([15, 30, 60, 480, 960, 3_600]);
@@ -82,31 +88,33 @@ describe('a fault', () => {
 
 describe('a proof of health', () => {
   it('ends what single messages tried', () => {
-    expect(afterProof(stopped(), at(70), proof(65))).toMatchObject({
+    expect(afterSuccess(blocked(), at(70), success(65))).toMatchObject({
       failures: 0,
-      provenAt: at(65),
+      clearedAt: at(65),
       until: at(70),
     });
   });
 
   it.each([
-    ['a message that was begun before the stop', stopped(), proof(-0.5)],
-    ['an answer, where a receipt told of the fault', stopped({ source: 'receipt' }), proof(65)],
-    ['any message, to an operator', stopped({ cause: 'operator', until: null }), proof(65)],
-    ['any message, to the provider’s word', stopped({ cause: 'provider', until: null }), proof(65)],
-    ['a further one', afterProof(stopped(), at(70), proof(65))!, proof(66)],
-  ])('is not %s', (_, stop, evidence) => {
-    expect(afterProof(stop, at(71), evidence)).toBeNull();
+    ['a message that was begun before the block', blocked(), success(-0.5)],
+    ['an answer, where a receipt told of the fault', blocked({ source: 'receipt' }), success(65)],
+    ['any message, to an operator', blocked({ cause: 'operator', until: null }), success(65)],
+    ['any message, to the provider’s word', blocked({ cause: 'provider', until: null }), success(65)],
+    ['a further one', afterSuccess(blocked(), at(70), success(65))!, success(66)],
+  ])('is not %s', (_, block, signal) => {
+    expect(afterSuccess(block, at(71), signal)).toBeNull();
   });
 
   it('by a receipt ends whatever messages met', () => {
     for (const source of ['answer', 'receipt'] as const)
-      expect(afterProof(stopped({ source }), at(70), proof(65, 'receipt'))).toMatchObject({ failures: 0 });
+      expect(afterSuccess(blocked({ source }), at(70), success(65, 'receipt'))).toMatchObject({
+        failures: 0,
+      });
   });
 });
 
 describe('a limit', () => {
-  const reached = (last: Stop | null, now: number, begun: number, retryAfterSeconds: number | null = null) =>
+  const reached = (last: Block | null, now: number, begun: number, retryAfterSeconds: number | null = null) =>
     afterLimit(LIMIT, last, at(now), met(begun), { fullRate: 80, retryAfterSeconds, random: 0 });
 
   it('waits, and then goes on at half of the rate at which it was reached', () => {
@@ -115,15 +123,15 @@ describe('a limit', () => {
     expect(reached(first, 3, -0.5)).toBeNull();
     const second = reached(first, 3, 2.5)!;
     expect(second).toMatchObject({ failures: 2, until: at(7), rate: 40 });
-    const eased = afterProof(second, at(9), proof(8))!;
-    expect(eased).toMatchObject({ failures: 0, rate: 40, provenAt: at(8) });
+    const eased = afterSuccess(second, at(9), success(8))!;
+    expect(eased).toMatchObject({ failures: 0, rate: 40, clearedAt: at(8) });
     // Four messages a second more each second.
     expect(reached(eased, 13, 12)).toMatchObject({ failures: 1, rate: 30 });
     expect(reached(eased, 100, 99)).toMatchObject({ rate: 40 });
   });
 
   it('leaves one message a second at least', () => {
-    const last = { ...reached(null, 0, -1)!, rate: 0.5, failures: 0, provenAt: at(0) };
+    const last = { ...reached(null, 0, -1)!, rate: 0.5, failures: 0, clearedAt: at(0) };
     expect(
       afterLimit(LIMIT, last, at(0), met(0.1), { fullRate: 1, retryAfterSeconds: null, random: 0 })?.rate,
     ).toBe(1);
@@ -140,35 +148,35 @@ describe('a limit', () => {
 });
 
 describe('a sender', () => {
-  const operator = stopped({ cause: 'operator', until: null, reason: 'why' });
-  const provider = stopped({ cause: 'provider', until: null, reason: 'its word' });
+  const operator = blocked({ cause: 'operator', until: null, reason: 'why' });
+  const provider = blocked({ cause: 'provider', until: null, reason: 'its word' });
 
   it.each([
-    ['active without stops', [], 'active'],
+    ['active without blocks', [], 'active'],
     ['paused by an operator', [operator], 'paused'],
-    ['cooling down until a later time', [stopped({ until: at(1) })], 'cooling_down'],
-    ['active from the end of its cool-down on', [stopped({ until: NOW })], 'active'],
-    ['active where a fault is over', [stopped({ failures: 0 })], 'active'],
+    ['cooling down until a later time', [blocked({ until: at(1) })], 'cooling_down'],
+    ['active from the end of its cool-down on', [blocked({ until: NOW })], 'active'],
+    ['active where a fault is over', [blocked({ failures: 0 })], 'active'],
     [
       'active for other countries and languages',
-      [stopped({ onlyFor: 'BR' }), stopped({ onlyFor: 'en' })],
+      [blocked({ onlyFor: 'BR' }), blocked({ onlyFor: 'en' })],
       'active',
     ],
-    ['active while a limit slows it down', [stopped({ cause: 'limit' })], 'active'],
-  ] as const)('is %s', (_, stops, state) => {
-    expect(senderState(stops, NOW)).toBe(state);
+    ['active while a limit slows it down', [blocked({ cause: 'limit' })], 'active'],
+  ] as const)('is %s', (_, blocks, state) => {
+    expect(senderState(blocks, NOW)).toBe(state);
   });
 
-  it('is stopped by the longest, and by an operator before the provider', () => {
-    expect(standingStop([stopped(), provider, operator], NOW)).toBe(operator);
-    expect(standingStop([stopped(), stopped({ until: at(90) })], NOW)?.until).toEqual(at(90));
+  it('is blocked by the longest, and by an operator before the provider', () => {
+    expect(standingBlock([blocked(), provider, operator], NOW)).toBe(operator);
+    expect(standingBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
   });
 
   it('counts as a business account of its own where that is unknown', () => {
     const known = { id: 'a', businessAccountId: '7' };
-    const subjects = (['sender', 'business', 'app'] as const).map((scope) => stopSubject(scope, known));
+    const subjects = (['sender', 'business', 'app'] as const).map((scope) => blockSubject(scope, known));
     expect(subjects).toEqual(['a', '7', '']);
-    expect(stopSubject('business', { id: 'a', businessAccountId: null })).toBe('a');
+    expect(blockSubject('business', { id: 'a', businessAccountId: null })).toBe('a');
   });
 });
 
@@ -178,6 +186,6 @@ it.each([
   ['pt-BR', false],
   ['ZZ', true],
   ['BR', false],
-])('a stop for "%s" is about an English message to no country: %s', (onlyFor, is) => {
+])('a block for "%s" is about an English message to no country: %s', (onlyFor, is) => {
   expect(isAbout({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
 });

@@ -1,27 +1,27 @@
 -- Gives these sends, in their order, permits of senders that may serve them, each at the earliest time within the horizon. A send that is
 -- held, or for which no sender has a permit in time, gets none. The caller holds `lock_permits`.
 --
--- A sender gets nine tenths of its throughput as a steady rate, and a tenth of it at once, so that no second exceeds the throughput. A block that lets single messages through has permits of its own (`active_stops`).
-create or replace function take_send_slots(p_ids uuid[], p_now timestamptz, p_horizon interval)
-returns table (id uuid, sender_id uuid, number text, slot_at timestamptz)
+-- A sender gets nine tenths of its throughput as a steady rate, and a tenth of it at once, so that no second exceeds the throughput. A block that lets single messages through has permits of its own (`active_blocks`).
+create or replace function take_permits(p_ids uuid[], p_now timestamptz, p_horizon interval)
+returns table (id uuid, sender_id uuid, number text, permit_at timestamptz)
 -- One plan for each connection: planning takes longer than the choice of a sender.
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   v_senders permit_source[];
-  v_blocks active_stop[];
+  v_blocks active_block[];
   v_holds active_holds := active_holds();
   v_position integer;
   w record;
 begin
   -- Locks the blocks that are changed below. It must not lock permanent blocks: the provider sync locks them in a different order.
-  perform from stops t where t.until is not null and (t.failures > 0 or t.proven_at > p_now - interval '1 minute')
+  perform from sender_blocks t where t.until is not null and (t.failures > 0 or t.cleared_at > p_now - interval '1 minute')
   order by t.cause, t.scope, t.subject, t.only_for for update;
-  v_blocks := array(select b from active_stops(p_now) b);
+  v_blocks := array(select b from active_blocks(p_now) b);
   v_senders := array(
     select (r.id, r.number, r.business_account_id, r.account_id, r.application_ids, p.spacing,
       greatest(s.free_at, p_now - p.spacing * greatest(0, r.throughput / 10.0 - 1)), 0)::permit_source
-    from senders r left join send_slots s on s.sender_id = r.id
+    from senders r left join sender_permits s on s.sender_id = r.id
     cross join lateral (select ceil(10000000.0 / (9 * r.throughput)) * interval '1 microsecond' as spacing) p
     where r.removed_at is null and (r.account_id is null or r.account_id in (select w.account_id from sends w where w.id = any (p_ids)))
   );
@@ -31,13 +31,13 @@ begin
     from unnest(p_ids) with ordinality as p (id, ordinal) join sends s on s.id = p.id join accounts c on c.id = s.account_id
     where not is_held(v_holds, s.account_id, s.country) order by p.ordinal
   loop
-    select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, slot_at
+    select a.position, w.id, a.sender_id, a.number, t.at into v_position, id, sender_id, number, permit_at
     from unnest(v_senders) with ordinality
       as a (sender_id, number, business_account_id, account_id, application_ids, spacing, free_at, taken, position)
     cross join lateral (
       select greatest(p_now, a.free_at + a.taken * a.spacing, case when cardinality(v_blocks) > 0 then (
         select max(b.opens_at) from unnest(v_blocks) b
-        where b.subject = stop_subject(b.scope, a.sender_id, a.business_account_id) and b.only_for in ('', w.country, w.locale)
+        where b.subject = block_subject(b.scope, a.sender_id, a.business_account_id) and b.only_for in ('', w.country, w.locale)
       ) end) as at
     ) t
     where t.at <= p_now + p_horizon and may_serve(a.account_id, a.application_ids, w.senders, w.account_id, w.application_id)
@@ -47,14 +47,14 @@ begin
 
     v_senders[v_position].taken := v_senders[v_position].taken + 1;
     if cardinality(v_blocks) > 0 then
-      update stops t set free_at = slot_at + b.spacing from unnest(v_blocks) b
+      update sender_blocks t set free_at = permit_at + b.spacing from unnest(v_blocks) b
       where (t.cause, t.scope, t.subject, t.only_for) = (b.cause, b.scope, b.subject, b.only_for)
-        and b.subject = stop_subject(b.scope, sender_id, v_senders[v_position].business_account_id) and b.only_for in ('', w.country, w.locale);
-      v_blocks := array(select b from active_stops(p_now) b);
+        and b.subject = block_subject(b.scope, sender_id, v_senders[v_position].business_account_id) and b.only_for in ('', w.country, w.locale);
+      v_blocks := array(select b from active_blocks(p_now) b);
     end if;
   end loop;
 
-  insert into send_slots as s (sender_id, free_at)
+  insert into sender_permits as s (sender_id, free_at)
     select a.sender_id, a.free_at + a.taken * a.spacing from unnest(v_senders) a where a.taken > 0
     on conflict (sender_id) do update set free_at = excluded.free_at;
 end
