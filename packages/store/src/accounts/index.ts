@@ -1,15 +1,110 @@
-export * from './accountChanges.js';
-export * from './accounts.js';
-export * from './apiKeys.js';
-export * from './applications.js';
-export * from './breaker.js';
-export * from './deleteAccount.js';
-export * from './eventWebhooks.js';
-export * from './messagePrices.js';
-export * from './refusedRequests.js';
-export * from './settings.js';
-export * from './trialAccounts.js';
-export * from './tryouts.js';
+export {
+  changeAccount,
+  expireCredits,
+  grantCredits,
+  GrantRefused,
+  resumeAccount,
+  suspendAccount,
+} from './accountChanges.js';
+export {
+  type Account,
+  createAccount,
+  findAccount,
+  type NewAccount,
+  SENDER_POLICIES,
+  type SenderPolicy,
+} from './accounts.js';
+export {
+  type ApiKey,
+  type Caller,
+  createApiKey,
+  findCaller,
+  listApiKeys,
+  listKeysEnding,
+  listValidKeys,
+  recordKeyUsage,
+  type RefusedKey,
+  revokeApiKey,
+} from './apiKeys.js';
+export {
+  type Application,
+  type ApplicationSummary,
+  createApplication,
+  findApplication,
+  findApplications,
+  limitApplication,
+  listApplications,
+  renameApplication,
+  setIdentityCheck,
+} from './applications.js';
+export {
+  type BreakerTrip,
+  type CountryEvidence,
+  listBreakerTrips,
+  readBreakerEvidence,
+  resetBreaker,
+  setBreaker,
+  tripBreaker,
+} from './breaker.js';
+export {
+  cancelDeletion,
+  deleteAccount,
+  deleteDueAccounts,
+  readDeletion,
+  scheduleDeletion,
+} from './deleteAccount.js';
+export {
+  endEventWebhook,
+  type EventDelivery,
+  type EventWebhook,
+  findEventWebhook,
+  listEventDeliveries,
+  removeEventWebhook,
+  repeatEvent,
+  rotateEventSecret,
+  setEventWebhook,
+  takeEvent,
+  testEventWebhook,
+} from './eventWebhooks.js';
+export {
+  type MessagePrice,
+  type MessagePrices,
+  PRICE_MAX,
+  readMessagePrices,
+  setMessagePrice,
+} from './messagePrices.js';
+export {
+  deleteOldRefusedRequests,
+  REFUSED_REQUEST_DAYS,
+  type RefusedRequest,
+  storeRefusedRequests,
+} from './refusedRequests.js';
+export {
+  changeSetting,
+  isStaffTwoFactorRequired,
+  type NumericSetting,
+  type OptionalSetting,
+  readSettings,
+  SETTING_BOUNDS,
+  type Settings,
+  STAFF_TWO_FACTOR,
+} from './settings.js';
+export {
+  createOwnAccount,
+  type FirstApplication,
+  mayCreateAccount,
+  type NewOwnAccount,
+  readLiveCountries,
+  readTrialSends,
+} from './trialAccounts.js';
+export {
+  deleteEndedKeys,
+  hasTriedSend,
+  keyOfVisit,
+  logTriedSend,
+  newTryoutIdempotencyKey,
+  takeTryout,
+} from './tryouts.js';
 export {
   allowCountries,
   allowPremiumRate,

@@ -24,7 +24,7 @@ export interface Settings {
 }
 
 export const STAFF_TWO_FACTOR = ['optional', 'required'] as const;
-export type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
+type StaffTwoFactor = (typeof STAFF_TWO_FACTOR)[number];
 
 export type NumericSetting = Exclude<keyof Settings, 'staffTwoFactor'>;
 /** The settings that are off where they are null. */

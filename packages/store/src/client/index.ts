@@ -1,4 +1,12 @@
-export * from './database.js';
+export {
+  closeDatabase,
+  type Connection,
+  countConnections,
+  type Database,
+  type DatabaseOptions,
+  openDatabase,
+  pingDatabase,
+} from './database.js';
 export { checkDatabase, findRightsFault } from './rights.js';
 export { connectionFault, readSqlState, refusesValues, UnusableDatabase } from './errors.js';
 export { findSettingsFault } from './settings.js';

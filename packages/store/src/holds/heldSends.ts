@@ -3,7 +3,7 @@ import type { Connection } from '../client/database.js';
 import { listHolds, type Hold } from './holds.js';
 
 /** A hold, with the number of waiting live sends that it matches. */
-export interface HoldWithSends extends Hold {
+interface HoldWithSends extends Hold {
   /** The held account's; null for other kinds. */
   accountName: string | null;
   waiting: number;

@@ -1,2 +1,2 @@
-export * from './heldSends.js';
-export * from './holds.js';
+export { type HeldSends, readHeldSends } from './heldSends.js';
+export { type Hold, listHolds, placeHold, releaseHold } from './holds.js';

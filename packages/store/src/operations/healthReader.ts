@@ -33,7 +33,7 @@ import { countWorkers } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
 /** What PostgreSQL knows about the whole service. Null means that the statement did not finish in time. */
-export interface StoreHealth {
+interface StoreHealth {
   connections: { used: number; most: number } | null;
   waiting: WaitingSends | null;
   ownWaiting: OwnBacklog[] | null;

@@ -1,11 +1,42 @@
-export * from './audit.js';
-export * from './dueWork.js';
-export * from './health.js';
-export * from './healthReader.js';
-export * from './heartbeats.js';
-export * from './incidents.js';
-export * from './loggedReads.js';
-export * from './processes.js';
-export * from './restored.js';
-export * from './traffic.js';
+export {
+  type Actor,
+  type AuditEntry,
+  type AuditFilter,
+  findLostEntries,
+  listAuditEntries,
+  logEntry,
+  type NewAuditEntry,
+} from './audit.js';
+export { type DueWork, readDueWork } from './dueWork.js';
+export {
+  type AttemptMinute,
+  type ProviderAnswers,
+  readAttemptMinutes,
+  readProviderAnswers,
+  readReceiptStatistics,
+  type ReceiptStatistics,
+  readWaitingSends,
+  type WaitingSends,
+} from './health.js';
+export { createHealthReader, type ServiceHealth, source } from './healthReader.js';
+export { type Heartbeat, listHeartbeats, type LoopName, recordHeartbeat } from './heartbeats.js';
+export { deleteOldIncidents, type Incident, listIncidents, recordIncidents } from './incidents.js';
+export { logRead } from './loggedReads.js';
+export {
+  countWorkers,
+  createPresence,
+  deleteOldProcesses,
+  endProcessesSeenBefore,
+  listProcesses,
+  type ProcessSummary,
+} from './processes.js';
+export { readRestoredState } from './restored.js';
+export {
+  addTraffic,
+  createTrafficCounter,
+  mergeOldTraffic,
+  readTraffic,
+  type TrafficCounter,
+  type TrafficTotal,
+} from './traffic.js';
 export { findLatestRecipient, readDatabaseFacts } from './deployment.js';

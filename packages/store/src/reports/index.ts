@@ -1,13 +1,30 @@
-export * from './accounts.js';
-export * from './denials.js';
-export * from './ledger.js';
-export * from './messageCosts.js';
-export * from './overview.js';
-export * from './refusedRequests.js';
-export * from './search.js';
-export * from './sendDetails.js';
-export * from './sendList.js';
-export * from './senderActivity.js';
+export { type AccountDetails, findAccountDetails, type FoundAccount, searchAccounts } from './accounts.js';
+export { countDenials, type DenialCount } from './denials.js';
+export {
+  type Balance,
+  findBalance,
+  type LedgerEntry,
+  type LedgerFault,
+  listLedger,
+  readStatement,
+  type Statement,
+  type Units,
+  verifyLedger,
+} from './ledger.js';
+export { listMessageCosts, listMonthlyCosts, type MessageCost, type MonthlyCost } from './messageCosts.js';
+export { overview, type Overview, type OverviewQuestion, type SendStatistics } from './overview.js';
+export {
+  countRefusedRequests,
+  type ListedRefusedRequest,
+  listRefusedRequests,
+  type RefusalReason,
+  type RefusedRequestFilter,
+  type RefusedRequestSearch,
+} from './refusedRequests.js';
+export { type Found, search, searchAccountsByEmail, type SearchTerms } from './search.js';
+export { findSendAccount, findSendDetails, type SendDetails } from './sendDetails.js';
+export { listSends, type SendFilter, type SendPage } from './sendList.js';
+export { readSenderActivity, type SenderActivity } from './senderActivity.js';
 export type { SendSummary } from './sendSummary.js';
 export { InvalidCursor, type Page } from './pages.js';
 export { foldDays } from './dailyStatistics.js';

@@ -24,7 +24,7 @@ export interface ReceiptDetails {
 }
 
 /** A ledger entry of a send's unit. */
-export interface UnitDetails {
+interface UnitDetails {
   kind: 'reserved' | 'returned' | 'reclaimed';
   bucket: UnitBucket;
   at: Date;

@@ -2,7 +2,7 @@ import type { AttemptOutcome } from '@onecode/domain';
 import type { Connection } from '../client/database.js';
 
 /** A sender's calls with the same outcome and error. */
-export interface SenderError {
+interface SenderError {
   outcome: Exclude<AttemptOutcome, 'accepted'>;
   errorCode: number | null;
   times: number;

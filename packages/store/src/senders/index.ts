@@ -1,8 +1,32 @@
-export * from './providerFacts.js';
-export * from './readings.js';
-export * from './senderTokens.js';
-export * from './senders.js';
-export * from './blocks.js';
+export { applyProviderReport, applySenderReading, learnBusinessAccounts } from './providerFacts.js';
+export {
+  type DueReading,
+  isReadSince,
+  listSenderKnowledge,
+  postponeReading,
+  requestReading,
+  type SenderKnowledge,
+  takeDueReading,
+} from './readings.js';
+export { reencryptTokens, setSenderToken } from './senderTokens.js';
+export {
+  addSender,
+  AssignmentRefused,
+  assignSender,
+  editSender,
+  type ListedSender,
+  listSenderDetails,
+  listSenders,
+  pauseSender,
+  removeSender,
+  resumeSender,
+  type Sender,
+  type SenderChange,
+  type SenderDetails,
+  type SenderKey,
+  type SenderOwner,
+} from './senders.js';
+export { changeBlock, deleteOldBlocks, fullRate, isSuperseded } from './blocks.js';
 export type { StartedBlock } from './providerBlocks.js';
 export { countOwnFailure, findOwnApp, reportsOfApp, setAppSecret, type OwnApp } from './ownApps.js';
 export { countRecipients } from './recipientCount.js';

@@ -63,7 +63,7 @@ export async function requestReading(
 }
 
 /** One language of a sender's template, as the provider says. */
-export interface KnownTemplate {
+interface KnownTemplate {
   name: string;
   language: string;
   facts: Facts<TemplateValues>;

@@ -1,13 +1,33 @@
-export * from './changeSend.js';
-export * from './createSend.js';
-export * from './denials.js';
-export * from './eraseCodes.js';
-export * from './guessBudgets.js';
-export * from './identities.js';
-export * from './providerReports.js';
-export * from './receipts.js';
-export * from './takeDeliveries.js';
-export * from './verifySend.js';
+export { changeSend, changeSendSnapshot } from './changeSend.js';
+export { createSend, type Creation, type NewSend, type RateWindow, type RateWindows } from './createSend.js';
+export { applyDenial } from './denials.js';
+export { eraseExpiredCodes } from './eraseCodes.js';
+export {
+  type ExhaustedRecipient,
+  listExhaustedRecipients,
+  resetGuessCount,
+  resetRecipient,
+} from './guessBudgets.js';
+export {
+  findVerifiedIdentity,
+  forgetIdentity,
+  listEnforcingApplications,
+  recordIdentity,
+} from './identities.js';
+export {
+  deleteReports,
+  type NewProviderChange,
+  type NewReports,
+  parkReports,
+  postponeReports,
+  type ProviderChange,
+  readDueReports,
+  type StoredReport,
+  storeReports,
+} from './providerReports.js';
+export { findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
+export { type ClaimedSend, type Deliveries, openDeliveries, type TakenSend } from './takeDeliveries.js';
+export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
 export { AccountBusy } from './accountQueues.js';
 export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './readSend.js';
 export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './recipients.js';

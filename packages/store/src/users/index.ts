@@ -1,14 +1,96 @@
-export * from './invitations.js';
-export * from './mailedLinks.js';
-export * from './members.js';
-export * from './passkeys.js';
-export * from './passwords.js';
-export * from './signInLimits.js';
-export * from './signInLog.js';
-export * from './signUpLimits.js';
-export * from './userSecurity.js';
-export * from './userSessions.js';
-export * from './users.js';
+export {
+  acceptInvitation,
+  findInvitation,
+  type Invitation,
+  inviteMember,
+  listInvitations,
+  revokeInvitation,
+} from './invitations.js';
+export {
+  confirmAddressChange,
+  confirmSignUp,
+  findSignUp,
+  requestAddressChange,
+  requestPasswordReset,
+  requestSignUp,
+} from './mailedLinks.js';
+export {
+  changeMemberRole,
+  findMemberRole,
+  listMembers,
+  listMemberships,
+  type Member,
+  MEMBER_ROLES,
+  type MemberChange,
+  type MemberRole,
+  removeMember,
+} from './members.js';
+export {
+  listPasskeys,
+  type Passkey,
+  PASSKEY_NAME_LENGTH_MAX,
+  removePasskey,
+  renamePasskey,
+} from './passkeys.js';
+export {
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  passwordFault,
+  type PasswordFault,
+  type WantedPassword,
+} from './passwords.js';
+export {
+  forgetSignInTries,
+  returnSignInTry,
+  SIGN_IN_TRIES_MAX,
+  takeSignInRequest,
+  takeSignInTry,
+  triesOfCodes,
+  useTwoFactorCode,
+} from './signInLimits.js';
+export {
+  confirmSession,
+  findPendingUser,
+  logFailedConfirmation,
+  logFailedProviderSignIn,
+  logFailedSignIn,
+  logSignIn,
+  logSignOut,
+  type Proof,
+} from './signInLog.js';
+export { returnSignUp, SIGN_UP_TRIES_MAX, takeSignUp } from './signUpLimits.js';
+export {
+  claimByProvider,
+  findPasswordReset,
+  hasOtherProof,
+  logOwnSecurityChange,
+  type OwnSecurityChange,
+  removeTwoFactor,
+  resetPassword,
+  setPassword,
+} from './userSecurity.js';
+export {
+  endOtherSessions,
+  endSession,
+  isSessionConfirmed,
+  isSessionOver,
+  keepBothFactors,
+  listUserSessions,
+  SESSION_MS_MAX,
+  touchSession,
+  type UserSession,
+} from './userSessions.js';
+export {
+  changeUser,
+  createUser,
+  isStaff,
+  listUsers,
+  type NewUser,
+  randomPassword,
+  setStaffRole,
+  type StaffRole,
+  type User,
+} from './users.js';
 export { LimitReached, type LimitedAction } from './outwardLimits.js';
 export { deleteEndedTries } from './countedTries.js';
 export { endOvertakenSignIn, findPasswordHash } from './waysIn.js';

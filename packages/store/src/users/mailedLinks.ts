@@ -16,9 +16,9 @@ const MAILS_PER_NETWORK = { max: 30, seconds: HOUR_SECONDS };
 const ADDRESS_CHANGES = { max: 5, seconds: DAY_SECONDS };
 
 /** How long a link that sets a password is valid. */
-export const RESET_MINUTES = 60;
+const RESET_MINUTES = 60;
 /** How long a link that confirms an address is valid. */
-export const CONFIRMATION_MINUTES = 24 * 60;
+const CONFIRMATION_MINUTES = 24 * 60;
 
 /** Who asks for a mail with a link, and where the link leads. */
 export interface LinkRequest {
