@@ -5,15 +5,9 @@ create type active_block as (cause text, scope text, subject text, only_for text
 
 create type active_holds as (all_live boolean, countries text[], accounts uuid[]);
 
-create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, application_number bigint);
-
 create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, permit_wait_ms integer, job_wait_ms integer);
 
-create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text, recipient_keys text[], country text, is_premium_rate boolean, locale text, code_hash bytea, encrypted_code bytea, guess_cost integer, request_id uuid, traceparent text);
-
 create type permit_source as (sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamp with time zone, taken integer);
-
-create type rate_window as (quota integer, remaining integer, more_at timestamp with time zone);
 
 create unlogged table account_turns (
   account_id uuid not null,
@@ -29,8 +23,7 @@ create table accounts (
   credits integer default 0 not null,
   rate_per_minute integer,
   sends_created bigint default 0 not null,
-  minute_times timestamp(3) with time zone[] default '{"1970-01-01 00:00:00+00"}'::timestamp with time zone[],
-  minute_totals bigint[] default '{0}'::bigint[],
+  minute_sends json default '[]'::json not null,
   created_at timestamp(3) with time zone default now() not null,
   allowed_countries text[],
   breaker_unverified_percent integer,
@@ -82,8 +75,7 @@ create table applications (
   per_minute integer,
   per_recipient_hour integer,
   sends_created bigint default 0 not null,
-  minute_times timestamp(3) with time zone[] default '{"1970-01-01 00:00:00+00"}'::timestamp with time zone[],
-  minute_totals bigint[] default '{0}'::bigint[],
+  minute_sends json default '[]'::json not null,
   identity_check text default 'off'::text not null,
   created_at timestamp(3) with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (id),

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RateWindow, RateWindows } from '@onecode/store/sends';
+import type { RateWindow, RateWindows } from '@onecode/domain';
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3600;

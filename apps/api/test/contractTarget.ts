@@ -7,6 +7,7 @@ import {
   applyTestReports,
   buildCaller,
   buildSender,
+  earlierMinute,
   TEST_ACTOR,
   TEST_SECRET_KEY,
   type TestCaller,
@@ -75,11 +76,10 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
         ['accounts', 'id'],
         ['applications', 'account_id'],
       ])
-        await db.sql(
-          `update ${table} set minute_times = array(select at - make_interval(secs => $2) from unnest(minute_times) at)
-           where ${column} = $1`,
-          [id, seconds],
-        );
+        await db.sql(`update ${table} set minute_sends = ${earlierMinute('$2')} where ${column} = $1`, [
+          id,
+          seconds,
+        ]);
     },
     deliver: (id, status) => bringTo(db, id, status),
     simulateDelivery: (id) => simulateDelivery(db, id),

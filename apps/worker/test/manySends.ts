@@ -35,9 +35,9 @@ export async function makeSends(
      ), entries as (
        insert into ledger_entries (account_id, send_id, kind, bucket, units) select $1, id, 'reserved', 'credit', 1 from made
      ), counted as (
-       update applications set sends_created = ${count}, minute_totals = '{${count}}' where id = $2
+       update applications set sends_created = ${count} where id = $2
      )
-     update accounts set sends_created = ${count}, minute_totals = '{${count}}', credits = 0 where id = $1`,
+     update accounts set sends_created = ${count}, credits = 0 where id = $1`,
     [
       caller.accountId,
       caller.applicationId,

@@ -8,6 +8,7 @@ import {
   foldReceipts,
   guessCost,
   hashCode,
+  recipientKey,
   recipientKeys,
   type Block,
   type BlockSubject,
@@ -181,7 +182,7 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
             bodyHashes: bodyHashes(TEST_NUMBER_PEPPER, Buffer.from(options.body ?? '{}')),
           },
     recipient,
-    recipientKeys: recipientKeysOf(recipient),
+    recipientKey: recipientKey(TEST_NUMBER_PEPPER, canonicalNumber(recipient)),
     country: 'BR',
     isPremiumRate: false,
     locale: options.locale ?? null,
@@ -192,6 +193,12 @@ export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend 
     traceparent: options.traceparent ?? null,
   };
 }
+
+/** SQL for the `minute_sends` of an account or application as if its sends had been created so many seconds earlier. */
+export const earlierMinute = (seconds: string): string => `(
+  select coalesce(json_agg(time::bigint - case when n % 2 = 1 then (${seconds})::double precision * 1000 else 0 end order by n), '[]')
+  from json_array_elements_text(minute_sends) with ordinality as e (time, n)
+)`;
 
 /** The keys of a number in E.164, by the pepper of tests. */
 export const recipientKeysOf = (e164: string): string[] =>

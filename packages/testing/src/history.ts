@@ -125,12 +125,12 @@ const INSERTS: readonly string[] = [
    where mode = 'live' and (kind = 'reserved' or status = 'failed')
    order by entry_at`,
 
-  `update accounts a set sends_created = a.sends_created + d.sends, minute_totals = array[a.sends_created + d.sends],
+  `update accounts a set sends_created = a.sends_created + d.sends,
      credits = a.credits + 2 * d.sends - d.charged
    from (
      select account_id, count(*) as sends, count(*) filter (where mode = 'live' and status <> 'failed') as charged from drawn group by 1
    ) d where a.id = d.account_id`,
 
-  `update applications a set sends_created = a.sends_created + d.sends, minute_totals = array[a.sends_created + d.sends]
+  `update applications a set sends_created = a.sends_created + d.sends
    from (select application_id, count(*) as sends from drawn group by 1) d where a.id = d.application_id`,
 ];

@@ -9,7 +9,7 @@ import {
   LIMIT_REFUSALS,
   Problem,
   RECIPIENT_REFUSALS,
-  recipientKeys,
+  recipientKey,
   TEST_CODE,
   type Send,
 } from '@onecode/domain';
@@ -60,7 +60,7 @@ export function createSendRoute({
         applicationId: caller.applicationId,
         idempotency: key === null ? null : { key, bodyHashes: bodyHashes(config.NUMBER_PEPPER, body) },
         recipient: recipient.e164,
-        recipientKeys: recipientKeys(config.NUMBER_PEPPER, recipient.canonical),
+        recipientKey: recipientKey(config.NUMBER_PEPPER, recipient.canonical),
         country: recipient.country,
         isPremiumRate: recipient.isPremiumRate,
         locale,

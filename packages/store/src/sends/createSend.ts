@@ -1,21 +1,22 @@
-import type { LimitCause, Locale, RecipientCause, Send } from '@onecode/domain';
 import {
-  byOrdinal,
-  createBatcher,
-  oncePerClient,
-  OVERLAPPING_BATCHES_MAX,
-  type WithOrdinal,
-} from '../client/batcher.js';
-import type { Database } from '../client/database.js';
-import { bytesText } from '../client/sql.js';
-import { createAccountQueues } from './accountQueues.js';
-import { Prisma } from '../generated/prisma/client.js';
+  decideCreations,
+  type CreatedDecision,
+  type CreationDecision,
+  type Locale,
+  type Send,
+} from '@onecode/domain';
+import pLimit from 'p-limit';
+import { createBatcher, oncePerClient, OVERLAPPING_BATCHES_MAX, wasRolledBack } from '../client/batcher.js';
+import type { Connection, Database } from '../client/database.js';
+import { readSqlState } from '../client/errors.js';
+import { readCreations } from './readCreations.js';
 import { findSend } from './readSend.js';
+import { writeCreations } from './writeCreations.js';
 
 /** What a creation stores. The caller makes the id, because the code's hash and the encrypted code are bound to it. */
 export interface NewSend {
   id: string;
-  /** The key of the request. It is checked again under the account's lock. */
+  /** The key of the request, which is checked again. */
   keyId: string;
   accountId: string;
   applicationId: string;
@@ -23,8 +24,8 @@ export interface NewSend {
   idempotency: { key: Uint8Array; bodyHashes: readonly Uint8Array[] } | null;
   /** E.164, as the request gave it: what is messaged and shown. */
   recipient: string;
-  /** What limits, windows and budgets count by: see `recipientKeys`. */
-  recipientKeys: readonly string[];
+  /** By which limits and budgets count. */
+  recipientKey: string;
   country: string | null;
   /** Whether somebody earns by messages to this range. */
   isPremiumRate: boolean;
@@ -41,45 +42,32 @@ export interface NewSend {
   traceparent: string | null;
 }
 
-/** What a limit leaves after a request. */
-export interface RateWindow {
-  /** Sends in one window. */
-  quota: number;
-  left: number;
-  /** Until there is more, because the oldest send leaves the window. */
-  secondsToMore: number;
-}
-
-/** The windows of the limits that are in force. The account's and the application's last a minute, the recipient's an hour. */
-export interface RateWindows {
-  account: RateWindow;
-  application: RateWindow | null;
-  recipient: RateWindow | null;
-}
-
-/** How a creation ended. `now` is the database's clock; `windows` are there where the limits were looked at. */
+/** How a creation ended. `now` is the database's clock. */
 export type Creation =
-  | { outcome: 'created'; send: Send; now: Date; windows: RateWindows }
+  | { outcome: 'created'; send: Send; now: Date; windows: CreatedDecision['windows'] }
   | { outcome: 'existing'; send: Send; now: Date }
-  | { outcome: 'reused' }
-  /** The key was revoked, or its account suspended, since the request was judged. */
-  | { outcome: 'key_refused'; cause: 'revoked' | 'suspended' }
-  | { outcome: 'recipient_refused'; cause: RecipientCause }
-  | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindows }
-  | { outcome: 'insufficient_credits'; windows: RateWindows };
+  | Exclude<CreationDecision, { outcome: 'created' | 'existing' | 'twin' }>;
 
-/** Creations in one batch: their accounts are locked while it lasts. */
+/** Another transaction held the account's lock for longer than a request waits. Nothing was written. */
+export class AccountBusy extends Error {
+  constructor() {
+    super('the account is locked by another transaction');
+  }
+}
+
+/** Creations in one batch. Their accounts are locked while it is written. */
 const CREATIONS_MAX = 50;
-/** How long a batch waits for an account's lock before another account's has its turn. */
-const LOCK_WAIT_MS = 500;
+/** Lost races of an account after which its row is locked before it is read. */
+const LOST_RACES_MAX = 3;
+const LOCK_WAIT_MS = 3_000;
+/** Accounts whose locks are waited for at a time, each on a connection. */
+const LOCK_WAITS_MAX = 4;
 
 /**
- * Creates a send in one round trip and one transaction: idempotency look-up, country, limits, unit, row and ledger entry (the SQL
- * function `create_sends`). A refusal writes nothing and binds no key. Creations that arrive while others are under way share the next
- * transaction: a commit costs the same for one as for many.
- *
- * A transaction takes the accounts that nobody else has locked. Creations of the others go on in their accounts' queues, so that
- * nobody waits for another account's lock.
+ * Creates a send: reads what the creation depends on, asks the pure rule `decideCreations`, and writes the row with its unit and counters if
+ * the account has not changed in between. Otherwise it reads and decides again. Requests that arrive together share both round trips. Those
+ * of an account that is under way in this process wait for its next batch, so only other processes can change an account in between. After a
+ * few lost races the account's row is locked first.
  *
  * @throws AccountBusy when the account stays locked for some seconds
  */
@@ -87,120 +75,129 @@ export function createSend(database: Database, send: NewSend): Promise<Creation>
   return creatorOf(database)(send);
 }
 
+interface Pending {
+  send: NewSend;
+  resolve: (creation: Creation | Promise<Creation>) => void;
+  reject: (error: unknown) => void;
+}
+
+/** The requests of an account: those of the batch that is under way, and those after it. */
+interface AccountQueue {
+  underWay: Pending[];
+  waiting: Pending[];
+  batchSizeMax: number;
+}
+
 const creatorOf = oncePerClient((database: Database) => {
-  const create = createBatcher((sends: NewSend[]) => createSends(database, sends, null), {
-    batchSizeMax: CREATIONS_MAX,
-    concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
-  });
-  const queues = createAccountQueues(
-    (sends: readonly NewSend[]) => createSends(database, sends, LOCK_WAIT_MS),
-    { batchSizeMax: CREATIONS_MAX },
+  const queues = new Map<string, AccountQueue>();
+  const limitLocks = pLimit(LOCK_WAITS_MAX);
+  const create = createBatcher(
+    async (batch: AccountQueue[]) => {
+      for (const queue of batch) takeBatch(queue, Math.ceil(CREATIONS_MAX / batch.length));
+      const ends = await createSends(database, batch.flatMap(sendsOf));
+      return batch.map((queue) => ends.splice(0, queue.underWay.length));
+    },
+    { batchSizeMax: CREATIONS_MAX, concurrentBatchesMax: OVERLAPPING_BATCHES_MAX },
   );
-  return async (send: NewSend): Promise<Creation> => {
-    const creation = queues.isOpen(send.accountId) ? 'busy' : await create(send);
-    return creation === 'busy' ? queues.run(send.accountId, send) : creation;
-  };
-});
-
-interface CreationRow extends Pick<Send, 'mode' | 'locale' | 'chargedFrom' | 'expiresAt'> {
-  awaitingSender: boolean;
-  outcome: string;
-  cause: string | null;
-  retryAfterSeconds: number | null;
-  existingId: string | null;
-  now: Date;
-  account: WindowRow;
-  application: WindowRow;
-  recipient: WindowRow;
-}
-
-/** All null where there is no such limit. */
-type WindowRow = [quota: number | null, left: number, secondsToMore: number];
-
-/** Columns of a `rate_window` that `create_sends` answers. */
-const window = (of: string): Prisma.Sql => {
-  const column = `(c.${of}_window)`;
-  return Prisma.raw(`array[
-    ${column}.quota, greatest(${column}.remaining, 0), ceil(extract(epoch from ${column}.more_at - c.now))::integer
-  ] as ${of}`);
-};
-
-/**
- * @param waitMs how long to wait for the lock of an account, which is the same for all sends then; null waits for no lock
- * @returns `busy` for those whose account somebody else has locked
- */
-async function createSends(
-  database: Database,
-  sends: readonly NewSend[],
-  waitMs: number | null,
-): Promise<(Creation | 'busy')[]> {
-  const rows = await database.sql.query<WithOrdinal<CreationRow>[]>`
-    select c.ordinal, c.outcome, c.cause, c.retry_after_seconds as "retryAfterSeconds", c.existing_id as "existingId", c.now,
-      (c.created).mode, (c.created).locale, (c.created).charged_from as "chargedFrom", (c.created).expires_at as "expiresAt",
-      (c.created).awaiting_sender as "awaitingSender", ${window('account')}, ${window('application')}, ${window('recipient')}
-    from create_sends(
-      array(select r from json_populate_recordset(null::new_send, ${JSON.stringify(sends.map(recordOf))}::json) r), ${waitMs}::integer
-    ) c`;
-  return Promise.all(
-    byOrdinal(sends, rows).map(async (row, index) =>
-      row === undefined ? 'busy' : creationOf(database, sends[index] as NewSend, row),
-    ),
-  );
-}
-
-const textOf = (bytes: Uint8Array | null | undefined): string | null => (bytes ? bytesText(bytes) : null);
-
-const recordOf = (send: NewSend, index: number): Record<string, unknown> => ({
-  ordinal: index + 1,
-  id: send.id,
-  key_id: send.keyId,
-  account_id: send.accountId,
-  application_id: send.applicationId,
-  idempotency_key: textOf(send.idempotency?.key),
-  body_hashes: send.idempotency?.bodyHashes.map(bytesText),
-  recipient: send.recipient,
-  recipient_keys: send.recipientKeys,
-  country: send.country,
-  is_premium_rate: send.isPremiumRate,
-  locale: send.locale,
-  code_hash: textOf(send.codeHash),
-  encrypted_code: textOf(send.encryptedCode),
-  guess_cost: send.guessCost,
-  request_id: send.requestId,
-  traceparent: send.traceparent,
-});
-
-async function creationOf(database: Database, send: NewSend, row: CreationRow): Promise<Creation> {
-  switch (row.outcome) {
-    case 'created':
-      return { outcome: 'created', send: createdSend(send, row), now: row.now, windows: windowsOf(row) };
-    case 'existing': {
-      const existing = await findSend(database, send.accountId, row.existingId as string);
-      if (existing === null) throw new Error('create_sends answered a send that is not there');
-      return { outcome: 'existing', ...existing };
+  const runQueue = async (accountId: string, queue: AccountQueue): Promise<void> => {
+    for (let lostRaces = 0; queue.underWay.length + queue.waiting.length > 0; lostRaces += 1) {
+      try {
+        const ends =
+          lostRaces < LOST_RACES_MAX
+            ? await create(queue)
+            : await limitLocks(() => createLocked(database, accountId, sendsOf(queue)));
+        if (ends[0] === 'lost') continue;
+        for (const [index, { resolve }] of queue.underWay.entries())
+          resolve(finish(database, accountId, ends[index] as End));
+      } catch (error) {
+        if (queue.underWay.length > 1 && wasRolledBack(error)) {
+          // One by one, so that only the faulty one fails.
+          queue.waiting.unshift(...queue.underWay);
+          queue.batchSizeMax = 1;
+        } else for (const { reject } of queue.underWay) reject(error);
+        if (error instanceof AccountBusy) for (const { reject } of queue.waiting.splice(0)) reject(error);
+      }
+      queue.underWay = [];
+      lostRaces = -1;
     }
-    case 'rate_limited':
-      return {
-        outcome: 'rate_limited',
-        cause: row.cause as LimitCause,
-        retryAfterSeconds: row.retryAfterSeconds ?? 1,
-        windows: windowsOf(row),
-      };
-    case 'recipient_refused':
-      return { outcome: 'recipient_refused', cause: row.cause as RecipientCause };
-    case 'key_refused':
-      return { outcome: 'key_refused', cause: row.cause as 'revoked' | 'suspended' };
-    case 'insufficient_credits':
-      return { outcome: 'insufficient_credits', windows: windowsOf(row) };
-    case 'reused':
-      return { outcome: 'reused' };
-    default:
-      throw new Error(`create_sends answered an unknown outcome: ${row.outcome}`);
-  }
+    queues.delete(accountId);
+  };
+  return (send: NewSend): Promise<Creation> =>
+    new Promise((resolve, reject) => {
+      const pending = { send, resolve, reject };
+      const known = queues.get(send.accountId);
+      if (known !== undefined) return void known.waiting.push(pending);
+      const queue = { underWay: [], waiting: [pending], batchSizeMax: CREATIONS_MAX };
+      queues.set(send.accountId, queue);
+      void runQueue(send.accountId, queue);
+    });
+});
+
+const sendsOf = ({ underWay }: AccountQueue): NewSend[] => underWay.map(({ send }) => send);
+
+/** Requests that lost a race stay under way. */
+function takeBatch(queue: AccountQueue, sizeMax: number): void {
+  if (queue.underWay.length === 0)
+    queue.underWay = queue.waiting.splice(0, Math.min(sizeMax, queue.batchSizeMax));
 }
 
-/** A send as `create_sends` has inserted it. */
-const createdSend = (
+/** A creation as it is decided and written. */
+type End =
+  Extract<Creation, { outcome: 'created' }> | Exclude<CreationDecision, { outcome: 'created' | 'twin' }>;
+
+/** @returns `lost` for all requests of an account that was changed between read and write: nothing was written for it */
+async function createSends(connection: Connection, sends: readonly NewSend[]): Promise<(End | 'lost')[]> {
+  const { now, requests, states } = await readCreations(connection, sends);
+  const { decisions, accounts } = decideCreations(requests, states, now);
+  const written = await writeCreations(connection, { sends, states, decisions, accounts, now });
+  return decisions.map((decision, place) => {
+    const send = sends[place] as NewSend;
+    if ((accounts.get(send.accountId)?.sends ?? 0) > 0 && !written.has(send.accountId)) return 'lost';
+    switch (decision.outcome) {
+      case 'created':
+        return {
+          outcome: 'created',
+          send: createdSend(send, decision, now),
+          now: new Date(now),
+          windows: decision.windows,
+        };
+      case 'twin':
+        return { outcome: 'existing', id: (sends[decision.place] as NewSend).id };
+      default:
+        return decision;
+    }
+  });
+}
+
+/** Creates sends of one account under the lock of its row. @throws AccountBusy */
+function createLocked(
+  database: Database,
+  accountId: string,
+  sends: readonly NewSend[],
+): Promise<(End | 'lost')[]> {
+  const applicationIds = sends.map((send) => send.applicationId);
+  return database.transaction(async (connection) => {
+    await connection.sql.execute`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
+    await connection.sql.execute`
+      select from accounts a join applications p on p.account_id = a.id
+      where a.id = ${accountId}::uuid and p.id = any(${applicationIds}::uuid[]) order by p.id for no key update of a, p`.catch(
+      (error: unknown) => {
+        throw readSqlState(error) === '55P03' ? new AccountBusy() : error;
+      },
+    );
+    return createSends(connection, sends);
+  });
+}
+
+async function finish(database: Database, accountId: string, end: End): Promise<Creation> {
+  if (end.outcome !== 'existing') return end;
+  const existing = await findSend(database, accountId, end.id);
+  if (existing === null) throw new Error('the send of an idempotency key was deleted');
+  return { outcome: 'existing', ...existing };
+}
+
+/** The send as `writeCreations` inserts it. */
+function createdSend(
   {
     id,
     accountId,
@@ -212,50 +209,46 @@ const createdSend = (
     requestId,
     traceparent,
   }: NewSend,
-  { mode, locale, chargedFrom, now, expiresAt, awaitingSender }: CreationRow,
-): Send => ({
-  id,
-  accountId,
-  applicationId,
-  mode,
-  recipient,
-  country,
-  locale,
-  chargedFrom,
-  codeHash,
-  encryptedCode,
-  createdAt: now,
-  expiresAt,
-  requestId,
-  traceparent,
-  // Each by its name: an object that begins with a spread of so many is slow to make and to read.
-  status: 'queued',
-  verification: 'pending',
-  wrongGuesses: 0,
-  channel: null,
-  from: null,
-  senderId: null,
-  attempts: 0,
-  attemptNumber: 0,
-  claimedAt: null,
-  claimedUntil: null,
-  receiptUntil: null,
-  phase: awaitingSender ? 'waiting' : 'ready',
-  dueAt: awaitingSender ? expiresAt : now,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  verifiedAt: null,
-  lockedAt: null,
-  failedAt: null,
-  failureReason: null,
-});
-
-function windowsOf(row: CreationRow): RateWindows {
-  const account = windowOf(row.account);
-  if (account === null) throw new Error('create_sends answered no window of the account');
-  return { account, application: windowOf(row.application), recipient: windowOf(row.recipient) };
+  { mode, locale, chargedFrom, expiresAt, isWaiting }: CreatedDecision,
+  now: number,
+): Send {
+  const end = new Date(expiresAt);
+  const createdAt = new Date(now);
+  return {
+    id,
+    accountId,
+    applicationId,
+    mode,
+    recipient,
+    country,
+    locale,
+    chargedFrom,
+    codeHash,
+    encryptedCode,
+    createdAt,
+    expiresAt: end,
+    requestId,
+    traceparent,
+    // Each by its name: an object that begins with a spread of so many is slow to make and to read.
+    status: 'queued',
+    verification: 'pending',
+    wrongGuesses: 0,
+    channel: null,
+    from: null,
+    senderId: null,
+    attempts: 0,
+    attemptNumber: 0,
+    claimedAt: null,
+    claimedUntil: null,
+    receiptUntil: null,
+    phase: isWaiting ? 'waiting' : 'ready',
+    dueAt: isWaiting ? end : createdAt,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    verifiedAt: null,
+    lockedAt: null,
+    failedAt: null,
+    failureReason: null,
+  };
 }
-
-const windowOf = ([quota, left, secondsToMore]: WindowRow): RateWindow | null =>
-  quota === null ? null : { quota, left, secondsToMore };

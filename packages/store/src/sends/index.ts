@@ -1,5 +1,5 @@
 export { changeSend, changeSendSnapshot } from './changeSend.js';
-export { createSend, type Creation, type NewSend, type RateWindow, type RateWindows } from './createSend.js';
+export { AccountBusy, createSend, type Creation, type NewSend } from './createSend.js';
 export { applyDenial } from './denials.js';
 export { eraseExpiredCodes } from './eraseCodes.js';
 export {
@@ -28,7 +28,6 @@ export {
 export { findReportedSends, type ReportedSend, writeReceipts } from './receipts.js';
 export { type ClaimedSend, type Deliveries, openDeliveries, type TakenSend } from './takeDeliveries.js';
 export { type Guess, type GuessOutcome, verifySend } from './verifySend.js';
-export { AccountBusy } from './accountQueues.js';
 export { countAttemptsWith, findSend, type WhichReport, type WhichSend } from './readSend.js';
 export { eraseRecipient, exportRecipient, type Erased, type KeptOfRecipient } from './recipients.js';
 export { readRetention, retainAll, retainOnwards, type Retained } from './retention.js';

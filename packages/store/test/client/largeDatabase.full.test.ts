@@ -131,8 +131,8 @@ describe('a database with much in it', () => {
       `insert into guess_budgets (account_id, mode, recipient_key, points, last_wrong_at)
          select accounts.id, 'live', '1:' || lpad('55119' || lpad(n::text, 8, '0'), 22, '0'), 1, now()
          from generate_series(0, 2999) n, accounts`,
-      `update accounts set sends_created = ${BUSY_SENDS}, minute_totals = '{${BUSY_SENDS}}', breaker_unverified_percent = 90, breaker_min_sends = 50`,
-      `update applications set sends_created = ${BUSY_SENDS}, minute_totals = '{${BUSY_SENDS}}'`,
+      `update accounts set sends_created = ${BUSY_SENDS}, breaker_unverified_percent = 90, breaker_min_sends = 50`,
+      `update applications set sends_created = ${BUSY_SENDS}`,
     ])
       await store.sql(statement);
   }
@@ -160,8 +160,8 @@ describe('a database with much in it', () => {
       `insert into attempts (send_id, number, sender_id, outcome, message_id, started_at, finished_at)
          select id, 1, sender_id, 'accepted', 'wamid.large.' || id, created_at, created_at
          from sends where account_id = '${accountId}'`,
-      `update accounts set sends_created = ${SENDS}, minute_totals = '{${SENDS}}', credits = 1000000 - ${SENDS} where id = '${accountId}'`,
-      `update applications set sends_created = ${SENDS} / 2, minute_totals = '{${SENDS / 2}}' where account_id = '${accountId}'`,
+      `update accounts set sends_created = ${SENDS}, credits = 1000000 - ${SENDS} where id = '${accountId}'`,
+      `update applications set sends_created = ${SENDS} / 2 where account_id = '${accountId}'`,
     ])
       await store.sql(statement);
   }

@@ -62,10 +62,10 @@ export async function insertSends(
        from given g, (select id, number from senders limit 1) s
        returning account_id, application_id
      ), counted as (
-       update accounts set sends_created = sends_created + n, minute_times = '{epoch}', minute_totals = array[sends_created + n]
+       update accounts set sends_created = sends_created + n
        from (select account_id, count(*) as n from written group by 1) w where accounts.id = w.account_id
      )
-     update applications set sends_created = sends_created + n, minute_times = '{epoch}', minute_totals = array[sends_created + n]
+     update applications set sends_created = sends_created + n
      from (select application_id, count(*) as n from written group by 1) w where applications.id = w.application_id`,
     [JSON.stringify(rows)],
   );

@@ -1,7 +1,7 @@
 import { failure, settle, type FailureReason, type RetryPolicy } from '@onecode/domain';
 import { claim } from '@onecode/testing/claim-model';
 import { grantCredits } from '@onecode/store/accounts';
-import { closeDatabase, newId, openDatabase, type Connection, type Database } from '@onecode/store/client';
+import { closeDatabase, openDatabase, type Connection, type Database } from '@onecode/store/client';
 import type { Sender } from '@onecode/store/senders';
 import { changeSend, createSend, findSend, verifySend } from '@onecode/store/sends';
 import {
@@ -177,10 +177,9 @@ describe('a batch', () => {
   });
 
   it('fails a faulty creation alone: the others are created', async () => {
-    const stranger = { ...callerOf(0), accountId: newId() };
     const ends = await Promise.allSettled(
       Array.from({ length: TOGETHER }, (_, index) =>
-        createSend(store.database, newSend(index === 30 ? stranger : callerOf(index))),
+        createSend(store.database, newSend(callerOf(index), index === 30 ? { requestId: 'no UUID' } : {})),
       ),
     );
     expect(ends.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([30]);

@@ -1,0 +1,405 @@
+import type { LimitCause, RecipientCause } from './refusals.js';
+import type { Locale, Mode, UnitBucket } from './send.js';
+import {
+  addToSecond,
+  HOUR_MS,
+  MINUTE_MS,
+  roundWindow,
+  timesWithin,
+  windowOf,
+  type OpenWindow,
+  type RateWindows,
+  type SendTimes,
+} from './sendWindows.js';
+import { GUESSES_MAX } from './verification.js';
+
+/** Seconds for which a code counts as active after its end: guesses that were judged before it may still be on their way to the database. */
+export const ENDED_CODE_SECONDS = 15;
+/** Guess points that a recipient gets back in a day. */
+const POINTS_PER_DAY = 5;
+/** Rejected sends among a trial account's latest ten from which it has to wait. They are also more than half. */
+const TRIAL_REJECTIONS_MAX = 4;
+const DAY_MS = 86_400_000;
+
+/** A request to create a send. */
+export interface CreationRequest {
+  accountId: string;
+  applicationId: string;
+  /** The key's bytes and the hashes of the body, the current one first, as text; null without a key. */
+  idempotency: { key: string; bodyHashes: readonly string[] } | null;
+  recipientKey: string;
+  country: string | null;
+  isPremiumRate: boolean;
+  /** Null: the account's language. */
+  locale: Locale | null;
+  /** Points that a wrong guess at the code takes from the recipient's guess budget. */
+  guessCost: number;
+}
+
+/**
+ * What the database holds for a request. Times are milliseconds since 1970. Values that are expensive to read and equal for all requests of
+ * an account or application are there with the first request of a batch only.
+ */
+export interface CreationState {
+  /** Null when the key was deleted. */
+  keyState: 'valid' | 'revoked' | 'suspended' | null;
+  /** The send that has the idempotency key, and whether its body is the request's. */
+  existingId: string | null;
+  isRepeat: boolean | null;
+  mode: Mode;
+  language: Locale;
+  codeValiditySeconds: number;
+  /** Null for all countries. */
+  allowedCountries: readonly string[] | null;
+  allowsPremiumRate: boolean;
+  /** Of a live send of a trial account, null for all others. */
+  trialCountries: readonly string[] | null;
+  accountRate: number;
+  accountSends: number;
+  accountTimes: SendTimes | null;
+  applicationRate: number | null;
+  applicationSends: number;
+  applicationTimes: SendTimes | null;
+  recipientRate: number | null;
+  /** The latest sends within an hour, as many as `recipientRate`. */
+  recipientTimes: readonly number[] | null;
+  /** How many points wrong guesses and active codes may have together; null without a guess budget. */
+  guessPointsMax: number | null;
+  wrongPoints: number | null;
+  /** Live codes to the recipient: when each ends, the points of a guess, and its wrong guesses. */
+  activeCodes: readonly (readonly [endsAt: number, guessCost: number, wrongGuesses: number])[] | null;
+  /** Until when the breaker stops sends to the country; null when it does not. */
+  breakerUntil: number | null;
+  unitsPerDay: number | null;
+  unitsPerMonth: number | null;
+  unitsOfDay: number;
+  unitsOfMonth: number;
+  /** Of all trial accounts together. */
+  trialSendsPerDay: number;
+  trialSendsOfDay: number;
+  trialAccountSendsPerDay: number;
+  /** A trial account's latest live sends of a day, ten at most. */
+  trialSends: { count: number; rejected: number; lastAt: number } | null;
+  freeQuota: number;
+  credits: number;
+  /** Whether no sender of the application has a permit soon. */
+  sendersAreTaken: boolean | null;
+}
+
+/** How a creation ends, before it is written. */
+export type CreationDecision =
+  | CreatedDecision
+  | { outcome: 'existing'; id: string }
+  /** The request at this place of the batch has the same key and body, and is created. */
+  | { outcome: 'twin'; place: number }
+  | { outcome: 'reused' }
+  /** The key was revoked, or its account suspended, since the request was authenticated. */
+  | { outcome: 'key_refused'; cause: 'revoked' | 'suspended' }
+  | { outcome: 'recipient_refused'; cause: RecipientCause }
+  | { outcome: 'rate_limited'; cause: LimitCause; retryAfterSeconds: number; windows: RateWindows }
+  | { outcome: 'insufficient_credits'; windows: RateWindows };
+
+export interface CreatedDecision {
+  outcome: 'created';
+  mode: Mode;
+  locale: Locale;
+  chargedFrom: UnitBucket | null;
+  expiresAt: number;
+  /** Whether its account's turn decides when it is sent. */
+  isWaiting: boolean;
+  /** Of its application, from 1. */
+  number: number;
+  windows: RateWindows;
+}
+
+/** What a batch creates in an account. */
+export interface AccountCreations {
+  sends: number;
+  freeUnits: number;
+  credits: number;
+  /** Live sends of a trial account. */
+  trialSends: number;
+  /** Of the last minute, with those created. */
+  times: SendTimes;
+  applications: Map<string, ApplicationCreations>;
+  /** Points of the created codes by recipient. */
+  points: Map<string, number>;
+}
+
+export interface ApplicationCreations {
+  /** Places of the created requests in the batch. */
+  places: number[];
+  times: SendTimes;
+  sendersAreTaken: boolean;
+  /** Places of the created requests by idempotency key. */
+  keys: Map<string, number>;
+  /** Of the last hour, by recipient, where there is such a limit. */
+  recipients: Map<string, SendTimes>;
+}
+
+/** A request while its limits are decided. */
+interface Creating {
+  request: CreationRequest;
+  state: CreationState;
+  account: AccountCreations;
+  application: ApplicationCreations;
+  /** Live sends of trial accounts that the batch has created. */
+  trialSends: number;
+  windows: Record<keyof RateWindows, OpenWindow | null>;
+  isLive: boolean;
+  /** Guess points that remain without active codes; below zero if there are too few. Infinite without a guess budget. */
+  pointsLeft: number;
+  now: number;
+}
+
+/**
+ * When each limit lets the request through: in the past, or null, if it does now. The limit that reopens last is reported, and the first in
+ * this list of several that reopen at the same time.
+ */
+const LIMITS: Readonly<Record<LimitCause, (one: Creating) => number | null>> = {
+  account_rate: ({ windows }) => fullUntil(windows.account),
+  application_rate: ({ windows }) => fullUntil(windows.application),
+  recipient_rate: ({ windows }) => fullUntil(windows.recipient),
+  wrong_guesses: ({ pointsLeft, now }) =>
+    pointsLeft < 0 ? now + (-pointsLeft / POINTS_PER_DAY) * DAY_MS : null,
+  active_codes: activeCodesEndAt,
+  breaker: ({ state }) => state.breakerUntil,
+  month_ceiling: (one) =>
+    usedUntil(one, one.state.unitsPerMonth, one.state.unitsOfMonth + units(one), 'month'),
+  day_ceiling: (one) => usedUntil(one, one.state.unitsPerDay, one.state.unitsOfDay + units(one), 'day'),
+  trial_share: (one) =>
+    isTrial(one)
+      ? usedUntil(one, one.state.trialAccountSendsPerDay, one.state.unitsOfDay + units(one), 'day')
+      : null,
+  trial_ceiling: (one) =>
+    isTrial(one)
+      ? usedUntil(one, one.state.trialSendsPerDay, one.state.trialSendsOfDay + one.trialSends, 'day')
+      : null,
+  trial_failures: trialFailuresUntil,
+};
+const LIMIT_ENTRIES = Object.entries(LIMITS) as [LimitCause, (one: Creating) => number | null][];
+
+/**
+ * Decides the creations of a batch in their order, each by key, idempotency key, country, limits and unit. What is created counts for the
+ * requests after it. A refusal takes no unit and binds no key.
+ *
+ * @param states what was read at `now` for each request; undefined when its application was deleted
+ */
+export function decideCreations(
+  requests: readonly CreationRequest[],
+  states: readonly (CreationState | undefined)[],
+  now: number,
+): { decisions: CreationDecision[]; accounts: Map<string, AccountCreations> } {
+  const accounts = new Map<string, AccountCreations>();
+  let trialSends = 0;
+  const decisions = requests.map((request, place): CreationDecision => {
+    const state = states[place];
+    if (state?.keyState !== 'valid') return { outcome: 'key_refused', cause: state?.keyState ?? 'revoked' };
+    const account = found(accounts, request.accountId, () => noCreations(state, now));
+    const application = found(account.applications, request.applicationId, () => ({
+      places: [],
+      times: timesWithin(state.applicationTimes ?? [], MINUTE_MS, now),
+      sendersAreTaken: state.sendersAreTaken === true,
+      keys: new Map(),
+      recipients: new Map(),
+    }));
+    const early = decideBeforeLimits(request, state, application, requests);
+    if (early !== null) return early;
+    const one = creating({ request, state, account, application, trialSends, now });
+    const decision = decideByLimits(one);
+    if (decision.outcome === 'created') {
+      count(one, decision, place);
+      if (isTrial(one)) trialSends += 1;
+    }
+    return decision;
+  });
+  return { decisions, accounts };
+}
+
+function noCreations(state: CreationState, now: number): AccountCreations {
+  const times = timesWithin(state.accountTimes ?? [], MINUTE_MS, now);
+  return {
+    sends: 0,
+    freeUnits: 0,
+    credits: 0,
+    trialSends: 0,
+    times,
+    applications: new Map(),
+    points: new Map(),
+  };
+}
+
+function decideBeforeLimits(
+  { idempotency, country, isPremiumRate }: CreationRequest,
+  state: CreationState,
+  { keys }: ApplicationCreations,
+  requests: readonly CreationRequest[],
+): CreationDecision | null {
+  if (state.existingId !== null)
+    return state.isRepeat === true ? { outcome: 'existing', id: state.existingId } : { outcome: 'reused' };
+  const place = idempotency === null ? undefined : keys.get(idempotency.key);
+  if (idempotency !== null && place !== undefined) {
+    const [bodyHash] = requests[place]?.idempotency?.bodyHashes ?? [];
+    return bodyHash !== undefined && idempotency.bodyHashes.includes(bodyHash)
+      ? { outcome: 'twin', place }
+      : { outcome: 'reused' };
+  }
+  const cause = recipientRefusal(country, isPremiumRate, state);
+  return cause === null ? null : { outcome: 'recipient_refused', cause };
+}
+
+/** Returns why the account may not send to the number. A number of no country is on no list. */
+function recipientRefusal(
+  country: string | null,
+  isPremiumRate: boolean,
+  { allowedCountries, allowsPremiumRate, trialCountries }: CreationState,
+): RecipientCause | null {
+  const isListed = (list: readonly string[] | null): boolean =>
+    list === null || (country !== null && list.includes(country));
+  if (trialCountries !== null && isPremiumRate) return 'trial_range';
+  if (!isListed(trialCountries)) return 'trial_country';
+  if (isPremiumRate && !allowsPremiumRate) return 'range';
+  return isListed(allowedCountries) ? null : 'country';
+}
+
+function creating(one: Omit<Creating, 'windows' | 'isLive' | 'pointsLeft'>): Creating {
+  const { request, state, account, application, now } = one;
+  const { accountRate, applicationRate, recipientRate, guessPointsMax } = state;
+  const toRecipient = (): SendTimes =>
+    found(application.recipients, request.recipientKey, () =>
+      (state.recipientTimes ?? []).flatMap((time) => [time, 1]),
+    );
+  const isLive = state.mode === 'live';
+  // A live code must have room for all its guesses. In test mode only guesses that were made count.
+  const needed = request.guessCost * (isLive ? GUESSES_MAX : 1);
+  return {
+    ...one,
+    windows: {
+      account: windowOf(accountRate, account.times, MINUTE_MS, now),
+      application:
+        applicationRate === null ? null : windowOf(applicationRate, application.times, MINUTE_MS, now),
+      recipient: recipientRate === null ? null : windowOf(recipientRate, toRecipient(), HOUR_MS, now),
+    },
+    isLive,
+    pointsLeft: guessPointsMax === null ? Infinity : guessPointsMax - (state.wrongPoints ?? 0) - needed,
+  };
+}
+
+function decideByLimits(one: Creating): CreationDecision {
+  const { request, state, account, application, windows, isLive, now } = one;
+  let opensAt = now;
+  let cause: LimitCause | null = null;
+  for (const [name, opens] of LIMIT_ENTRIES) {
+    const at = opens(one);
+    if (at !== null && at > opensAt) {
+      opensAt = at;
+      cause = name;
+    }
+  }
+  const after = (sends: number): RateWindows => ({
+    account: roundWindow(windows.account as OpenWindow, sends, now),
+    application: windows.application === null ? null : roundWindow(windows.application, sends, now),
+    recipient: windows.recipient === null ? null : roundWindow(windows.recipient, sends, now),
+  });
+  if (cause !== null) {
+    const retryAfterSeconds = Math.ceil((opensAt - now) / 1000);
+    return { outcome: 'rate_limited', cause, retryAfterSeconds, windows: after(0) };
+  }
+  const chargedFrom = isLive ? bucketOf(state, account) : null;
+  if (isLive && chargedFrom === null) return { outcome: 'insufficient_credits', windows: after(0) };
+  return {
+    outcome: 'created',
+    mode: state.mode,
+    locale: request.locale ?? state.language,
+    chargedFrom,
+    expiresAt: now + state.codeValiditySeconds * 1000,
+    isWaiting: isLive && application.sendersAreTaken,
+    number: state.applicationSends + application.places.length + 1,
+    windows: after(1),
+  };
+}
+
+/** A free quota below zero is owed for codes that arrived after their refund: credits pay it first. */
+function bucketOf({ freeQuota, credits }: CreationState, account: AccountCreations): UnitBucket | null {
+  if (freeQuota > account.freeUnits) return 'free_quota';
+  return credits + Math.min(freeQuota, 0) > account.credits ? 'credit' : null;
+}
+
+/** Lets a created send count for the requests after it. */
+function count(
+  { request, account, application, isLive, state, now }: Creating,
+  created: CreatedDecision,
+  place: number,
+): void {
+  const { recipientKey, idempotency, guessCost } = request;
+  account.sends += 1;
+  addToSecond(account.times, now);
+  addToSecond(application.times, now);
+  application.recipients.get(recipientKey)?.push(now, 1);
+  application.places.push(place);
+  if (idempotency !== null) application.keys.set(idempotency.key, place);
+  if (!isLive) return;
+  account[created.chargedFrom === 'credit' ? 'credits' : 'freeUnits'] += 1;
+  account.points.set(recipientKey, (account.points.get(recipientKey) ?? 0) + GUESSES_MAX * guessCost);
+  if (state.trialCountries !== null) account.trialSends += 1;
+}
+
+const fullUntil = (window: OpenWindow | null): number | null =>
+  window !== null && window.left <= 0 ? window.opensAt : null;
+
+const isTrial = ({ state }: Creating): boolean => state.trialCountries !== null;
+
+const units = ({ account }: Creating): number => account.freeUnits + account.credits;
+
+/** Returns when so many codes have ended that the points of the others are few enough. Verified codes are active no more. */
+function activeCodesEndAt({ request, state, account, isLive, pointsLeft, now }: Creating): number | null {
+  if (!isLive || pointsLeft < 0) return null;
+  const room = pointsLeft - (account.points.get(request.recipientKey) ?? 0);
+  const graceMs = ENDED_CODE_SECONDS * 1000;
+  if (room < 0) return now + state.codeValiditySeconds * 1000 + graceMs;
+  let points = 0;
+  for (const [endsAt, guessCost, wrongGuesses] of (state.activeCodes ?? []).toSorted(
+    (one, other) => other[0] - one[0],
+  )) {
+    points += (GUESSES_MAX - wrongGuesses) * guessCost;
+    if (points > room) return endsAt + graceMs;
+  }
+  return null;
+}
+
+/** Returns when the next day or month of UTC begins if a live send would go beyond the ceiling. */
+function usedUntil(
+  { isLive, now }: Creating,
+  ceiling: number | null,
+  used: number,
+  period: 'day' | 'month',
+): number | null {
+  if (!isLive || ceiling === null || used < ceiling) return null;
+  const today = new Date(now);
+  return period === 'month'
+    ? Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1)
+    : Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), today.getUTCDate() + 1);
+}
+
+/**
+ * Returns a minute after the last send of a trial account whose latest sends were mostly rejected. Each rejection returns its unit, so a few
+ * free units would otherwise pay for any number of messages to invented numbers. Only the provider's rejections count: an outage is not the
+ * account's fault.
+ */
+function trialFailuresUntil(one: Creating): number | null {
+  const { trialSends } = one.state;
+  if (
+    trialSends === null ||
+    trialSends.rejected <= Math.max(TRIAL_REJECTIONS_MAX, Math.floor(trialSends.count / 2))
+  )
+    return null;
+  return (units(one) > 0 ? one.now : trialSends.lastAt) + MINUTE_MS;
+}
+
+function found<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}

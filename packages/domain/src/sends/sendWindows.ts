@@ -1,0 +1,71 @@
+/** What a limit leaves after a request. */
+export interface RateWindow {
+  /** Sends in one window. */
+  quota: number;
+  left: number;
+  /** Until there is more, because the oldest send leaves the window. */
+  secondsToMore: number;
+}
+
+/** The windows of the limits that are in force. The account's and the application's last a minute, the recipient's an hour. */
+export interface RateWindows {
+  account: RateWindow;
+  application: RateWindow | null;
+  recipient: RateWindow | null;
+}
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+
+/** Sends by time, oldest first: times in milliseconds since 1970, each followed by the number of sends that leave a window with it. */
+export type SendTimes = number[];
+
+/** A window of a limit: `left` is below zero after its quota was lowered, and `opensAt` is when it has room for one more. */
+export interface OpenWindow {
+  quota: number;
+  left: number;
+  opensAt: number;
+}
+
+/** Returns the sends that are still in the window. Times too far ahead are from before the clock stepped back. */
+export function timesWithin(times: Readonly<SendTimes>, windowMs: number, now: number): SendTimes {
+  return times.filter((_, index) => {
+    const time = times[index - (index % 2)] as number;
+    return time > now - windowMs && time <= now + windowMs;
+  });
+}
+
+/** @param times the sends in the window */
+export function windowOf(
+  quota: number,
+  times: Readonly<SendTimes>,
+  windowMs: number,
+  now: number,
+): OpenWindow {
+  let sends = 0;
+  for (let index = 1; index < times.length; index += 2) sends += times[index] as number;
+  // The window has room when the oldest sends and one more have left it.
+  let older = Math.max(0, sends - quota);
+  let index = 0;
+  while (index < times.length && older >= (times[index + 1] as number)) {
+    older -= times[index + 1] as number;
+    index += 2;
+  }
+  return { quota, left: quota - sends, opensAt: Math.min(now, times[index] ?? now) + windowMs };
+}
+
+/** Adds a send. Sends of one second share an entry with the time of the last, so a minute has 61 at most. */
+export function addToSecond(times: SendTimes, now: number): void {
+  const last = times.length - 2;
+  // The clock may have stepped back a little.
+  const at = Math.max(now, times[last] ?? now);
+  if (last >= 0 && Math.floor((times[last] as number) / 1000) === Math.floor(at / 1000)) {
+    times[last] = at;
+    (times[last + 1] as number) += 1;
+  } else times.push(at, 1);
+}
+
+/** @param sends created since the window was counted */
+export function roundWindow({ quota, left, opensAt }: OpenWindow, sends: number, now: number): RateWindow {
+  return { quota, left: Math.max(left - sends, 0), secondsToMore: Math.ceil((opensAt - now) / 1000) };
+}

@@ -1,0 +1,129 @@
+import { ENDED_CODE_SECONDS, NO_COUNTRY, type CreationRequest, type CreationState } from '@onecode/domain';
+import { byOrdinal, type WithOrdinal } from '../client/batcher.js';
+import type { Connection } from '../client/database.js';
+import { bytesText } from '../client/sql.js';
+import { KEY_STATE } from '../accounts/apiKeys.js';
+import { Prisma } from '../generated/prisma/client.js';
+import type { NewSend } from './createSend.js';
+
+/** Milliseconds since 1970. */
+const ms = (time: string): Prisma.Sql => Prisma.raw(`round(date_part('epoch', ${time}) * 1000)`);
+
+/** What a batch of creations is decided on: `states` has undefined for a request whose application was deleted. */
+export interface CreationBatch {
+  /** The database's clock. */
+  now: number;
+  requests: CreationRequest[];
+  states: (CreationState | undefined)[];
+}
+
+/**
+ * Reads what the creations of a batch depend on, all at one time. Most requests have no idempotency key, no limit per recipient, no trial and
+ * no breaker: what these need is looked up only for requests that have them.
+ */
+export async function readCreations(
+  { sql }: Pick<Connection, 'sql'>,
+  sends: readonly NewSend[],
+): Promise<CreationBatch> {
+  const requests = sends.map(requestOf);
+  const seen = new Set<string>();
+  const isFirst = (id: string): boolean => !seen.has(id) && seen.add(id).size > 0;
+  const records = requests.map((request, index) => ({
+    ordinal: index + 1,
+    key_id: sends[index]?.keyId,
+    account_id: request.accountId,
+    application_id: request.applicationId,
+    idempotency_key: request.idempotency?.key,
+    body_hashes: request.idempotency?.bodyHashes,
+    recipient_key: request.recipientKey,
+    country: request.country ?? NO_COUNTRY,
+    guess_cost: request.guessCost,
+    opens_account: isFirst(request.accountId),
+    opens_application: isFirst(request.applicationId),
+  }));
+  const rows = await sql.read<WithOrdinal<CreationState & { now: number }>[]>`
+    with clock as materialized (select date_trunc('milliseconds', clock_timestamp()) as now)
+    select r.ordinal, ${ms('t.now')} as now, (select ${KEY_STATE} from api_keys k where k.id = r.key_id limit 1) as "keyState",
+      s.id as "existingId", s.body_hash = any(r.body_hashes) as "isRepeat", p.mode, o.language,
+      c.code_validity_seconds as "codeValiditySeconds", o.allowed_countries as "allowedCountries", o.allows_premium_rate as "allowsPremiumRate",
+      case when p.mode = 'live' then o.trial_countries end as "trialCountries",
+      coalesce(o.rate_per_minute, c.account_rate_per_minute) as "accountRate", o.sends_created::float8 as "accountSends",
+      case when r.opens_account then o.minute_sends end as "accountTimes",
+      p.per_minute as "applicationRate", p.sends_created::float8 as "applicationSends",
+      case when r.opens_application then p.minute_sends end as "applicationTimes",
+      p.per_recipient_hour as "recipientRate", case when p.per_recipient_hour is not null then (
+        select json_agg(${ms('l.created_at')} order by l.created_at) from (
+          -- "is true" keeps the index by application away.
+          select created_at from sends where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key
+            and (application_id = r.application_id) is true
+            -- Those from further ahead are from before the clock stepped back.
+            and created_at > t.now - interval '1 hour' and created_at < t.now + interval '1 hour'
+          order by created_at desc limit p.per_recipient_hour
+        ) l
+      ) end as "recipientTimes",
+      guess_points_max(c.guess_budget, greatest(r.guess_cost, b.guess_cost, g.guess_cost)) as "guessPointsMax", b.points as "wrongPoints",
+      g.codes as "activeCodes", case when p.mode = 'live' and o.breaker_unverified_percent is not null then (
+        select ${ms('open_until')} from breaker_trips
+        where account_id = r.account_id and country = r.country and open_until > t.now and not exists (
+          -- A number that verified before is not pumped.
+          select from sends where account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
+            and verification = 'verified' order by created_at desc limit 1
+        ) limit 1
+      ) end as "breakerUntil",
+      o.units_per_day as "unitsPerDay", o.units_per_month as "unitsPerMonth",
+      case when o.units_on = d.today then o.units_of_day else 0 end as "unitsOfDay",
+      case when date_trunc('month', o.units_on::timestamp) = date_trunc('month', d.today::timestamp) then o.units_of_month else 0 end as "unitsOfMonth",
+      c.trial_sends_per_day as "trialSendsPerDay", case when c.trial_sends_on = d.today then c.trial_sends_of_day else 0 end as "trialSendsOfDay",
+      c.trial_account_sends_per_day as "trialAccountSendsPerDay", case when p.mode = 'live' and o.trial_countries is not null then (
+        select json_build_object('count', count(*), 'rejected', count(*) filter (where l.failure_reason = 'rejected_by_provider'),
+          'lastAt', ${ms('max(l.created_at)')})
+        from (
+          select s.created_at, s.failure_reason from applications q cross join lateral (
+            select created_at, failure_reason from sends where application_id = q.id and id >= first_id_at(t.now - interval '1 day')
+            order by id desc limit 10
+          ) s where q.account_id = r.account_id and q.mode = 'live' order by s.created_at desc limit 10
+        ) l having count(*) > 0
+      ) end as "trialSends",
+      o.free_quota as "freeQuota", o.credits, case when p.mode = 'live' and r.opens_application then
+        case o.senders when 'shared' then (select permits_are_taken('shared', null, null)) else permits_are_taken(o.senders, r.account_id, r.application_id) end
+      end as "sendersAreTaken"
+    from clock t cross join settings c cross join lateral (select (t.now at time zone 'UTC')::date as today) d
+    cross join json_to_recordset(${JSON.stringify(records)}::json) as r (
+      ordinal bigint, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient_key text,
+      country text, guess_cost integer, opens_account boolean, opens_application boolean
+    )
+    cross join lateral (select * from accounts where id = r.account_id limit 1) o
+    cross join lateral (select * from applications where id = r.application_id and (account_id = r.account_id) is true limit 1) p
+    left join lateral (
+      select id, body_hash from sends where application_id = r.application_id and idempotency_key = r.idempotency_key limit 1
+    ) s on true
+    left join lateral (
+      select guess_cost, points_left_at(points, last_wrong_at, t.now) as points from guess_budgets
+      where account_id = r.account_id and mode = p.mode and recipient_key = r.recipient_key limit 1
+    ) b on true
+    cross join lateral (
+      select max(l.guess_cost) as guess_cost, json_agg(json_build_array(${ms('l.expires_at')}, l.guess_cost, l.wrong_guesses)) as codes from (
+        -- No code is valid for more than 90 minutes. The order makes PostgreSQL take the index by recipient, also while there are few sends.
+        select expires_at, guess_cost::integer, wrong_guesses from sends
+        where p.mode = 'live' and account_id = r.account_id and mode = 'live' and recipient_key = r.recipient_key
+          and created_at > t.now - interval '91 minutes' and expires_at > t.now - make_interval(secs => ${ENDED_CODE_SECONDS})
+          and verification = 'pending'
+        order by created_at desc
+      ) l
+    ) g`;
+  return { now: rows[0]?.now ?? 0, requests, states: byOrdinal(sends, rows) };
+}
+
+const requestOf = (send: NewSend): CreationRequest => ({
+  accountId: send.accountId,
+  applicationId: send.applicationId,
+  idempotency: send.idempotency && {
+    key: bytesText(send.idempotency.key),
+    bodyHashes: send.idempotency.bodyHashes.map(bytesText),
+  },
+  recipientKey: send.recipientKey,
+  country: send.country,
+  isPremiumRate: send.isPremiumRate,
+  locale: send.locale,
+  guessCost: send.guessCost,
+});

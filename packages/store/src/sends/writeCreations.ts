@@ -1,0 +1,136 @@
+import type { AccountCreations, CreatedDecision, CreationDecision, CreationState } from '@onecode/domain';
+import { bytesText, prismaSql } from '../client/sql.js';
+import type { NewSend } from './createSend.js';
+
+/** Creations of a batch, all decided on what was read at `now`. The lists have the order of the requests. */
+export interface DecidedCreations {
+  sends: readonly NewSend[];
+  states: readonly (CreationState | undefined)[];
+  decisions: readonly CreationDecision[];
+  accounts: ReadonlyMap<string, AccountCreations>;
+  now: number;
+}
+
+/**
+ * Writes the creations of accounts: their sends, units with ledger entries, and counters. An account is written if it has created no other
+ * send since it was read, is not suspended, has the units, and all keys are valid. An account or application that another transaction has
+ * locked counts as changed, so that no account waits for another.
+ *
+ * @returns the ids of the accounts that were written
+ */
+export async function writeCreations(
+  { prisma }: { prisma: Parameters<typeof prismaSql>[0] },
+  batch: DecidedCreations,
+): Promise<Set<string>> {
+  const records = [...batch.accounts].flatMap(([id, account]) => accountRecords(batch, id, account));
+  if (records.length === 0) return new Set();
+  const at = new Date(batch.now).toISOString();
+  const [{ written }] = await prismaSql(prisma).query<[{ written: string | null }]>`
+    with writes as materialized (
+      select * from json_to_recordset(${JSON.stringify(records)}::json) as w (
+        account_id uuid, application_id uuid, mode text, applications integer, is_first boolean, sends_before bigint, created integer,
+        free_units integer, credits integer, units_of_day integer, units_of_month integer, account_times json,
+        trial_sends integer, trial_sends_before integer, application_sends bigint, application_times json, key_ids uuid[], sends json
+      )
+    ), clock as materialized (select ${at}::timestamptz as now, (${at}::timestamptz at time zone 'UTC')::date as today),
+    locked as materialized (
+      select w.* from (select * from writes order by account_id, application_id) w cross join lateral (
+        select from accounts a cross join applications p
+        where a.id = w.account_id and p.id = w.application_id and a.sends_created = w.sends_before and a.suspended_at is null
+          and (w.free_units = 0 or a.free_quota >= w.free_units) and (w.credits = 0 or a.credits + least(a.free_quota, 0) >= w.credits)
+          and not exists (
+            select from unnest(w.key_ids) as k (id) where not exists (select from api_keys where id = k.id and revoked_at is null)
+          )
+        for no key update of a, p skip locked
+      ) l
+    ), complete as materialized (
+      select * from (select l.*, count(*) over (partition by account_id) as locked from locked l) l where l.locked = l.applications
+    ), trial as (
+      update settings s set trial_sends_on = t.today, trial_sends_of_day = w.before + w.sends
+      from clock t cross join (
+        select sum(trial_sends)::integer as sends, max(trial_sends_before) as before from complete where is_first and trial_sends > 0
+      ) w where w.sends > 0 and w.before = case when s.trial_sends_on = t.today then s.trial_sends_of_day else 0 end
+      returning true as is_written
+    ), won as materialized (
+      select * from complete where trial_sends = 0 or exists (select from trial)
+    ), accounted as (
+      update accounts a set sends_created = a.sends_created + w.created, free_quota = a.free_quota - w.free_units,
+        credits = a.credits - w.credits, units_on = t.today, units_of_day = w.units_of_day, units_of_month = w.units_of_month,
+        minute_sends = w.account_times
+      from clock t cross join won w where w.is_first and a.id = w.account_id
+    ), counted as (
+      update applications p set sends_created = w.application_sends, minute_sends = w.application_times
+      from won w where p.id = w.application_id
+    ), inserted as (
+      insert into sends (
+        id, account_id, application_id, mode, application_number, idempotency_key, body_hash, recipient, recipient_key, country, locale,
+        charged_from, code_hash, encrypted_code, guess_cost, phase, due_at, created_at, expires_at, request_id, traceparent
+      )
+      select s.id, w.account_id, w.application_id, w.mode, s.number, s.idempotency_key, s.body_hash, s.recipient, s.recipient_key, s.country,
+        s.locale, s.charged_from, s.code_hash, s.encrypted_code, s.guess_cost, case when s.is_waiting then 'waiting' else 'ready' end,
+        case when s.is_waiting then s.expires_at else t.now end, t.now, s.expires_at, s.request_id, s.traceparent
+      from clock t cross join won w cross join lateral json_to_recordset(w.sends) as s (
+        id uuid, number bigint, idempotency_key bytea, body_hash bytea, recipient text, recipient_key text, country text, locale text,
+        charged_from text, code_hash bytea, encrypted_code bytea, guess_cost smallint, is_waiting boolean, expires_at timestamptz,
+        request_id uuid, traceparent text
+      )
+      returning id, account_id, charged_from
+    ), reserved as (
+      insert into ledger_entries (account_id, send_id, kind, bucket, units)
+      select account_id, id, 'reserved', charged_from, 1 from inserted where charged_from is not null
+    )
+    select string_agg(account_id::text, ',') as written from won`;
+  return new Set(written?.split(','));
+}
+
+/** A record for each application with creations. The first of an account changes the account too. */
+function accountRecords(
+  { sends, states, decisions }: DecidedCreations,
+  accountId: string,
+  account: AccountCreations,
+): object[] {
+  const applications = [...account.applications].filter(([, { places }]) => places.length > 0);
+  return applications.map(([applicationId, { places, times }], index) => {
+    const state = states[places[0] as number] as CreationState;
+    const units = account.freeUnits + account.credits;
+    return {
+      account_id: accountId,
+      application_id: applicationId,
+      mode: state.mode,
+      applications: applications.length,
+      is_first: index === 0,
+      sends_before: state.accountSends,
+      created: account.sends,
+      free_units: account.freeUnits,
+      credits: account.credits,
+      units_of_day: state.unitsOfDay + units,
+      units_of_month: state.unitsOfMonth + units,
+      account_times: index === 0 ? account.times : undefined,
+      trial_sends: account.trialSends,
+      trial_sends_before: state.trialSendsOfDay,
+      application_sends: state.applicationSends + places.length,
+      application_times: times,
+      key_ids: [...new Set(places.map((place) => (sends[place] as NewSend).keyId))],
+      sends: places.map((place) => sendRecord(sends[place] as NewSend, decisions[place] as CreatedDecision)),
+    };
+  });
+}
+
+const sendRecord = (send: NewSend, decision: CreatedDecision): object => ({
+  id: send.id,
+  number: decision.number,
+  idempotency_key: send.idempotency === null ? undefined : bytesText(send.idempotency.key),
+  body_hash: send.idempotency?.bodyHashes.slice(0, 1).map(bytesText)[0],
+  recipient: send.recipient,
+  recipient_key: send.recipientKey,
+  country: send.country,
+  locale: decision.locale,
+  charged_from: decision.chargedFrom,
+  code_hash: bytesText(send.codeHash),
+  encrypted_code: send.encryptedCode === null ? undefined : bytesText(send.encryptedCode),
+  guess_cost: send.guessCost,
+  is_waiting: decision.isWaiting,
+  expires_at: new Date(decision.expiresAt).toISOString(),
+  request_id: send.requestId,
+  traceparent: send.traceparent,
+});
