@@ -22,7 +22,7 @@ export const at = (seconds: number): Date => new Date(CREATED_AT.getTime() + sec
 export const NOW = at(20);
 export const ms = (time: Date, more: number): Date => new Date(time.getTime() + more);
 
-/** A live send as `create_sends` leaves it, with these fields changed. */
+/** A live send as `createSend` leaves it, with these fields changed. */
 export function liveSend(fields: Partial<Send> = {}): Send {
   return {
     status: 'queued',

@@ -105,7 +105,7 @@ async function reset(
 
 /**
  * By how many points a row `b` of `guess_budgets` exceeds what another code like the guessed ones would need, by the settings `s`, as in
- * `create_sends`. Five come back each day. Null when the budget is off.
+ * `decideCreations`. Five come back each day. Null when the budget is off.
  */
 const POINTS_BEYOND_BUDGET = Prisma.sql`(
   points_left_at(b.points, b.last_wrong_at, clock_timestamp()) + case b.mode when 'live' then 5 else 1 end * b.guess_cost

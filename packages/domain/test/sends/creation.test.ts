@@ -1,0 +1,167 @@
+import { decideCreations, type CreationRequest, type CreationState, type LimitCause } from '@onecode/domain';
+
+/** A quarter of an hour before a new month in UTC. */
+const NOW = Date.UTC(2026, 10, 30, 23, 45);
+const MINUTE_MS = 60_000;
+const QUARTER_SECONDS = 900;
+
+const STATE: CreationState = {
+  keyState: 'valid',
+  existingId: null,
+  isRepeat: null,
+  mode: 'live',
+  language: 'pt-BR',
+  codeValiditySeconds: 600,
+  allowedCountries: null,
+  allowsPremiumRate: true,
+  trialCountries: null,
+  accountRate: 600,
+  accountSends: 40,
+  accountTimes: [],
+  applicationRate: null,
+  applicationSends: 7,
+  applicationTimes: [],
+  recipientRate: null,
+  recipientTimes: null,
+  guessPointsMax: 100,
+  wrongPoints: null,
+  activeCodes: null,
+  breakerUntil: null,
+  unitsPerDay: null,
+  unitsPerMonth: null,
+  unitsOfDay: 5,
+  unitsOfMonth: 50,
+  trialSendsPerDay: 500,
+  trialSendsOfDay: 0,
+  trialAccountSendsPerDay: 20,
+  trialSends: null,
+  freeQuota: 10,
+  credits: 0,
+  sendersAreTaken: false,
+};
+const TRIAL: Partial<CreationState> = { trialCountries: ['BR'] };
+
+let recipients = 0;
+const request = (fields: Partial<CreationRequest> = {}): CreationRequest => ({
+  accountId: 'account',
+  applicationId: 'application',
+  idempotency: null,
+  recipientKey: `1:${recipients++}`,
+  country: 'BR',
+  isPremiumRate: false,
+  locale: null,
+  guessCost: 1,
+  ...fields,
+});
+
+const decideAll = (requests: readonly CreationRequest[], state: Partial<CreationState> = {}) =>
+  decideCreations(
+    requests,
+    requests.map(() => ({ ...STATE, ...state })),
+    NOW,
+  ).decisions;
+const decide = (state: Partial<CreationState> = {}, fields: Partial<CreationRequest> = {}) =>
+  decideAll([request(fields)], state)[0]!;
+
+describe('decideCreations', () => {
+  it('creates a send with the account’s language, the next number, a free unit and the code’s end', () => {
+    expect(decide()).toMatchObject({
+      outcome: 'created',
+      locale: 'pt-BR',
+      number: 8,
+      chargedFrom: 'free_quota',
+      expiresAt: NOW + 600_000,
+      isWaiting: false,
+      windows: { account: { quota: 600, left: 599, secondsToMore: 60 }, application: null, recipient: null },
+    });
+    expect(decide({ sendersAreTaken: true })).toMatchObject({ isWaiting: true });
+    expect(decide({ mode: 'test', freeQuota: 0 })).toMatchObject({ outcome: 'created', chargedFrom: null });
+  });
+
+  it('checks key, idempotency key, country, limits and unit in this order', () => {
+    const refused: Partial<CreationState>[] = [
+      { keyState: 'revoked' },
+      { existingId: 'id', isRepeat: false },
+      { allowedCountries: ['PT'] },
+      { unitsPerDay: 5 },
+      { freeQuota: 0 },
+    ];
+    const outcomes = refused.map((_, first) => decide(Object.assign({}, ...refused.slice(first))).outcome);
+    expect(outcomes).toEqual([
+      'key_refused',
+      'reused',
+      'recipient_refused',
+      'rate_limited',
+      'insufficient_credits',
+    ]);
+  });
+
+  it.each<[LimitCause, Partial<CreationState>, number]>([
+    ['account_rate', { accountRate: 1, accountTimes: [NOW - 20_500, 1] }, 40],
+    ['application_rate', { applicationRate: 2, applicationTimes: [NOW - 50_000, 1, NOW - 10_000, 1] }, 10],
+    ['recipient_rate', { recipientRate: 1, recipientTimes: [NOW - 30 * MINUTE_MS] }, 1800],
+    ['wrong_guesses', { wrongPoints: 96 }, 17_280],
+    ['active_codes', { guessPointsMax: 9, activeCodes: [[NOW + 60_000, 1, 0]] }, 75],
+    ['breaker', { breakerUntil: NOW + 5000 }, 5],
+    ['month_ceiling', { unitsPerMonth: 50 }, QUARTER_SECONDS],
+    ['day_ceiling', { unitsPerDay: 5 }, QUARTER_SECONDS],
+    ['trial_share', { ...TRIAL, trialAccountSendsPerDay: 5 }, QUARTER_SECONDS],
+    ['trial_ceiling', { ...TRIAL, trialSendsOfDay: 500 }, QUARTER_SECONDS],
+    ['trial_failures', { ...TRIAL, trialSends: { count: 9, rejected: 5, lastAt: NOW - 20_000 } }, 40],
+  ])('reports %s with the seconds until it opens', (cause, state, retryAfterSeconds) => {
+    expect(decide(state)).toMatchObject({ outcome: 'rate_limited', cause, retryAfterSeconds });
+  });
+
+  it('reports the limit that opens last, and of several at the same time the first of the list', () => {
+    expect(decide({ unitsPerDay: 5, breakerUntil: NOW + 5000 })).toMatchObject({ cause: 'day_ceiling' });
+    expect(decide({ unitsPerDay: 5, unitsPerMonth: 50 })).toMatchObject({ cause: 'month_ceiling' });
+    expect(decide({ ...TRIAL, unitsPerDay: 5, trialAccountSendsPerDay: 5 })).toMatchObject({
+      cause: 'day_ceiling',
+    });
+  });
+
+  it('lets a send of the batch count for the requests after it', () => {
+    const twoEach = [request(), request(), request()];
+    expect(decideAll(twoEach, { freeQuota: 1, credits: 1 })).toMatchObject([
+      { number: 8, chargedFrom: 'free_quota' },
+      { number: 9, chargedFrom: 'credit' },
+      { outcome: 'insufficient_credits' },
+    ]);
+    expect(decideAll(twoEach, { unitsPerDay: 6 }).map(({ outcome }) => outcome)).toEqual([
+      'created',
+      'rate_limited',
+      'rate_limited',
+    ]);
+    expect(decideAll(twoEach, { accountRate: 2 }).map(({ outcome }) => outcome)).toEqual([
+      'created',
+      'created',
+      'rate_limited',
+    ]);
+  });
+
+  it('recognizes an idempotency key that the batch binds, in the same application only', () => {
+    const keyed = (key: string, bodyHash: string, applicationId = 'application') =>
+      request({ idempotency: { key, bodyHashes: [bodyHash] }, applicationId });
+    expect(
+      decideAll([keyed('k', 'a'), keyed('k', 'a'), keyed('k', 'b'), keyed('k', 'a', 'other')]),
+    ).toMatchObject([
+      { outcome: 'created' },
+      { outcome: 'twin', place: 0 },
+      { outcome: 'reused' },
+      { outcome: 'created' },
+    ]);
+  });
+
+  it('charges no credit while the free quota owes more than there are', () => {
+    expect(decide({ freeQuota: -2, credits: 2 })).toMatchObject({ outcome: 'insufficient_credits' });
+    expect(decide({ freeQuota: -2, credits: 3 })).toMatchObject({ chargedFrom: 'credit' });
+  });
+
+  it('refuses premium-rate numbers and unlisted countries by the account’s and the trial’s lists', () => {
+    const premium = { isPremiumRate: true };
+    expect(decide({ allowsPremiumRate: false }, premium)).toMatchObject({ cause: 'range' });
+    expect(decide(TRIAL, premium)).toMatchObject({ cause: 'trial_range' });
+    expect(decide(TRIAL, { country: 'PT' })).toMatchObject({ cause: 'trial_country' });
+    expect(decide({ allowedCountries: ['BR'] }, { country: null })).toMatchObject({ cause: 'country' });
+  });
+});
