@@ -33,8 +33,8 @@ await build({
     exports: 'named',
     entryFileNames: '[name].js',
     chunkFileNames: 'shared.js',
-    // Names stay, for whoever reads a stack.
-    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+    // Node prints the line that threw above an uncaught error: a line must be short enough to read.
+    minify: false,
     comments: false,
     // A tag of the exports that nobody reads, and that each file would set.
     generatedCode: { symbols: false },

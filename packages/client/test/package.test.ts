@@ -10,7 +10,8 @@ import { VERSION } from '../src/version.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
-const PACKED_BYTES_MAX = 24_000;
+const PACKED_BYTES_MAX = 32_000;
+const UNCAUGHT_CHARACTERS_MAX = 1_500;
 const isLongRun = process.env['ALL_TESTS'] === '1';
 const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, unknown>;
 
@@ -36,7 +37,7 @@ function runNpm(cwd: string, ...words: string[]): string {
 const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
 
 describe('the package', () => {
-  it('is smaller than 24 kB', () => {
+  it('is smaller than 32 kB', () => {
     expect(statSync(packed).size).toBeLessThan(PACKED_BYTES_MAX);
   });
 
@@ -72,6 +73,35 @@ describe('the package', () => {
     expect(output).toBe(
       'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,normalizeCode true\ntrue\n',
     );
+  });
+});
+
+describe('an uncaught error', () => {
+  it.each([
+    [
+      'of the client',
+      `import { Onecode } from '@onecode/client'; new Onecode({ apiKey: 'x', baseUrl: 'https://x' });`,
+    ],
+    [
+      'of a call',
+      `import { Onecode } from '@onecode/client';
+       const options = { apiKey: 'ak_test_1', baseUrl: 'http://127.0.0.1:1', maxRetries: 0 };
+       await new Onecode(options).send({ to: '+447700900123' });`,
+    ],
+    [
+      'of the test double',
+      `import { startOnecode } from '@onecode/client/testing'; await startOnecode({ port: 70_000 });`,
+    ],
+  ])('%s prints its message, and no more code than the line that threw it', (_, program) => {
+    write('uncaught.mjs', program);
+    const { status, stderr } = spawnSync(process.execPath, ['uncaught.mjs'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/Error/);
+    expect(stderr.length).toBeLessThan(UNCAUGHT_CHARACTERS_MAX);
+    expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(250);
   });
 });
 
