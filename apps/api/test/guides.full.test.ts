@@ -66,7 +66,7 @@ describeIf(has('curl', '--version'))('the quick start with curl', () => {
     const sent = JSON.parse(await sh(send)) as { id: string; verification: string };
     expect(sent.verification).toBe('pending');
     const again = JSON.parse(await sh(send)) as { id: string };
-    expect(again.id).toBe(sent.id);
+    expect(again.id).not.toBe(sent.id);
 
     const followed = JSON.parse(await sh(follow, { SEND_ID: sent.id })) as { id: string; mode: string };
     expect(followed).toMatchObject({ id: sent.id, mode: 'test' });
