@@ -1,8 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { closedPort } from '@onecode/testing';
 import { npm } from '../../../scripts/checkout.mjs';
 import { clientTypes } from '../../../scripts/client-types.mjs';
 import { VERSION } from '../src/version.js';
@@ -71,8 +73,63 @@ describe('the package', () => {
     );
     const output = execFileSync(process.execPath, ['both.mjs'], { cwd: project, encoding: 'utf8' });
     expect(output).toBe(
-      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,normalizeCode true\ntrue\n',
+      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,addSendId,normalizeCode true\ntrue\n',
     );
+  });
+});
+
+describe('the command onecode-double', () => {
+  const COMMAND = join('node_modules', '.bin', 'onecode-double');
+
+  it('serves the double and what scripts it, and ends at a signal as the first process of a container does', async () => {
+    const [port, control] = [await closedPort(), await closedPort()];
+    const args = [
+      '--host',
+      '0.0.0.0',
+      '--port',
+      String(port),
+      '--control-port',
+      String(control),
+      '--live-key',
+      'ak_live_own',
+    ];
+    const double = spawn(join(project, COMMAND), args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(double, 'exit');
+    try {
+      const [line] = (await once(double.stdout, 'data')) as [Buffer];
+      expect(line.toString()).toBe(
+        `The test double is ready at http://127.0.0.1:${port}, its control port is ${control}.\n`,
+      );
+      // Another address of this machine, as another container would use.
+      const post = async (path: string, body = '{}', on = control, key = ''): Promise<unknown> => {
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+        const response = await fetch(`http://127.0.0.2:${on}${path}`, { method: 'POST', headers, body });
+        return response.ok ? response.json() : [response.status, await response.text()];
+      };
+      const to = '+447700900123';
+      const { live } = (await post('/keys', '')) as { live: string };
+      expect(live).toBe('ak_live_own');
+      expect(
+        await post('/script', JSON.stringify({ to, outcomes: [{ verification: 'locked' }] })),
+      ).toBeNull();
+      const { id } = (await post('/v1/send', JSON.stringify({ to }), port, live)) as { id: string };
+      const code = (await post('/code', JSON.stringify({ to }))) as string;
+      expect(await post('/sends')).toMatchObject([{ id, to, code, verification: 'locked' }]);
+      expect(await post('/advance', '{"seconds":-1}')).toEqual([400, expect.stringContaining('RangeError')]);
+      expect(await post('/sent')).toEqual([404, expect.stringContaining('/keys, /script')]);
+    } finally {
+      double.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it.each([
+    ['--help', 0, 'stdout'],
+    ['--prot', 1, 'stderr'],
+    ['--port=x', 1, 'stderr'],
+  ] as const)('explains itself at %s', (argument, code, stream) => {
+    const run = spawnSync(join(project, COMMAND), [argument], { encoding: 'utf8' });
+    expect([run.status, run[stream]]).toEqual([code, expect.stringContaining('Usage: onecode-double')]);
   });
 });
 
