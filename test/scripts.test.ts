@@ -9,7 +9,7 @@ import { isSupportedNode } from '../scripts/node-version.mjs';
 import type { Processes } from '../scripts/processes/processes.mjs';
 import { startServices } from '../scripts/services/services.mjs';
 import { readEnvFile } from '../scripts/start/settings.mjs';
-import { slowestFiles, summarise } from '../scripts/test/test.mjs';
+import { needsOf, slowestFiles, summarise } from '../scripts/test/test.mjs';
 
 let folder: string;
 beforeEach(() => {
@@ -95,6 +95,24 @@ it('npm start reports all that is wrong with the services that it is given', asy
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
   }
+});
+
+describe('npm test', () => {
+  it('builds everything for all tests', () => {
+    expect(needsOf([])).toEqual({ site: true, console: true });
+  });
+
+  it.each([
+    ['packages/domain/test/sends/retry.test.ts', false, false],
+    ['apps/cli/test/accounts.test.ts', false, false],
+    ['apps/api/test/docs.test.ts', true, false],
+    ['packages/client/test/verify.test.ts', true, false],
+    ['apps/console/test/pages/everyPage.test.ts', false, true],
+    ['test/journey.test.ts', true, true],
+    ['./test/journey.test.ts', true, true],
+  ])('builds what %s needs', (file, site, console) => {
+    expect(needsOf([file])).toEqual({ site, console });
+  });
 });
 
 describe('the summary of a test run', () => {
