@@ -107,8 +107,19 @@ it(
     await run(`curl -sSO ${api.url}/docs/onecode-client.tgz`);
     write('signIn.ts', rules);
     write('signIn.test.ts', test);
-    const resend = blocksOf('resend', 'ts').find((code) => code.includes('startSignIn'));
-    write('resend.ts', resend ?? '');
+    // The other pages' files compile in the same project.
+    const pages = [
+      'index',
+      'quick-start',
+      'resend',
+      'polling',
+      'showing-errors',
+      'phone-numbers',
+      'testing',
+      'double',
+    ];
+    for (const page of pages)
+      for (const [index, code] of blocksOf(page, 'ts').entries()) write(`${page}-${index}.ts`, code);
     expect(await run(blockWith('sign-in', 'npx tsx'))).toMatch(/# pass 7\n|ℹ pass 7\n/);
   },
   RUN_MS_MAX,
