@@ -1,7 +1,13 @@
+import vm from 'node:vm';
+
+// Only with an option of Node does Jest load ES modules. Other programs read this file too.
+if (!('SourceTextModule' in vm) && /[\\/]jest(?:\.js)?$/.test(process.argv[1] ?? ''))
+  await (await import('./scripts/test/runWithModules.mjs')).runWithModules();
+
 /** `npm run test:all` sets ALL_TESTS, and a long test can be named. */
 const isFull = process.env['ALL_TESTS'] === '1' || process.argv.some((arg) => arg.includes('.full.test'));
 
-/** Tests run as ES modules from the TypeScript sources; `npm test` starts what they need. */
+/** Tests run as ES modules from the TypeScript sources, on services that `npm test`, `npm run services` or `globalSetup` starts. */
 export default {
   testMatch: ['<rootDir>/{packages,apps}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -35,6 +41,8 @@ export default {
   transformIgnorePatterns: ['/node_modules/'],
   // What tests unpack is there.
   modulePathIgnorePatterns: ['<rootDir>/.cache/'],
+  globalSetup: '<rootDir>/scripts/test/globalSetup.mjs',
+  globalTeardown: '<rootDir>/scripts/test/globalTeardown.mjs',
   testEnvironment: 'node',
   testSequencer: '<rootDir>/jest.sequencer.mjs',
   testTimeout: 60_000,

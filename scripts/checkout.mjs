@@ -34,16 +34,26 @@ export async function run() {
 /**
  * Makes a checkout ready to run: installs the packages that the lock file names, then builds.
  * @param {Processes} processes
+ * @param {{ site?: boolean, console?: boolean }} [needs] whether the documentation's site with the SDK, and the console's web application,
+ *   are built anew
  */
-export async function prepare(processes) {
+export async function prepare(processes, { site = true, console: web = true } = {}) {
+  await installAndCompile(processes);
+  await Promise.all([
+    // The site offers the SDK's package for download.
+    site && runScript(processes, 'build', '-w', 'packages/client', '-w', 'apps/docs'),
+    web && runScript(processes, 'build', '-w', 'apps/console'),
+  ]);
+}
+
+/**
+ * The part that each process and each script needs.
+ * @param {Processes} processes
+ */
+export async function installAndCompile(processes) {
   await installPackages(processes);
   console.log('Building …');
   await runScript(processes, 'compile');
-  await Promise.all([
-    // The site offers the SDK's package for download.
-    runScript(processes, 'build', '-w', 'packages/client', '-w', 'apps/docs'),
-    runScript(processes, 'build', '-w', 'apps/console'),
-  ]);
 }
 
 /**

@@ -1,8 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@onecode/testing';
 import type pg from 'pg';
-import { changedFunctions, describeSchema, functionFiles } from '../scripts/database/schema.mjs';
+import {
+  changedFunctions,
+  describeSchema,
+  functionFiles,
+  readFunctions,
+  withFunctions,
+} from '../scripts/database/schema.mjs';
 
 let db: TestDatabase;
 let client: pg.Client;
@@ -33,6 +39,25 @@ describe('prisma/functions', () => {
 
   it('is what the migrations make: `npm run migration` begins one for what has changed', async () => {
     expect(await changedFunctions(client)).toEqual([]);
+  });
+
+  it('is put into a migration by `npm run migration`, each function in its place', () => {
+    const [latest] = readdirSync('prisma/migrations').toSorted().slice(-1);
+    const migration = readFileSync(`prisma/migrations/${latest}/migration.sql`, 'utf8');
+    expect(withFunctions(migration, readFunctions())).toEqual({ text: migration, replaced: [] });
+    const changed = readFunctions().map(({ name, sql }) => ({
+      name,
+      sql:
+        name === 'name_words'
+          ? sql.replace('function name_words(', 'function name_words(p_more text, ')
+          : sql,
+    }));
+    const refreshed = withFunctions(migration, changed);
+    expect(refreshed.replaced).toEqual(['name_words']);
+    expect(refreshed.text).toBe(
+      migration.replace('function name_words(', 'function name_words(p_more text, '),
+    );
+    expect(withFunctions(refreshed.text, readFunctions()).text).toBe(migration);
   });
 
   it('tells which function has changed since the last migration', async () => {

@@ -43,6 +43,19 @@ const anchorsOf = (path: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
+/** Files that Jest runs, as `testMatch` of jest.config.mjs selects them. */
+const TEST_FILES = ['apps/', 'packages/', 'test/']
+  .flatMap(namesIn)
+  .filter((name) => /^(?!.*node_modules)(?:(?:packages|apps)\/[^/]+\/)?test\/.*\.test\.ts$/.test(name));
+
+/** Whether a name is a test file, a pattern of test files or a folder with test files. */
+const isTested = (named: string): boolean => {
+  const pattern = new RegExp(
+    `(?:^|/)${named.replaceAll('.', String.raw`\.`).replaceAll('*', '[^/]*')}(?:/.*)?$`,
+  );
+  return TEST_FILES.some((file) => pattern.test(file));
+};
+
 describe('a page', () => {
   it.each(PAGES)('%s links only to what exists', (path) => {
     const links = [...fileOf(path).matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)];
@@ -70,6 +83,21 @@ describe('a page', () => {
     },
   );
 
+  it.each(PAGES)('%s names only tests that Jest runs', (path) => {
+    const text = fileOf(path);
+    const paragraphs = text.match(/^Tests: [^]*?(?=\n\n|(?![^]))/gm) ?? [];
+    const named = [
+      ...paragraphs.flatMap((tests) => tests.match(/(?<=`)[\w.-]+\/[^`\s]+(?=`)/g) ?? []),
+      ...(text.match(/(?<=`)[^`\s]+\.test\.ts(?=`)/g) ?? []),
+    ];
+    expect(named.filter((name) => !name.startsWith('.') && !isTested(name))).toEqual([]);
+  });
+
+  it.each([...PAGES, ...GUIDES])('%s has no command with an idempotency key of any age', (path) => {
+    const commands = [...fileOf(path).matchAll(/^ *```sh\b.*\n([^]*?)^ *```$/gm)].map(([, text]) => text);
+    expect(commands.join('').match(/Idempotency-Key: (?!\$).*/g)).toBeNull();
+  });
+
   it.each(PAGES)('%s names only files that exist', (path) => {
     const FILE = /`((?:apps|bench|clients|deploy|examples|packages|prisma|scripts|test)\/[\w./-]+\.\w+)`/g;
     const named = [...fileOf(path).matchAll(FILE)].map(([, file]) => file!);
@@ -89,6 +117,29 @@ it('pages that say which webhook fields to subscribe to name every one that is r
     expect([path, ['messages', ...fields].filter((field) => !fileOf(path).includes(`\`${field}\``))]).toEqual(
       [path, []],
     );
+});
+
+describe('the supported versions of Node', () => {
+  const enginesOf = (path: string): string =>
+    (JSON.parse(fileOf(path)) as { engines: { node: string } }).engines.node;
+  const REQUIREMENT = /Node (\d+\.\d+) (?:or newer|ou mais novo)/g;
+  const SDK_PAGES = ['packages/client/README.md', ...GUIDES];
+
+  it('of the service stand in the README alone, as in package.json', () => {
+    expect(enginesOf('package.json')).toBe('^20.19.0 || >=22.12.0');
+    expect(fileOf('README.md')).toContain('Node 20.19 or newer, and in the 22 line 22.12 or newer');
+    const others = PAGES.filter((path) => path !== 'README.md' && !SDK_PAGES.includes(path));
+    expect(others.filter((path) => fileOf(path).match(REQUIREMENT))).toEqual([]);
+  });
+
+  it('of the SDK are the same on every page of the SDK, as in its package.json', () => {
+    const [, oldest] = /^>=(\d+\.\d+)\.0$/.exec(enginesOf('packages/client/package.json'))!;
+    const versions = SDK_PAGES.flatMap((path) =>
+      [...fileOf(path).matchAll(REQUIREMENT)].map(([, version]) => version),
+    );
+    expect(versions.length).toBeGreaterThan(4);
+    expect(new Set(versions)).toEqual(new Set([oldest]));
+  });
 });
 
 describe('docs/operations.md', () => {

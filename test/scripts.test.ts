@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { isSupportedNode } from '../scripts/node-version.mjs';
 import type { Processes } from '../scripts/processes/processes.mjs';
 import { startServices } from '../scripts/services/services.mjs';
 import { readEnvFile } from '../scripts/start/settings.mjs';
-import { slowestFiles, summarise } from '../scripts/test/test.mjs';
+import { needsOf, slowestFiles, summarise } from '../scripts/test/test.mjs';
 
 let folder: string;
 beforeEach(() => {
@@ -30,6 +30,26 @@ it.each([
 ])('Node %s is supported: %s', (version, supported) => {
   expect(isSupportedNode(version)).toBe(supported);
 });
+
+it('npm run generate compiles the packages that its scripts import, so that it never reads an old build', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: { generate: string } };
+  const steps = scripts.generate.split(' && ');
+  const compiled = steps.findIndex((step) => step.startsWith('tsc -b '));
+  const imported = importsOf(steps.slice(compiled + 1).map((step) => step.replace('node ', '')));
+  expect(steps[compiled]!.split(' ').slice(2)).toEqual(imported.map((name) => `packages/${name}`));
+  expect(importsOf(steps.slice(0, compiled).map((step) => step.replace('node ', '')))).toEqual([]);
+});
+
+/** The packages of this repository that scripts, and what they import, load when they start. */
+function importsOf(files: readonly string[]): string[] {
+  const seen = new Set(files);
+  const packages = new Set<string>();
+  for (const file of seen)
+    for (const [, name] of readFileSync(file, 'utf8').matchAll(/^(?:import|\} from) .*?'([^']+)';$/gm))
+      if (name!.startsWith('.')) seen.add(join(file, '..', name!));
+      else if (name!.startsWith('@onecode/')) packages.add(name!.split('/')[1]!);
+  return [...packages].toSorted();
+}
 
 it('npm start reads an .env file with a byte order mark and CRLF', () => {
   const file = join(folder, '.env');
@@ -75,6 +95,24 @@ it('npm start reports all that is wrong with the services that it is given', asy
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
   }
+});
+
+describe('npm test', () => {
+  it('builds everything for all tests', () => {
+    expect(needsOf([])).toEqual({ site: true, console: true });
+  });
+
+  it.each([
+    ['packages/domain/test/sends/retry.test.ts', false, false],
+    ['apps/cli/test/accounts.test.ts', false, false],
+    ['apps/api/test/docs.test.ts', true, false],
+    ['packages/client/test/verify.test.ts', true, false],
+    ['apps/console/test/pages/everyPage.test.ts', false, true],
+    ['test/journey.test.ts', true, true],
+    ['./test/journey.test.ts', true, true],
+  ])('builds what %s needs', (file, site, console) => {
+    expect(needsOf([file])).toEqual({ site, console });
+  });
 });
 
 describe('the summary of a test run', () => {

@@ -162,10 +162,19 @@ public final class Onecode {
      * @param deadline for one call, with all its tries and the waits between them
      */
     public Onecode(String baseUrl, String apiKey, Duration timeout, int maxRetries, Duration deadline) {
+        this(baseUrl, apiKey, timeout, maxRetries, deadline, Set.of());
+    }
+
+    /**
+     * @param testHosts hosts of a test double, such as a container's name, to which http is allowed too: never the service's, because the
+     *     key would be readable on its way
+     */
+    public Onecode(String baseUrl, String apiKey, Duration timeout, int maxRetries, Duration deadline, Set<String> testHosts) {
         URI address = addressOf(baseUrl);
         boolean isLoopback = address.getHost().matches("localhost|\\[::1]|127(\\.[0-9]{1,3}){3}");
-        if (!"https".equals(address.getScheme()) && !("http".equals(address.getScheme()) && isLoopback))
-            throw new IllegalArgumentException("baseUrl is not https: the key would be readable on its way.");
+        if (!"https".equals(address.getScheme()) && !("http".equals(address.getScheme()) && (isLoopback || testHosts.contains(address.getHost()))))
+            throw new IllegalArgumentException(
+                "baseUrl is not https: the key would be readable on its way. Name the host of a test double in testHosts.");
         if (!apiKey.matches("ak_(test|live)_[A-Za-z0-9_-]+"))
             throw new IllegalArgumentException("apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.");
         if (timeout.compareTo(Duration.ZERO) <= 0 || deadline.compareTo(Duration.ZERO) <= 0 || maxRetries < 0)
@@ -248,6 +257,34 @@ public final class Onecode {
         boolean isRefusal = error instanceof ProblemException && answer.status() < 500;
         if (isRefusal || !answer.isSent) throw error;
         throw new IndeterminateVerificationException(sendId, error);
+    }
+
+    /**
+     * Verifies what a person typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
+     * code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
+     *
+     * @param sendIds one or two, as {@link #addSendId} returns them
+     * @return the result of the send whose code it is, or else of the newest that can still be verified
+     * @throws OnecodeException as {@link #verify} does
+     */
+    public VerifyResult verifyLatest(List<String> sendIds, String code) throws OnecodeException {
+        if (sendIds.isEmpty() || sendIds.size() > 2)
+            throw new IllegalArgumentException("verifyLatest needs the ids of one or two sends, the newest first.");
+        VerifyResult latest = null;
+        for (String sendId : sendIds) {
+            VerifyResult result = verify(sendId, code);
+            // Verified now or before: an older code must not begin another sign-in.
+            if (result.verification.equals("verified")) return result;
+            if (latest == null || (!latest.verification.equals("pending") && result.verification.equals("pending"))) latest = result;
+        }
+        return latest;
+    }
+
+    /** The ids of a session's two latest sends to one number, the newest first, for {@link #verifyLatest}. */
+    public static List<String> addSendId(List<String> sendIds, String sendId) {
+        List<String> ids = new ArrayList<>(List.of(sendId));
+        for (String one : sendIds) if (ids.size() < 2 && !ids.contains(one)) ids.add(one);
+        return ids;
     }
 
     /** A code as people type and paste it, for {@code verify}: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */

@@ -35,6 +35,8 @@ final class Client
      * @param float $timeoutSeconds the time for one try from the look-up of the name on
      * @param int $maxRetries how often `send` tries again
      * @param float $deadlineSeconds the time for one call, with all its tries and the waits between them
+     * @param string[] $testHosts hosts of a test double, such as a container's name, to which http is allowed too: never the service's,
+     *     because the key would be readable on its way
      */
     public function __construct(
         #[\SensitiveParameter] string $baseUrl,
@@ -42,14 +44,18 @@ final class Client
         private readonly float $timeoutSeconds = 10,
         private readonly int $maxRetries = 3,
         private readonly float $deadlineSeconds = 15,
+        array $testHosts = [],
     ) {
         $url = parse_url($baseUrl);
         if ($url === false || !isset($url['scheme'], $url['host']) || preg_match('/[\s?#@]/', $baseUrl))
             throw new \InvalidArgumentException('baseUrl is not an address, or has credentials, a query or a fragment.');
         $isTls = $url['scheme'] === 'https';
         $isLoopback = preg_match('/^(localhost|\[::1]|127(\.\d{1,3}){3})$/', $url['host']) === 1;
-        if (!$isTls && !($url['scheme'] === 'http' && $isLoopback))
-            throw new \InvalidArgumentException('baseUrl is not https: the key would be readable on its way.');
+        $mayBeHttp = $isLoopback || in_array($url['host'], $testHosts, true);
+        if (!$isTls && !($url['scheme'] === 'http' && $mayBeHttp))
+            throw new \InvalidArgumentException(
+                'baseUrl is not https: the key would be readable on its way. Name the host of a test double in testHosts.',
+            );
         if (!preg_match('/^ak_(test|live)_[\w-]+$/D', $apiKey))
             throw new \InvalidArgumentException('apiKey is not an API key: ak_test_… or ak_live_…, and nothing around it.');
         if (!is_finite($timeoutSeconds + $deadlineSeconds) || min($timeoutSeconds, $deadlineSeconds) <= 0 || $maxRetries < 0)
@@ -119,6 +125,40 @@ final class Client
         $body = json_encode(['code' => $code], JSON_THROW_ON_ERROR | JSON_INVALID_UTF8_SUBSTITUTE);
         $answer = $this->exchange('POST', self::pathOf($sendId) . '/verify', '/v1/send/{id}/verify', $body);
         return $answer->judgement() ?? throw $answer->verifyException($sendId);
+    }
+
+    /**
+     * Verifies what a person typed against the session's newest send, then the one before: many type the code that arrived first. A wrong
+     * code counts as one guess on each of them. After an IndeterminateVerificationException, drop all ids.
+     *
+     * @param string[] $sendIds one or two, as `addSendId` returns them
+     * @return VerifyResult that of the send whose code it is, or else of the newest that can still be verified
+     * @throws IndeterminateVerificationException, ConnectionException and ProblemException as `verify` does
+     */
+    public function verifyLatest(array $sendIds, #[\SensitiveParameter] string $code): VerifyResult
+    {
+        if (count($sendIds) < 1 || count($sendIds) > 2)
+            throw new \InvalidArgumentException('verifyLatest needs the ids of one or two sends, the newest first.');
+        $pending = $first = null;
+        foreach ($sendIds as $sendId) {
+            $result = $this->verify($sendId, $code);
+            // Verified now or before: an older code must not begin another sign-in.
+            if ($result->verification === 'verified') return $result;
+            $first ??= $result;
+            if ($result->verification === 'pending') $pending ??= $result;
+        }
+        return $pending ?? $first;
+    }
+
+    /**
+     * The ids of a session's two latest sends to one number, the newest first, for `verifyLatest`.
+     *
+     * @param string[] $sendIds
+     * @return string[]
+     */
+    public static function addSendId(array $sendIds, string $sendId): array
+    {
+        return array_slice(array_values(array_unique([$sendId, ...$sendIds])), 0, 2);
     }
 
     /** A code as people type and paste it, for `verify`: without spaces, dashes and invisible characters, with 0 to 9 for other digits. */

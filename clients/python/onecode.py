@@ -29,7 +29,7 @@ import uuid
 from dataclasses import dataclass, fields
 from datetime import datetime
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Dict, Optional
+from typing import Collection, Dict, List, Optional, Sequence
 from urllib.parse import quote, urlsplit
 
 _ANSWER_BYTES_MAX = 256 * 1024
@@ -110,15 +110,28 @@ def normalize_code(typed: str) -> str:
     return "".join(str(unicodedata.decimal(c, c)) for c in kept)
 
 
+def add_send_id(send_ids: Optional[Sequence[str]], send_id: str) -> List[str]:
+    """The ids of a session's two latest sends to one number, the newest first, for `verify_latest`."""
+    return [send_id, *(one for one in send_ids or () if one != send_id)][:2]
+
+
 class Onecode:
     """The service, from your server. One object serves all threads.
 
     `timeout_seconds` is the time for one try from its connection on, `max_retries` how often `send` tries again, and `deadline_seconds` the
-    time for one call with all its tries and the waits between them.
+    time for one call with all its tries and the waits between them. `test_hosts` are hosts of a test double, such as a container's name,
+    to which http is allowed too: never the service's, because the key would be readable on its way.
     """
 
     def __init__(
-        self, base_url: str, api_key: str, *, timeout_seconds: float = 10, max_retries: int = 3, deadline_seconds: float = 15
+        self,
+        base_url: str,
+        api_key: str,
+        *,
+        timeout_seconds: float = 10,
+        max_retries: int = 3,
+        deadline_seconds: float = 15,
+        test_hosts: Collection[str] = (),
     ):
         try:
             url = urlsplit(base_url)
@@ -128,8 +141,11 @@ class Onecode:
         if re.search(r"[\s?#@]", base_url):
             raise ValueError("base_url has credentials, a query, a fragment or a space.")
         is_loopback = re.fullmatch(r"localhost|::1|127(\.[0-9]{1,3}){3}", self._host)
-        if self._host == "" or not (url.scheme == "https" or (url.scheme == "http" and is_loopback)):
-            raise ValueError("base_url is not https: the key would be readable on its way.")
+        if isinstance(test_hosts, str):
+            raise ValueError("test_hosts is not a list of host names.")
+        is_http = url.scheme == "http" and (is_loopback or self._host in test_hosts)
+        if self._host == "" or not (url.scheme == "https" or is_http):
+            raise ValueError("base_url is not https: the key would be readable on its way. Name the host of a test double in test_hosts.")
         if not re.fullmatch(r"ak_(test|live)_[A-Za-z0-9_-]+", api_key or ""):
             raise ValueError("api_key is not an API key: ak_test_… or ak_live_…, and nothing around it.")
         if not all(0 < seconds < float("inf") for seconds in (timeout_seconds, deadline_seconds)) or max_retries < 0:
@@ -201,6 +217,24 @@ class Onecode:
         if is_refused or not answer.is_sent:
             raise error
         raise IndeterminateVerificationError(send_id, error)
+
+    def verify_latest(self, send_ids: Sequence[str], code: str) -> VerifyResult:
+        """Verifies what a person typed against the session's newest send, then the one before: many type the code that arrived first.
+
+        `send_ids` are one or two, as `add_send_id` returns them. A wrong code counts as one guess on each of them. The result is that of
+        the send whose code it is, or else of the newest that can still be verified. Raises what `verify` does; after an
+        IndeterminateVerificationError, drop all ids.
+        """
+        if isinstance(send_ids, str) or not 1 <= len(send_ids) <= 2:
+            raise ValueError("verify_latest needs the ids of one or two sends, the newest first.")
+        results = []
+        for send_id in send_ids:
+            result = self.verify(send_id, code)
+            # Verified now or before: an older code must not begin another sign-in.
+            if result.verification == "verified":
+                return result
+            results.append(result)
+        return next((result for result in results if result.verification == "pending"), results[0])
 
     def _exchange(self, method, path, route, body=None, idempotency_key=None, end=float("inf")):
         """Makes one request, on a connection of its own: a used one may be dead."""

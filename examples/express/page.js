@@ -26,6 +26,6 @@ function content({ signedInAs, pending }) {
     '/verify',
     '<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required></label> <button>Sign in</button>',
   );
-  return `${pending.sendId ? `<p>We sent a code to ${escape(pending.to)} by WhatsApp.</p>${codeForm}` : ''}
+  return `${pending.sendIds.length > 0 ? `<p>We sent a code to ${escape(pending.to)} by WhatsApp.</p>${codeForm}` : ''}
 ${form('/resend', '<button>Send a new code</button>')}${form('/restart', '<button>Use another number</button>')}`;
 }

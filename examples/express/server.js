@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import express from 'express';
 import {
+  addSendId,
   ConnectionError,
   IndeterminateVerificationError,
   normalizeCode,
@@ -25,12 +26,15 @@ const SESSION_MS = 3_600_000;
 const sessions = new Map();
 /** When the next code may be sent, by session and by number. */
 const nextSends = new Map();
+/** A person who asks again later than this expects a new message. */
+const SAME_SEND_MS = 60_000;
+/** Verifications in progress, by session and code. A second click gets the outcome of the first. */
+const verifications = new Map();
 const secret = () => randomBytes(32).toString('base64url');
 // Behind https the cookie is also Secure.
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/', secure: HTTPS === '1' };
 
-/** Nothing else sets the cookie: a late answer must not overwrite that of the sign-in. */
-function newSession(response, fields = {}) {
+function newSession(fields = {}) {
   const now = Date.now();
   for (const [id, { endsAt }] of sessions) {
     if (endsAt > now && sessions.size < Number(SESSIONS_MAX)) break;
@@ -38,7 +42,6 @@ function newSession(response, fields = {}) {
   }
   const session = { id: secret(), endsAt: now + SESSION_MS, ...fields };
   sessions.set(session.id, session);
-  response.cookie('session', session.id, COOKIE);
   return session;
 }
 
@@ -68,7 +71,10 @@ app.post('/code', async ({ session, body }, response) => {
   const typed = String(body?.to ?? '');
   // One form of a number, however it was typed. What is no number, the service refuses.
   const to = parsePhoneNumberFromString(typed)?.number ?? typed;
-  await sendCode(session ?? newSession(response), to);
+  const own = session ?? newSession();
+  await sendCode(own, to);
+  // Only here and at the sign-in: a late answer must not overwrite the cookie of the sign-in.
+  if (own !== session) response.cookie('session', own.id, COOKIE);
   response.redirect(303, '/');
 });
 
@@ -78,18 +84,33 @@ app.post('/resend', async ({ session }, response) => {
 });
 
 app.post('/verify', async ({ session, body }, response) => {
-  // The id and its number are read together, from the session alone: a code sent meanwhile changes neither.
-  const pending = session?.pending;
-  if (pending?.sendId) {
-    const outcome = await verify(pending, normalizeCode(String(body?.code ?? '')));
-    if (outcome.valid) {
-      // A new id at sign-in: an id that somebody planted before is worth nothing.
-      sessions.delete(session.id);
-      newSession(response, { signedInAs: pending.to });
-    } else session.notice = outcome.notice;
+  if (session?.pending?.sendIds.length > 0) {
+    const code = normalizeCode(String(body?.code ?? ''));
+    const key = `${session.id} ${code}`;
+    if (!verifications.has(key))
+      verifications.set(
+        key,
+        signIn(session, code).finally(() => verifications.delete(key)),
+      );
+    const signedIn = await verifications.get(key);
+    if (signedIn) response.cookie('session', signedIn.id, COOKIE);
   }
   response.redirect(303, '/');
 });
+
+/** Verifies a code, and returns the new session of a person whose code is right. */
+async function signIn(session, code) {
+  // The ids and their number are read together, from the session alone: a code sent meanwhile changes neither.
+  const { pending } = session;
+  const outcome = await verify(pending, code);
+  if (!outcome.valid) {
+    session.notice = outcome.notice;
+    return undefined;
+  }
+  // A new id at sign-in: an id that somebody planted before is worth nothing.
+  sessions.delete(session.id);
+  return newSession({ signedInAs: pending.to });
+}
 
 app.post('/restart', ({ session }, response) => {
   delete session?.pending;
@@ -112,18 +133,29 @@ async function sendCode(session, to) {
     return;
   }
   for (const key of keys) nextSends.set(key, now + Number(RESEND_AFTER_SECONDS) * 1000);
-  // Without a key of an attempt whose outcome is unknown, the SDK makes a new one: a new code.
-  const unfinished = session.unfinished?.to === to ? session.unfinished : undefined;
+  // For a minute, the key of an attempt without an answer finds its send. Otherwise the SDK makes a new key: a new code.
+  const { unfinished } = session;
+  const isRepeat = unfinished?.to === to && now - unfinished.askedAt < SAME_SEND_MS;
   try {
-    const send = await onecode.send({ to }, { idempotencyKey: unfinished?.idempotencyKey });
-    session.pending = { to, sendId: send.id };
+    let send = await onecode.send(
+      { to },
+      { idempotencyKey: isRepeat ? unfinished.idempotencyKey : undefined },
+    );
+    // A repeat returns the first send, also when its code can sign in nobody.
+    if (isRepeat && (send.verification !== 'pending' || send.status === 'failed'))
+      send = await onecode.send({ to });
+    // The latest two count: people type the code that arrived first.
+    const earlier = session.pending?.to === to ? session.pending.sendIds : [];
+    session.pending = { to, sendIds: addSendId(earlier, send.id) };
     delete session.unfinished;
   } catch (error) {
     for (const key of keys) nextSends.delete(key);
     if (!isOfService(error)) throw error;
     // A limit says nothing of a try before it whose answer was lost.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
-    session.unfinished = refused ? undefined : { to, idempotencyKey: error.idempotencyKey };
+    const { idempotencyKey } = error;
+    const askedAt = isRepeat && idempotencyKey === unfinished.idempotencyKey ? unfinished.askedAt : now;
+    session.unfinished = refused ? undefined : { to, idempotencyKey, askedAt };
     session.notice = sendNotice(error);
   }
 }
@@ -141,29 +173,28 @@ function sendNotice(error) {
 
 async function verify(pending, code) {
   try {
-    const { valid, verification, attempts_left } = await onecode.verify(pending.sendId, code);
+    const { valid, verification, attempts_left } = await onecode.verifyLatest(pending.sendIds, code);
     return { valid, notice: verificationNotice(verification, attempts_left) };
   } catch (error) {
     if (isOfService(error)) return { valid: false, notice: 'The code was not checked. Try again.' };
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so it is never verified again.
-    pending.sendId = null;
+    pending.sendIds = [];
     return { valid: false, notice: 'Something went wrong. Ask for a new code.' };
   }
 }
 
 function verificationNotice(verification, attemptsLeft) {
-  if (verification === 'pending')
-    return `That code is not right. Use the newest message. Attempts left: ${attemptsLeft}.`;
+  if (verification === 'pending') return `That code is not right. Attempts left: ${attemptsLeft}.`;
   if (verification === 'expired') return 'This code is no longer valid. Ask for a new one.';
   if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
   return 'This code was used already. Ask for a new one.';
 }
 
 async function deliveryNotice(pending) {
-  if (!pending?.sendId) return undefined;
+  if (!pending?.sendIds.length) return undefined;
   try {
-    const { status } = await onecode.status(pending.sendId);
+    const { status } = await onecode.status(pending.sendIds[0]);
     return status === 'failed'
       ? 'The code could not be delivered. Check the number or ask for a new one.'
       : undefined;

@@ -1,19 +1,67 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../checkout.mjs';
 import { reportError, UserError } from '../user-error.mjs';
-import { applyMigrations, changedFunctions, withEmptyDatabase } from './schema.mjs';
+import {
+  applyMigrations,
+  changedFunctions,
+  readFunctions,
+  withEmptyDatabase,
+  withFunctions,
+} from './schema.mjs';
 
 const folder = join(root, 'prisma/migrations');
 
 /**
- * `npm run migration -- NAME`: begins the next migration. It holds `create or replace` for each file of prisma/functions that the
- * migrations so far have otherwise; columns, tables and indexes are added by hand. Then `npm run generate` writes prisma/schema.sql.
+ * `npm run migration [-- NAME]`: puts the functions of prisma/functions that have changed into the newest migration if no release has it
+ * yet, and it is the one named or none is named. Otherwise it begins the next migration. Columns, tables and indexes are written by hand.
+ * Then `npm run generate` writes prisma/schema.sql.
  * @param {string | undefined} name
- * @returns {Promise<string>} the file that was written
- * @throws {UserError} without a name in small letters, digits and underscores
+ * @throws {UserError} without a name in small letters, digits and underscores where a migration begins
  */
-async function beginMigration(name) {
+async function run(name) {
+  const latest = readdirSync(folder).toSorted().at(-1) ?? '';
+  const isLatest = name === undefined || name === latest.replace(/^\d+_/, '');
+  if (isLatest && !isReleased(latest)) return refreshMigration(latest);
+  return beginMigration(name, latest);
+}
+
+/**
+ * Whether the newest release has a migration.
+ * @param {string} name of its folder
+ */
+function isReleased(name) {
+  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*').stdout.trim();
+  return tag !== '' && git('cat-file', '-e', `${tag}:prisma/migrations/${name}/migration.sql`).status === 0;
+}
+
+/** @param {string[]} args */
+const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+
+/**
+ * Writes the functions as they are now into a migration: each in its place, and those that only an earlier migration has at the end.
+ * @param {string} name of its folder
+ */
+async function refreshMigration(name) {
+  const file = join(folder, name, 'migration.sql');
+  const before = readFileSync(file, 'utf8');
+  const { text, replaced } = withFunctions(before, readFunctions());
+  writeFileSync(file, text);
+  const added = await withEmptyDatabase(async (client) => {
+    await applyMigrations(client);
+    return changedFunctions(client);
+  });
+  if (added.length > 0) writeFileSync(file, [text.trimEnd(), ...added.map(({ sql }) => sql)].join('\n\n'));
+  report(file, [...replaced, ...added.map((one) => one.name)]);
+}
+
+/**
+ * Begins a migration with `create or replace` for each file of prisma/functions that the migrations so far have otherwise.
+ * @param {string | undefined} name
+ * @param {string} latest the folder of the newest migration
+ */
+async function beginMigration(name, latest) {
   if (name === undefined || !/^[a-z][a-z0-9_]*$/.test(name))
     throw new UserError('A name is expected, such as: npm run migration -- sender_regions');
   const changed = await withEmptyDatabase(async (client) => {
@@ -21,21 +69,29 @@ async function beginMigration(name) {
     return changedFunctions(client);
   });
   const stamp = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
-  const latest = readdirSync(folder).toSorted().at(-1)?.split('_')[0] ?? '';
-  if (stamp <= latest)
+  if (stamp <= (latest.split('_')[0] ?? ''))
     throw new UserError(`The migration ${latest} is newer than this machine's clock says.`);
   const file = join(folder, `${stamp}_${name}`, 'migration.sql');
   if (existsSync(file)) throw new UserError(`${file} exists.`);
   mkdirSync(join(file, '..'), { recursive: true });
   writeFileSync(file, changed.map(({ sql }) => sql).join('\n') || '-- What changes, and why.\n');
-  console.log(
-    `Wrote ${file.slice(root.length).replace(/^\//, '')}: ${changed.map((one) => one.name).join(', ') || 'no function has changed'}.`,
+  report(
+    file,
+    changed.map((one) => one.name),
   );
-  return file;
+}
+
+/**
+ * @param {string} file
+ * @param {string[]} names of functions
+ */
+function report(file, names) {
+  const path = file.slice(root.length).replace(/^\//, '');
+  console.log(`Wrote ${path}: ${names.join(', ') || 'no function has changed'}.`);
 }
 
 try {
-  await beginMigration(process.argv[2]);
+  await run(process.argv[2]);
 } catch (error) {
   reportError(error);
   process.exitCode = 1;

@@ -58,6 +58,33 @@ export function functionFiles() {
 }
 
 /**
+ * Returns the functions of `prisma/functions`, by their names.
+ * @returns {{ name: string, sql: string }[]}
+ */
+export const readFunctions = () =>
+  functionFiles().map((file) => ({ name: basename(file, '.sql'), sql: readFileSync(file, 'utf8') }));
+
+/**
+ * Puts functions into the text of a migration that has older texts of them. A function ends with the first line that ends with `$$;`, or
+ * that is `end;`. Comments above it in its file stay there.
+ * @param {string} migration
+ * @param {readonly { name: string, sql: string }[]} functions
+ * @returns {{ text: string, replaced: string[] }} replaced: the names of those whose text has changed
+ */
+export function withFunctions(migration, functions) {
+  let text = migration;
+  const replaced = [];
+  for (const { name, sql } of functions) {
+    const own = sql.slice(sql.search(/^create /m)).trimEnd();
+    const before = text;
+    const older = new RegExp(`^create (?:or replace )?function ${name}\\([^]*?(?:\\$\\$;|^end;)$`, 'm');
+    text = text.replace(older, () => own);
+    if (text !== before) replaced.push(name);
+  }
+  return { text, replaced };
+}
+
+/**
  * Applies all migrations to an empty database.
  * @param {pg.Client} client
  */

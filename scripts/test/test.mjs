@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { npm, prepare, root, step } from '../checkout.mjs';
 import { Processes } from '../processes/processes.mjs';
@@ -6,13 +6,14 @@ import { reportError, UserError } from '../user-error.mjs';
 import { chromiumPath } from './chromium.mjs';
 
 const SLOWEST_MAX = 10;
+const CHECKS = ['typecheck', 'lint:code', 'lint:files'];
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Summary */
 
 /**
  * `npm test [-- JEST ARGUMENTS]`: runs the checks and the tests on throwaway services, and shares nothing with .data. `--all`, which is
- * `npm run test:all`, adds the files that end with `.full.test.ts`, and sets ALL_TESTS=1 for those that do more then. The last line of
- * the output is always `N passed, N failed`; a step that fails before the tests counts as one failure.
+ * `npm run test:all`, adds the files that end with `.full.test.ts`, and sets ALL_TESTS=1 for those that do more then. With the name of a
+ * test file it builds what the file needs and runs it, without type check and lint. The last line of the output is always `N passed, N failed`; a step that fails before the tests counts as one failure.
  * @param {string[]} args
  */
 export async function run(args) {
@@ -44,11 +45,15 @@ export async function run(args) {
  */
 async function checkAndTest(processes, args) {
   const jestArgs = args.filter((arg) => arg !== '--all');
+  const files = jestArgs.filter((arg) => !arg.startsWith('-'));
   // A browser that has to be fetched comes while npm fetches the packages.
-  [process.env['CHROMIUM_PATH']] = await Promise.all([chromiumPath(console.log), prepare(processes)]);
+  [process.env['CHROMIUM_PATH']] = await Promise.all([
+    chromiumPath(console.log),
+    prepare(processes, needsOf(files)),
+  ]);
   const [{ databaseUrl, redisUrl }] = await Promise.all([
     start(processes),
-    ...['typecheck', 'lint:code', 'lint:files'].map((script) => check(processes, script)),
+    ...(files.length > 0 ? [] : CHECKS).map((script) => check(processes, script)),
   ]);
   const { startBrowserServer } = await import('@onecode/testing');
   const browser = await startBrowserServer();
@@ -70,6 +75,25 @@ async function checkAndTest(processes, args) {
   await browser.close();
   logSlowestFiles(results);
   return summarise(results, isPassed);
+}
+
+/**
+ * Returns what is built for test files besides the packages: the site for those of the API, the SDK and the guides, the web application for
+ * those of the console, both for tests of the whole and for all tests, and each where there is none yet.
+ * @param {readonly string[]} files as they were typed; all tests when empty
+ */
+export function needsOf(files) {
+  /**
+   * @param {RegExp} pattern
+   * @param {string} built
+   */
+  const needs = (pattern, built) =>
+    files.length === 0 || files.some((file) => pattern.test(file)) || !existsSync(join(root, built));
+  const isOfWhole = String.raw`(?:^|^\./|${root})test/`;
+  return {
+    site: needs(new RegExp(`apps/(?:api|docs)|packages/client|${isOfWhole}`), 'apps/docs/dist/site.json'),
+    console: needs(new RegExp(`apps/console|${isOfWhole}`), 'apps/console/dist/web/index.html'),
+  };
 }
 
 /** @param {Processes} processes */

@@ -109,6 +109,14 @@ describe('a client', () => {
         },
       );
 
+      it('is made for http to a host that is named as a test host, and to no other', async () => {
+        const testHosts = 'double onecode.test';
+        const make = (baseUrl: string) => driver.make({ baseUrl, apiKey: KEY, testHosts });
+        expect(await make('http://onecode.test:4001')).toEqual({ outcome: 'made' });
+        for (const baseUrl of ['http://onecode.test.example.com', 'http://onecode', 'ftp://double'])
+          expect(await make(baseUrl)).toMatchObject({ outcome: 'mistake' });
+      });
+
       describe('a creation', () => {
         it('is a request of the contract, below the path of the address', async () => {
           const sent = aSend({ status: 'sent', channel: 'whatsapp', sent_at: new Date().toISOString() });
@@ -381,6 +389,36 @@ describe('a client', () => {
           valid: false,
           verification: 'verified',
         });
+        await server.close();
+      });
+
+      it('verifies the two latest sends, the newest first, with one guess on each', async () => {
+        const server = await startOnecode();
+        await driver.make({ baseUrl: server.baseUrl, apiKey: server.keys.live });
+        const sendNew = async (): Promise<[id: string, code: string]> => [
+          (await send()).id ?? '',
+          server.lastCode(TO),
+        ];
+        const [[first, firstCode], [second, secondCode], [third, thirdCode]] = [
+          await sendNew(),
+          await sendNew(),
+          await sendNew(),
+        ];
+        const sendIds = `${first} ${second} ${third}`;
+        const verifyLatest = (code: string, ids = sendIds) =>
+          driver.ask('verifyLatest', { sendIds: ids, code });
+        expect(await verifyLatest(firstCode)).toMatchObject({ valid: false, attemptsLeft: 4 });
+        expect(await verifyLatest(secondCode)).toMatchObject({ valid: true, verification: 'verified' });
+        expect(await verify(firstCode, third)).toMatchObject({ valid: false, attemptsLeft: 2 });
+        expect(await verify(firstCode, first)).toMatchObject({ valid: true });
+        // The newest is used up, and the code of the one before begins no second sign-in.
+        await verify(thirdCode, third);
+        const [fourth, fourthCode] = await sendNew();
+        expect(await verifyLatest(fourthCode, `${fourth} ${third}`)).toMatchObject({
+          verification: 'verified',
+        });
+        expect(await verify(fourthCode, fourth)).toMatchObject({ valid: true });
+        expect(await verifyLatest(fourthCode, '')).toMatchObject({ outcome: 'mistake' });
         await server.close();
       });
 

@@ -136,6 +136,8 @@ interface ClientOptions {
   timeoutMs?: number;
   maxRetries?: number;
   deadlineMs?: number;
+  /** With spaces between them. */
+  testHosts?: string;
 }
 
 /** A program in a client's language, which makes the calls that it is asked for. */

@@ -130,6 +130,60 @@ describe.each(EXAMPLES)('the %s example', (name) => {
     expect(new Set(keys()).size).toBe(1);
   });
 
+  it('sends a new code with a new key when the send of the key is over', async () => {
+    service.script(resets);
+    await visitor.submit('/code', { to: TO });
+    const [key] = keys();
+    service.requests.length = 0;
+    const expired = aSend({ verification: 'expired' });
+    service.script((response, request) =>
+      json(request.method === 'POST' ? 202 : 200, keys().at(-1) === key ? expired : aSend())(
+        response,
+        request,
+      ),
+    );
+    expect(await visitor.submit('/code', { to: TO })).toContain('We sent a code to');
+    expect(keys()).toEqual([key, expect.any(String)]);
+    expect(new Set(keys()).size).toBe(2);
+  });
+
+  it('verifies the newest code, then the one before, and no older one', async () => {
+    const ids = [
+      '0199c7a2-6f02-7d11-8a35-000000000001',
+      '0199c7a2-6f02-7d11-8a35-000000000002',
+      '0199c7a2-6f02-7d11-8a35-000000000003',
+    ];
+    for (const id of ids) {
+      service.script((response, request) =>
+        json(request.method === 'POST' ? 202 : 200, aSend({ id }))(response, request),
+      );
+      await visitor.submit(id === ids[0] ? '/code' : '/resend', { to: TO });
+    }
+    service.requests.length = 0;
+    service.script(judges(json(200, { valid: false, verification: 'pending', attempts_left: 4 })));
+    expect(await visitor.submit('/verify', { code: '123456' })).toContain('Attempts left: 4.');
+    const verified = service.requests.filter(({ path }) => path.endsWith('/verify')).map(({ path }) => path);
+    expect(verified).toEqual([ids[2], ids[1]].map((id) => `/v1/send/${id}/verify`));
+  });
+
+  it('gives a second click on a button the outcome of the first', async () => {
+    await withCode();
+    service.script(judges(json(200, RIGHT)));
+    const submit = () =>
+      fetch(`${running.url}/verify`, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie: visitor.cookie, 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams({ code: '012345' }),
+      });
+    const answers = await Promise.all([submit(), submit()]);
+    const cookies = answers.map(({ headers }) => headers.get('set-cookie')?.split(';')[0]);
+    expect(cookies[1]).toBe(cookies[0]);
+    expect(requestsTo(VERIFICATION)).toHaveLength(1);
+    visitor.cookie = cookies[0]!;
+    expect(await visitor.page()).toContain('You are signed in as');
+  });
+
   it('sends a new code with a new key', async () => {
     service.script(isCreated);
     await visitor.submit('/code', { to: TO });
@@ -200,7 +254,7 @@ describe.each(EXAMPLES)('the %s example', (name) => {
   });
 
   it.each([
-    ['pending', 'That code is not right. Use the newest message. Attempts left: 3.'],
+    ['pending', 'That code is not right. Attempts left: 3.'],
     ['expired', 'This code is no longer valid.'],
     ['locked', 'Too many wrong codes.'],
     ['verified', 'This code was used already.'],

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Problem } from '@onecode/domain';
-import express, { type Request, type Response, type Router } from 'express';
+import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
 
 /** Where `npm run build` puts the site. */
@@ -96,8 +96,40 @@ export function docsRouter({
     response.set('ETag', `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`);
     response.send(content);
   });
+  router.use(missingPage(pages, new URL(baseUrl).pathname.replace(/\/$/, ''), policy));
   return router;
 }
+
+/** Paths of programs, which get problem+json whatever they accept. */
+const PROGRAM_PATHS = /^\/(?:v1|webhooks)(?:\/|$)/;
+
+/**
+ * Answers browsers on a path without a page. A browser prefers HTML; a program that accepts anything gets the problem that follows.
+ * `/` leads to the guides, and a page's address with a slash at its end to the page.
+ */
+function missingPage(pages: ReturnType<typeof pagesOf>, prefix: string, policy: string): RequestHandler {
+  const html = missingPageHtml(`${quotable(prefix)}/docs/`);
+  return (request, response, next) => {
+    const { path, method } = request;
+    if ((method !== 'GET' && method !== 'HEAD') || PROGRAM_PATHS.test(path)) return next();
+    response.vary('Accept');
+    if (request.accepts(['application/problem+json', 'text/html']) !== 'text/html') return next();
+    if (path === '/') return response.redirect(302, 'docs/');
+    if (path.endsWith('/') && pages.has(path.slice(0, -1)))
+      return response.redirect(308, `../${path.split('/').at(-2)}`);
+    response.status(404).set({ 'Content-Type': TYPES['.html'], 'Content-Security-Policy': policy });
+    response.send(html);
+  };
+}
+
+/** The page in both languages: the address does not say which one the reader wants. */
+const missingPageHtml = (docs: string): string => `<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Page not found</title>
+<h1>Page not found</h1>
+<p>There is no page at this address. Go to the <a href="${docs}">documentation</a>.</p>
+<p lang="pt-BR">Não existe uma página neste endereço. Veja a <a href="${docs}pt-br/">documentação</a>.</p>
+</html>
+`;
 
 const ENCODERS = {
   // Higher levels take several times as long, for a few per cent.

@@ -53,7 +53,7 @@ await runProcess('api', async () => {
     pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     timeouts: DATABASE_TIMEOUTS,
-    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onConnectionError: repeatedFaults(log, 'warn', 'a database connection broke'),
   });
   const presence = createPresence(database, { kind: 'api', release: RELEASE });
   await refuseUnfitDatabase(presence);

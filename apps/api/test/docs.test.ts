@@ -137,6 +137,51 @@ it.each([
   expect((await get(path)).status).toBe(404);
 });
 
+describe('a browser on a path without a page', () => {
+  /** What Express answers itself. */
+  const NOT_OF_THE_ROUTER = expect.stringContaining('Cannot ') as string;
+  const browse = (path: string, init?: RequestInit) =>
+    get(path, {
+      headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' },
+      ...init,
+    });
+
+  it.each([
+    ['/', 302, 'docs/'],
+    ['/docs/errors/', 308, '../errors'],
+    ['/docs/pt-br/quick-start/', 308, '../quick-start'],
+  ])('is redirected from %s to the page', async (path, status, to) => {
+    const response = await browse(path);
+    expect([response.status, response.headers.get('location')]).toEqual([status, to]);
+    expect(response.headers.get('vary')).toContain('Accept');
+  });
+
+  it.each(['/docs/nothing', '/docs/nothing/', '/nothing', '/docs/%00'])(
+    'gets a page for %s',
+    async (path) => {
+      const response = await browse(path);
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        404,
+        'text/html; charset=utf-8',
+      ]);
+      expect(await response.text()).toContain('<a href="/docs/">documentation</a>');
+      expect((await browse(path, { method: 'HEAD' })).status).toBe(404);
+    },
+  );
+
+  // The router leaves these to the application, which writes the problem.
+  it.each(['/v1/nothing', '/webhooks', '/v1'])('gets no page for %s, a path of programs', async (path) => {
+    const response = await browse(path);
+    expect([response.headers.get('vary'), await response.text()]).toEqual([null, NOT_OF_THE_ROUTER]);
+  });
+
+  it('is told from a program, which accepts anything or JSON, or posts', async () => {
+    for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html'])
+      expect(await (await get('/', { headers: { accept } })).text()).toEqual(NOT_OF_THE_ROUTER);
+    expect(await (await browse('/', { method: 'POST' })).text()).toEqual(NOT_OF_THE_ROUTER);
+  });
+});
+
 it('leads from where programs look for llms.txt to its place, below a path prefix too', async () => {
   const { status, headers } = await get('/llms.txt');
   expect([status, headers.get('location')]).toEqual([308, 'docs/llms.txt']);

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROBLEMS } from '@onecode/domain';
@@ -66,7 +66,7 @@ describeIf(has('curl', '--version'))('the quick start with curl', () => {
     const sent = JSON.parse(await sh(send)) as { id: string; verification: string };
     expect(sent.verification).toBe('pending');
     const again = JSON.parse(await sh(send)) as { id: string };
-    expect(again.id).toBe(sent.id);
+    expect(again.id).not.toBe(sent.id);
 
     const followed = JSON.parse(await sh(follow, { SEND_ID: sent.id })) as { id: string; mode: string };
     expect(followed).toMatchObject({ id: sent.id, mode: 'test' });
@@ -160,33 +160,86 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
   });
 });
 
-describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the double for other languages', () => {
-  it('is scripted over HTTP, as its page says', async () => {
-    const program = blocksOf('double', 'ts').find((code) => code.includes('createServer')) ?? '';
-    // Ports of this test alone.
-    const [service, control] = [await closedPort(), await closedPort()];
-    const code = scriptOf(program).replace('4001', String(service)).replace('4002', String(control));
-    const double = spawn(process.execPath, [write('double.mjs', code)], { stdio: 'pipe' });
+describeIf(has('python3', '--version'))('the sign-in in Python', () => {
+  /** What a reader would try, against the double, which is scripted over HTTP. */
+  const PROGRAM = `
+import json, sys, threading, urllib.request
+import sign_in
+from sign_in import Session, finish_sign_in, start_sign_in
+
+PHONE = "+447700900123"
+
+def control(path, **ask):
+    request = urllib.request.Request(sys.argv[1] + path, json.dumps(ask).encode(), method="POST")
+    return json.load(urllib.request.urlopen(request))
+
+code = lambda: control("/code", to=PHONE)
+sends = lambda: len(control("/sends"))
+lose = lambda times, **more: control("/script", to=PHONE, outcomes=[{"answer": "lost", "afterWork": True, "times": times, **more}])
+
+def twice(call):
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(call())) for _ in range(2)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return results
+
+session = Session()
+twice(lambda: start_sign_in(session, PHONE))
+assert sends() == 1
+assert finish_sign_in(session, "nonsense") == "wrong-code"
+typed = code()
+assert twice(lambda: finish_sign_in(session, typed)) == ["signed-in", "signed-in"]
+assert session.signed_in_as == PHONE
+
+for make_old in (lambda session: control("/advance", seconds=600), lambda session: setattr(session.unfinished, "asked_at", 0), None):
+    session, before = Session(), sends()
+    lose(2)
+    try:
+        start_sign_in(session, PHONE)
+        raise AssertionError
+    except sign_in.ConnectionError:
+        pass
+    if make_old: make_old(session)
+    start_sign_in(session, PHONE)
+    assert sends() == before + (2 if make_old else 1)
+    assert finish_sign_in(session, code()) == "signed-in"
+
+session, codes = Session(), []
+for _ in range(3):
+    start_sign_in(session, PHONE, pause_seconds=0)
+    codes.append(code())
+assert finish_sign_in(session, codes[0]) == "wrong-code"
+assert finish_sign_in(session, codes[1]) == "signed-in"
+
+session = Session()
+start_sign_in(session, PHONE)
+lose(1, on="verify")
+assert finish_sign_in(session, code()) == "ask-for-a-new-code"
+assert session.signed_in_as is None
+print("all of it")
+`;
+
+  it('sends one message for two clicks, never an old one, and accepts the code that arrived first', async () => {
+    const [port, control] = [await closedPort(), await closedPort()];
+    const command = join(ROOT, 'packages/client/dist/cjs/testing/command.js');
+    const args = [
+      command,
+      '--port',
+      String(port),
+      '--control-port',
+      String(control),
+      '--live-key',
+      'ak_live_1',
+    ];
+    const double = spawn(process.execPath, args, { stdio: 'pipe' });
     try {
       await once(double.stdout, 'data');
-      const post = async (port: number, path: string, body: object, key = ''): Promise<Response> =>
-        fetch(`http://127.0.0.1:${port}${path}`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        });
-      const { live } = (await (await post(control, '/keys', {})).json()) as { live: string };
-      const to = '+447700900123';
-      await post(control, '/script', { to, outcomes: [{ answer: 'rate_limited', retryAfterSeconds: 31 }] });
-      const limited = await post(service, '/v1/send', { to }, live);
-      expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '31']);
-      const { id } = (await (await post(service, '/v1/send', { to }, live)).json()) as { id: string };
-      await post(control, '/advance', { seconds: 600 });
-      const typed: unknown = await (await post(control, '/code', { to })).json();
-      const judged = await post(service, `/v1/send/${id}/verify`, { code: typed }, live);
-      expect(await judged.json()).toMatchObject({ valid: false, verification: 'expired' });
-      expect(await (await post(control, '/sends', {})).json()).toMatchObject([{ id, to, code: typed }]);
-      expect((await post(control, '/sent', {})).status).toBe(400);
+      write('onecode.py', readFileSync(join(ROOT, 'clients/python/onecode.py'), 'utf8'));
+      write('sign_in.py', blocksOf('sign-in', 'python')[0] ?? '');
+      const variables = { ONECODE_URL: `http://127.0.0.1:${port}`, ONECODE_API_KEY: 'ak_live_1' };
+      const program = write('try_it.py', PROGRAM);
+      expect(await run('python3', [program, `http://127.0.0.1:${control}`], variables)).toBe('all of it\n');
     } finally {
       double.kill();
     }

@@ -199,3 +199,17 @@ it('the log has one line for each request, with the id of its answer, and one at
     { msg: 'a request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
   ]);
 });
+
+it('logs once that PostgreSQL closed its idle connections, however many there were', async () => {
+  const { running, port } = await startReady();
+  await Promise.all(Array.from({ length: 12 }, () => create(port)));
+  const [{ count }] = (await environment.db.sql(
+    `select count(pg_terminate_backend(pid))::int from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid()`,
+  )) as [{ count: number }];
+  expect(count).toBeGreaterThan(2);
+  const broken = () => running.log().filter(({ msg }) => msg === 'a database connection broke');
+  await until('the line of the broken connections', () => broken().length > 0);
+  await until('a send on a new connection', async () => (await create(port)).status === 202);
+  expect(broken()).toMatchObject([{ level: 'warn', err: { code: '57P01' } }]);
+});

@@ -70,8 +70,17 @@ function wordsOf(value: unknown): string {
 function recordOf(record: Row): string {
   return Object.entries(record)
     .filter(([, value]) => value !== null && value !== false)
-    .map(([name, value]) => (value === true ? labelOf(name) : String(value)))
+    .map(([name, value]) =>
+      value === true ? labelOf(name) : typeof value === 'object' ? nested(name, value) : wordsOf(value),
+    )
+    .filter((part) => part !== '')
     .join(' ');
+}
+
+/** A value with parts of its own, in parentheses after its name; nothing for an empty list. */
+function nested(name: string, value: unknown): string {
+  const words = Array.isArray(value) ? wordsOf(value) : recordOf(value as Row);
+  return words === '' ? '' : `${labelOf(name)} (${words})`;
 }
 
 const labelOf = (name: string): string => name.replaceAll('_', ' ');

@@ -354,6 +354,51 @@ describe('a hold', () => {
   });
 });
 
+describe('a command that cannot be undone', () => {
+  const erase = '--to +5511987650001 --reason r';
+
+  it('asks first, names what is lost, and changes nothing without yes', async () => {
+    const { accountId } = await buildCaller(store.database, 'live');
+    const name = String((await json(`account show ${accountId}`))['name']);
+    for (const [typed, lost] of [
+      [`account delete ${accountId} --reason r`, `the account "${name}"`],
+      [`recipient erase ${erase}`, 'masks the number in every send'],
+    ] as const)
+      for (const answer of ['', 'no\n', 'y\n']) {
+        const ended = await onecode(typed.split(' '), commandLine.env, answer);
+        expect(ended).toMatchObject({ code: 1, stdout: '' });
+        expect(ended.stderr).toContain(lost);
+        expect(ended.stderr).toContain('not confirmed, so nothing was changed');
+      }
+    expect(await json(`account show ${accountId}`)).toMatchObject({ suspended_at: null });
+  });
+
+  it('runs after yes, and does not ask with --yes or --json', async () => {
+    const ids = [];
+    for (let count = 0; count < 3; count += 1)
+      ids.push((await buildCaller(store.database, 'live')).accountId);
+    const typed = (id: string | undefined) => ['account', 'delete', String(id), '--reason', 'r'];
+    expect(await onecode(typed(ids[0]), commandLine.env, 'yes\n')).toMatchObject({ code: 0 });
+    expect(await text(`account delete ${ids[1]} --reason r --yes`)).toMatch(/^keys deleted +1$/m);
+    expect(await json(`account delete ${ids[2]} --reason r`)).toMatchObject({ keys_deleted: 1 });
+    expect(await text(`recipient erase ${erase} --yes`)).toMatch(/^sends erased +0$/m);
+  });
+});
+
+it('prints every part of what is kept of a number', async () => {
+  const caller = await buildCaller(store.database, 'live');
+  const id = await buildSend(store.database, caller);
+  await store.sql(
+    `insert into attempts (send_id, number, outcome, message_id, started_at, finished_at) values ($1, 1, 'accepted', 'wamid.1', now(), now())`,
+    [id],
+  );
+  const [send] = await store.sql<{ recipient: string }>('select recipient from sends where id = $1', [id]);
+  const printed = await text(`recipient export --to ${send!.recipient} --account ${caller.accountId}`);
+  expect(printed).toContain(id);
+  expect(printed).toMatch(/attempts \(\S+Z \S+Z 1 accepted\)|attempts \(.*accepted.*\)/);
+  expect(printed).not.toContain('[object');
+});
+
 it.each([
   'account show ID',
   'account credit ID --amount 1 --reason r',

@@ -9,6 +9,7 @@ import {
   openQueues,
   refuseUnfitDatabase,
   RELEASE,
+  repeatedFaults,
   runProcess,
   serveMetrics,
   startPresence,
@@ -32,7 +33,7 @@ await runProcess('console', async () => {
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
     pooler: config.DATABASE_POOLER,
-    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onConnectionError: repeatedFaults(log, 'warn', 'a database connection broke'),
   });
   const presence = createPresence(database, { kind: 'console', release: RELEASE });
   await refuseUnfitDatabase(presence);

@@ -63,6 +63,7 @@ it('knows every language of the blocks, so that none is left unchecked', () => {
     'http',
     'text',
     'yaml',
+    'dockerfile',
     'html',
     'jsonnet',
   ]);

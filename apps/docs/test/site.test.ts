@@ -43,7 +43,7 @@ describe('the code of guides', () => {
   const blocks = (page: string): string[] =>
     read(page.replace('.html', '.md')).match(/^```[\s\S]*?^```$/gm) ?? [];
   const comments = (page: string): string[] =>
-    blocks(page).flatMap((block) => block.match(/\/\*\* .*? \*\/|(?<=^| )(?:\/\/|#) .*$/gm) ?? []);
+    blocks(page).flatMap((block) => block.match(/\/\*\* .*? \*\/|""".+?"""|(?<=^| )(?:\/\/|#) .*$/gm) ?? []);
 
   it.each(pagesWithCode)('of %s is in the Portuguese page too, with comments in Portuguese', (page) => {
     expect(blocks(`pt-br/${page}`)).toHaveLength(blocks(page).length);

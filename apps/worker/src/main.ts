@@ -9,6 +9,7 @@ import {
   RefusedByRedis,
   refuseUnfitDatabase,
   RELEASE,
+  repeatedFaults,
   runProcess,
   serveMetrics,
   startFlushLoop,
@@ -55,7 +56,7 @@ await runProcess('worker', async () => {
     connectionsMax: config.DATABASE_CONNECTIONS,
     pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
-    onConnectionError: (error) => log.warn({ err: error }, 'a database connection broke'),
+    onConnectionError: repeatedFaults(log, 'warn', 'a database connection broke'),
     onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   });
   gaugeConnections(registry, () => countConnections(database));

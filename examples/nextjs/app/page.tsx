@@ -39,7 +39,7 @@ function Content({ session }: { session: Session | undefined }) {
     );
   return (
     <>
-      {pending.sendId && (
+      {pending.sendIds.length > 0 && (
         <>
           <p>{`We sent a code to ${pending.to} by WhatsApp.`}</p>
           <form method="post" action="/verify">

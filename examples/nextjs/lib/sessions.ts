@@ -1,17 +1,18 @@
 import 'server-only';
 import { randomBytes } from 'node:crypto';
 
-/** A number and the send of its code. They belong together, so they are read and replaced together. */
+/** A number and its latest sends. They belong together, so they are read and replaced together. */
 export interface Pending {
   readonly to: string;
-  /** Null once the outcome of a verification is unknown: that code is never verified again. */
-  sendId: string | null;
+  /** The newest first, two at the most. None after a verification without an answer: its code is never verified again. */
+  sendIds: readonly string[];
 }
 
-/** A creation whose outcome is unknown. With its key, the next try goes on with the same send. */
+/** A creation without an answer. For a minute, the next try goes on with the same send by its key. */
 interface Unfinished {
   readonly to: string;
   readonly idempotencyKey: string | undefined;
+  readonly askedAt: number;
 }
 
 export interface Session {
@@ -32,11 +33,14 @@ const SESSIONS_MAX = Number(process.env['SESSIONS_MAX'] ?? '10000');
 const store = globalThis as typeof globalThis & {
   onecodeSessions?: Map<string, Session>;
   onecodeNextSends?: Map<string, number>;
+  onecodeVerifications?: Map<string, Promise<Session | undefined>>;
 };
 /** The oldest first. */
 const sessions = (store.onecodeSessions ??= new Map<string, Session>());
 /** When the next code may be sent, by session and by number. */
 export const nextSends = (store.onecodeNextSends ??= new Map<string, number>());
+/** Verifications in progress, by session and code. */
+export const verifications = (store.onecodeVerifications ??= new Map<string, Promise<Session | undefined>>());
 
 const secret = (): string => randomBytes(32).toString('base64url');
 

@@ -1,16 +1,20 @@
 import 'server-only';
 import {
+  addSendId,
   ConnectionError,
   IndeterminateVerificationError,
   ProblemError,
   type VerifyResult,
 } from '@onecode/client';
 import { onecode } from './onecode';
-import { nextSends, type Pending, type Session } from './sessions';
+import { createSession, endSession, nextSends, verifications, type Pending, type Session } from './sessions';
 
 const RESEND_AFTER_MS = Number(process.env['RESEND_AFTER_SECONDS'] ?? '30') * 1000;
 
-export type Outcome = { valid: true } | { valid: false; notice: string };
+/** A person who asks again later than this expects a new message. */
+const SAME_SEND_MS = 60_000;
+
+type Outcome = { valid: true } | { valid: false; notice: string };
 
 export async function sendCode(session: Session, to: string): Promise<void> {
   const now = Date.now();
@@ -23,42 +27,77 @@ export async function sendCode(session: Session, to: string): Promise<void> {
     return;
   }
   for (const key of keys) nextSends.set(key, now + RESEND_AFTER_MS);
-  // Without a key of an attempt whose outcome is unknown, the SDK makes a new one: a new code.
-  const unfinished = session.unfinished?.to === to ? session.unfinished : undefined;
+  // For a minute, the key of an attempt without an answer finds its send. Otherwise the SDK makes a new key: a new code.
+  const earlierTry = session.unfinished?.to === to ? session.unfinished : undefined;
+  const unfinished = earlierTry && now - earlierTry.askedAt < SAME_SEND_MS ? earlierTry : undefined;
   try {
-    const send = await onecode().send({ to }, { idempotencyKey: unfinished?.idempotencyKey });
-    session.pending = { to, sendId: send.id };
+    let send = await onecode().send({ to }, { idempotencyKey: unfinished?.idempotencyKey });
+    // A repeat returns the first send, also when its code can sign in nobody.
+    if (unfinished && (send.verification !== 'pending' || send.status === 'failed'))
+      send = await onecode().send({ to });
+    // The latest two count: people type the code that arrived first.
+    const earlier = session.pending?.to === to ? session.pending.sendIds : [];
+    session.pending = { to, sendIds: addSendId(earlier, send.id) };
     session.unfinished = undefined;
   } catch (error) {
     for (const key of keys) nextSends.delete(key);
     if (!(error instanceof ProblemError || error instanceof ConnectionError)) throw error;
     // A limit says nothing of a try before it whose answer was lost.
     const refused = error instanceof ProblemError && error.status < 500 && error.status !== 429;
-    session.unfinished = refused ? undefined : { to, idempotencyKey: error.idempotencyKey };
+    const { idempotencyKey } = error;
+    const askedAt = unfinished?.idempotencyKey === idempotencyKey ? (unfinished?.askedAt ?? now) : now;
+    session.unfinished = refused ? undefined : { to, idempotencyKey, askedAt };
     session.notice = sendNotice(error);
   }
 }
 
-/** Verifies a code with one request. Only `valid: true` signs in. */
-export async function verify(pending: Pending, sendId: string, code: string): Promise<Outcome> {
+/** Signs in with a code. Returns the new session of a person whose code is right. A second click gets the outcome of the first. */
+export function signIn(session: Session, pending: Pending, code: string): Promise<Session | undefined> {
+  const key = `${session.id} ${code}`;
+  const running = verifications.get(key);
+  if (running) return running;
+  const started = verifyAndSignIn(session, pending, code).finally(() => verifications.delete(key));
+  verifications.set(key, started);
+  return started;
+}
+
+/** The ids and their number come together, from the session alone: a code sent meanwhile changes neither. */
+async function verifyAndSignIn(
+  session: Session,
+  pending: Pending,
+  code: string,
+): Promise<Session | undefined> {
+  const outcome = await verify(pending, code);
+  if (!outcome.valid) {
+    session.notice = outcome.notice;
+    return undefined;
+  }
+  // A new id at sign-in: an id that somebody planted before is worth nothing.
+  endSession(session.id);
+  return createSession({ signedInAs: pending.to });
+}
+
+/** Verifies a code, with one request for each of the latest sends. Only `valid: true` signs in. */
+async function verify(pending: Pending, code: string): Promise<Outcome> {
   try {
-    const result = await onecode().verify(sendId, code);
+    const result = await onecode().verifyLatest(pending.sendIds, code);
     return result.valid ? { valid: true } : { valid: false, notice: verificationNotice(result) };
   } catch (error) {
     if (error instanceof ProblemError || error instanceof ConnectionError)
       return { valid: false, notice: 'The code was not checked. Try again.' };
     if (!(error instanceof IndeterminateVerificationError)) throw error;
     // The code may be used up, so it is never verified again.
-    pending.sendId = null;
+    pending.sendIds = [];
     return { valid: false, notice: 'Something went wrong. Ask for a new code.' };
   }
 }
 
 /** @returns undefined while there is nothing to tell, and when the send could not be read: the page works without it */
 export async function deliveryNotice(pending: Pending | undefined): Promise<string | undefined> {
-  if (!pending?.sendId) return undefined;
+  const newest = pending?.sendIds[0];
+  if (newest === undefined) return undefined;
   try {
-    const { status } = await onecode().status(pending.sendId);
+    const { status } = await onecode().status(newest);
     return status === 'failed'
       ? 'The code could not be delivered. Check the number or ask for a new one.'
       : undefined;
@@ -77,8 +116,7 @@ function sendNotice(error: ProblemError | ConnectionError): string {
 }
 
 function verificationNotice({ verification, attempts_left }: VerifyResult): string {
-  if (verification === 'pending')
-    return `That code is not right. Use the newest message. Attempts left: ${attempts_left}.`;
+  if (verification === 'pending') return `That code is not right. Attempts left: ${attempts_left}.`;
   if (verification === 'expired') return 'This code is no longer valid. Ask for a new one.';
   if (verification === 'locked') return 'Too many wrong codes. Ask for a new one.';
   return 'This code was used already. Ask for a new one.';

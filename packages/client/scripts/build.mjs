@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,8 @@ const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/
 
 /** The entries of `exports` in package.json, and their sources. */
 const ENTRIES = { index: 'src/index.ts', 'testing/index': 'src/testing/index.ts' };
+/** The program of `bin`. */
+const COMMAND = { 'testing/command': 'src/testing/command.ts' };
 
 const { status } = spawnSync(process.execPath, [compiler, '-b'], { cwd: folder, stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
@@ -23,7 +25,9 @@ const cjs = join(folder, 'dist/cjs');
 for (const name of readdirSync(cjs, { recursive: true, encoding: 'utf8' }))
   if (name.endsWith('.js')) rmSync(join(cjs, name));
 await build({
-  input: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(folder, path)])),
+  input: Object.fromEntries(
+    Object.entries({ ...ENTRIES, ...COMMAND }).map(([name, path]) => [name, join(folder, path)]),
+  ),
   cwd: folder,
   platform: 'node',
   treeshake: { moduleSideEffects: false },
@@ -33,13 +37,14 @@ await build({
     exports: 'named',
     entryFileNames: '[name].js',
     chunkFileNames: 'shared.js',
-    // Names stay, for whoever reads a stack.
-    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: true } },
+    // Node prints the line that threw above an uncaught error: a line must be short enough to read.
+    minify: false,
     comments: false,
     // A tag of the exports that nobody reads, and that each file would set.
     generatedCode: { symbols: false },
   },
 });
+chmodSync(join(cjs, 'testing/command.js'), 0o755);
 writeFileSync(join(cjs, 'package.json'), '{ "type": "commonjs" }\n');
 copyFileSync(join(folder, '../../LICENSE'), join(folder, 'LICENSE'));
 

@@ -5,6 +5,7 @@ import { createSend } from './send.js';
 import { createExchange, type Exchange } from './transport.js';
 import type { OnecodeOptions, RequestOptions, SendOptions, VerifyResult, WaitForOptions } from './types.js';
 import { verifyCode } from './verify.js';
+import { verifyInOrder } from './verifyLatest.js';
 import { waitForSend } from './waitFor.js';
 
 /** Onecode, from an integrator's server. One client serves all requests of an application. */
@@ -56,6 +57,23 @@ export class Onecode {
    */
   async verify(id: string, code: string, { signal }: RequestOptions = {}): Promise<VerifyResult> {
     return verifyCode(this.#exchange, id, code, signal);
+  }
+
+  /**
+   * Verifies what a person typed against the session's latest sends, the newest first, then the one before: people often type the code
+   * that arrived first. **A wrong code counts as one guess on each of them**, and twice against the guesses of the number.
+   *
+   * @param sendIds one or two, the newest first, as `addSendId` returns them: all to the same number, all from your own session
+   * @returns the result of the send whose code it is, or else of the newest send that can still be verified
+   * @throws as `verify`, of which it makes one request for each send and never a second. After an `IndeterminateVerificationError`, drop
+   *   all ids.
+   */
+  async verifyLatest(
+    sendIds: readonly string[],
+    code: string,
+    { signal }: RequestOptions = {},
+  ): Promise<VerifyResult> {
+    return verifyInOrder(sendIds, (id) => verifyCode(this.#exchange, id, code, signal));
   }
 
   /**

@@ -39,14 +39,14 @@ export function checkOptions(options: OnecodeOptions): CheckedOptions {
   if (!Number.isInteger(maxRetries) || maxRetries < 0)
     throw new OnecodeError('maxRetries is not a whole number from 0 on.');
   if (typeof fetch !== 'function') throw new OnecodeError('fetch is not a function.');
-  const baseUrl = checkAddress(options.baseUrl);
+  const baseUrl = checkAddress(options.baseUrl, options.testHosts ?? []);
   return { apiKey, baseUrl, timeoutMs: Math.min(timeoutMs, deadlineMs), maxRetries, deadlineMs, fetch };
 }
 
 /** Looked up at each call: tests replace the global one. */
 const globalFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
-function checkAddress(address: OnecodeOptions['baseUrl']): string {
+function checkAddress(address: OnecodeOptions['baseUrl'], testHosts: readonly string[]): string {
   if (address === undefined || address === null || address === '')
     throw new OnecodeError('baseUrl is missing.');
   const text = typeof address === 'object' ? address.href : address;
@@ -56,8 +56,13 @@ function checkAddress(address: OnecodeOptions['baseUrl']): string {
   if (url.username !== '' || url.password !== '')
     throw new OnecodeError('baseUrl has credentials. The key goes into apiKey.');
   if (/[?#]/.test(text)) throw new OnecodeError('baseUrl has a query or a fragment.');
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname)))
-    throw new OnecodeError('baseUrl is not https: the key would be readable on its way.');
+  if (!Array.isArray(testHosts) || !testHosts.every((host) => typeof host === 'string'))
+    throw new OnecodeError('testHosts is not a list of host names.');
+  const mayBeHttp = isLoopback(url.hostname) || testHosts.includes(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && mayBeHttp))
+    throw new OnecodeError(
+      'baseUrl is not https: the key would be readable on its way. For a test double, name its host in testHosts.',
+    );
   return url.href.replace(/(?<!\/)\/+$/, '');
 }
 

@@ -5,8 +5,11 @@ export interface OnecodeOptions {
   /** The key of an application, `ak_test_…` or `ak_live_…`. It decides the account and the mode. Keep it on your server. Undefined, as an
    * environment variable may be, it is refused. */
   apiKey: string | undefined;
-  /** The service's address, such as `https://codes.example.com`, with or without a path. `http:` is for this machine only. */
+  /** The service's address, such as `https://codes.example.com`, with or without a path. `http:` is for this machine and `testHosts`. */
   baseUrl: string | { readonly href: string } | undefined;
+  /** Hosts of a test double to which `http:` is allowed, such as `['onecode']` for a container. Never the service's: the key would be
+   * readable on its way. */
+  testHosts?: readonly string[] | undefined;
   /** How long one try may take, answer included. 10 000 by default. */
   timeoutMs?: number | undefined;
   /** How often `send` tries again after its first try. 3 by default. */

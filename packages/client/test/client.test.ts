@@ -24,6 +24,12 @@ const shown = (value: unknown): string =>
   ].join('\n');
 
 describe('a client', () => {
+  it('is made for http to a host that is named as a test host', () => {
+    expect(make({ baseUrl: 'http://onecode:4001', testHosts: ['double', 'onecode'] }).baseUrl).toBe(
+      'http://onecode:4001',
+    );
+  });
+
   it.each<[string, Record<string, unknown>]>([
     ['without a key', { apiKey: undefined }],
     ['with an empty key', { apiKey: '' }],
@@ -40,6 +46,9 @@ describe('a client', () => {
     ['over http to a neighbour', { baseUrl: 'http://10.0.0.1' }],
     ['over http to a name that begins like this machine', { baseUrl: 'http://localhost.example.com' }],
     ['over http to a number that begins like this machine', { baseUrl: 'http://127.0.0.1.example.com' }],
+    ['over http to no test host', { baseUrl: 'http://codes.example.com', testHosts: ['example.com'] }],
+    ['over another protocol to a test host', { baseUrl: 'ftp://onecode', testHosts: ['onecode'] }],
+    ['with test hosts that are no list', { testHosts: 'codes.example.com' }],
     ['over another protocol', { baseUrl: 'ftp://localhost' }],
     ['with a user', { baseUrl: `https://${KEY}@codes.example.com` }],
     ['with a password', { baseUrl: `https://user:${KEY}@codes.example.com` }],

@@ -349,3 +349,20 @@ it('answers carry the clock that was moved, because clients read deadlines by it
   expect(ms).toBeGreaterThanOrEqual(0);
   expect(ms).toBeLessThan(60_000);
 });
+
+it.each([
+  ['127.0.0.1', '127.0.0.2', '127.0.0.1'],
+  ['127.0.0.2', '127.0.0.1', '127.0.0.2'],
+  ['0.0.0.0', undefined, '127.0.0.1'],
+])('listens at %s alone', async (host, other, shown) => {
+  const double = await startOnecode({ host });
+  try {
+    const { hostname, port } = new URL(double.baseUrl);
+    expect(hostname).toBe(shown);
+    expect((await fetch(`${double.baseUrl}/v1/signup-settings`)).status).toBe(200);
+    if (other !== undefined)
+      await expect(fetch(`http://${other}:${port}/v1/signup-settings`)).rejects.toThrow('fetch failed');
+  } finally {
+    await double.close();
+  }
+});

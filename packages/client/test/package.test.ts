@@ -1,8 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { closedPort } from '@onecode/testing';
 import { npm } from '../../../scripts/checkout.mjs';
 import { clientTypes } from '../../../scripts/client-types.mjs';
 import { VERSION } from '../src/version.js';
@@ -10,7 +12,8 @@ import { VERSION } from '../src/version.js';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const COMPILER = join(ROOT, 'node_modules/typescript/bin/tsc');
-const PACKED_BYTES_MAX = 24_000;
+const PACKED_BYTES_MAX = 32_000;
+const UNCAUGHT_CHARACTERS_MAX = 1_500;
 const isLongRun = process.env['ALL_TESTS'] === '1';
 const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Record<string, unknown>;
 
@@ -36,7 +39,7 @@ function runNpm(cwd: string, ...words: string[]): string {
 const write = (name: string, text: string): void => writeFileSync(join(project, name), text);
 
 describe('the package', () => {
-  it('is smaller than 24 kB', () => {
+  it('is smaller than 32 kB', () => {
     expect(statSync(packed).size).toBeLessThan(PACKED_BYTES_MAX);
   });
 
@@ -70,8 +73,92 @@ describe('the package', () => {
     );
     const output = execFileSync(process.execPath, ['both.mjs'], { cwd: project, encoding: 'utf8' });
     expect(output).toBe(
-      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,normalizeCode true\ntrue\n',
+      'ConnectionError,IndeterminateVerificationError,Onecode,OnecodeError,ProblemError,addSendId,normalizeCode true\ntrue\n',
     );
+  });
+});
+
+describe('the command onecode-double', () => {
+  const COMMAND = join('node_modules', '.bin', 'onecode-double');
+
+  it('serves the double and what scripts it, and ends at a signal as the first process of a container does', async () => {
+    const [port, control] = [await closedPort(), await closedPort()];
+    const args = [
+      '--host',
+      '0.0.0.0',
+      '--port',
+      String(port),
+      '--control-port',
+      String(control),
+      '--live-key',
+      'ak_live_own',
+    ];
+    const double = spawn(join(project, COMMAND), args, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(double, 'exit');
+    try {
+      const [line] = (await once(double.stdout, 'data')) as [Buffer];
+      expect(line.toString()).toBe(
+        `The test double is ready at http://127.0.0.1:${port}, its control port is ${control}.\n`,
+      );
+      // Another address of this machine, as another container would use.
+      const post = async (path: string, body = '{}', on = control, key = ''): Promise<unknown> => {
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+        const response = await fetch(`http://127.0.0.2:${on}${path}`, { method: 'POST', headers, body });
+        return response.ok ? response.json() : [response.status, await response.text()];
+      };
+      const to = '+447700900123';
+      const { live } = (await post('/keys', '')) as { live: string };
+      expect(live).toBe('ak_live_own');
+      expect(
+        await post('/script', JSON.stringify({ to, outcomes: [{ verification: 'locked' }] })),
+      ).toBeNull();
+      const { id } = (await post('/v1/send', JSON.stringify({ to }), port, live)) as { id: string };
+      const code = (await post('/code', JSON.stringify({ to }))) as string;
+      expect(await post('/sends')).toMatchObject([{ id, to, code, verification: 'locked' }]);
+      expect(await post('/advance', '{"seconds":-1}')).toEqual([400, expect.stringContaining('RangeError')]);
+      expect(await post('/sent')).toEqual([404, expect.stringContaining('/keys, /script')]);
+    } finally {
+      double.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
+  });
+
+  it.each([
+    ['--help', 0, 'stdout'],
+    ['--prot', 1, 'stderr'],
+    ['--port=x', 1, 'stderr'],
+  ] as const)('explains itself at %s', (argument, code, stream) => {
+    const run = spawnSync(join(project, COMMAND), [argument], { encoding: 'utf8' });
+    expect([run.status, run[stream]]).toEqual([code, expect.stringContaining('Usage: onecode-double')]);
+  });
+});
+
+describe('an uncaught error', () => {
+  it.each([
+    [
+      'of the client',
+      `import { Onecode } from '@onecode/client'; new Onecode({ apiKey: 'x', baseUrl: 'https://x' });`,
+    ],
+    [
+      'of a call',
+      `import { Onecode } from '@onecode/client';
+       const options = { apiKey: 'ak_test_1', baseUrl: 'http://127.0.0.1:1', maxRetries: 0 };
+       await new Onecode(options).send({ to: '+447700900123' });`,
+    ],
+    [
+      'of the test double',
+      `import { startOnecode } from '@onecode/client/testing'; await startOnecode({ port: 70_000 });`,
+    ],
+  ])('%s prints its message, and no more code than the line that threw it', (_, program) => {
+    write('uncaught.mjs', program);
+    const { status, stderr } = spawnSync(process.execPath, ['uncaught.mjs'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/Error/);
+    expect(stderr.length).toBeLessThan(UNCAUGHT_CHARACTERS_MAX);
+    expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(250);
   });
 });
 

@@ -9,7 +9,9 @@ import {
   useService,
   WRONG,
 } from '@onecode/testing/breaking-service';
+import { startOnecode, type OnecodeServer } from '../src/testing/index.js';
 import {
+  addSendId,
   ConnectionError,
   IndeterminateVerificationError,
   normalizeCode,
@@ -220,4 +222,76 @@ describe('a verification', () => {
       'no answer within 50 ms',
     );
   });
+});
+
+describe('addSendId', () => {
+  it('keeps the two latest ids, the newest first', () => {
+    const ids = ['a', 'b', 'c'].reduce<string[]>((kept, id) => addSendId(kept, id), []);
+    expect(ids).toEqual(['c', 'b']);
+    expect(addSendId(undefined, 'a')).toEqual(['a']);
+  });
+
+  it('counts a repeated creation once', () => {
+    expect(addSendId(['b', 'a'], 'b')).toEqual(['b', 'a']);
+  });
+});
+
+describe('verifyLatest', () => {
+  const TO = '+447700900123';
+  let server: OnecodeServer;
+  let onecode: Onecode;
+  beforeEach(async () => {
+    server = await startOnecode();
+    onecode = new Onecode({ apiKey: server.keys.live, baseUrl: server.baseUrl });
+  });
+  afterEach(() => server.close());
+  const send = async () => {
+    const { id } = await onecode.send({ to: TO });
+    return { id, code: server.lastCode(TO) };
+  };
+
+  it('accepts the code that arrived first, with one guess on the newest send', async () => {
+    const [older, newer] = [await send(), await send()];
+    expect(await onecode.verifyLatest([newer.id, older.id], older.code)).toMatchObject({ valid: true });
+    expect(await onecode.verify(newer.id, older.code)).toMatchObject({ attempts_left: 3 });
+  });
+
+  it('leaves the older send alone when the newest has the code', async () => {
+    const [older, newer] = [await send(), await send()];
+    expect(await onecode.verifyLatest([newer.id, older.id], newer.code)).toMatchObject({ valid: true });
+    expect(await onecode.verifyLatest([newer.id, older.id], older.code)).toEqual({
+      valid: false,
+      verification: 'verified',
+      attempts_left: 0,
+    });
+    expect(await onecode.verify(older.id, 'none')).toMatchObject({ attempts_left: 4 });
+  });
+
+  it('counts a wrong code on both, and returns the newest result that leaves an attempt', async () => {
+    const [older, newer] = [await send(), await send()];
+    for (let guess = 0; guess < 3; guess += 1) await onecode.verify(newer.id, 'none');
+    expect(await onecode.verifyLatest([newer.id, older.id], 'none')).toMatchObject({ attempts_left: 1 });
+    expect(await onecode.verifyLatest([newer.id, older.id], 'none')).toMatchObject({
+      verification: 'pending',
+      attempts_left: 3,
+    });
+    expect(await onecode.verifyLatest([newer.id], 'none')).toMatchObject({ verification: 'locked' });
+  });
+
+  it('makes no second request after one whose outcome is open', async () => {
+    const [older, newer] = [await send(), await send()];
+    server.script(TO, { answer: 'lost', on: 'verify', afterWork: true });
+    await expect(onecode.verifyLatest([newer.id, older.id], older.code)).rejects.toMatchObject({
+      name: 'IndeterminateVerificationError',
+      sendId: newer.id,
+    });
+    expect(await onecode.verify(older.id, older.code)).toMatchObject({ valid: true });
+  });
+
+  it.each([[[]], [['a', 'b', 'c']], ['ab' as unknown as string[]]])(
+    'takes one or two ids, not %j',
+    async (ids) => {
+      await expect(onecode.verifyLatest(ids, '000000')).rejects.toThrow(OnecodeError);
+    },
+  );
 });

@@ -9,7 +9,9 @@ import java.lang.reflect.RecordComponent;
 import java.net.URLDecoder;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import onecode.Onecode;
 
@@ -22,6 +24,10 @@ final class Driver {
         switch (given.get("call")) {
             case "verify":
                 return client.verify(sendId, Onecode.normalizeCode(given.get("code")));
+            case "verifyLatest":
+                List<String> ids = List.of();
+                for (String id : given.get("sendIds").split(" ")) if (!id.isEmpty()) ids = Onecode.addSendId(ids, id);
+                return client.verifyLatest(ids, given.get("code"));
             case "status":
                 return client.status(sendId);
             case "send":
@@ -30,7 +36,8 @@ final class Driver {
                 Duration timeout = Duration.ofMillis(Long.parseLong(given.get("timeoutMs")));
                 Duration deadline = Duration.ofMillis(Long.parseLong(given.get("deadlineMs")));
                 int maxRetries = Integer.parseInt(given.get("maxRetries"));
-                client = new Onecode(given.get("baseUrl"), given.get("apiKey"), timeout, maxRetries, deadline);
+                Set<String> hosts = Set.of(given.getOrDefault("testHosts", "none").split(" "));
+                client = new Onecode(given.get("baseUrl"), given.get("apiKey"), timeout, maxRetries, deadline, hosts);
                 return null;
         }
     }

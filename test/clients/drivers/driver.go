@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"driver/onecode"
@@ -21,6 +22,12 @@ func run(given url.Values) (any, error) {
 	switch given.Get("call") {
 	case "verify":
 		return client.Verify(ctx, given.Get("sendId"), onecode.NormalizeCode(given.Get("code")))
+	case "verifyLatest":
+		var ids []string
+		for _, id := range strings.Fields(given.Get("sendIds")) {
+			ids = onecode.AddSendID(ids, id)
+		}
+		return client.VerifyLatest(ctx, ids, given.Get("code"))
 	case "status":
 		return client.Status(ctx, given.Get("sendId"))
 	case "send":
@@ -30,7 +37,8 @@ func run(given url.Values) (any, error) {
 	}
 	timeoutMs, _ := strconv.Atoi(given.Get("timeoutMs"))
 	maxRetries, _ := strconv.Atoi(given.Get("maxRetries"))
-	made, err := onecode.New(given.Get("baseUrl"), given.Get("apiKey"), time.Duration(timeoutMs)*time.Millisecond, maxRetries)
+	timeout, hosts := time.Duration(timeoutMs)*time.Millisecond, strings.Fields(given.Get("testHosts"))
+	made, err := onecode.New(given.Get("baseUrl"), given.Get("apiKey"), timeout, maxRetries, hosts...)
 	if err == nil {
 		client = made
 		deadlineMs, _ := strconv.Atoi(given.Get("deadlineMs"))

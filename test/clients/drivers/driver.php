@@ -8,11 +8,17 @@ function run(array $given): ?object
 {
     global $client;
     if ($given['call'] === 'verify') return $client->verify($given['sendId'], Onecode\Client::normalizeCode($given['code']));
+    if ($given['call'] === 'verifyLatest') {
+        $ids = [];
+        foreach (array_filter(explode(' ', $given['sendIds'])) as $id) $ids = Onecode\Client::addSendId($ids, $id);
+        return $client->verifyLatest($ids, $given['code']);
+    }
     if ($given['call'] === 'status') return $client->status($given['sendId']);
     unset($given['call']);
     if (isset($given['to'])) return $client->send(...$given);
     $client = new Onecode\Client(
         $given['baseUrl'], $given['apiKey'], $given['timeoutMs'] / 1000, (int) $given['maxRetries'], $given['deadlineMs'] / 1000,
+        array_filter(explode(' ', $given['testHosts'] ?? '')),
     );
     return null;
 }

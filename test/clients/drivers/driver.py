@@ -7,7 +7,7 @@ import traceback
 from urllib.parse import parse_qsl
 
 sys.path.insert(0, sys.argv[1])
-from onecode import Onecode, normalize_code
+from onecode import Onecode, add_send_id, normalize_code
 
 client = None
 
@@ -16,12 +16,17 @@ def run(call, **given):
     global client
     if call == "verify":
         return client.verify(given["sendId"], normalize_code(given["code"]))
+    if call == "verifyLatest":
+        ids = []
+        for send_id in given["sendIds"].split():
+            ids = add_send_id(ids, send_id)
+        return client.verify_latest(ids, given["code"])
     if call == "status":
         return client.status(given["sendId"])
     if call == "send":
         return client.send(given.pop("to"), idempotency_key=given.pop("idempotencyKey", None), **given)
     times = {"timeout_seconds": int(given["timeoutMs"]) / 1000, "max_retries": int(given["maxRetries"]), "deadline_seconds": int(given["deadlineMs"]) / 1000}
-    client = Onecode(given["baseUrl"], given["apiKey"], **times)
+    client = Onecode(given["baseUrl"], given["apiKey"], test_hosts=given.get("testHosts", "").split(), **times)
     return None
 
 

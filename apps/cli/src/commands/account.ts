@@ -19,6 +19,7 @@ import { newId } from '@onecode/store/client';
 import { findBalance, searchAccounts } from '@onecode/store/reports';
 import type { Command } from 'commander';
 import { commandGroup, commandsOn, id, lastDay, LIST_LIMIT, oneOf, text, wholeNumber } from '../arguments.js';
+import { confirm, YES } from '../confirm.js';
 import { changed, withDatabase } from '../database.js';
 import { found, UserError } from '../errors.js';
 import { example, fieldsOf, print, type Row } from '../output.js';
@@ -190,8 +191,11 @@ export function addAccountCommands(program: Command): void {
     'delete its people, keys and sends for ever; what bookkeeping needs stays, with the account suspended',
   )
     .requiredOption('--reason <text>', 'what the audit log says', text('--reason'))
+    .option(...YES)
     .addHelpText('after', example('account delete ID --reason "contract ended"'))
     .action(async (accountId: string, { reason }: { reason: string }, command: Command) => {
+      const { name } = found('account', await withDatabase((database) => findAccount(database, accountId)));
+      await confirm(command, `This deletes the people, keys and sends of the account "${name}".`);
       const deleted = await changed('account', (...by) => deleteAccount(...by, accountId, reason));
       const counts = fieldsOf(deleted, 'peopleDeleted', 'keysDeleted', 'sendsDeleted');
       print(command, { id: accountId, ...counts });

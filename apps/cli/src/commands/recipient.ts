@@ -1,8 +1,11 @@
 import type { PhoneRecipient } from '@onecode/domain';
+import { findAccount } from '@onecode/store/accounts';
 import { eraseRecipient, exportRecipient } from '@onecode/store/sends';
 import type { Command } from 'commander';
 import { commandGroup, id, phoneNumber, text } from '../arguments.js';
-import { changed } from '../database.js';
+import { confirm, YES } from '../confirm.js';
+import { changed, withDatabase } from '../database.js';
+import { found } from '../errors.js';
 import { keysOf } from '../numberPepper.js';
 import { example, fieldsOf, print } from '../output.js';
 
@@ -33,9 +36,13 @@ export function addRecipientCommands(program: Command): void {
 
   about(add('erase', 'end its active codes, and mask the number for ever'))
     .requiredOption('--reason <text>', 'what the audit log says, without the number', text('--reason'))
+    .option(...YES)
     .addHelpText('after', example('recipient erase --to +5511987654321 --reason "Request 17"'))
     .action(async ({ to, account, reason }: Options & { reason: string }, command: Command) => {
       const keys = keysOf(to);
+      if (account !== undefined)
+        found('account', await withDatabase((database) => findAccount(database, account)));
+      await confirm(command, 'This masks the number in every send and ends its active codes.');
       const erased = await changed('account', (...by) =>
         eraseRecipient(...by, keys, account ?? null, reason),
       );

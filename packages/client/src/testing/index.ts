@@ -6,9 +6,10 @@ import type { Account, Application, OnecodeServer, OnecodeServerOptions, Recorde
 
 export type * from './types.js';
 
-/** Starts the contract in memory, on a port of 127.0.0.1. Nothing leaves the machine. */
+/** Starts the contract in memory, on a port of 127.0.0.1 unless another host is given. Nothing leaves the machine. */
 export async function startOnecode(options: OnecodeServerOptions = {}): Promise<OnecodeServer> {
-  const { codeValiditySeconds = 600, freeSends = 10, delivery = { status: 'delivered' }, port = 0 } = options;
+  const { codeValiditySeconds = 600, freeSends = 10, delivery = { status: 'delivered' } } = options;
+  const { port = 0, host = '127.0.0.1', keys = {} } = options;
   const service = new Service({ codeValiditySeconds, delivery: [delivery].flat() });
   const newAccount = (): Account => {
     const { freeQuota = freeSends, credits = 1000, ratePerMinute = 600 } = options;
@@ -22,12 +23,15 @@ export async function startOnecode(options: OnecodeServerOptions = {}): Promise<
   const applications = { test: addApplication('test', account), live: addApplication('live', account) };
   const server = createContractServer(service, freeSends);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    server.once('error', reject).listen(port, host, resolve);
   });
 
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    keys: { test: service.addKey(applications.test), live: service.addKey(applications.live) },
+    baseUrl: `http://${localName(host)}:${(server.address() as AddressInfo).port}`,
+    keys: {
+      test: service.addKey(applications.test, keys.test),
+      live: service.addKey(applications.live, keys.live),
+    },
     applications,
     account,
     get sends() {
@@ -58,6 +62,12 @@ export async function startOnecode(options: OnecodeServerOptions = {}): Promise<
       });
     },
   };
+}
+
+/** How this machine reaches what listens at a host. */
+function localName(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function numberOf(to: string): string {

@@ -80,8 +80,13 @@ export class Service {
     this.tick();
   }
 
-  addKey(application: Application): string {
-    const key = `ak_${application.mode}_${randomBytes(17).toString('hex').slice(1)}`;
+  /** @param given a random key unless given */
+  addKey(application: Application, given?: string): string {
+    const key = given ?? `ak_${application.mode}_${randomBytes(17).toString('hex').slice(1)}`;
+    if (!key.startsWith(`ak_${application.mode}_`))
+      throw new RangeError(
+        `The key of an application in ${application.mode} mode begins with ak_${application.mode}_.`,
+      );
     this.callers.set(key, application);
     return key;
   }

@@ -69,9 +69,13 @@ export interface OnecodeServerOptions extends Partial<Account>, Partial<Limits> 
   delivery?: Delivery | readonly Delivery[];
   /** Default: a free one. */
   port?: number;
+  /** The address at which it listens, such as `0.0.0.0` in a container. Default: `127.0.0.1`, which other machines cannot reach. */
+  host?: string;
+  /** API keys that a program is configured with before the double starts, `ak_live_…` and `ak_test_…`. Default: random ones. */
+  keys?: Partial<Record<Send['mode'], string>>;
 }
 
-/** The contract in memory, on this machine. */
+/** The contract in memory. `baseUrl` is its address on this machine. */
 export interface OnecodeServer {
   readonly baseUrl: string;
   /** The keys of the two `applications`, which belong to `account`. */

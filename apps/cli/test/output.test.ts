@@ -1,0 +1,43 @@
+import { Command } from 'commander';
+import { print, type Row, type TextForm } from '../src/output.js';
+
+/** What a command prints without `--json`. */
+function textOf(result: Row | readonly Row[], form?: TextForm): string {
+  const { stdout } = process;
+  const write = stdout.write.bind(stdout);
+  let text = '';
+  stdout.write = (chunk: string | Uint8Array) => {
+    text += String(chunk);
+    return true;
+  };
+  try {
+    print(new Command().option('--json'), result, form);
+  } finally {
+    stdout.write = write;
+  }
+  return text;
+}
+
+describe('print', () => {
+  const SEND = {
+    id: 'a',
+    read_at: null,
+    wrong_codes_at: ['10:00', '10:01'],
+    attempts: [
+      { number: 1, outcome: 'accepted' },
+      { number: 2, is_own: true },
+    ],
+    denials: [],
+    identity: { hash: 'h', has_changed: true },
+  };
+  const WORDS = 'a wrong codes at (10:00,10:01) attempts (1 accepted; 2 is own) identity (h has changed)';
+
+  it('writes the parts of a record that stands apart in parentheses', () => {
+    expect(textOf({ count: 1, sends: [SEND] }, { apart: 'sends' })).toBe(`count  1\n\n${WORDS}\n`);
+  });
+
+  it('writes the parts of records in a field and in a column the same way', () => {
+    expect(textOf({ sends: [SEND] })).toBe(`sends  ${WORDS}\n`);
+    expect(textOf([{ sends: [SEND] }])).toBe(`sends\n${WORDS}\n`);
+  });
+});
