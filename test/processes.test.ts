@@ -230,7 +230,7 @@ it.each<[Name, string, (address: URL) => void, RegExp]>([
     passwords.push(address.password);
     const others = filesOf(SECRETS[name].filter((one) => one !== 'DATABASE_URL'));
     const process = start(name, { ...others, DATABASE_URL: address.href, LOG_LEVEL: 'info' });
-    const warnings = () => process.log().filter(({ msg }) => msg === 'PostgreSQL cannot be used');
+    const warnings = () => process.log().filter(({ msg }) => msg === 'service unavailable');
     await until('the warning', () => warnings().length > 0, 60_000);
     const port = process.log().find(({ msg }) => msg === 'ready')!['metrics_port'] as number;
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`);

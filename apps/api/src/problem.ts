@@ -28,7 +28,7 @@ export function problemWriter(
       return;
     }
     const problem = asProblem(error);
-    if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'a request failed');
+    if (problem.code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
     refusedRequests.record(request, problem);
     writeHead(response, problem);
     endRefusal(response, problemBody(problem, docsUrl));

@@ -184,7 +184,7 @@ it('the log has one line for each request, with the id of its answer, and one at
   running.signal('SIGTERM');
   expect(await running.exited).toEqual({ code: 0, signal: null });
 
-  const requestLines = running.log().filter(({ msg }) => msg === 'request');
+  const requestLines = running.log().filter(({ msg }) => msg === 'request finished');
   expect(requestLines).toMatchObject(
     answers.map(({ headers, status }) => ({
       request_id: headers['x-request-id'],
@@ -196,6 +196,6 @@ it('the log has one line for each request, with the id of its answer, and one at
   );
   expect(answers.map(({ status }) => status)).toEqual([202, 200, 404, 422, 500]);
   expect(running.log().filter(({ level }) => level === 'error')).toMatchObject([
-    { msg: 'a request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
+    { msg: 'request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
   ]);
 });

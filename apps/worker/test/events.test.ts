@@ -30,7 +30,7 @@ import {
   TEST_SECRET_KEY,
   until,
 } from '@onecode/testing';
-import { createEventRound } from '../src/webhooks/postEvents.js';
+import { createEventRun } from '../src/webhooks/postEvents.js';
 import { isPublicAddress, openPoster } from '../src/webhooks/poster.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
@@ -96,8 +96,8 @@ async function subscriber(url: string): Promise<{ accountId: string; secret: str
 }
 
 /** What posts what is due, in this process. */
-const rounds = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any') =>
-  createEventRound({
+const createRun = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any') =>
+  createEventRun({
     database,
     secretKey: TEST_SECRET_KEY,
     log: createLog('worker', 'silent'),
@@ -106,8 +106,8 @@ const rounds = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any')
   });
 
 async function post(addresses?: 'public' | 'any'): Promise<void> {
-  const { round, ended } = rounds(new AbortController().signal, addresses);
-  await round();
+  const { run, ended } = createRun(new AbortController().signal, addresses);
+  await run();
   await ended();
 }
 
@@ -293,11 +293,11 @@ describe('events', () => {
     const quick = await subscriber(`http://127.0.0.1:${port}/`);
     await testEventWebhook(database, slow.accountId);
     const stop = new AbortController();
-    const { round, ended } = rounds(stop.signal);
-    await round();
+    const { run, ended } = createRun(stop.signal);
+    await run();
     await until('a receiver that waits', () => received.length === 1);
     await testEventWebhook(database, quick.accountId);
-    await round();
+    await run();
     await until('the other event', async () => (await deliveriesOf(quick.accountId))[0]?.state === 'sent');
     stop.abort();
     await ended();

@@ -42,7 +42,7 @@ import {
   until,
 } from '@onecode/testing';
 import { openMailer, type Mailer } from '../src/mail/mailer.js';
-import { createMailRound } from '../src/mail/sendMails.js';
+import { createMailRun } from '../src/mail/sendMails.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
@@ -53,7 +53,7 @@ let environment: WorkerEnvironment;
 let database: Database;
 let mailbox: Mailbox;
 let mailer: Mailer;
-let round: () => Promise<void>;
+let run: () => Promise<void>;
 let people = 0;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ beforeAll(async () => {
   ({ database } = environment.db);
   mailbox = await Mailbox.start();
   mailer = (await openMailer({ SMTP_URL: mailbox.url, MAIL_FROM: FROM }))!;
-  round = createMailRound({
+  run = createMailRun({
     database,
     secretKey: TEST_SECRET_KEY,
     log: createLog('worker', 'silent'),
@@ -69,7 +69,7 @@ beforeAll(async () => {
     mailer,
     consoleUrl: CONSOLE_URL,
   });
-  await round();
+  await run();
 });
 afterAll(async () => {
   mailer.close();
@@ -186,7 +186,7 @@ describe('mails', () => {
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
     for (const tries of [1, 2]) {
       await letTimePass();
-      await round();
+      await run();
       const mails = await sql('select error, tries from outbox where due_at > clock_timestamp()');
       expect(mails).toEqual([{ error: 'EMESSAGE 550', tries }]);
     }
@@ -196,7 +196,7 @@ describe('mails', () => {
     ] as const) {
       await sql(`update outbox set tries = 20, gives_up_at = clock_timestamp() + $1::interval`, [left]);
       await letTimePass();
-      await round();
+      await run();
       const [last] = await sql(
         'select extract(epoch from gives_up_at - due_at)::float8 as early from outbox',
       );
@@ -211,7 +211,7 @@ describe('mails', () => {
       error: 'EMESSAGE 550',
     });
     await letTimePass();
-    await round();
+    await run();
     expect(await readMailStatistics(database)).toMatchObject({ waiting: 0, givenUp: 1 });
     expect(await sql('select outcome, encrypted_link from outbox')).toEqual([
       { outcome: 'given_up', encrypted_link: null },
@@ -263,7 +263,7 @@ describe('mails', () => {
     // The account's language is Portuguese.
     const unset = await user({ accountId, role: 'admin' }, null);
     await createKey(accountId);
-    await round();
+    await run();
     const [en, pt, own] = [english, portuguese, unset].map(({ email }) => mailbox.to(email)[0]!);
     expect(en!.subject).toBe('New API key for Loja');
     for (const mail of [pt!, own!]) expect(mail.subject).toBe('Nova chave de API para Loja');
@@ -286,7 +286,7 @@ describe('mails', () => {
     await setEventWebhook(database, ana, TEST_SECRET_KEY, accountId, url);
     await rotateEventSecret(database, ana, TEST_SECRET_KEY, accountId);
     await removeEventWebhook(database, ana, accountId);
-    await round();
+    await run();
     // No name becomes a link, so the host carries word joiners.
     const sentences = mailbox
       .to(email)
@@ -324,7 +324,7 @@ describe('mails', () => {
     for (let n = 0; n < 3; n += 1) taken.push((await takeDueMails(database, 1))[0]!.kind);
     expect(taken).toEqual(['password_reset', 'two_factor_on', 'key_made']);
     await letTimePass();
-    await round();
+    await run();
     const subjects = mailbox.mails.map(({ subject }) => subject);
     // Two are sent at a time.
     expect(subjects.slice(0, 2).toSorted()).toEqual([
@@ -372,7 +372,7 @@ describe('mails', () => {
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'nobody@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
     await requestSignUp(database, TEST_SECRET_KEY, { ...link, email }, pending);
-    await round();
+    await run();
     expect(mailbox.to('nobody@example.com')).toEqual([]);
     expect(await sql(`select from outbox where recipient = 'nobody@example.com'`)).toEqual([]);
     const [mail] = mailbox.to(email);
@@ -383,7 +383,7 @@ describe('mails', () => {
   it('invite somebody with the link that the inviter sees too', async () => {
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const made = await inviteBy(await user({ accountId, role: 'admin' }), accountId, 'new@example.com');
-    await round();
+    await run();
     const [mail] = mailbox.to('new@example.com');
     expect(mail!.subject).toBe('Participe de Padaria no Onecode');
     expect(made).toMatchObject({ token: new URL(linkOf(mail!)).hash.slice(1) });
@@ -426,7 +426,7 @@ describe('an invitation', () => {
     await sql('update accounts set name = $2 where id = $1', [accountId, name]);
     await sql('delete from outbox');
     await inviteBy(admin, accountId, 'stranger@example.com');
-    await round();
+    await run();
     const [mail, ...others] = mailbox.mails;
     expect(others).toEqual([]);
     expect(mail).toMatchObject({ to: 'stranger@example.com', subject: 'You are invited to Onecode' });
@@ -439,7 +439,7 @@ describe('an invitation', () => {
     const accountId = await buildAccount(database, { name: name });
     const admin = await user({ accountId, role: 'admin' });
     await inviteBy(admin, accountId, 'new@example.com');
-    await round();
+    await run();
     const [mail, ...others] = mailbox.mails;
     expect(others).toEqual([]);
     expect(mail!.to).toBe('new@example.com');
@@ -488,7 +488,7 @@ it.each([
     await setBalanceAlert(database, TEST_ACTOR, accountId, 1_000_000);
     await queueLowBalanceAlerts(database);
     await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, 'https://hooks.example.com/');
-    await round();
+    await run();
     expect(
       mailbox
         .to(admin.email)
@@ -510,7 +510,7 @@ describe('a low balance', () => {
     await setBalanceAlert(database, TEST_ACTOR, rich, 100);
     const queueAlerts = async (): Promise<number> => {
       await Promise.all(Array.from({ length: 8 }, () => queueLowBalanceAlerts(database)));
-      await round();
+      await run();
       return mailbox.to(email).length;
     };
     expect(await queueAlerts()).toBe(0);
@@ -538,7 +538,7 @@ describe('a low balance', () => {
     );
     await expect(queueLowBalanceAlerts(database)).rejects.toThrow();
     await sql('alter table balance_alerts drop constraint refuse');
-    await round();
+    await run();
     expect(mailbox.to(email)).toHaveLength(1);
   });
 
@@ -549,7 +549,7 @@ describe('a low balance', () => {
     const facts = { left: 900, below: 5_000, perDay: 290, account: 'Loja', accountId };
     await queueLowBalanceAlerts(database);
     await sql('update outbox set facts = $1', [facts]);
-    await round();
+    await run();
     expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), it is empty in 3 days.');
   });
 });
@@ -567,7 +567,7 @@ it('a breaker that trips tells the admins who want it, once', async () => {
   const evidence = { accountId, ...counts, rule, lastOpenUntil: null };
   const trips = await Promise.all(Array.from({ length: 4 }, () => tripBreaker(database, evidence, 3_600)));
   expect(trips.filter(Boolean)).toHaveLength(1);
-  await round();
+  await run();
   expect(mailbox.mails.map(({ to, subject }) => [to, subject])).toEqual([
     [wants.email, 'Sends to Brazil are blocked'],
   ]);
@@ -583,7 +583,7 @@ it('staff are told of a failing finding that lasts five minutes, and of one that
   const queueAlerts = async (): Promise<string[]> => {
     await recordIncidents(database, findings);
     await Promise.all([queueFindingAlerts(database), queueFindingAlerts(database)]);
-    await round();
+    await run();
     return mailbox.to(email).map(({ subject }) => subject);
   };
   const age = (interval: string): Promise<unknown> =>

@@ -68,7 +68,7 @@ describe('a worker process', () => {
       const worker = await start();
       for (const id of ids)
         expect(await environment.until(id, 'delivered')).toMatchObject({ sender_id: able.id });
-      const alerts = worker.log().filter(({ msg }) => msg?.startsWith('an operator has to act'));
+      const alerts = worker.log().filter(({ msg }) => msg === 'sender blocked');
       expect(alerts).toMatchObject([{ level: 'error', sender_id: broken, error_code: 190, scope: 'token' }]);
     },
     PROCESSES_MS_MAX,

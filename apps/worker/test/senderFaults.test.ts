@@ -431,7 +431,7 @@ describe('the sender pool', () => {
     const { context, database } = t;
     const faulty = await buildSender(database);
     await buildSender(database);
-    for (let round = 0; round < 20; round++) {
+    for (let sweep = 0; sweep < 20; sweep++) {
       const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
       const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
       const asked = Array.from({ length: 20 }, async (_, n) => {

@@ -19,7 +19,7 @@ import { createDueDeliveries } from '../src/sends/dueDeliveries.js';
 import { createIdentities } from '../src/sends/identities.js';
 import { workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senders/senderPool.js';
-import { applyReports } from '../src/reports.js';
+import { applyDueReports } from '../src/reports.js';
 import { recordDelivery } from '../src/traffic.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
@@ -103,7 +103,7 @@ export async function startWorker(
   const loops =
     pauseMs === null
       ? []
-      : [() => applyReports(context), () => due.round()].map((round) => startLoop(round, pauseMs, onError));
+      : [() => applyDueReports(context), () => due.run()].map((run) => startLoop(run, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () => consumers.isConnected());
 
@@ -118,8 +118,8 @@ export async function startWorker(
       context.senders = createSenderPool(database, TEST_SECRET_KEY);
     },
     async sweep() {
-      await applyReports(context);
-      await due.round();
+      await applyDueReports(context);
+      await due.run();
       await due.ended();
     },
     count: (metric, labels) => countOf(registry, metric, labels),

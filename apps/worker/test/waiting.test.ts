@@ -23,7 +23,7 @@ describe('a send without an available sender', () => {
     const id = await waitingSend();
     const before = await t.row(id);
     await t.enqueue('live', id);
-    for (let round = 0; round < 3; round++) await t.sweep();
+    for (let sweep = 0; sweep < 3; sweep++) await t.sweep();
     expect(await t.row(id)).toEqual(before);
     expect(t.tap.requests).toEqual([]);
     const sender = await buildSender(t.database);
@@ -102,7 +102,7 @@ describe('while live delivery is held', () => {
     const late = await makeSends(t.environment, 20);
     await enqueueAll(t.environment, late);
     for (const id of late) await waits(id);
-    for (let round = 0; round < 3; round++) await t.sweep();
+    for (let sweep = 0; sweep < 3; sweep++) await t.sweep();
     expect(t.tap.requests).toEqual([]);
     await until('a queue without their jobs', async () => (await jobsUnderWay(t)) === 0);
     // Only the finished jobs of the late ones and the queues' own keys are left.
@@ -132,7 +132,7 @@ describe('while live delivery is held', () => {
     expect(made).toBeLessThan(150);
     // Permits start at most half a second ahead: 23 of them, and the tenth of the throughput that may start at once. A busy worker calls late.
     expect(made - before).toBeLessThanOrEqual(50);
-    for (let round = 0; round < 5; round++) await t.sweep();
+    for (let sweep = 0; sweep < 5; sweep++) await t.sweep();
     expect(calls()).toBe(made);
   });
 });

@@ -74,7 +74,7 @@ export function requestLog(
           route: routeOf(request),
           status: response.statusCode,
         },
-        'request',
+        'request finished',
       );
     });
     next();

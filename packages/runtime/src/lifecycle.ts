@@ -48,7 +48,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
 
   const stopNow = (): void => {
     const timer = setTimeout(() => {
-      log.warn('the stop took too long and was cut short');
+      log.warn('stop timed out');
       process.exit(0);
     }, STOP_MS_MAX);
     stop().then(
@@ -58,7 +58,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
         process.exit(0);
       },
       (error: unknown) => {
-        log.error({ err: error }, 'the stop failed');
+        log.error({ err: error }, 'stop failed');
         process.exit(1);
       },
     );

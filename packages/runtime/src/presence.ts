@@ -27,7 +27,7 @@ export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): P
  */
 export async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
   const logFailure = (error: unknown): null => {
-    log.debug({ err: error }, 'could not tell that this process runs');
+    log.debug({ err: error }, 'presence report failed');
     return null;
   };
   const fault = await report().catch(logFailure);
@@ -38,7 +38,7 @@ export async function startPresence({ report, end }: Omit<Presence, 'check'>, lo
       const later = isFirst ? null : await report();
       isFirst = false;
       if (later === null) return;
-      log.fatal({ fault: later }, 'this release cannot work with the schema');
+      log.fatal({ fault: later }, 'database schema incompatible');
       process.exit(1);
     },
     ALERT_PAUSE_MS,

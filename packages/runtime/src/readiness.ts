@@ -65,13 +65,13 @@ export function watchServices(
       failures.delete(name);
       if (known?.isLogged !== true) return;
       const seconds = Math.round((performance.now() - known.since) / 1_000);
-      log.warn({ service: name, seconds }, `${name} can be used again`);
+      log.warn({ service: name, seconds }, 'service available');
       return;
     }
     if (known?.isLogged === true) return;
     const isLogged = known !== undefined || fault instanceof RefusedByRedis;
     failures.set(name, { since: known?.since ?? performance.now(), isLogged });
-    if (isLogged) log.warn({ service: name, reason: reasonOf(fault) }, `${name} cannot be used`);
+    if (isLogged) log.warn({ service: name, reason: reasonOf(fault) }, 'service unavailable');
   };
   let isFirst = true;
   return startLoop(
@@ -81,6 +81,6 @@ export function watchServices(
       else await Promise.all(Object.entries(services).map(([name, check]) => look(name, check)));
     },
     () => (failures.size > 0 ? FAILED_PAUSE_MS : pauseMs),
-    (error) => log.error({ err: error }, 'a round failed'),
+    (error) => log.error({ err: error }, 'service check failed'),
   );
 }

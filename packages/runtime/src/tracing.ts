@@ -144,8 +144,8 @@ export async function startTracing(
 function exportReporter(log: Logger): (error: Error | null) => void {
   let isFailing = false;
   return (error) => {
-    if (error === null && isFailing) log.info('spans reach the collector again');
-    if (error !== null && !isFailing) log.warn({ err: error }, 'spans do not reach the collector');
+    if (error === null && isFailing) log.info('span export recovered');
+    if (error !== null && !isFailing) log.warn({ err: error }, 'span export failed');
     isFailing = error !== null;
   };
 }

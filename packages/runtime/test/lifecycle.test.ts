@@ -90,7 +90,7 @@ describe('a signal', () => {
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(1);
-    expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'error', msg: 'the stop failed' });
+    expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'error', msg: 'stop failed' });
   });
 });
 
@@ -129,7 +129,7 @@ it('the shutdown delay is between the news that the process is not ready and its
     'stop began',
     'ticked 1',
     'ticked 8999',
-    'the stop took too long and was cut short',
+    'stop timed out',
   ]);
 });
 

@@ -122,7 +122,7 @@ describe('watchServices', () => {
         },
       }),
     );
-    let rounds = 0;
+    let checks = 0;
     const refuse = (fault: string) => () => Promise.reject(new RefusedByRedis('unfit', fault));
     const answers: (() => Promise<void>)[] = [
       () => Promise.resolve(),
@@ -140,16 +140,16 @@ describe('watchServices', () => {
       () => Promise.resolve(),
     ];
     const services = {
-      Redis: () => answers[Math.min(rounds++, answers.length - 1)]!(),
+      Redis: () => answers[Math.min(checks++, answers.length - 1)]!(),
       PostgreSQL: () => Promise.resolve(),
     };
     loop = watchServices(log, services, 10);
-    await until('all answers', () => rounds >= answers.length);
+    await until('all answers', () => checks >= answers.length);
     expect(lines.map(({ msg, service, reason }) => [msg, service, reason])).toEqual([
-      ['Redis cannot be used', 'Redis', 'connect ECONNREFUSED redis://[removed]@127.0.0.1:1'],
-      ['Redis can be used again', 'Redis', undefined],
-      ['Redis cannot be used', 'Redis', 'REDIS_URL names a replica'],
-      ['Redis can be used again', 'Redis', undefined],
+      ['service unavailable', 'Redis', 'connect ECONNREFUSED redis://[removed]@127.0.0.1:1'],
+      ['service available', 'Redis', undefined],
+      ['service unavailable', 'Redis', 'REDIS_URL names a replica'],
+      ['service available', 'Redis', undefined],
     ]);
   });
 });

@@ -9,7 +9,7 @@ describe('faults that repeat', () => {
       const { err, loop, times } = facts;
       lines.push({ loop, message: err.message, ...(times !== undefined && { times }) });
     };
-    const report = repeatedFaults(log, 'error', 'a round failed', { loop: 'sweep' }, 2);
+    const report = repeatedFaults(log, 'error', 'loop run failed', { loop: 'sweep' }, 2);
     const faults = (text: string, count: number): void => {
       for (let n = 0; n < count; n += 1) report(new Error(text));
     };
