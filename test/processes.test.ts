@@ -134,7 +134,7 @@ it('the API ends with one line for each file that it cannot read, a secret that 
   });
   expect((await process.exited).code).toBe(1);
   const lines = [
-    `api: ${first} and ${first}_FILE are both set: only one of them may be`,
+    `api: ${first} and ${first}_FILE are both set: set only one of them`,
     `api: ${second}_FILE must be a file that can be read (ENOENT)`,
     `api: METRICS_HOST must be an IP address or a host name`,
   ];

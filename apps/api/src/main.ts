@@ -35,11 +35,11 @@ import { apiMetrics } from './metrics.js';
 import { createRefusedRequestRecorder } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
 
-/** A request on a silent connection fails, or reads again on a new one, within three seconds. */
+/** A request on a silent connection fails, or is read again on a new connection, within three seconds. */
 const DATABASE_TIMEOUTS = { connectionMs: 3_000, statementMs: 2_000 };
 const FLUSH_MS = 1_000;
 const KEY_USAGE_FLUSH_MS = 5_000;
-/** Somebody looks whether something is wrong, also where nothing watches the metrics. */
+/** Incidents are recorded at this interval, so that installations without Prometheus have them too. */
 const INCIDENTS_PAUSE_MS = 20_000;
 
 await runProcess('api', async () => {

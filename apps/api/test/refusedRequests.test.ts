@@ -243,7 +243,7 @@ describe('while the database takes no refusals', () => {
     const applications = Array.from({ length: 5_000 }, () => randomUUID());
     for (const application of applications) for (const _ of [1, 2, 3]) refuse(application);
     for (const _ of Array.from({ length: 10 })) refuse(applications[0]);
-    expect(await resultsOf(registry)).toEqual({ kept: 6_007, counted: 3, lost: 9_000 });
+    expect(await resultsOf(registry)).toEqual({ kept: 6_007, counted: 3, dropped: 9_000 });
     await expect(flush()).rejects.toThrow();
     await proxy.open();
     await flush();

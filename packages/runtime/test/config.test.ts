@@ -251,7 +251,7 @@ describe('configuration', () => {
 
     it('is refused beside the variable itself, without the value of either', () => {
       expect(faultsOf({ PEPPER: 'abcd', PEPPER_FILE: fileWith('leak') }, SECRETS)).toEqual([
-        'PEPPER and PEPPER_FILE are both set: only one of them may be',
+        'PEPPER and PEPPER_FILE are both set: set only one of them',
       ]);
     });
 

@@ -90,7 +90,7 @@ describe('metrics server', () => {
     server.draining();
     expect(await get(server, '/readyz')).toEqual({
       status: 503,
-      body: 'not ready: stopping\nstopping: the process was told to stop\n',
+      body: 'not ready: stopping\nstopping: the process is shutting down\n',
     });
   });
 

@@ -1,4 +1,4 @@
-/** What to do about the provider's errors, for whoever can act. */
+/** What to do about Meta's errors, written for the party that can act. */
 export const REMEDIES = {
   new_token: 'Give the sender a new access token. It sends again as soon as Meta takes it.',
   permissions:

@@ -160,7 +160,7 @@ describe('an error in plain words', () => {
   it.each([
     [131026, 'recipient'],
     [130403, 'us'],
-    [131049, 'nobody'],
+    [131049, 'none'],
     [131048, 'us'],
     [131057, 'provider'],
   ])('of %i says who can act, as a receipt reports it: %s', (code, owner) => {
