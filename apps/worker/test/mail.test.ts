@@ -92,7 +92,7 @@ interface TestUser {
   email: string;
 }
 
-/** Somebody with a role, whom no mail tells of it. */
+/** Creates a user with a role, without a mail about it. */
 async function user(
   role: { accountId: string; role: MemberRole } | { staff: StaffRole } | null,
   language: 'en' | 'pt-BR' | null = 'en',
@@ -111,7 +111,7 @@ async function user(
   return made.user;
 }
 
-/** Writes mails that are not urgent, as old as they are many. */
+/** Queues mails that are not urgent, each a second older than the next. */
 const writeInvitations = (count: number): Promise<unknown> =>
   sql(
     `insert into outbox (id, event, recipient, language, kind, facts, due_at, gives_up_at)
@@ -121,7 +121,7 @@ const writeInvitations = (count: number): Promise<unknown> =>
     [count],
   );
 
-/** Creates a key, of which the account's admins are told. */
+/** Creates a key, which queues a mail to the account's admins. */
 async function createKey(accountId: string): Promise<void> {
   const application = { accountId, name: 'Loja', mode: 'test' } as const;
   const { id } = (await createApplication(database, TEST_ACTOR, application))!;
@@ -129,16 +129,16 @@ async function createKey(accountId: string): Promise<void> {
 }
 
 const link = { language: 'en', network: '198.18.0.1', page: `${CONSOLE_URL}/x` } as const;
-/** Plain SQL on the database of this file. */
+/** Runs plain SQL on the database of this file. */
 const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
-/** The time until the next try, and the lease of a worker that is gone, have passed. */
+/** Ends the wait for the next try, and the leases of dead workers. */
 const letTimePass = (): Promise<unknown> =>
   sql('update outbox set due_at = clock_timestamp() where due_at is not null');
 const waiting = async (): Promise<number> => (await readMailStatistics(database)).waiting;
 
 describe('mails', () => {
   it(
-    'are all sent once, though the server fails twice and a worker is killed while it sends',
+    'are all sent once although the server fails twice and a worker is killed while sending',
     async () => {
       const admins: (TestUser & { accountId: string })[] = [];
       while (admins.length < 12) {
@@ -155,7 +155,7 @@ describe('mails', () => {
       mailbox.onMail = async () => {
         if (killed || mailbox.mails.length < 3) return;
         killed = true;
-        // Its mail was taken, and its answer never comes.
+        // The server has accepted the mail, but its reply never arrives.
         workers[0].signal('SIGKILL');
         await workers[0].exited;
       };
@@ -179,7 +179,7 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('that no server takes are tried again, show on Health, and are given up after a day', async () => {
+  it('that the server refuses are tried again, shown on Health, and given up after a day', async () => {
     await user({ staff: 'operator' });
     const { email } = await user(null);
     mailbox.fault = () => 550;
@@ -218,7 +218,7 @@ describe('mails', () => {
     ]);
   });
 
-  it('that another worker has taken meanwhile wait for that one, whatever becomes of the first try', async () => {
+  it('that another worker has taken meanwhile are not changed by the result of the first try', async () => {
     const accountId = await buildAccount(database);
     await user({ accountId, role: 'admin' });
     await createKey(accountId);
@@ -234,7 +234,7 @@ describe('mails', () => {
     expect(await dueAt()).toMatchObject([{ error: 'EAUTH' }]);
   });
 
-  it('are not written while no worker sends any', async () => {
+  it('are not queued while no worker sends mail', async () => {
     const { accountId, keyId } = await buildCaller(database, 'test');
     const { email } = await user({ accountId, role: 'admin' });
     await noteMailSender(database, null);
@@ -248,7 +248,7 @@ describe('mails', () => {
     }
   });
 
-  it('tell nobody of the key of a visit to the page Try it, which ends by itself', async () => {
+  it('are not sent about the temporary key of the page Try it', async () => {
     const { accountId, applicationId } = await buildCaller(database, 'test');
     const { id: userId, email } = await user({ accountId, role: 'admin' });
     await keyOfVisit(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
@@ -256,7 +256,7 @@ describe('mails', () => {
     expect(await sql('select kind, recipient from outbox')).toEqual([{ kind: 'key_made', recipient: email }]);
   });
 
-  it('say the same in the language of each person, as text and HTML, and carry no name as a link', async () => {
+  it('are in the language of each recipient, as text and HTML, and contain no name as a link', async () => {
     const accountId = await buildAccount(database, { name: '<b>evil.example</b> http://evil.example' });
     const english = await user({ accountId, role: 'admin' });
     const portuguese = await user({ accountId, role: 'admin' }, 'pt-BR');
@@ -277,7 +277,7 @@ describe('mails', () => {
     }
   });
 
-  it('tell the admins who sets, secures anew and removes their webhook', async () => {
+  it('report to the admins who set the webhook, replaced its secret or removed it', async () => {
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const { email } = await user({ accountId, role: 'admin' });
     const other = await user({ accountId, role: 'admin' }, 'pt-BR');
@@ -287,7 +287,7 @@ describe('mails', () => {
     await rotateEventSecret(database, ana, TEST_SECRET_KEY, accountId);
     await removeEventWebhook(database, ana, accountId);
     await run();
-    // No name becomes a link, so the host carries word joiners.
+    // Names must not become links, so the host contains word joiners.
     const sentences = mailbox
       .to(email)
       .map(({ text }) => /^Ana .*$/m.exec(text.replaceAll('\u2060', ''))?.[0].trim());
@@ -301,7 +301,7 @@ describe('mails', () => {
     expect(mailbox.to(other.email)).toHaveLength(3);
   });
 
-  it('that are urgent come before 400 invitations, in every worker', async () => {
+  it('that are urgent are sent before 400 invitations, in every worker', async () => {
     const { id, email } = await user(null);
     const accountId = await buildAccount(database);
     const admin = await user({ accountId, role: 'admin' });
@@ -337,7 +337,7 @@ describe('mails', () => {
   });
 
   it(
-    'that are urgent are sent while the server takes no others',
+    'that are urgent are sent while the server hangs on others',
     async () => {
       const { email } = await user(null);
       await writeInvitations(400);
@@ -367,7 +367,7 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('for nobody are dropped, and a sign-up of somebody known tells only them', async () => {
+  it('for an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
     const { email } = await user(null, 'pt-BR');
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'nobody@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
@@ -380,7 +380,7 @@ describe('mails', () => {
     expect(linkOf(mail!)).toBe(`${CONSOLE_URL}/sign-in`);
   });
 
-  it('invite somebody with the link that the inviter sees too', async () => {
+  it('of an invitation contain the same link that the inviter sees', async () => {
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const made = await inviteBy(await user({ accountId, role: 'admin' }), accountId, 'new@example.com');
     await run();
@@ -390,7 +390,7 @@ describe('mails', () => {
   });
 });
 
-/** An account that a person created for themselves, with that person. */
+/** Creates a trial account with its admin. */
 async function trialAccount(name: string): Promise<{ accountId: string; admin: TestUser }> {
   const admin = await user(null);
   const made = await createOwnAccount(
@@ -402,7 +402,7 @@ async function trialAccount(name: string): Promise<{ accountId: string; admin: T
   return { accountId: made.accountId, admin };
 }
 
-/** Names that a person could choose, and what no mail may make of them. */
+/** Names that an attacker could choose to put a link or a header into a mail. */
 const CHOSEN = [
   'You won: http://evil.example/prize',
   'evil.example',
@@ -420,22 +420,25 @@ const inviteBy = ({ id, email }: TestUser, accountId: string, to: string) =>
   );
 
 describe('an invitation', () => {
-  it.each(CHOSEN)('of a trial account names its inviter, and not the account: %j', async (name) => {
-    // As the console refuses line breaks and controls, the names are those of an account whose checks failed.
-    const { accountId, admin } = await trialAccount('Loja');
-    await sql('update accounts set name = $2 where id = $1', [accountId, name]);
-    await sql('delete from outbox');
-    await inviteBy(admin, accountId, 'stranger@example.com');
-    await run();
-    const [mail, ...others] = mailbox.mails;
-    expect(others).toEqual([]);
-    expect(mail).toMatchObject({ to: 'stranger@example.com', subject: 'You are invited to Onecode' });
-    const inviter = admin.email.replace('@', '@\u2060').replace('.com', '.\u2060com');
-    expect(mail!.text).toContain(`${inviter} invites you to an account as viewer.`);
-    for (const text of [mail!.text, mail!.html]) expect(text).not.toMatch(/evil|prize|Loja|victim/);
-  });
+  it.each(CHOSEN)(
+    'of a trial account has the name of its inviter and not of the account: %j',
+    async (name) => {
+      // The console refuses line breaks and control characters, so the name is written directly.
+      const { accountId, admin } = await trialAccount('Loja');
+      await sql('update accounts set name = $2 where id = $1', [accountId, name]);
+      await sql('delete from outbox');
+      await inviteBy(admin, accountId, 'stranger@example.com');
+      await run();
+      const [mail, ...others] = mailbox.mails;
+      expect(others).toEqual([]);
+      expect(mail).toMatchObject({ to: 'stranger@example.com', subject: 'You are invited to Onecode' });
+      const inviter = admin.email.replace('@', '@\u2060').replace('.com', '.\u2060com');
+      expect(mail!.text).toContain(`${inviter} invites you to an account as viewer.`);
+      for (const text of [mail!.text, mail!.html]) expect(text).not.toMatch(/evil|prize|Loja|victim/);
+    },
+  );
 
-  it.each(CHOSEN)('of a customer has its name in one line, which is no link: %j', async (name) => {
+  it.each(CHOSEN)('of a customer has the account’s name in one line and not as a link: %j', async (name) => {
     const accountId = await buildAccount(database, { name: name });
     const admin = await user({ accountId, role: 'admin' });
     await inviteBy(admin, accountId, 'new@example.com');
@@ -471,7 +474,7 @@ it.each([
     ],
   ],
 ] as const)(
-  'mails to members of a trial account have no chosen name in the subject: %s',
+  'mails to members of a trial account have no user-chosen name in the subject: %s',
   async (language, wanted) => {
     const { accountId, admin } = await trialAccount('You won a prize');
     const member = await user(null);
@@ -502,7 +505,7 @@ describe('a low balance', () => {
   const setBalance = (accountId: string, credits: number): Promise<unknown> =>
     sql('update accounts set credits = $2 where id = $1', [accountId, credits]);
 
-  it('is told once a crossing, by however many workers, and again after it has risen well above', async () => {
+  it('is reported once for each crossing, by any number of workers, and again after the balance has risen well above', async () => {
     const accountId = await buildAccount(database, { freeQuota: 0, credits: 200, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
@@ -517,7 +520,7 @@ describe('a low balance', () => {
     await setBalance(accountId, 99);
     expect(await queueAlerts()).toBe(1);
     expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Loja has 99 units left' });
-    // Units of failed sends come back, and are used again.
+    // Units of failed sends are refunded, and used again.
     await setBalance(accountId, 104);
     expect(await queueAlerts()).toBe(1);
     await setBalance(accountId, 98);
@@ -528,7 +531,7 @@ describe('a low balance', () => {
     expect(await queueAlerts()).toBe(2);
   });
 
-  it('of an account that cannot be told holds up no other', async () => {
+  it('of an account with a failing mail does not block other accounts', async () => {
     const { database } = environment.db;
     const [refused, other] = [await buildAccount(database), await buildAccount(database)];
     const { email } = await user({ accountId: other, role: 'admin' });
@@ -542,7 +545,7 @@ describe('a low balance', () => {
     expect(mailbox.to(email)).toHaveLength(1);
   });
 
-  it('says how long it lasts at the rate of the last day', async () => {
+  it('is reported with the time that it lasts at the rate of the last day', async () => {
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
@@ -554,7 +557,7 @@ describe('a low balance', () => {
   });
 });
 
-it('a breaker that trips tells the admins who want it, once', async () => {
+it('a tripped breaker is reported once to the subscribed admins', async () => {
   const accountId = await buildAccount(database, { name: 'Loja' });
   await sql('update accounts set breaker_unverified_percent = 50, breaker_min_sends = 10 where id = $1', [
     accountId,
@@ -574,7 +577,7 @@ it('a breaker that trips tells the admins who want it, once', async () => {
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
 });
 
-it('staff are told of a failing finding that lasts five minutes, and of one that comes and goes once', async () => {
+it('a failing finding is reported to staff after five minutes, and once if it is intermittent', async () => {
   const { email } = await user({ staff: 'on_call' });
   const findings = [
     { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },
@@ -597,7 +600,7 @@ it('staff are told of a failing finding that lasts five minutes, and of one that
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
   expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
-  // It ends, and comes back for long.
+  // The finding ends, and starts again for a long time.
   await age('2 minutes');
   await queueAlerts();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);
