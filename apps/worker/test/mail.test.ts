@@ -295,7 +295,7 @@ describe('mails', () => {
       new Set([
         'Ana removed the webhook of Padaria.',
         'Ana replaced the secret of the webhook of Padaria.',
-        'Ana set the webhook of Padaria: its events now go to ops.example.com.',
+        'Ana set the webhook of Padaria: its events are now sent to ops.example.com.',
       ]),
     );
     expect(mailbox.to(other.email)).toHaveLength(3);
