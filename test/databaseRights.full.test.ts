@@ -29,9 +29,9 @@ describe('the roles of docs/deploy.md', () => {
         60_000,
       );
     const lines = (text: string): number => stack.output().split(text).length - 1;
-    await until('a line of each process', () => lines('"PostgreSQL cannot be used"') === 2);
+    await until('a line of each process', () => lines('"service unavailable"') === 2);
     // More rounds than lines: a fault that repeats is counted.
-    await until('a fault of a loop', () => lines('"a round failed"') >= 1);
+    await until('a fault of a loop', () => lines('"loop run failed"') >= 1);
     await expect(stack.onecode('sender list')).rejects.toThrow(
       'lacks a right: run onecode doctor to see which',
     );
@@ -50,8 +50,8 @@ describe('the roles of docs/deploy.md', () => {
       const answers = await Promise.all([ready(0), ready(1)]);
       return answers.every((answer) => answer === 'ok\n');
     });
-    await until('a line of each process', () => lines('"PostgreSQL can be used again"') === 2);
-    expect(lines('"a round failed"')).toBeLessThan(10);
+    await until('a line of each process', () => lines('"service available"') === 2);
+    expect(lines('"loop run failed"')).toBeLessThan(10);
   });
 
   it('show in readiness, in the health finding and in one line each that new connections are refused for their password', async () => {

@@ -100,11 +100,11 @@ describe('health findings', () => {
     });
     expect((await stack.request('GET', '/readyz')).status).toBe(200);
     const ids = await service.send(1);
-    await until('a line of each process', () => lines('"Redis cannot be used"') >= 3);
+    await until('a line of each process', () => lines('"service unavailable"') >= 3);
     await redis.call('config', 'set', 'maxmemory', 0);
     await untilGone('redis redis_unhealthy degraded');
     await service.untilFinished(ids);
-    await until('another line of each process', () => lines('"Redis can be used again"') >= 3);
+    await until('another line of each process', () => lines('"service available"') >= 3);
     expect(stack.output()).toContain('OOM');
   });
 });

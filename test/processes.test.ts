@@ -134,7 +134,7 @@ it('the API ends with one line for each file that it cannot read, a secret that 
   });
   expect((await process.exited).code).toBe(1);
   const lines = [
-    `api: ${first} and ${first}_FILE are both set: only one of them may be`,
+    `api: ${first} and ${first}_FILE are both set: set only one of them`,
     `api: ${second}_FILE must be a file that can be read (ENOENT)`,
     `api: METRICS_HOST must be an IP address or a host name`,
   ];
@@ -230,7 +230,7 @@ it.each<[Name, string, (address: URL) => void, RegExp]>([
     passwords.push(address.password);
     const others = filesOf(SECRETS[name].filter((one) => one !== 'DATABASE_URL'));
     const process = start(name, { ...others, DATABASE_URL: address.href, LOG_LEVEL: 'info' });
-    const warnings = () => process.log().filter(({ msg }) => msg === 'PostgreSQL cannot be used');
+    const warnings = () => process.log().filter(({ msg }) => msg === 'service unavailable');
     await until('the warning', () => warnings().length > 0, 60_000);
     const port = process.log().find(({ msg }) => msg === 'ready')!['metrics_port'] as number;
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`);

@@ -178,7 +178,7 @@ describe('a process that meets a schema only after its start', () => {
       await addMigration(CONTRACT);
       await proxy.open();
       expect((await started.exited).code).toBe(1);
-      expect(started.output()).toContain('this release cannot work with the schema');
+      expect(started.output()).toContain('database schema incompatible');
     },
     START_MS_MAX,
   );

@@ -412,11 +412,11 @@ describe('what the processes tell', () => {
       return lines.some(({ status }) => status === 'delivered') && lines;
     });
     const expected = [
-      { process: 'api', msg: 'request', route: '/v1/send', request_id },
-      { process: 'api', msg: 'request', route: '/v1/send/:id/status' },
-      { process: 'api', msg: 'request', route: '/v1/send/:id/verify' },
-      { process: 'worker', msg: 'attempt', outcome: 'accepted', request_id },
-      { process: 'worker', msg: 'receipt', level: 'info', status: 'delivered', request_id },
+      { process: 'api', msg: 'request finished', route: '/v1/send', request_id },
+      { process: 'api', msg: 'request finished', route: '/v1/send/:id/status' },
+      { process: 'api', msg: 'request finished', route: '/v1/send/:id/verify' },
+      { process: 'worker', msg: 'attempt finished', outcome: 'accepted', request_id },
+      { process: 'worker', msg: 'receipt applied', level: 'info', status: 'delivered', request_id },
     ];
     for (const line of expected) expect(lines).toContainEqual(expect.objectContaining({ ...line, send_id }));
   });
@@ -427,7 +427,7 @@ describe('what the processes tell', () => {
     expect(story).toMatchObject({ id, request_id, refunded_at: null });
     expect(story['traceparent']).toMatch(new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-01$`));
     const attempt = (story['attempts'] as { number: number }[])[0]!.number;
-    expect(linesAbout(id)).toContainEqual(expect.objectContaining({ msg: 'attempt', attempt }));
+    expect(linesAbout(id)).toContainEqual(expect.objectContaining({ msg: 'attempt finished', attempt }));
     const events = story['timeline'] as { event: string }[];
     expect(events).toEqual(
       expect.arrayContaining([

@@ -2,24 +2,24 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Response } from 'express';
 import { PROBLEMS, type Problem } from '@onecode/domain';
 
-/** Writes a JSON answer. Its media type has no charset: JSON has none (RFC 8259, 11), and Express would add one. */
+/** Writes a JSON response. Its media type has no charset parameter, which JSON does not define (RFC 8259, 11) and Express would add. */
 export function answerJson(response: Response, status: number, body: object): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');
   response.end(JSON.stringify(body));
 }
 
-/** Writes an answer in plain text. */
+/** Writes a plain-text response. */
 export function answerText(response: Response, status: number, text: string): void {
   response.statusCode = status;
   response.setHeader('Content-Type', 'text/plain; charset=utf-8');
   response.end(text);
 }
 
-/** The sentence of a problem: its own, or what its code means. */
+/** Returns a problem's own detail, or else the meaning of its code. */
 export const detailOf = ({ code, detail }: Problem): string => detail ?? PROBLEMS[code].meaning;
 
-/** The body of a problem, as application/problem+json (RFC 9457). */
+/** Returns a problem as application/problem+json (RFC 9457). */
 export function problemBody(problem: Problem, docsUrl: string): string {
   const { status } = PROBLEMS[problem.code];
   return JSON.stringify({
@@ -32,10 +32,10 @@ export function problemBody(problem: Problem, docsUrl: string): string {
   });
 }
 
-/** How long a connection stays open after the answer while the client is still writing, so that the client can read it. */
+/** How long a connection stays open after the response while the client is still writing, so that the client can read the response. */
 export const LINGER_MS = 1_000;
 
-/** Ends a refusal. While the body still comes in, the connection closes later: a reset could take the answer from the client. */
+/** Ends an error response. While the request body is still arriving, it delays the close: a reset could discard the response. */
 export function endRefusal(response: Response, body: string): void {
   const request = response.req;
   if (!isReceiving(request)) return void response.end(body);
@@ -50,7 +50,7 @@ export function endRefusal(response: Response, body: string): void {
   request.once('end', end).once('close', end).resume();
 }
 
-/** Whether a part of the request's body has not come in yet. `complete` alone is also false before Node has looked for a body. */
+/** Returns whether a part of the request's body is still to come. `complete` is also false before Node has looked for a body. */
 function isReceiving({ complete, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   return hasBody && !complete;

@@ -14,12 +14,12 @@ import { signupSettingsRoute } from './routes/signupSettings.js';
 import { verifyRoute } from './routes/verify.js';
 import { webhookHandshakeRoute, webhookRoute } from './routes/whatsappWebhook.js';
 
-/** The API is ready when PostgreSQL is and lets it work, with or without Redis. */
+/** Returns the readiness checks. The API is ready when PostgreSQL is usable, with or without Redis. */
 export function readinessChecks(database: Database): ReadinessChecks {
   return { database: () => checkDatabase(database) };
 }
 
-/** Builds the HTTP application: its routes, and what every request passes before them. */
+/** Builds the HTTP application: its middleware and routes. */
 export function createApp(dependencies: ApiDependencies): Express {
   const { config, database, log, metrics, keyUsage, refusedRequests, isStopping } = dependencies;
   const context: ApiContext = { ...dependencies, authenticate: authenticator(database, keyUsage) };
@@ -52,7 +52,7 @@ export function createApp(dependencies: ApiDependencies): Express {
   return app;
 }
 
-/** Serves a path's methods, and answers other methods with 405 and `Allow`. */
+/** Registers the methods of a path, and answers other methods with 405 and `Allow`. */
 function resource(
   app: Express,
   path: string,

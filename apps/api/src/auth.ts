@@ -9,8 +9,8 @@ import { setCaller } from './requests.js';
 export type Authenticate = (request: IncomingMessage) => Promise<Caller>;
 
 /**
- * Returns the check of the Bearer credential, which also records the use of valid keys. The request of a known key belongs to the key's
- * application, even if the key is not valid. The statements of creation and verification check the key again.
+ * Returns the function that checks the Bearer credential and records the use of valid keys. A request with a known key belongs to the key's
+ * application, even if the key is not valid. The statements for creation and verification check the key again.
  *
  * @throws Problem `missing_credentials` without a Bearer credential, `invalid_api_key` unless it is a valid key
  */
@@ -32,7 +32,7 @@ export function authenticator(database: Database, keyUsage: KeyUsageTracker): Au
   };
 }
 
-/** The refusal of a key that is revoked, as of an unknown one, or whose account is suspended. */
+/** Returns the problem for a key that is revoked (the same as for an unknown key), or whose account is suspended. */
 export function invalidKey(cause: 'revoked' | 'suspended'): Problem {
   return new Problem(
     'invalid_api_key',

@@ -19,9 +19,9 @@ function readChunks(
 ): { complete: Promise<void>; stop: (error: Error) => void } {
   let stop = (_error: Error): void => {};
   const complete = new Promise<void>((resolve, reject) => {
-    const end = (settle: () => void): void => {
+    const end = (finish: () => void): void => {
       request.pause().off('data', take).off('end', onEnd).off('error', onGone).off('close', onGone);
-      settle();
+      finish();
     };
     const onEnd = (): void => end(resolve);
     const onGone = (): void => stop(new ClientGone());
@@ -35,9 +35,8 @@ function readChunks(
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the body of an operation of the contract. Only its bytes count: media type and content coding may be missing or different, and
- * a compressed body is not JSON. A body that is too large is refused by `Content-Length` unread, and otherwise as soon as it has become
- * too large.
+ * Reads the body of an operation of the contract. Media type and content coding are ignored, so a compressed body is not JSON. A body that is
+ * too large is refused by its `Content-Length` without reading it, or else when it exceeds the limit.
  *
  * @throws Problem `invalid_json`, ClientGone
  */
@@ -55,7 +54,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks, bytes);
 }
 
-/** How many bodies of up to so many bytes are read at the same time. */
+/** A size of body, and how many bodies of that size are read at the same time. */
 interface BodySize {
   bytes: number;
   countMax: number;
@@ -63,9 +62,9 @@ interface BodySize {
 
 /** The buffers of bodies of one size. */
 class BodyBuffers {
-  /** Kept for reuse: new ones for each body would pile up until they are collected. */
+  /** Reused, because a new buffer for each body would use memory until garbage collection. */
   readonly #free: Buffer[] = [];
-  /** Refuse the bodies that are being read, the oldest first. */
+  /** Functions that refuse the bodies being read, the oldest first. */
   readonly #refusals = new Set<() => void>();
 
   constructor(private readonly size: BodySize) {}
@@ -80,7 +79,7 @@ class BodyBuffers {
       else bytes += chunk.copy(buffer, bytes);
     });
     const refuse = (): void => {
-      this.#release(refuse, buffer);
+      this.#freeBuffer(refuse, buffer);
       reading.stop(new Problem('too_busy'));
     };
     this.#refusals.add(refuse);
@@ -88,20 +87,20 @@ class BodyBuffers {
       await reading.complete;
       return use(buffer.subarray(0, bytes));
     } finally {
-      this.#release(refuse, buffer);
+      this.#freeBuffer(refuse, buffer);
     }
   }
 
-  /** Frees a body's buffer; the second time does nothing. */
-  #release(refuse: () => void, buffer: Buffer): void {
+  /** Returns a body's buffer to the pool. A second call does nothing. */
+  #freeBuffer(refuse: () => void, buffer: Buffer): void {
     if (this.#refusals.delete(refuse)) this.#free.push(buffer);
   }
 }
 
 /**
- * Returns a function that reads bodies from anyone in bounded memory. While as many bodies as allowed are being read, one more makes the
- * oldest be refused with `too_busy`: in a flood, its client has waited longest. A body without `Content-Length` counts as large. `use` must
- * not keep the body, whose buffer is reused.
+ * Returns a function that reads bodies of unauthenticated clients in bounded memory. At the limit, a new body causes the oldest one to be
+ * refused with `too_busy`: slow clients lose their place first. A body without `Content-Length` counts as large. `use` must not keep the
+ * body, because its buffer is reused.
  *
  * @throws Problem `payload_too_large`, `too_busy`, ClientGone
  */

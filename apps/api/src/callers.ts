@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import { findCaller, type Caller, type RefusedKey } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** How long a look-up is used: reads with a revoked key, or with a key of a suspended account, are refused within this time. */
+/** How long a look-up is cached. After this time, reads with a revoked key or a key of a suspended account are refused. */
 const CACHED_MS = 1_000;
 const CACHED_KEYS_MAX = 10_000;
 
-/** Finds the caller by a key's SHA-256 in latin1; undefined if the key is unknown. */
+/** Returns the caller with this SHA-256 of a key, in latin1; undefined if the key is unknown. */
 export type FindCaller = (hash: string) => Promise<Caller | RefusedKey | undefined>;
 
 /** Returns a function that caches callers for a second. Concurrent requests with one key share its look-up. Unknown keys are not cached. */

@@ -18,7 +18,7 @@ import {
   wholeNumber,
 } from '@onecode/runtime';
 
-/** Reads the API's environment variables. @throws ConfigError with every fault */
+/** Reads and checks the API's environment variables. @throws ConfigError with every fault */
 export function readApiConfig(environment: NodeJS.ProcessEnv) {
   const config = readConfig(environment, {
     DATABASE_URL: databaseAddress(),
@@ -48,7 +48,7 @@ export function readApiConfig(environment: NodeJS.ProcessEnv) {
   };
 }
 
-/** The provider's app secret, or several while it is rotated, separated by commas. */
+/** Splits the secrets of the Meta app, separated by commas. There are several during a rotation. */
 function parseAppSecrets(value: string): string[] {
   const secrets = value.split(',').map((secret) => secret.trim());
   if (secrets.some((secret) => secret === '' || /\p{Cc}/u.test(secret)))

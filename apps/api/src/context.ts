@@ -16,7 +16,7 @@ export interface ApiDependencies {
   keyUsage: KeyUsageTracker;
   refusedRequests: RefusedRequestRecorder;
   traffic: TrafficCounter;
-  /** Whether the process is stopping, and so not ready. It still answers. */
+  /** Returns whether the process is stopping. It then reports that it is not ready, but still answers. */
   isStopping: () => boolean;
 }
 

@@ -9,10 +9,10 @@ import {
 import type { ErrorObject } from 'ajv';
 import { DOCUMENT, validateCreateSend, validateVerifyCode } from './generated/contract.js';
 
-/** The public base address of the service in openapi.yaml and in the documentation. */
+/** Stands for the service's public base address in openapi.yaml and in the documentation. */
 export const SERVICE_PLACEHOLDER = 'https://api.example.com';
 
-/** The OpenAPI document as it is served. `baseUrl` and `docsUrl` have no slash at the end. */
+/** Returns the OpenAPI document with this service's addresses. `baseUrl` and `docsUrl` have no slash at the end. */
 export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): object {
   const document = JSON.parse(DOCUMENT, (_key, value: unknown) =>
     typeof value === 'string' ? value.replace(`${SERVICE_PLACEHOLDER}/docs/`, () => `${docsUrl}/`) : value,
@@ -20,7 +20,7 @@ export function openApiDocument(baseUrl: string, docsUrl = `${baseUrl}/docs`): o
   return { ...document, servers: [{ url: baseUrl }] };
 }
 
-/** The input of `POST /v1/send`; null where the client leaves the choice to the service. */
+/** The input of `POST /v1/send`. Null lets the service choose. */
 export interface CreateSendInput {
   recipient: PhoneRecipient;
   code: string | null;
@@ -35,11 +35,11 @@ interface Fault {
   field: 'to' | 'code' | 'locale';
   code: ProblemCode;
   message: string;
-  /** Where the meaning of the code says too little. */
+  /** Replaces the general meaning of the code. */
   detail?: string;
 }
 
-/** Says whether a body follows its schema. `errors` has the violations until the next call. */
+/** Returns whether a body is valid against its schema. `errors` holds the violations until the next call. */
 interface BodyValidator {
   (body: unknown): boolean;
   errors?: ErrorObject[] | null;
@@ -59,7 +59,7 @@ const OPTION_FAULTS: Fault[] = [
   { field: 'locale', code: 'invalid_locale', message: 'Must be pt-BR or en.' },
 ];
 
-/** Reads the body of `POST /v1/send`. @throws Problem of the first faulty field in the order to, code, locale */
+/** Parses the body of `POST /v1/send`. @throws Problem of the first faulty field in the order to, code, locale */
 export function parseCreateSend(body: Buffer): CreateSendInput {
   const { members, faulty } = readMembers(body, validateCreateSend);
   const recipient = parseRecipient(members.to ?? '');
@@ -79,14 +79,14 @@ export function parseCreateSend(body: Buffer): CreateSendInput {
   });
 }
 
-/** Reads the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
+/** Parses the body of `POST /v1/send/{id}/verify`. @throws Problem `invalid_json` */
 export function parseVerify(body: Buffer): VerifyInput {
   const { code } = readMembers(body, validateVerifyCode).members;
   if (code === undefined) throw unreadable('The member "code" is missing.');
   return { code };
 }
 
-/** Reads a JSON object of string members, each given once. `faulty` names those that violate their rule. @throws Problem */
+/** Parses a JSON object of string members without duplicates. `faulty` contains the names of invalid members. @throws Problem */
 function readMembers(
   body: Buffer,
   validate: BodyValidator,
@@ -99,15 +99,15 @@ function readMembers(
       'The body must be an object with the documented members only, each of the documented type.',
     );
   const members = value as Record<string, string>;
-  // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each member that was dropped
-  // has left at least one more string in the text.
+  // JSON.parse keeps the last of repeated members. The object is flat and all its values are strings, so each dropped member leaves at least
+  // one more string in the text.
   const strings = text.match(/"(?:[^"\\]|\\.)*"?/g) ?? [];
   if (strings.length !== 2 * Object.keys(members).length)
     throw unreadable('A member is given more than once.');
   return { members, faulty: new Set(errors.map(({ instancePath }) => instancePath.slice(1))) };
 }
 
-// With ignoreBOM, a byte order mark stays in the text, and JSON.parse refuses it.
+// With `ignoreBOM`, a byte order mark stays in the text and JSON.parse rejects it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decode(body: Buffer): string {

@@ -9,15 +9,15 @@ import { Problem } from '@onecode/domain';
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { openApiDocument, SERVICE_PLACEHOLDER } from './contract.js';
 
-/** Where `npm run build` puts the site. */
+/** The output of the site's `npm run build`. */
 const SITE = fileURLToPath(new URL('../../docs/dist', import.meta.url));
 
 /** `site.json`, which the build of the site writes. */
 interface Site {
-  /** Stands in the files for the path below which they are served. */
+  /** A placeholder in the files for the path that they are served under. */
   base: string;
   files: string[];
-  /** The hashes of the inline scripts, as a content security policy names them. */
+  /** The hashes of the inline scripts, in the format of a content security policy. */
   scripts: string[];
 }
 
@@ -29,26 +29,26 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
   '.svg': 'image/svg+xml; charset=utf-8',
   '.tgz': 'application/gzip',
-  // The clients, which a browser shows.
+  // The single-file clients, which a browser displays as text.
   '.py': 'text/plain; charset=utf-8',
   '.php': 'text/plain; charset=utf-8',
   '.go': 'text/plain; charset=utf-8',
   '.java': 'text/plain; charset=utf-8',
 };
 
-/** Stands in the pages for the console's address. */
+/** A placeholder in the pages for the console's address. */
 const CONSOLE_PLACEHOLDER = 'https://console.example.com';
 const PAGE_SECONDS = 300;
-/** Their names change with their content. But it has the service's address in it, so they are not kept for ever. */
+/** Not forever: asset names change with the built content, but assets also contain the service's address. */
 const ASSET_SECONDS = 86_400;
 
 /**
- * Serves `/openapi.json`, and the site with the guides, the reference, the packed SDK, the examples and the clients below `/docs/`. `baseUrl` is the public base
- * address of the service, `docsUrl` the base of the problem types; both have no slash at the end. The site's addresses begin with the
- * path of `baseUrl`, so that it also works behind a path prefix. `consoleUrl` is the console's, empty where it is not known: then no
- * page leads there.
+ * Returns the router for `/openapi.json`, `/llms.txt` and the documentation site below `/docs/`. The site's links begin with the path of
+ * `baseUrl`, so that it also works behind a path prefix.
  *
- * @throws Error when the site was not built
+ * @param options `baseUrl` is the public base address of the service and `docsUrl` the base of the problem types, both without a slash at
+ * the end. With an empty `consoleUrl`, pages do not link to the console.
+ * @throws Error if the site is not built
  */
 export function docsRouter({
   baseUrl,
@@ -71,7 +71,7 @@ export function docsRouter({
     response.set({ 'Cache-Control': `public, max-age=${PAGE_SECONDS}`, 'Content-Security-Policy': policy });
     response.json(document);
   });
-  // Where programs that read documentation look first.
+  // The conventional path at which language models look for documentation (llmstxt.org).
   router.all('/llms.txt', (request, response) => {
     refuseOtherMethods(request, response);
     response.redirect(308, 'docs/llms.txt');
@@ -87,7 +87,7 @@ export function docsRouter({
       'Referrer-Policy': 'no-referrer',
     });
     if ('to' in page) return response.redirect(308, page.to);
-    // Read anew each time: the whole site is too large to be kept for its few readers. All but the SDK is text.
+    // Not cached: the site is too large to keep in memory for few readers. All files except the SDK are text.
     const stored = await readFile(join(SITE, page.file));
     const content = page.file.endsWith('.tgz')
       ? stored
@@ -132,12 +132,12 @@ const missingPageHtml = (docs: string): string => `<!doctype html>
 `;
 
 const ENCODERS = {
-  // Higher levels take several times as long, for a few per cent.
+  // Higher levels take several times as long and save a few per cent.
   br: (text: string) => promisify(brotliCompress)(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   gzip: (text: string) => promisify(gzip)(text),
 };
 
-/** Compresses a text as the client accepts it, off the thread that answers the API's calls. */
+/** Compresses a text as the client accepts it, in zlib's thread pool and not on the event loop. */
 async function compress(request: Request, response: Response, text: string): Promise<string | Buffer> {
   response.vary('Accept-Encoding');
   const encoding = (['br', 'gzip'] as const).find((name) => request.acceptsEncodings(name) !== false);
@@ -150,11 +150,11 @@ function readSite(): Site {
   try {
     return JSON.parse(readFileSync(join(SITE, 'site.json'), 'utf8')) as Site;
   } catch (error) {
-    throw new Error('The documentation is not built: npm run build', { cause: error });
+    throw new Error('the documentation site is not built: run npm run build', { cause: error });
   }
 }
 
-/** What is at each path: a file, or the way to the path with a slash at its end, relative so that a path prefix survives. */
+/** Returns the file at each path, or a redirect to the path with a slash at its end. Redirects are relative, which keeps a path prefix. */
 function pagesOf(files: readonly string[]): ReadonlyMap<string, { file: string } | { to: string }> {
   const pages = new Map<string, { file: string } | { to: string }>();
   for (const file of files) {
@@ -166,7 +166,7 @@ function pagesOf(files: readonly string[]): ReadonlyMap<string, { file: string }
   return pages;
 }
 
-/** Nothing from outside, and of inline scripts only those that the site was built with. */
+/** Returns a content security policy that allows only this origin and the inline scripts of the build. */
 function contentSecurityPolicy(scripts: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -181,7 +181,7 @@ function contentSecurityPolicy(scripts: readonly string[]): string {
   ].join('; ');
 }
 
-/** Puts this service's addresses into the text of a file. Styles hide links to the console where none is known. */
+/** Returns a function that fills this service's addresses into a text. Styles hide links to the console if its address is unknown. */
 function placeholders(
   base: string,
   { baseUrl, docsUrl, consoleUrl }: Record<'baseUrl' | 'docsUrl' | 'consoleUrl', string>,
@@ -196,7 +196,7 @@ function placeholders(
       .replaceAll(SERVICE_PLACEHOLDER, () => service!);
 }
 
-/** An address that means the same to HTML, JavaScript and Markdown, inside quotes too. */
+/** Escapes an address so that it is safe in HTML, JavaScript and Markdown, also inside quotes. */
 const quotable = (address: string): string =>
   address.replaceAll(
     /[&'"<>`$\\(){}]/g,

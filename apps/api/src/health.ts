@@ -8,12 +8,12 @@ import {
 import { Counter, Gauge, type Registry } from '@onecode/runtime';
 import type { ServiceHealth, TrafficTotal } from '@onecode/store/operations';
 
-/** How old a reading may be, in milliseconds: who asks more often gets the same. */
+/** Scrapes within this time share one reading of the health. */
 const READING_MS_MAX = 2_000;
 
 /**
- * Registers the metrics of the whole service: each API process serves all of them with the same values, so a query takes the maximum over
- * processes, never the sum. They are read when somebody asks. What cannot be read is left out, but for the findings, which say why.
+ * Registers the metrics of the whole service. Each API process exports all of them with the same values, so queries must take the maximum
+ * over processes, never the sum. They are read on each scrape. Values that cannot be read are left out, except the findings, which report it.
  */
 export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealth>): void {
   const metrics = healthMetrics(registry);
@@ -23,7 +23,7 @@ export function gaugeHealth(registry: Registry, read: () => Promise<ServiceHealt
       last = { at: performance.now(), done: read().then((health) => show(metrics, health)) };
     return last.done;
   };
-  // prom-client asks each metric; one of them reads for all, and all wait for it.
+  // prom-client collects each metric on its own. The first one starts the reading, and all wait for it.
   for (const metric of Object.values(metrics))
     (metric as { collect?: () => Promise<void> }).collect = collect;
 }
@@ -35,35 +35,47 @@ function healthMetrics(registry: Registry) {
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> =>
     new Counter({ name, help, labelNames, registers });
   return {
-    findings: gauge('onecode_health_finding', 'What is wrong with the whole service: 1 if so', [
+    findings: gauge('onecode_health_finding', 'Findings about the whole service: 1 if present', [
       'finding',
       'owner',
       'severity',
     ]),
     lateForOne: gauge(
       'onecode_late_for_one_account',
-      'Too many codes are late or fail by us, and fewer without one account',
+      '1 if one account alone causes too many late codes or failures of the service',
       [],
     ),
-    due: gauge('onecode_oldest_due_send_seconds', 'How long the oldest send waits for a worker', []),
-    waiting: gauge('onecode_oldest_waiting_send_seconds', 'How long the oldest send waits, by what for', [
-      'reason',
-    ]),
+    due: gauge('onecode_oldest_due_send_seconds', 'How long the oldest due send has waited for a worker', []),
+    waiting: gauge(
+      'onecode_oldest_waiting_send_seconds',
+      'How long the oldest waiting send has waited, by reason',
+      ['reason'],
+    ),
     awaiting: gauge('onecode_awaiting_sender', 'Sends that wait for a sender or for the end of a hold', []),
-    receiptsDue: gauge('onecode_oldest_unapplied_receipt_seconds', 'How long the oldest receipt waits', []),
-    sweep: gauge('onecode_sweeper_last_run_seconds', 'Time since the last round of any sweeper', []),
-    senders: gauge('onecode_sender_state', 'State of each sender: 1 for the one that it is in', [
+    receiptsDue: gauge(
+      'onecode_oldest_unapplied_receipt_seconds',
+      'How long the oldest stored receipt has waited',
+      [],
+    ),
+    sweep: gauge(
+      'onecode_sweeper_last_run_seconds',
+      'Time since the last successful run of a sweep loop',
+      [],
+    ),
+    senders: gauge('onecode_sender_state', 'State of each sender: 1 for its current state', [
       'sender',
       'state',
     ]),
     jobs: gauge('onecode_queue_jobs', 'Jobs in Redis', ['queue', 'state']),
-    receipts: counter(
-      'onecode_receipts_total',
-      'Receipts that were handled, by the status that they report',
-      ['status', 'country', 'reason'],
-    ),
+    receipts: counter('onecode_receipts_total', 'Processed receipts, by the status that they report', [
+      'status',
+      'country',
+      'reason',
+    ]),
     failures: counter('onecode_failures_total', 'Live sends that failed', ['reason', 'country']),
-    webhooks: counter('onecode_webhook_requests_total', 'Posts to the webhook', ['result']),
+    webhooks: counter('onecode_webhook_requests_total', 'Requests from Meta to the webhook, by result', [
+      'result',
+    ]),
   };
 }
 

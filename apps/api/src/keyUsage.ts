@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { recordKeyUsage } from '@onecode/store/accounts';
 import type { Database } from '@onecode/store/client';
 
-/** The last use of a key is written about once a minute. */
+/** The last use of a key is written at most about once a minute. */
 const WRITTEN_MS = 60_000;
 const KEYS_MAX = 10_000;
 
@@ -10,11 +10,11 @@ const KEYS_MAX = 10_000;
 export interface KeyUsageTracker {
   /** Records a use in memory, so that the request does not wait for the database. */
   record(hash: string): void;
-  /** Writes the recorded uses, and forgets them only once they are written. @throws the database's error */
+  /** Writes the recorded uses, and removes them from memory after the write. @throws the database's error */
   flush(): Promise<void>;
 }
 
-/** Tracks the uses of keys in memory until a loop writes them. */
+/** Creates a tracker that keeps the uses of keys in memory until a loop writes them. */
 export function createKeyUsageTracker(database: Database): KeyUsageTracker {
   const pending = new Set<string>();
   const written = new LRUCache<string, true>({ max: KEYS_MAX, ttl: WRITTEN_MS });

@@ -35,11 +35,11 @@ import { apiMetrics } from './metrics.js';
 import { createRefusedRequestRecorder } from './refusedRequests.js';
 import { createHttpServer } from './server.js';
 
-/** A request on a silent connection fails, or reads again on a new one, within three seconds. */
+/** A request on a silent connection fails, or is read again on a new connection, within three seconds. */
 const DATABASE_TIMEOUTS = { connectionMs: 3_000, statementMs: 2_000 };
 const FLUSH_MS = 1_000;
 const KEY_USAGE_FLUSH_MS = 5_000;
-/** Somebody looks whether something is wrong, also where nothing watches the metrics. */
+/** Incidents are recorded at this interval, so that installations without Prometheus have them too. */
 const INCIDENTS_PAUSE_MS = 20_000;
 
 await runProcess('api', async () => {
@@ -53,7 +53,7 @@ await runProcess('api', async () => {
     pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
     timeouts: DATABASE_TIMEOUTS,
-    onConnectionError: repeatedFaults(log, 'warn', 'a database connection broke'),
+    onConnectionError: repeatedFaults(log, 'warn', 'database connection lost'),
   });
   const presence = createPresence(database, { kind: 'api', release: RELEASE });
   await refuseUnfitDatabase(presence);
@@ -61,14 +61,14 @@ await runProcess('api', async () => {
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
     prefix: config.QUEUE_PREFIX,
-    onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+    onError: (error) => log.debug({ err: error }, 'Redis unreachable'),
   });
   const keyUsage = createKeyUsageTracker(database);
   const keyUsageLoop = startFlushLoop(
     log,
     () => keyUsage.flush(),
     KEY_USAGE_FLUSH_MS,
-    'the use of keys was not recorded',
+    'key usage recording failed',
   );
   const metrics = apiMetrics(registry);
   const refusedRequests = createRefusedRequestRecorder(database, metrics);
@@ -76,14 +76,14 @@ await runProcess('api', async () => {
     log,
     () => refusedRequests.flush(),
     FLUSH_MS,
-    'refused requests were not written yet',
+    'refused request recording failed',
   );
   const traffic = createTrafficCounter();
   const trafficLoop = startFlushLoop(
     log,
     () => traffic.flush(database),
     FLUSH_MS,
-    'traffic was not counted yet',
+    'traffic recording failed',
   );
   gaugeConnections(registry, () => countConnections(database));
   const readHealth = createHealthReader(database, () => deliveryQueue.readHealth());
@@ -91,7 +91,7 @@ await runProcess('api', async () => {
   const incidentLoop = startLoop(
     async () => recordIncidents(database, healthFindings(await readHealth())),
     INCIDENTS_PAUSE_MS,
-    repeatedFaults(log, 'warn', 'incidents were not noted'),
+    repeatedFaults(log, 'warn', 'incident recording failed'),
   );
   let isStopping = false;
   const app = createApp({

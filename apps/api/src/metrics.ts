@@ -7,7 +7,7 @@ export function apiMetrics(registry: Registry) {
   return {
     requests: new Histogram({
       name: 'onecode_http_request_seconds',
-      help: 'Time from the request to the end of its answer',
+      help: 'Time from the start of a request to the end of its response',
       labelNames: ['route', 'method', 'status'],
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
@@ -20,18 +20,18 @@ export function apiMetrics(registry: Registry) {
     }),
     verifications: new Counter({
       name: 'onecode_verifications_total',
-      help: 'Verify calls, by the state afterwards and whether the code was right',
+      help: 'Verify requests, by the resulting verification state and whether the code was correct',
       labelNames: ['verification', 'valid'],
       registers,
     }),
     webhookReceipts: new Counter({
       name: 'onecode_webhook_receipts_total',
-      help: 'Receipts in webhooks, new ones and repeats',
+      help: 'Receipts in webhook requests, including repeats',
       registers,
     }),
     refusedRequests: new Counter({
       name: 'onecode_refused_requests_total',
-      help: 'Refused requests of known keys: kept, counted on one that is, or lost',
+      help: 'Refused requests of known keys: kept, counted on a kept one, or dropped because memory is full',
       labelNames: ['result'],
       registers,
     }),

@@ -5,9 +5,9 @@ const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3600;
 
 /**
- * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): for each limit in force its quota and window, and what
- * it leaves. A refused request tells the seconds to more of exhausted limits only: `Retry-After` may be due before a limit that has
- * something left gives more, and the draft wants it to be the later one.
+ * Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11): for each active limit its quota, window and remainder.
+ * For a refused request, `t` is set for exhausted limits only. The draft requires `Retry-After` to be no earlier than any `t`, and a limit
+ * that is not exhausted may reset later.
  */
 export function setRateLimit(response: ServerResponse, windows: RateWindows, isRefused: boolean): void {
   const limits = [

@@ -8,21 +8,21 @@ import { idempotencyKeyBytes } from './idempotencyKey.js';
 import type { ApiMetrics } from './metrics.js';
 import { callerOf, routeOf } from './requests.js';
 
-const WINDOW_MS = 60_000;
-/** Kept of one window; the others are counted on the last of them. */
-const REQUESTS_PER_WINDOW = 10;
-/** Bounds the memory while the database is away: a window takes ten kilobytes at the most. */
-const WINDOWS_MAX = 2_000;
+const GROUP_MS = 60_000;
+/** Requests kept for each group. Further requests are counted on the last one. */
+const REQUESTS_PER_GROUP = 10;
+/** Bounds the memory while the database is unavailable: a group takes up to ten kilobytes. */
+const GROUPS_MAX = 2_000;
 
-/** The refused requests of known keys. A process that is killed loses what it has not written in the last second. */
+/** Records refused requests of known keys. A process that is killed loses up to one second of them. */
 export interface RefusedRequestRecorder {
-  /** Records in memory that a request was refused, unless its key is unknown. It never fails, and waits for nothing. */
+  /** Records a refused request in memory, unless its key is unknown. Never throws and never waits. */
   record(request: IncomingMessage, problem: Problem): void;
-  /** Writes what was recorded. Keeps it for the next time if that fails. @throws the database's error */
+  /** Writes the recorded requests. If the write fails, they are kept for the next flush. @throws the database's error */
   flush(): Promise<void>;
 }
 
-/** A request that is kept, and how many it counts for, now and in the database. */
+/** A kept request, and the number of requests that it stands for, in memory and in the database. */
 interface Kept {
   request: Omit<RefusedRequest, 'ageMs' | 'count'>;
   at: number;
@@ -30,65 +30,65 @@ interface Kept {
   countWritten: number;
 }
 
-/** The refusals of one application on one route for one reason, from the first one on for a minute or until they are written. */
-interface Window {
+/** The refusals of one application on one route for one reason. A group lives for a minute, or until it is written. */
+interface Group {
   openedAt: number;
   kept: Kept[];
 }
 
-/** Records refused requests in memory until a loop writes them. @param now milliseconds of a clock that never goes back */
+/** Creates a recorder that keeps refused requests in memory until a loop writes them. @param now a monotonic clock, in milliseconds */
 export function createRefusedRequestRecorder(
   database: Database,
   { refusedRequests: counter }: Pick<ApiMetrics, 'refusedRequests'>,
   now: () => number = () => performance.now(),
 ): RefusedRequestRecorder {
-  const windows = new Map<string, Window>();
+  const groups = new Map<string, Group>();
 
   return {
     record(request, problem) {
       const caller = callerOf(request);
       if (caller === undefined) return;
       const { code, errors = {} } = problem;
-      const said = {
+      const refusal = {
         route: `${request.method} ${routeOf(request)}`,
         status: PROBLEMS[code].status,
         code,
         detail: detailOf(problem),
         fields: Object.keys(errors),
       };
-      const name = JSON.stringify([caller.applicationId, said]);
+      const name = JSON.stringify([caller.applicationId, refusal]);
       const at = now();
-      const window = windows.get(name) ?? { openedAt: at, kept: [] };
-      const last = window.kept.at(-1);
-      if (last === undefined && windows.size >= WINDOWS_MAX) {
-        counter.inc({ result: 'lost' });
-      } else if (last !== undefined && window.kept.length >= REQUESTS_PER_WINDOW) {
+      const group = groups.get(name) ?? { openedAt: at, kept: [] };
+      const last = group.kept.at(-1);
+      if (last === undefined && groups.size >= GROUPS_MAX) {
+        counter.inc({ result: 'dropped' });
+      } else if (last !== undefined && group.kept.length >= REQUESTS_PER_GROUP) {
         last.count += 1;
         counter.inc({ result: 'counted' });
       } else {
         const { accountId, applicationId, keyId } = caller;
         const key = idempotencyKeyBytes(request);
         const idempotencyKeyHash = key && hashIdempotencyKey(key);
-        window.kept.push({
+        group.kept.push({
           request: {
             requestId: requestIdOf(request),
             accountId,
             applicationId,
             keyId,
-            ...said,
+            ...refusal,
             idempotencyKeyHash,
           },
           at,
           count: 1,
           countWritten: 0,
         });
-        windows.set(name, window);
+        groups.set(name, group);
         counter.inc({ result: 'kept' });
       }
     },
     async flush() {
       const flushedAt = now();
-      const written = [...windows.values()]
+      const written = [...groups.values()]
         .flatMap(({ kept }) => kept.filter((one) => !isWritten(one)))
         .map((one) => ({ one, count: one.count }));
       await storeRefusedRequests(
@@ -96,8 +96,8 @@ export function createRefusedRequestRecorder(
         written.map(({ one: { request, at }, count }) => ({ ...request, ageMs: flushedAt - at, count })),
       );
       for (const { one, count } of written) one.countWritten = count;
-      for (const [name, { openedAt, kept }] of windows)
-        if (flushedAt - openedAt >= WINDOW_MS && kept.every(isWritten)) windows.delete(name);
+      for (const [name, { openedAt, kept }] of groups)
+        if (flushedAt - openedAt >= GROUP_MS && kept.every(isWritten)) groups.delete(name);
     },
   };
 }

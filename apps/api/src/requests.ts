@@ -15,13 +15,13 @@ import type { ApiMetrics } from './metrics.js';
 
 const NO_ROUTE = 'none';
 
-/** The pattern of the route that took the request: never the path itself, which may hold anything. */
+/** Returns the pattern of the request's route, never the path itself, which is chosen by the client. */
 export function routeOf(request: IncomingMessage): string {
   const { route, baseUrl } = request as Partial<Request>;
   return typeof route?.path === 'string' ? `${baseUrl ?? ''}${route.path}` : NO_ROUTE;
 }
 
-/** Times each request by route, method and status. */
+/** Returns middleware that observes the duration of each request by route, method and status. */
 export function requestTimer(metrics: ApiMetrics): RequestHandler {
   return (request, response, next) => {
     const end = metrics.requests.startTimer();
@@ -32,10 +32,10 @@ export function requestTimer(metrics: ApiMetrics): RequestHandler {
   };
 }
 
-/** What is traced: neither health nor the documentation. */
+/** The traced paths: health checks and documentation are not traced. */
 const TRACED = /^\/(?:v1|webhooks)\//;
 
-/** Puts a request into a span, which continues the caller's trace. */
+/** Starts a span for each request, which continues the caller's trace. */
 export const requestSpan: RequestHandler = (request, response, next) => {
   if (!TRACED.test(request.url)) return next();
   const { method } = request;
@@ -56,7 +56,7 @@ export const requestSpan: RequestHandler = (request, response, next) => {
   withSpan(span, next);
 };
 
-/** Ties the log lines and the span of a request to the send that it is about. */
+/** Adds the send's id to the log lines and the span of a request. */
 export function setSendId(request: IncomingMessage, sendId: string): void {
   setRequestFact(request, 'send_id', sendId);
   describeSpan({ 'onecode.send_id': sendId });
@@ -65,17 +65,17 @@ export function setSendId(request: IncomingMessage, sendId: string): void {
 const CALLER = Symbol('caller');
 type WithCaller = IncomingMessage & { [CALLER]?: Caller };
 
-/** Ties a request to the application of its key, also of one that is refused. */
+/** Stores the caller of a request's key, even if the key is refused. */
 export function setCaller(request: IncomingMessage, caller: Caller): void {
   (request as WithCaller)[CALLER] = caller;
 }
 
-/** Whom a request's key stands for; undefined until its key was looked up, and for unknown keys. */
+/** Returns the caller of a request's key; undefined before the look-up and for unknown keys. */
 export function callerOf(request: IncomingMessage): Caller | undefined {
   return (request as WithCaller)[CALLER];
 }
 
-/** The headers of every answer. Routes with public answers overwrite `Cache-Control`. */
+/** Returns the headers of every response. Routes with public responses overwrite `Cache-Control`. */
 export function commonHeaders(baseUrl: string): Readonly<Record<string, string>> {
   return {
     'X-Content-Type-Options': 'nosniff',
@@ -84,7 +84,7 @@ export function commonHeaders(baseUrl: string): Readonly<Record<string, string>>
   };
 }
 
-/** Sets the common headers. */
+/** Returns middleware that sets the common headers. */
 export function withCommonHeaders(baseUrl: string): RequestHandler {
   const headers = new Map(Object.entries(commonHeaders(baseUrl)));
   return (_request, response, next) => {
@@ -94,10 +94,10 @@ export function withCommonHeaders(baseUrl: string): RequestHandler {
 }
 
 /**
- * The target of a request in a form that Express can route, so that our own problems answer it. An absolute URL becomes its path
- * (RFC 9112, 3.2.2). In a malformed percent-encoding, percent signs stand for themselves, so that such an id is merely unknown. So does
- * a number sign: a target has no fragment, and Express would cut it off and serve the rest. A target without a path becomes `*`, which
- * is no route.
+ * Returns the target of a request in a form that Express can route, so that errors are answered with problem+json. An absolute URL becomes its
+ * path (RFC 9112, 3.2.2). If the percent-encoding is malformed, percent signs are taken literally, so that such an id is merely unknown. A
+ * number sign is also taken literally: a target has no fragment, and Express would cut it off and serve the rest. A target without a path
+ * becomes `*`, which matches no route.
  */
 export function readableTarget(target: string): string {
   const path = (target.startsWith('/') ? target : pathOfAddress(target)).replaceAll('#', '%23');
@@ -116,20 +116,20 @@ function pathOfAddress(target: string): string {
     : '*';
 }
 
-/** Headers that may come once. Of two, parsers disagree which counts, and attackers use that. */
+/** Headers that must not be repeated. Parsers disagree about which of two values counts, and attackers exploit that. */
 const SINGLE = ['host', 'authorization', 'idempotency-key', 'content-type', 'x-hub-signature-256'];
 
-/** A host with or without a port (RFC 9110, 7.2); it may be empty. */
+/** A host with or without a port, possibly empty (RFC 9110, 7.2). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::[0-9]*)?$/i;
 
 /**
- * Refuses ambiguous requests: with a missing or malformed host, a repeated header that may come once, a transfer coding other than
- * chunked, or a version other than HTTP/1, which Node's parser would read in the same way.
+ * Refuses ambiguous requests: a missing or malformed host, a repeated header of `SINGLE`, a transfer coding other than chunked, or a version
+ * other than HTTP/1, which Node's parser would read as HTTP/1.
  */
 export const refuseAmbiguous: RequestHandler = (request, _response, next) => {
   if (request.httpVersionMajor !== 1)
     throw new Problem('bad_request', { detail: 'The version of HTTP is neither 1.0 nor 1.1.' });
-  // Node's parser also refuses other codings, but maybe after a route that needs no body has answered.
+  // Node's parser also refuses other codings, but possibly after a route that reads no body has answered.
   if (!/^(?:chunked)?$/i.test(request.headers['transfer-encoding'] ?? ''))
     throw new Problem('bad_request', { detail: 'The transfer coding is not chunked alone.' });
   const names = request.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());

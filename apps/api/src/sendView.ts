@@ -1,6 +1,6 @@
 import { verificationAt, type Send } from '@onecode/domain';
 
-/** A send as clients see it (section 2.1 of the contract): always with all fields, never with the code. */
+/** Returns the public form of a send (section 2.1 of the contract): always with all fields, never with the code. */
 export function sendView(send: Send, now: Date): object {
   return {
     id: send.id,

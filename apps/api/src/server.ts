@@ -10,10 +10,10 @@ import { commonHeaders, readableTarget } from './requests.js';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 15_000;
-/** Longer than the idle time-out of usual load balancers, so that they never write to a connection that we are closing. */
+/** Longer than the idle timeout of common load balancers, so that they never write to a connection that this server is closing. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Bounded, because each connection takes memory, whatever it sends. */
+/** Bounded, because even an idle connection takes memory. */
 const CONNECTIONS_MAX = 4_000;
 
 const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
@@ -21,7 +21,7 @@ const PARSER_PROBLEMS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 };
 
-/** An HTTP server that cuts slow clients off and answers even malformed HTTP with problem+json, once each and in order. */
+/** Creates an HTTP server that disconnects slow clients and answers malformed HTTP with problem+json, once for each request and in order. */
 export function createHttpServer(
   app: Express,
   { BASE_URL, DOCS_URL }: Pick<ApiConfig, 'BASE_URL' | 'DOCS_URL'>,
@@ -33,7 +33,7 @@ export function createHttpServer(
       requestTimeout: REQUEST_MS_MAX,
       connectionsCheckingInterval: 1_000,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // `refuseAmbiguous` answers that with problem+json.
+      // `refuseAmbiguous` answers a missing host with problem+json.
       requireHostHeader: false,
       ...messagesOf(app),
     },
@@ -52,7 +52,7 @@ export function createHttpServer(
   const latestAnswers = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     latestAnswers.set(request.socket, response);
-    // After its answer, a client may not go on sending for long.
+    // After the response, a client gets limited time to finish its request.
     response.once('finish', () => {
       if (!request.complete) destroySoon(request.socket, () => !request.complete);
     });
@@ -60,7 +60,7 @@ export function createHttpServer(
 
   const broken = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // Node reports what still comes in on a broken connection as another error.
+    // Node reports further data on a broken connection as another error.
     if (broken.has(socket)) return;
     broken.add(socket);
     if (error.code === 'ECONNRESET') return void socket.destroy();
@@ -81,7 +81,7 @@ export function createHttpServer(
   return server;
 }
 
-/** Classes of requests and responses that inherit from Express's prototypes already: changing each object's would slow V8 down. */
+/** Returns request and response classes that inherit from Express's prototypes: Express's own change of each object's prototype slows V8. */
 function messagesOf(app: Express): {
   IncomingMessage: typeof IncomingMessage;
   ServerResponse: typeof ServerResponse<IncomingMessage>;
@@ -115,7 +115,7 @@ function endWithProblem(
   destroySoon(socket);
 }
 
-/** Closes a connection, if `isNeeded` then, after its client had time to read an answer. What still comes in is discarded. */
+/** Closes a connection after its client had time to read a response, if `isNeeded()` is true then. Incoming data is discarded. */
 function destroySoon(socket: Duplex, isNeeded: () => boolean = () => true): void {
   const timer = setTimeout(() => {
     if (isNeeded()) socket.destroy();

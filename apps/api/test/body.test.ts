@@ -8,9 +8,9 @@ const SIZES = { small: { bytes: 64 * KIB, countMax: 2 }, large: { bytes: BYTES_M
 const BODY = Buffer.alloc(BYTES_MAX, 'x');
 
 let server: LocalServer;
-/** The lengths of the bodies that were read and the codes of those that were refused, in order. */
+/** The lengths of read bodies and the codes of refused bodies, in order. */
 let ends: (number | string)[];
-/** The bytes that arrived with all bodies. */
+/** The number of bytes that arrived in all bodies. */
 let received: number;
 beforeEach(async () => {
   const read = createBodyReader(SIZES);
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** Begins a post of a body of this length with its first bytes, and waits until they have arrived. */
+/** Posts the first bytes of a body of this length, and waits until they have arrived. */
 async function begin(bytes: number, length = BYTES_MAX): Promise<RawConnection> {
   const headers = [
     ['Host', 'codes.test'],
@@ -75,7 +75,7 @@ describe('createBodyReader', () => {
     ['large', BYTES_MAX],
     ['small', 64 * KIB],
   ])(
-    'refuses the oldest %s body when one more begins than may be read at the same time',
+    'refuses the oldest %s body when more bodies than allowed are read at the same time',
     async (_, length) => {
       const posts = [];
       for (let count = 0; count < 3; count++) posts.push(await begin(length - 1, length));
@@ -88,17 +88,17 @@ describe('createBodyReader', () => {
     },
   );
 
-  it('reads small bodies while as many large ones as possible are read', async () => {
+  it('reads small bodies while the maximum of large ones is being read', async () => {
     const large = [await begin(BYTES_MAX - 1), await begin(BYTES_MAX - 1)];
     for (let count = 0; count < 4; count++) expect((await (await begin(10, 10)).answer()).body).toBe('10');
     for (const post of large) expect((await post.write('x').answer()).body).toBe(String(BYTES_MAX));
   });
 
-  it('counts a body until its client is gone', async () => {
-    for (const round of [1, 2, 3, 4]) {
+  it('counts a body until its client disconnects', async () => {
+    for (const attempt of [1, 2, 3, 4]) {
       const gone = await begin(200 * KIB);
       gone.destroy();
-      await until('the end', () => ends.length === round);
+      await until('the end', () => ends.length === attempt);
     }
     expect(new Set(ends)).toEqual(new Set(['gone']));
     const waiting = await begin(BYTES_MAX - 1);

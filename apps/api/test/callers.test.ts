@@ -22,7 +22,7 @@ beforeEach(() => {
 const build = (): Promise<TestCaller> => buildCaller(store.database, 'test');
 const find = ({ key }: TestCaller): ReturnType<FindCaller> => findByHash(hashApiKey(key).toString('latin1'));
 
-/** Lets a second pass. The cache reads the clock once a millisecond, so that takes one. */
+/** Advances the clock by a second, and waits a millisecond because the cache reads the clock once a millisecond. */
 async function passSecond(): Promise<void> {
   clock.advance(1_000);
   await new Promise((resolve) => setTimeout(resolve, 2));
@@ -55,7 +55,7 @@ describe('createCallerCache', () => {
     expect(await find(caller)).toMatchObject({ accountId: caller.accountId });
   });
 
-  it('looks an unknown key up again at the next request', async () => {
+  it('does not cache unknown keys', async () => {
     const caller = await build();
     await store.sql('update api_keys set hash = sha256(hash) where id = $1', [caller.keyId]);
     expect(await find(caller)).toBeUndefined();

@@ -8,7 +8,7 @@ import { openApiDocument, parseCreateSend, parseVerify } from '../src/contract.j
 
 const DIGITS = Array.from('0123456789');
 
-/** The result of a parser for some bytes: its value, or the problem that it threw. Rethrows everything else. */
+/** Returns the result of a parser: its value, or the problem that it threw. Rethrows other errors. */
 function outcome<T>(parse: (body: Buffer) => T, body: Buffer | string): T | Problem {
   try {
     return parse(Buffer.from(body as string));
@@ -36,17 +36,17 @@ describe('the body of a new send', () => {
     });
   });
 
-  it('says that the numbers of a country are longer now', () => {
-    const told = 'The numbers of this country have ten digits since 2021.';
+  it('reports that the numbers of a country have become longer', () => {
+    const detail = 'The numbers of this country have ten digits since 2021.';
     expect(outcome(parseCreateSend, '{"to":"+225 07 12 34 56"}')).toMatchObject({
       code: 'invalid_recipient',
-      detail: told,
-      errors: { to: told },
+      detail,
+      errors: { to: detail },
     });
   });
 });
 
-describe('whatever the bytes', () => {
+describe('for any bytes', () => {
   const members = fc.constantFrom('to', 'code', 'locale', '__proto__', 'constructor', 'channel', 'to ', '');
   const values = fc.oneof(
     fc.constantFrom(PHONE, '', 'en', '1234', 'a@example.com', '"', '\\'),
@@ -62,7 +62,7 @@ describe('whatever the bytes', () => {
     objectText.map((text) => Buffer.from(text)),
   );
 
-  it('a parser returns a value or throws a problem, and nothing else', () => {
+  it('a parser returns a value or throws a problem', () => {
     fc.assert(
       fc.property(anyBody, (body) => {
         outcome(parseCreateSend, body);
@@ -87,7 +87,7 @@ describe('whatever the bytes', () => {
     );
   });
 
-  it('a code of 4 to 10 digits comes through unchanged, and nothing else does', () => {
+  it('exactly the codes of 4 to 10 digits are accepted, unchanged', () => {
     const codes = fc.oneof(
       fc.string({ unit: fc.constantFrom(...DIGITS), minLength: 1, maxLength: 12 }),
       fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
@@ -102,7 +102,7 @@ describe('whatever the bytes', () => {
     );
   });
 
-  it('no text of a problem repeats what the client sent', () => {
+  it('no text of a problem repeats the client’s input', () => {
     const secretText = fc.string({
       unit: fc.constantFrom('q', 'w', 'x', 'z', '7', '3', '9'),
       minLength: 8,
@@ -118,9 +118,9 @@ describe('whatever the bytes', () => {
           one,
         ]) {
           const { message, detail, errors, cause } = outcome(parseCreateSend, body) as Problem;
-          const told = JSON.stringify({ message, detail, errors, cause });
-          expect(told).not.toContain(one);
-          expect(told).not.toContain(two);
+          const texts = JSON.stringify({ message, detail, errors, cause });
+          expect(texts).not.toContain(one);
+          expect(texts).not.toContain(two);
         }
       }),
     );
@@ -129,7 +129,7 @@ describe('whatever the bytes', () => {
 
 const document = openApiDocument('https://codes.test') as any;
 
-/** Section 4 of the specification: what each operation can answer. */
+/** The responses of each operation: section 4 of the specification. */
 const CREDENTIALS = ['401 missing_credentials', '401 invalid_api_key'];
 const OPERATIONS = [
   {
@@ -173,12 +173,12 @@ const OPERATIONS = [
     errors: ['500 internal_error'],
   },
 ];
-/** Problems before an operation is reached, which the specification leaves open. */
+/** Problems before an operation is reached, which the specification does not define. */
 const TRANSPORT = ['400 bad_request', '408 request_timeout', '431 headers_too_large'];
 
 const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Follows a `$ref`. @returns the node with its own pointer */
+/** Follows a `$ref`. @returns the node with its pointer */
 function resolve(pointer: string): { pointer: string; node: any } {
   const keys = pointer
     .split('/')
@@ -188,7 +188,7 @@ function resolve(pointer: string): { pointer: string; node: any } {
   return typeof node.$ref === 'string' ? resolve(node.$ref.slice(1)) : { pointer, node };
 }
 
-/** Every media type object of the document: request and response bodies, with references followed. */
+/** Returns every media type object of the document: request and response bodies, with references resolved. */
 function contents(): { pointer: string; node: any; name: string }[] {
   return OPERATIONS.flatMap(({ id, method, path }) => {
     const operation = `/paths/${escaped(path)}/${method}`;
@@ -217,39 +217,42 @@ describe('openapi.yaml', () => {
     expect(document.servers).toEqual([{ url: 'https://codes.test' }]);
   });
 
-  it('is what the API was built with', () => {
+  it('equals the document that the API was built with', () => {
     const served = openApiDocument('https://api.example.com');
     expect(served).toEqual({ ...openApiSource, servers: [{ url: 'https://api.example.com' }] });
   });
 
-  it('has the four operations and no other', () => {
+  it('has exactly the four operations', () => {
     const found = Object.entries<any>(document.paths).flatMap(([path, node]) =>
       Object.entries<any>(node).map(([method, operation]) => ({ id: operation.operationId, method, path })),
     );
     expect(found).toEqual(OPERATIONS.map(({ id, method, path }) => ({ id, method, path })));
   });
 
-  it.each(OPERATIONS)('$id documents exactly the answers of the specification, and ours', (operation) => {
-    const base = `/paths/${escaped(operation.path)}/${operation.method}/responses`;
-    const statuses = Object.keys(resolve(base).node);
-    const errors = statuses
-      .filter((status) => status !== operation.success)
-      .flatMap((status) => {
-        const { node } = resolve(`${base}/${status}`);
-        const media = node.content['application/problem+json'];
-        expect(media.schema).toEqual({ $ref: '#/components/schemas/Problem' });
-        return Object.entries<any>(media.examples).map(([code, { value }]) => {
-          expect(value).toMatchObject({ code, status: Number(status) });
-          return `${status} ${code}`;
+  it.each(OPERATIONS)(
+    '$id documents exactly the responses of the specification and of the transport',
+    (operation) => {
+      const base = `/paths/${escaped(operation.path)}/${operation.method}/responses`;
+      const statuses = Object.keys(resolve(base).node);
+      const errors = statuses
+        .filter((status) => status !== operation.success)
+        .flatMap((status) => {
+          const { node } = resolve(`${base}/${status}`);
+          const media = node.content['application/problem+json'];
+          expect(media.schema).toEqual({ $ref: '#/components/schemas/Problem' });
+          return Object.entries<any>(media.examples).map(([code, { value }]) => {
+            expect(value).toMatchObject({ code, status: Number(status) });
+            return `${status} ${code}`;
+          });
         });
-      });
-    expect(statuses).toContain(operation.success);
-    const expected = [...operation.errors, ...TRANSPORT];
-    expect(errors).toHaveLength(expected.length);
-    expect(new Set(errors)).toEqual(new Set(expected));
-  });
+      expect(statuses).toContain(operation.success);
+      const expected = [...operation.errors, ...TRANSPORT];
+      expect(errors).toHaveLength(expected.length);
+      expect(new Set(errors)).toEqual(new Set(expected));
+    },
+  );
 
-  it('names every problem code, each with the status of the table', () => {
+  it('lists every problem code with the status of the table', () => {
     expect(document.components.schemas.ProblemCode.anyOf[0].enum).toEqual(Object.keys(PROBLEMS));
     for (const line of [...OPERATIONS.flatMap(({ errors }) => errors), ...TRANSPORT]) {
       const [status, code] = line.split(' ') as [string, ProblemCode];
@@ -266,7 +269,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  /** The service says what exactly is wrong, and so do the examples. */
+  /** Problems whose detail describes the exact fault, also in the examples. */
   const WITH_CAUSE = new Set(['bad_request', 'invalid_json', 'invalid_idempotency_key']);
 
   it('gives each problem example the title of its status, and a type under the documentation address', () => {
@@ -292,7 +295,7 @@ describe('openapi.yaml', () => {
     expect(schema.additionalProperties).toBeUndefined();
   });
 
-  it('asks for a key everywhere but at the sign-up settings', () => {
+  it('requires a key for every operation except the sign-up settings', () => {
     expect(document.security).toEqual([{ bearer: [] }]);
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' });
     for (const { id, method, path } of OPERATIONS)

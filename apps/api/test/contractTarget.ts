@@ -16,7 +16,7 @@ import {
 import type { ContractTarget, DeliveryStatus } from '@onecode/testing/contract-tests';
 import type { TestApi } from './testApi.js';
 
-/** The API, over its PostgreSQL and Redis, as a target of the contract tests. */
+/** Returns the API, with its PostgreSQL and Redis, as a target of the contract tests. */
 export function apiTarget({ port, db }: TestApi): ContractTarget {
   const { database } = db;
   const callers = new Map<string, TestCaller>();
@@ -65,7 +65,7 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
       if (account === null) throw new Error('no such account');
       return account;
     },
-    /** Moves the account's sends into the past, so that their windows open sooner. */
+    /** Moves the account's sends into the past, so that its rate limits reopen sooner. */
     async age(caller, seconds) {
       const id = callerOf(caller).accountId;
       await db.sql(
@@ -94,10 +94,10 @@ export function apiTarget({ port, db }: TestApi): ContractTarget {
 const POLICY = { attemptsMax: 5, backoffMs: 1000 };
 const REJECTED: Outcome = { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' };
 
-/** What the provider reports after it accepted the message. */
+/** The receipts of the provider after it has accepted the message. */
 const RECEIPTS = { sent: [], failed: [], delivered: ['delivered'], read: ['delivered', 'read'] } as const;
 
-/** Brings a queued live send to this status, through the decisions that the worker takes. */
+/** Moves a queued live send to this status with the worker's decisions. */
 async function bringTo(db: TestDatabase, id: string, status: DeliveryStatus): Promise<void> {
   const { database } = db;
   if (status === 'queued') return;
@@ -125,7 +125,7 @@ export async function simulateDelivery(db: TestDatabase, id: string): Promise<vo
   await changeSend(db.database, { id }, simulate);
 }
 
-/** Moves a send so far into the past that its code expired a second ago. */
+/** Moves a send into the past, so that its code expired a second ago. */
 async function expire(db: TestDatabase, id: string): Promise<void> {
   await db.sql(
     `update sends set created_at = created_at - (expires_at - now()) - interval '1 second',

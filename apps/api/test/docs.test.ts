@@ -47,28 +47,21 @@ it.each([
   expect(policy).not.toMatch(/unsafe|https?:|\*/);
 });
 
-it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])(
-  '%s is asked for again without being sent again',
-  async (path) => {
-    const tag = (await get(path)).headers.get('etag') ?? '';
-    // fetch would add Cache-Control, which asks for the whole answer. It accepts gzip.
-    const status = await new Promise((resolve, reject) => {
-      request(
-        docs.base + path,
-        { headers: { 'If-None-Match': tag, 'Accept-Encoding': 'gzip' } },
-        (answer) => {
-          answer.resume().once('end', () => resolve(answer.statusCode));
-        },
-      )
-        .once('error', reject)
-        .end();
-    });
-    expect(status).toBe(304);
-  },
-);
+it.each(['/docs/', '/docs/errors', '/docs/errors.md', asset])('%s is revalidated with 304', async (path) => {
+  const tag = (await get(path)).headers.get('etag') ?? '';
+  // `fetch` would add Cache-Control, which requests the whole response. It accepts gzip.
+  const status = await new Promise((resolve, reject) => {
+    request(docs.base + path, { headers: { 'If-None-Match': tag, 'Accept-Encoding': 'gzip' } }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode));
+    })
+      .once('error', reject)
+      .end();
+  });
+  expect(status).toBe(304);
+});
 
 it.each(['/docs/', '/docs/errors.md', asset])(
-  '%s is compressed as the client accepts it, with a tag of its own, and the same text',
+  '%s is compressed as the client accepts it, with a separate tag and the same text',
   async (path) => {
     const read = async (accepted: string) => {
       const answer = await get(path, { headers: { 'accept-encoding': accepted } });
@@ -95,7 +88,7 @@ it.each(['/docs/', '/docs/errors.md', asset])(
   },
 );
 
-it.each(['/docs/', '/docs/errors', '/openapi.json', asset])('%s answers HEAD as GET', async (path) => {
+it.each(['/docs/', '/docs/errors', '/openapi.json', asset])('%s answers HEAD like GET', async (path) => {
   const [got, head] = [await get(path), await get(path, { method: 'HEAD' })];
   expect([head.status, await head.text()]).toEqual([200, '']);
   for (const name of ['content-type', 'content-length', 'etag'])
@@ -115,7 +108,7 @@ it.each([
   ['/docs/pt-br', 'pt-br/'],
   ['/docs/reference', 'reference/'],
 ])(
-  '%s leads to the same with a slash, by a relative address, so that a path prefix survives',
+  '%s redirects to the path with a slash, by a relative address that keeps a path prefix',
   async (from, to) => {
     const response = await get(from);
     expect([response.status, response.headers.get('location')]).toEqual([308, to]);
@@ -133,7 +126,7 @@ it.each([
   '/docs/assets/..%2f..%2fpackage.json',
   '/docs/%65rrors',
   '/docs//errors',
-])('serves nothing that is no page or asset: %s', async (path) => {
+])('serves only pages and assets: %s is 404', async (path) => {
   expect((await get(path)).status).toBe(404);
 });
 
@@ -182,20 +175,20 @@ describe('a browser on a path without a page', () => {
   });
 });
 
-it('leads from where programs look for llms.txt to its place, below a path prefix too', async () => {
+it('redirects /llms.txt to its place, also below a path prefix', async () => {
   const { status, headers } = await get('/llms.txt');
   expect([status, headers.get('location')]).toEqual([308, 'docs/llms.txt']);
   expect((await get('/llms.txt', { method: 'POST' })).status).toBe(405);
 });
 
-it('gives out the SDK byte for byte', async () => {
+it('serves the SDK byte for byte', async () => {
   const answer = await get('/docs/onecode-client.tgz');
   const stored = readFileSync(new URL('onecode-client.tgz', SITE));
   expect(Buffer.from(await answer.arrayBuffer()).equals(stored)).toBe(true);
 });
 
 it.each(['python/onecode.py', 'php/Onecode.php', 'go/onecode.go', 'java/Onecode.java'])(
-  'gives out clients/%s, whose use names this service',
+  'serves clients/%s with this service’s address in its usage example',
   async (path) => {
     const source = readFileSync(new URL(`../../../clients/${path}`, import.meta.url), 'utf8');
     const answer = await get(`/docs/clients/${basename(path)}`);
@@ -209,20 +202,20 @@ describe('addresses in the site', () => {
     .filter((file) => file !== 'site.json')
     .map((file) => `/docs/${file.replace(/(?:index)?\.html$/, '')}`);
 
-  it('are those of the service, in every file', async () => {
+  it('are the addresses of this service, in every file', async () => {
     const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     for (const path of texts) {
       const response = await fetch(other.base + path);
       const text = await response.text();
       expect([path, response.status]).toEqual([path, 200]);
       expect([path, /\/__docs__\/|(?:api|console)\.example\.com/.exec(text)]).toEqual([path, null]);
-      // An address below /docs without the prefix would be lost behind a proxy.
+      // Behind a proxy with a path prefix, an address below /docs without the prefix would not work.
       expect([path, /["'(]\/docs\//.exec(text)]).toEqual([path, null]);
     }
     await other.close();
   });
 
-  it('and problem types are what they would be in an answer', async () => {
+  it('and problem types are the same as in responses', async () => {
     const other = await serveDocs('https://a.test/codes', { docsUrl: 'https://b.test/help' });
     const page = await (await fetch(`${other.base}/docs/errors.md`)).text();
     const types = [...page.matchAll(/"type": "(.*)#(\w+)"/g)];
@@ -232,7 +225,7 @@ describe('addresses in the site', () => {
     await other.close();
   });
 
-  it('lead to the console where the API knows it', async () => {
+  it('link to the console if the API knows its address', async () => {
     const other = await serveDocs('https://codes.test', { consoleUrl: 'https://console.test' });
     const [linked, unlinked] = await Promise.all(
       [other, docs].map(async ({ base }) => (await fetch(`${base}/docs/pt-br/quick-start`)).text()),

@@ -13,9 +13,9 @@ const { files } = JSON.parse(readFileSync(new URL('../../docs/dist/site.json', i
 const ALL_PAGES = files
   .filter((file) => file.endsWith('.html'))
   .map((file) => `/docs/${file.replace(/(?:index)?\.html$/, '')}`);
-/** One of each kind: the front page, a guide, tables with three columns and with two, a page with many tabs, the errors. */
+/** A page of each kind: the front page, a guide, tables with three columns and with two, a page with many tabs, the errors. */
 const KINDS = ['', 'sign-in', 'showing-errors', 'migrate/twilio-verify', 'reference/create-send', 'errors'];
-/** In an expression: what can be scrolled sideways, apart from code. */
+/** An expression for the elements that can be scrolled sideways, without code. */
 const SCROLLED =
   `[...document.querySelectorAll('.vp-doc table, .vp-doc .tabs')]` +
   `.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.outerHTML.slice(0, 200))`;
@@ -24,7 +24,7 @@ const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch:
 let base: string;
 let docs: DocsServer;
 beforeAll(async () => {
-  // Behind a path prefix, as a proxy would be: what works here works without one.
+  // Behind a path prefix, as behind a proxy. Pages that work here also work without one.
   docs = await serveDocs(`https://codes.test${PREFIX}`, {
     consoleUrl: 'https://console.test',
     prefix: PREFIX,
@@ -36,7 +36,7 @@ afterAll(() => docs.close());
 describeInBrowser('the documentation in Chromium', () => {
   const browser = useBrowser();
 
-  /** Opens a page, and collects its errors and its requests to other addresses than ours. */
+  /** Opens a page, and collects its errors and its requests to other origins. */
   async function open(
     path: string,
     options: Parameters<Browser['newPage']>[0] = {},
@@ -59,11 +59,11 @@ describeInBrowser('the documentation in Chromium', () => {
     return { page, complaints };
   }
 
-  /** Waits for an expression to be true. The page's policy forbids what Playwright's own wait does with one. */
+  /** Waits until an expression is true. Playwright's own wait evaluates it in a way that the page's policy forbids. */
   const untilTrue = (page: Page, expression: string): Promise<boolean> =>
     until(expression, () => page.evaluate<boolean>(expression));
 
-  /** Until scripts have taken the page over. */
+  /** Waits until the page's scripts are running. */
   const ready = (page: Page): Promise<boolean> =>
     untilTrue(page, `document.querySelector('#app')?.__vue_app__ !== undefined`);
 
@@ -95,7 +95,7 @@ describeInBrowser('the documentation in Chromium', () => {
     ['a laptop', { viewport: { width: 1280, height: 860 } }],
     ['a phone', PHONE],
   ])(
-    'opens every page on %s without an error, a breach of its policy, a request to another address, or a table or tab out of sight',
+    'opens every page on %s without an error, a policy violation, a request to another origin, or a hidden table or tab',
     async (_, options) => {
       const { page, complaints } = await open('/docs/', options);
       for (const path of ALL_PAGES) {
@@ -107,7 +107,7 @@ describeInBrowser('the documentation in Chromium', () => {
     },
   );
 
-  it('shows code whole on a laptop: lines of 80 columns beside the menu and the outline', async () => {
+  it('shows whole lines of 80 columns on a laptop, next to the menu and the outline', async () => {
     const { page } = await open('/docs/sign-in', { viewport: { width: 1280, height: 860 } });
     const room = `((pre) => {
       const line = document.createElement('span');
@@ -121,7 +121,7 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
-  it('names columns in the cards that a table becomes on a phone', async () => {
+  it('shows tables as cards with column names on a phone', async () => {
     const { page } = await open('/docs/pt-br/polling', PHONE);
     const [cell] = await page.evaluate<string[]>(
       `[...document.querySelectorAll('.vp-doc td:nth-child(2)')].map((e) => getComputedStyle(e, '::before').content)`,
@@ -130,7 +130,7 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
-  it('leads from a page to the same page in the other language, and back, with names in that language', async () => {
+  it('links each page to the same page in the other language and back, with names in that language', async () => {
     const { page, complaints } = await open('/docs/reference/verify-code');
     const names = (): Promise<string> =>
       page.evaluate(
@@ -153,7 +153,7 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
-  it('shows the copy button where nothing hovers', async () => {
+  it('shows the copy button on touch screens', async () => {
     const { page } = await open('/docs/quick-start', PHONE);
     const opacity = `getComputedStyle(document.querySelector('.vp-doc button.copy')).opacity`;
     expect(await page.evaluate(opacity)).toBe('1');
@@ -187,7 +187,7 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
-  it('leads from the type of a problem to its cause, in sight', async () => {
+  it('scrolls to the description of a problem type', async () => {
     const { page, complaints } = await open('/docs/errors#rate_limited');
     await untilTrue(page, `document.querySelector(':target')?.getBoundingClientRect().top < innerHeight / 2`);
     expect(await page.locator('h3:target').innerText()).toContain('rate_limited');
@@ -195,7 +195,7 @@ describeInBrowser('the documentation in Chromium', () => {
     await page.close();
   });
 
-  it('shows the chosen language of samples in all of them, on the next page too', async () => {
+  it('shows the chosen language in all samples, also on the next page', async () => {
     const { page, complaints } = await open('/docs/reference/create-send');
     await page.locator('.vp-code-group').first().getByText('Python', { exact: true }).click();
     await page

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** The built site. */
+/** The folder of the built site. */
 const SITE = join(ROOT, 'apps/docs/dist');
 
-/** The blocks of a guide in a language, in their order. */
+/** Returns the code blocks of a guide in a language, in their order. */
 export function guideBlocks(page: string, language: string): string[] {
   const text = readFileSync(join(SITE, `${page}.md`), 'utf8');
   return [...text.matchAll(new RegExp(`^\`\`\`${language}\\b.*\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
@@ -15,13 +15,13 @@ export function guideBlocks(page: string, language: string): string[] {
   );
 }
 
-/** A folder for the code of guides, inside the repository, so that it finds the SDK as an installed package. */
+/** Creates a folder for the code of guides, inside the repository, so that the SDK resolves as an installed package. */
 export function makeGuideFolder(): string {
   mkdirSync(join(ROOT, '.data'), { recursive: true });
   return mkdtempSync(join(ROOT, '.data/guides-'));
 }
 
-/** TypeScript as Node runs it. */
+/** Returns TypeScript as JavaScript for Node. */
 export const scriptOf = (code: string): string =>
   transformSync(code, {
     jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },

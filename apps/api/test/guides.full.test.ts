@@ -25,13 +25,13 @@ afterAll(async () => {
   await api.close();
 });
 
-/** The blocks of a page in a language, with this API's address in them. */
+/** Returns the code blocks of a page in a language, with this API's address. */
 const blocksOf = (page: string, language: string): string[] =>
   guideBlocks(page, language).map((code) => code.replaceAll(SERVICE, api.url));
 
 const has = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 
-/** Runs a program as a reader would. @returns its standard output @throws unless it ends with 0 */
+/** Runs a program as a reader would. @returns its standard output. @throws if it fails */
 async function run(command: string, args: string[], variables: Record<string, string> = {}): Promise<string> {
   const { PATH = '', HOME = tmpdir() } = process.env;
   const child = spawn(command, args, {
@@ -104,14 +104,14 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now());
     expect((await statusOf(id)).verification).toBe('pending');
 
-    // The worker's part; none runs here.
+    // Does the worker's part, because no worker is running.
     await simulateDelivery(api.db, id);
     expect(await node('follow.mjs', follow, { SEND_ID: id })).toBe('read sandbox\n');
     expect(await node('verify.mjs', verify, { SEND_ID: id })).toBe('true verified\n');
     expect(await node('again.mjs', verify, { SEND_ID: id })).toBe('false verified\n');
   });
 
-  it('install the SDK that the service gives out, as a package that works', async () => {
+  it('install the SDK that the service serves as a working package', async () => {
     const own = mkdtempSync(join(tmpdir(), 'onecode-install-'));
     try {
       const install = blocksOf('quick-start', 'sh').find((code) => code.includes('npm install')) ?? '';
@@ -129,14 +129,14 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     }
   });
 
-  it.each(['express', 'nextjs'])('give out the whole example of %s', async (name) => {
+  it.each(['express', 'nextjs'])('serve the whole %s example', async (name) => {
     const files = await run('sh', ['-c', `curl -sS ${api.url}/docs/examples/${name}.tgz | tar -tz`]);
     const own = spawnSync('git', ['ls-files', '.'], { cwd: join(ROOT, 'examples', name), encoding: 'utf8' });
     const sorted = (text: string): string[] => text.trim().split('\n').toSorted();
     expect(sorted(files.replaceAll(/^package\//gm, ''))).toEqual(sorted(own.stdout));
   });
 
-  it('find one person by every form of a number', async () => {
+  it('find a user by every form of a number', async () => {
     const [code = ''] = blocksOf('phone-numbers', 'ts');
     const forms = [
       ['+5511987654321', '+55 11 8765-4321', '+55 (011) 98765\u20114321'],
@@ -150,7 +150,7 @@ describeIf(existsSync(join(ROOT, 'packages/client/dist')))('the guides with the 
     expect(read).toEqual(forms.flatMap(([one, ...typed]) => typed.map(() => one ?? null)));
   });
 
-  it('test with the double as they say', async () => {
+  it('run their tests with the double', async () => {
     const [rules = '', ownTest = ''] = blocksOf('sign-in', 'ts');
     write('signIn.js', scriptOf(rules));
     const tests = [...blocksOf('double', 'ts'), ownTest].filter((code) => code.includes("from 'node:test'"));
@@ -246,7 +246,7 @@ print("all of it")
   });
 });
 
-/** How a sample of the reference is run, by the language of its block. */
+/** The commands that run the samples of the reference, by language. */
 const RUNNERS: [language: string, isHere: boolean, start: (code: string) => [string, string[]]][] = [
   ['sh', has('curl', '--version') && has('openssl', 'version'), (code) => ['sh', ['-c', code]]],
   ['python', has('python3', '--version'), (code) => ['python3', [write('sample.py', code)]]],
@@ -263,7 +263,7 @@ const SDK_RUNNER: (typeof RUNNERS)[number] = [
 describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, start) => {
   describeIf(isHere)('where the language is', () => {
     it(
-      'create a send, follow it, verify it, and read the offer',
+      'create a send, follow it, verify it, and read the sign-up settings',
       async () => {
         const sample = async (page: string, id = '', code = '004217') => {
           const [block = ''] = blocksOf(`reference/${page}`, language);
@@ -285,7 +285,7 @@ describe.each(RUNNERS)('the samples of the reference in %s', (language, isHere, 
 describe.each([...RUNNERS, SDK_RUNNER])('the samples of the reference in %s', (language, isHere, start) => {
   describeIf(isHere)('where the language is', () => {
     it.each(['create-send', 'send-status', 'verify-code'])(
-      'show what the service says when it refuses: %s',
+      'show the service’s error when it refuses the request: %s',
       async (page) => {
         const [code = ''] = blocksOf(`reference/${page}`, language);
         const shown = await run(...start(code), {

@@ -7,7 +7,7 @@ import { APP_SECRET, PHONE, startApi, type TestApi } from './testApi.js';
 let api: TestApi;
 let caller: TestCaller;
 
-/** Clients that send a byte now and then, in their headers or their body, while all other tests of this file are served. */
+/** Clients that send their headers or body very slowly during all other tests of this file. */
 let slow: RawConnection[];
 let dripping: NodeJS.Timeout;
 beforeAll(async () => {
@@ -37,11 +37,11 @@ const CHUNKS = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
 const HOST = 'Host: codes.test\r\n';
 const LIVEZ = `GET /livez HTTP/1.1\r\n${HOST}\r\n`;
 
-/** A valid creation with this change. `KEY` becomes the key. */
+/** Returns a creation with these parts. `KEY` is replaced by the key. */
 const post = (headers: string, body: string, host = HOST): string =>
   `POST /v1/send HTTP/1.1\r\n${host}Authorization: Bearer KEY\r\n${headers}\r\n${body}`;
 
-/** Writes raw bytes and reads as many answers as are expected; each must keep the contract, and nothing may come after. */
+/** Writes raw bytes and reads the expected number of responses. Each must match the contract, and no bytes may follow. */
 async function exchange(bytes: string, answers: number, key = caller.key): Promise<[number, ProblemCode?][]> {
   const requests = [...bytes.matchAll(/([A-Z]+) (?:http:\/\/codes\.test)?(\S+) HTTP\/1/g)];
   const connection = await RawConnection.open(api.port);
@@ -64,7 +64,7 @@ async function exchange(bytes: string, answers: number, key = caller.key): Promi
 }
 
 describe('broken HTTP is bad_request, as problem+json:', () => {
-  // More of what Node's parser refuses by itself is in `test/fuzz/malformedBytes.ts`.
+  // `test/fuzz/malformedBytes.ts` has more input that Node's parser refuses.
   it.each([
     ['no HTTP at all', 'hello\r\n\r\n'],
     ['a TLS greeting', '\x16\x03\x01\x00\xc8\x01\x00\x00\xc4\x03\x03'],
@@ -90,14 +90,14 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
     ['an unknown coding where no body is needed', LIVEZ.replace(HOST, `${HOST}Transfer-Encoding: x\r\n`)],
     ['chunked that is not the last coding', post('Transfer-Encoding: chunked, gzip\r\n', CHUNKS)],
     ['chunked twice', post(CHUNKED + CHUNKED, CHUNKS)],
-    ['a chunk whose size is no number', post(CHUNKED, `zz\r\n${BODY}\r\n0\r\n\r\n`)],
+    ['a chunk size that is not a number', post(CHUNKED, `zz\r\n${BODY}\r\n0\r\n\r\n`)],
     ['a chunk that is longer than it says', post(CHUNKED, `10\r\n${BODY}\r\n0\r\n\r\n`)],
     ['a chunk extension without end', post(CHUNKED, `17;${'a'.repeat(20_000)}\r\n${BODY}`)],
   ])('%s', async (_name, bytes) => {
     expect(await exchange(bytes, 1)).toEqual([[400, 'bad_request']]);
   });
 
-  it('a broken body whose key is wrong or missing is answered once', async () => {
+  it('a broken body with a wrong or missing key is answered once', async () => {
     const broken = post(CHUNKED, `zz\r\n${BODY}`);
     for (const key of [generateApiKey('test'), 'x', '']) {
       const [[status] = [0]] = await exchange(broken, 1, key);
@@ -125,14 +125,14 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
     expect(await exchange(`${padded}\r\n\r\n`, 1)).toEqual([expected]);
   });
 
-  it('and so is a huge address', async () => {
+  it('as is a huge address', async () => {
     expect(await exchange(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${HOST}\r\n`, 1)).toEqual([
       [431, 'headers_too_large'],
     ]);
   });
 
   it.each(['http://', 'http://[::1/livez', 'nowhere:80/x', '*'])(
-    'and a target that is no path is not_found: %s',
+    'and a target that is not a path is not_found: %s',
     async (target) => {
       const method = target === '*' ? 'OPTIONS' : 'GET';
       const [answer] = await exchange(`${method} ${target} HTTP/1.1\r\n${HOST}\r\n`, 1);
@@ -142,7 +142,7 @@ describe('broken HTTP is bad_request, as problem+json:', () => {
 });
 
 describe('each request is answered once and in order', () => {
-  it('when bytes that are no request follow a good one', async () => {
+  it('when garbage follows a good request', async () => {
     expect(await exchange(post(LENGTH, `${BODY}garbage\r\n\r\n`), 2)).toEqual([[202], [400, 'bad_request']]);
   });
 
@@ -160,7 +160,7 @@ describe('each request is answered once and in order', () => {
     expect(connection.rest).toBe('');
   });
 
-  it('when several come at once', async () => {
+  it('when several requests arrive together', async () => {
     const all = [post(LENGTH, BODY), LIVEZ, post(LENGTH, BODY), post(CHUNKED, CHUNKS)].join('');
     expect(await exchange(all, 4)).toEqual([[202], [200], [202], [202]]);
   });
@@ -195,7 +195,7 @@ describe('unusual but good HTTP is served', () => {
   });
 });
 
-describe('others are served while a client sends what a careless pattern would read for long:', () => {
+describe('other clients are served while a client sends input that is slow for a careless pattern:', () => {
   const spaces = ' '.repeat(7_600);
   const json = (text: string): string => `{"to":"${text}"}`;
   const withBody = (body: string): string => post(`Content-Length: ${body.length}\r\n`, body);
@@ -228,7 +228,7 @@ describe('others are served while a client sends what a careless pattern would r
     expect(await exchange(LIVEZ, 1)).toEqual([[200]]);
     const waitedMs = performance.now() - beganAt;
     for (const [answer] of await Promise.all(attacks)) expect(answer?.[1]).toBe(code);
-    // Each of the original patterns took over 100 ms for each of these requests.
+    // Careless patterns took over 100 ms for each of these requests.
     expect(waitedMs).toBeLessThan(1_500);
   });
 });
@@ -252,7 +252,7 @@ type LargeRequest = [
 ];
 const INVALID = { status: 422, code: 'invalid_json' };
 const ID = '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57';
-/** Requests whose answer is certain by the first bytes of the body. */
+/** Requests that can be answered after the first bytes of the body. */
 const REQUESTS: LargeRequest[] = [
   ['a creation', 'POST', '/v1/send', [KEY], INVALID],
   ['a guess', 'POST', `/v1/send/${ID}/verify`, [KEY], INVALID],
@@ -285,7 +285,7 @@ const open = async (
   return connection.write(requestBytes(method, path, [['Host', 'codes.test'], ...own, framing]));
 };
 
-/** Reads the single answer to a request, and checks that the connection closes after it. */
+/** Reads the single response to a request, and checks that the connection closes after it. */
 async function onlyAnswer(
   connection: RawConnection,
   [, method, path, , expected]: LargeRequest,
@@ -298,14 +298,14 @@ async function onlyAnswer(
   expect(connection.rest).toBe('');
 }
 
-describe('the answer does not wait for the body, and the connection is closed', () => {
-  it('of a gigabyte, whatever the request', async () => {
+describe('the response does not wait for the body, and the connection is closed', () => {
+  it('for a body of a gigabyte in any request', async () => {
     await Promise.all(
       [...REQUESTS, ...MORE_REQUESTS].map(async (one) => onlyAnswer(await open(one, GIGABYTE), one)),
     );
   });
 
-  it('without end, in flat memory', async () => {
+  it('for an endless body, in constant memory', async () => {
     const before = process.memoryUsage().arrayBuffers;
     let highest = before;
     const endless = async (one: LargeRequest): Promise<void> => {
@@ -323,7 +323,7 @@ describe('the answer does not wait for the body, and the connection is closed', 
   });
 });
 
-describe('a flood of 150 webhooks of 3 MB with a wrong signature takes little memory, and a signed one is answered 200', () => {
+describe('a flood of 150 webhooks of 3 MB with a wrong signature takes little memory, and a signed webhook gets 200', () => {
   const LARGE = Buffer.alloc(3 * MEGABYTE, ' ');
 
   it.each([
@@ -338,7 +338,7 @@ describe('a flood of 150 webhooks of 3 MB with a wrong signature takes little me
     const length = ['Content-Length', String(LARGE.length)] as const;
     const head = requestBytes('POST', '/webhooks/whatsapp', [['Host', 'codes.test'], FORGED, length]);
     const flood = await Promise.all(Array.from({ length: 150 }, () => RawConnection.open(api.port)));
-    // All connections share the bytes, so that they count once.
+    // All connections share the bytes, so that they are in memory once.
     for (const connection of flood) connection.write(head, LARGE.subarray(0, bytes));
 
     const signed = Buffer.concat([Buffer.from('{"entry":[]}'), LARGE.subarray(0, MEGABYTE)]);
@@ -352,7 +352,7 @@ describe('a flood of 150 webhooks of 3 MB with a wrong signature takes little me
   });
 });
 
-it('a client that goes on sending after its answer is listened to for a while and not reset, so that it can read it', async () => {
+it('a client that is still sending after the response is not reset for a while, so that it can read the response', async () => {
   const goOn = async (head: string): Promise<void> => {
     const connection = await RawConnection.open(api.port);
     connection.write(
@@ -376,7 +376,7 @@ it('a client that goes on sending after its answer is listened to for a while an
   );
 });
 
-it('slow clients are cut off in their headers and in their body', async () => {
+it('slow clients are disconnected in their headers and in their body', async () => {
   for (const connection of slow) {
     await connection.closed(25_000);
     const answer = await connection.answer('POST');

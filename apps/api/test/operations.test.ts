@@ -28,12 +28,12 @@ import type { Response } from 'supertest';
 import { createKeyUsageTracker } from '../src/keyUsage.js';
 import { bearer, PHONE, startApi, type TestApi, useApi } from './testApi.js';
 
-/** What the four operations do beyond the contract's own tests: in the database, by the settings, and while something is broken. */
+/** Tests of the four operations in addition to the contract tests: database content, settings and failures. */
 const CODE = '004217';
 const VALID = { valid: true, verification: 'verified', attempts_left: 0 };
 const OTHER_PHONE = '+5511987654322';
 const GERMAN = '+4915123456789';
-/** A valid number that belongs to no country: one of a company with calls in many countries. */
+/** A valid number without a country: an international freephone number. */
 const OF_NO_COUNTRY = '+80012345678';
 const NEW_KEY = { 'Idempotency-Key': 'new' };
 
@@ -48,29 +48,26 @@ const build = (mode: Mode, account?: Parameters<typeof buildCaller>[2]): Promise
   buildCaller(api.db.database, mode, account);
 const set = <Name extends keyof Settings>(name: Name, value: Settings[Name]) =>
   changeSetting(api.db.database, TEST_ACTOR, name, value);
-/** Everything that the database holds of a send. */
+/** Returns the row of a send. */
 const readRow = async (id: string): Promise<Record<string, unknown> | undefined> =>
   (await api.db.sql('select * from sends where id = $1', [id]))[0];
 
 describe('a new send', () => {
-  it.each(['pt-BR', 'en'] as const)(
-    'has the language of the account when it is left out: %s',
-    async (language) => {
-      const caller = await build('test', { language });
-      const localeOf = async (body: object) =>
-        (await readRow((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
-      expect(await localeOf({})).toBe(language);
-      for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
-    },
-  );
+  it.each(['pt-BR', 'en'] as const)('has the language of the account by default: %s', async (language) => {
+    const caller = await build('test', { language });
+    const localeOf = async (body: object) =>
+      (await readRow((await api.create(caller, { to: PHONE, ...body })).body.id))?.['locale'];
+    expect(await localeOf({})).toBe(language);
+    for (const locale of ['pt-BR', 'en']) expect(await localeOf({ locale })).toBe(locale);
+  });
 
-  it('keeps the trace of the caller and the id of its request', async () => {
+  it('stores the trace of the caller and the id of its request', async () => {
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const { headers, body } = await api.create(await build('test'), { to: PHONE }, { traceparent });
     expect(await readRow(body.id)).toMatchObject({ traceparent, request_id: headers['x-request-id'] });
   });
 
-  it('has a code that lives as long as the setting says then, without a restart', async () => {
+  it('has a code with the currently configured validity, without a restart', async () => {
     const caller = await build('test');
     const life = ({ body }: Response): number => Date.parse(body.expires_at) - Date.parse(body.created_at);
     const old = await api.create(caller);
@@ -82,7 +79,7 @@ describe('a new send', () => {
 });
 
 describe('a refusal consumes nothing', () => {
-  /** A live caller who has created one send with the key `used`, and what the database holds of the account. */
+  /** Creates a live caller with one send with the key `used`, and reads the account's data. */
   async function scene(units: number, ratePerMinute: number) {
     const caller = await build('live', { freeQuota: units, ratePerMinute });
     const create = (body: object | string, headers = {}) => api.create(caller, body, headers);
@@ -101,7 +98,7 @@ describe('a refusal consumes nothing', () => {
     return { caller, create, holdings, before: await holdings() };
   }
 
-  it('neither a unit nor a place in a limit nor the key: 401, 409 and 422', async () => {
+  it('no unit, rate limit or idempotency key: 401, 409 and 422', async () => {
     const { create, holdings, before } = await scene(2, 2);
     for (const [body, headers, status] of [
       [{ to: PHONE }, { Authorization: 'Bearer ak_live_x' }, 401],
@@ -122,7 +119,7 @@ describe('a refusal consumes nothing', () => {
     ['402', 1, 2, 402, 'update accounts set credits = 1 where id = $1'],
     ['429', 5, 1, 429, `update accounts set minute_sends = ${earlierMinute('60')} where id = $1`],
   ])(
-    '%s: nothing, and after its end the same key goes with another body',
+    '%s: nothing, and afterwards the same key works with another body',
     async (_, units, rate, status, end) => {
       const { caller, create, holdings, before } = await scene(units, rate);
       for (let round = 0; round < 3; round++) await create({ to: PHONE }, NEW_KEY).expect(status);
@@ -132,7 +129,7 @@ describe('a refusal consumes nothing', () => {
     },
   );
 
-  it('an internal error leaves nothing behind, and the same request works afterwards', async () => {
+  it('an internal error stores nothing, and the same request works afterwards', async () => {
     const { create, holdings, before } = await scene(2, 2);
     await api.db.sql('alter table ledger_entries rename to ledger_away');
     const failed = await create({ to: PHONE }, NEW_KEY);
@@ -144,7 +141,7 @@ describe('a refusal consumes nothing', () => {
 });
 
 describe('limits', () => {
-  it('follow the setting without a restart, except where the account has its own', async () => {
+  it('follow the setting without a restart, except for accounts with their own', async () => {
     const ordinary = await build('test');
     const special = await build('test', { ratePerMinute: 5 });
     for (const caller of [ordinary, special]) await api.create(caller).expect(202);
@@ -156,10 +153,10 @@ describe('limits', () => {
     await api.create(ordinary).expect(429);
   });
 
-  it('tell to retry after at least 1 second when the window opens within it', async () => {
+  it('return a Retry-After of at least 1 second when the limit reopens sooner', async () => {
     const caller = await build('test', { ratePerMinute: 1 });
     await api.create(caller).expect(202);
-    // The clock goes on meanwhile, so a slow machine may need more than one round.
+    // Time passes meanwhile, so a slow machine may need more than one try.
     await until('an answer within half a second', async () => {
       await api.db.sql(
         `update accounts set minute_sends = json_build_array((date_part('epoch', clock_timestamp()) - 59.5) * 1000, 1) where id = $1`,
@@ -174,7 +171,7 @@ describe('limits', () => {
 });
 
 describe('the guess budget', () => {
-  /** Guesses wrongly at sends to one number until each of them is locked. */
+  /** Makes wrong guesses for sends to one number until each of them is locked. */
   async function lock(caller: TestCaller, sends: number, code = CODE): Promise<void> {
     for (let n = 0; n < sends; n++) {
       const { id } = (await api.create(caller, { to: PHONE, code }).expect(202)).body;
@@ -182,7 +179,7 @@ describe('the guess budget', () => {
     }
   }
 
-  it('refuses the 21st send to a recipient after 20 locked ones until a right code, and refuses no other recipient', async () => {
+  it('refuses the 21st send to a recipient after 20 locked sends until a right code, and no other recipient', async () => {
     const [caller, stranger] = [await build('test'), await build('test')];
     const key = { 'Idempotency-Key': 'first' };
     const { id } = (await api.create(caller, { to: PHONE }, key).expect(202)).body;
@@ -202,21 +199,24 @@ describe('the guess budget', () => {
 });
 
 describe('a list of countries', () => {
-  it.each(['test', 'live'] as const)('refuses other numbers in %s mode as a fault of "to"', async (mode) => {
-    const caller = await build(mode, { freeQuota: 2 });
-    const key = { 'Idempotency-Key': 'before' };
-    await api.create(caller, { to: GERMAN }, key).expect(202);
-    await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
-    for (const to of [GERMAN, OF_NO_COUNTRY])
-      expect((await api.create(caller, { to }, NEW_KEY).expect(422)).body).toMatchObject({
-        code: 'invalid_recipient',
-        detail: 'This account does not send to the country of this number.',
-        errors: { to: 'Must be a number of a country that this account sends to.' },
-      });
-    await api.create(caller, { to: GERMAN }, key).expect(202);
-    // The refusals bound no key and reserved no unit.
-    await api.create(caller, { to: PHONE }, NEW_KEY).expect(202);
-  });
+  it.each(['test', 'live'] as const)(
+    'refuses numbers of other countries in %s mode as a fault of "to"',
+    async (mode) => {
+      const caller = await build(mode, { freeQuota: 2 });
+      const key = { 'Idempotency-Key': 'before' };
+      await api.create(caller, { to: GERMAN }, key).expect(202);
+      await allowCountries(api.db.database, TEST_ACTOR, caller.accountId, ['BR', 'US']);
+      for (const to of [GERMAN, OF_NO_COUNTRY])
+        expect((await api.create(caller, { to }, NEW_KEY).expect(422)).body).toMatchObject({
+          code: 'invalid_recipient',
+          detail: 'This account does not send to the country of this number.',
+          errors: { to: 'Must be a number of a country that this account sends to.' },
+        });
+      await api.create(caller, { to: GERMAN }, key).expect(202);
+      // The refusals used no key and no unit.
+      await api.create(caller, { to: PHONE }, NEW_KEY).expect(202);
+    },
+  );
 
   it('is checked after the form of the request and before the limits', async () => {
     const caller = await build('test', { ratePerMinute: 1 });
@@ -228,7 +228,7 @@ describe('a list of countries', () => {
   });
 });
 
-it('a tripped breaker answers 429 with the seconds left for that country, and 202 for others and for repeats', async () => {
+it('a tripped breaker answers 429 with the remaining seconds for its country, and 202 for others and for repeats', async () => {
   const caller = await build('live');
   const rule = { unverifiedPercent: 100, minSends: 1 };
   await setBreaker(api.db.database, TEST_ACTOR, caller.accountId, rule);
@@ -253,7 +253,7 @@ describe('a guess', () => {
   const guess = async (id: string, code: string): Promise<unknown> =>
     (await api.verify(test, id, code).expect(200)).body;
 
-  it('that meets an internal error is never valid, and leaves the code as it was', async () => {
+  it('is not valid after an internal error, and does not change the code', async () => {
     const id = await create();
     await api.db.sql('alter table guess_budgets rename to guess_budgets_away');
     const { body } = await api.verify(test, id, CODE);
@@ -271,7 +271,7 @@ describe('a key that is revoked while the API still caches its caller is refused
     ({ id } = (await api.create(caller, { to: PHONE, code: CODE }).expect(202)).body);
   });
   it.each(['/v1/send', '/v1/send/ID/verify'])(
-    'when the rest of the body arrives, and the request changes nothing: POST %s',
+    'when the rest of the body arrives, without a change: POST %s',
     async (path) => {
       const body = JSON.stringify(path === '/v1/send' ? { to: PHONE } : { code: CODE });
       const connection = await RawConnection.open(api.port);
@@ -282,7 +282,7 @@ describe('a key that is revoked while the API still caches its caller is refused
           ['Content-Length', String(body.length)],
         ]),
       );
-      // The API reads this request after the other one, whose key is therefore accepted by now.
+      // The API reads this request after the other one, so it has accepted the other one's key by now.
       await api.status(caller, id).expect(200);
       const before = await readRow(id);
       await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
@@ -307,15 +307,15 @@ describe('the last use of a key', () => {
       caller.keyId,
     ]);
 
-  it('is recorded for this key only, after the request rather than in it, whatever its answer', async () => {
+  it('is recorded for this key only, after the request, for every response', async () => {
     await createApiKey(api.db.database, TEST_ACTOR, caller.applicationId);
-    await api.create(caller, { to: 'nobody' }).expect(422);
+    await api.create(caller, { to: 'not a number' }).expect(422);
     expect(await uses()).toEqual([null, null]);
     await api.keyUsage.flush();
     expect(await uses()).toEqual([expect.any(Date), null]);
   });
 
-  it('is none when the request was refused for its key', async () => {
+  it('is not recorded when the request was refused for its key', async () => {
     await revokeApiKey(api.db.database, TEST_ACTOR, caller.keyId);
     await api.create(caller).expect(401);
     await api.keyUsage.flush();
@@ -334,7 +334,7 @@ describe('the last use of a key', () => {
     expect(after!.getTime() > before!.getTime()).toBe(isWritten);
   });
 
-  it('is kept while the database is down, and written when it is back', async () => {
+  it('is kept while the database is unavailable, and written when it is back', async () => {
     const proxy = await startTcpProxy(api.db.url, 'cut');
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
     const keyUsage = createKeyUsageTracker(database);
@@ -352,7 +352,7 @@ describe('the sign-up settings', () => {
   const freeSends = async (): Promise<unknown> =>
     (await api.request.get('/v1/signup-settings').expect(200)).body.free_sends;
 
-  it('follow a change within five seconds, down to none, for new accounts only', async () => {
+  it('follow a change within five seconds, down to 0, for new accounts only', async () => {
     const old = await buildAccount(api.db.database);
     for (const wanted of [25, 0]) {
       await set('freeSends', wanted);
@@ -364,9 +364,9 @@ describe('the sign-up settings', () => {
   });
 });
 
-describe('while PostgreSQL is away', () => {
+describe('while PostgreSQL is unavailable', () => {
   let cutOff: TestApi;
-  const database = openDatabase('postgres://nobody:leaked@127.0.0.1:1/none', { connectionsMax: 1 });
+  const database = openDatabase('postgres://user:leaked@127.0.0.1:1/none', { connectionsMax: 1 });
   beforeAll(async () => {
     cutOff = await startApi({ database });
   });
@@ -375,13 +375,13 @@ describe('while PostgreSQL is away', () => {
     await closeDatabase(database);
   });
 
-  it('is live but not ready, and names what is missing and nothing else', async () => {
+  it('is live but not ready, and names only the missing service', async () => {
     expect((await rawRequest(cutOff.port, 'GET', '/livez')).status).toBe(200);
     const unready = { status: 503, body: 'not ready: database\n' };
     expect(await rawRequest(cutOff.port, 'GET', '/readyz')).toMatchObject(unready);
   });
 
-  it('answers with internal_error, with the headers of every answer, and reveals nothing of the cause', async () => {
+  it('answers with internal_error and the common headers, and does not reveal the cause', async () => {
     const { key } = await build('test');
     const body = JSON.stringify({ to: PHONE });
     const bearer = [['Authorization', `Bearer ${key}`]] as const;
@@ -400,7 +400,7 @@ describe('while PostgreSQL is away', () => {
     }
   });
 
-  it('recognises a key with a typo without a look-up', async () => {
+  it('refuses a key with a typo without a look-up', async () => {
     const { key } = await build('test');
     const typo = `${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`;
     expect((await cutOff.create({ key: typo })).body.code).toBe('invalid_api_key');

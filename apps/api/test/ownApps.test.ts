@@ -16,13 +16,13 @@ import { APP_SECRET, useApi, VERIFY_TOKEN } from './testApi.js';
 const SECRETS = { ana: '0'.repeat(31) + 'a', rui: '0'.repeat(31) + 'b' } as const;
 
 const api = useApi();
-/** Two accounts, each with a sender whose business has its own app, and a sender that all share. */
+/** Two accounts, each with its own sender and Meta app, and a shared sender. */
 let ana: TestCaller;
 let rui: TestCaller;
 let shared: Sender;
 const senders = {} as Record<'ana' | 'rui', Sender>;
 
-/** A sender of an account whose app has this secret. */
+/** Creates an account's own sender with its own app and this app secret. */
 async function ownSender(
   { accountId }: TestCaller,
   secret: string,
@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 const pathOf = (id: string): string => `/webhooks/whatsapp/${id}`;
 
-/** Posts reports signed with a secret, to the address of a sender, or to the shared one without. */
+/** Posts reports signed with a secret to the address of a sender, or to the shared address. */
 function post(secret: string, sender: Pick<Sender, 'id'> | null, ...changes: object[]): Promise<RawAnswer> {
   const body = JSON.stringify({ object: 'whatsapp_business_account', entry: changes });
   const signature = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
@@ -59,7 +59,7 @@ const messages = (value: object, businessAccountId = '1'): object => ({
 });
 const receipts = (...statuses: object[]): object => messages({ statuses });
 
-/** A message that left by a sender, or leaves now, of a send of its own. */
+/** Creates a send with a message that a sender has sent, or is sending now. */
 async function message(
   of: TestCaller,
   { id }: Sender,
@@ -96,7 +96,7 @@ async function stored(kind: 'receipt' | 'denial', messageId: string): Promise<nu
   return row!.n;
 }
 
-it('the receipts of its own senders are stored, also of a message that leaves just now', async () => {
+it('the receipts of its own senders are stored, also for a message that is being sent', async () => {
   const left = await message(ana, senders.ana);
   const leaves = await message(ana, senders.ana, 'leaves');
   const answer = await post(SECRETS.ana, senders.ana, receipts(left.receipt, leaves.receipt));
@@ -105,12 +105,12 @@ it('the receipts of its own senders are stored, also of a message that leaves ju
   expect(await stored('receipt', leaves.messageId)).toBe(1);
 });
 
-it('what it reports of messages of others, or of none that is known, is dropped', async () => {
+it('receipts for messages of other accounts and for unknown messages are dropped', async () => {
   const own = await message(ana, senders.ana);
   const others = [
     await message(rui, senders.rui),
     await message(rui, senders.rui, 'leaves'),
-    // Its own send, which the operator's number carried.
+    // The account's own send, sent by the shared number.
     await message(ana, shared),
     await message(ana, shared, 'leaves'),
   ];
@@ -125,7 +125,7 @@ it('what it reports of messages of others, or of none that is known, is dropped'
   expect(await stored('receipt', own.messageId)).toBe(1);
 });
 
-it('thousands of repeats of a failure are stored once, and are of its account', async () => {
+it('thousands of repeats of a failure are stored once, with the account as the reporter', async () => {
   const failed = { status: 'failed', errors: [{ code: 131026 }] };
   const own = await Promise.all(Array.from({ length: 5 }, () => message(ana, senders.ana)));
   const posted = receipts(...own.map(({ receipt }) => ({ ...receipt, ...failed })));
@@ -135,7 +135,7 @@ it('thousands of repeats of a failure are stored once, and are of its account', 
   expect(rows.map(({ reporter }) => reporter)).toEqual(Array(5).fill(ana.accountId));
 });
 
-it('the provider has to repeat what an app reports while too many of its reports wait; others are not affected', async () => {
+it('posts are refused while too many reports of the app are pending, without an effect on other apps', async () => {
   const [of, ofOther] = [await message(ana, senders.ana), await message(rui, senders.rui)];
   const postAll = async () =>
     Promise.all([
@@ -166,7 +166,7 @@ const deny = (messageId: string): object =>
     ],
   });
 
-it('a denial counts for a message of its own senders only', async () => {
+it('denials are stored only for messages of its own senders', async () => {
   const [own, others] = [await message(ana, senders.ana), await message(rui, senders.rui)];
   await post(SECRETS.ana, senders.ana, deny(own.messageId), deny(others.messageId), deny('wamid.unknown'));
   expect(await stored('denial', own.messageId)).toBe(1);
@@ -174,7 +174,7 @@ it('a denial counts for a message of its own senders only', async () => {
   expect(await stored('denial', 'wamid.unknown')).toBe(0);
 });
 
-it('what left by a sender while it was somebody else’s is none of its business', async () => {
+it('receipts are dropped for messages that the sender sent while it belonged to another account', async () => {
   const { database } = api.db;
   const sender = await ownSender(rui, SECRETS.rui);
   const [left, leaves] = [await message(rui, sender), await message(rui, sender, 'leaves')];
@@ -188,7 +188,7 @@ it('what left by a sender while it was somebody else’s is none of its business
   expect(await stored('receipt', own.messageId)).toBe(1);
 });
 
-it('a change is stored for a business account in which nobody else has a sender', async () => {
+it('changes are stored only for business accounts without senders of other accounts', async () => {
   const change = (id: string): object => ({
     id,
     time: 1_767_225_600,
@@ -202,20 +202,20 @@ it('a change is stored for a business account in which nobody else has a sender'
     ).map(({ id }) => id);
   await post(SECRETS.ana, senders.ana, ...['100', '200', '300', '400'].map(change));
   expect(await accounts()).toEqual(['200']);
-  // Whoever says that its number is in the business account of somebody else speaks for neither.
+  // A sender that claims to be in another account's business account gets no changes of either one.
   const claimed = await ownSender(rui, SECRETS.rui, { businessAccountId: '200' });
   await post(SECRETS.rui, claimed, change('200'), change('300'));
   expect(await accounts()).toEqual(['200', '300']);
 });
 
-it('no number is put into a business account by its word', async () => {
+it('its posts do not change the business account of a number', async () => {
   const { phoneNumberId, id } = await buildSender(api.db.database);
   await post(SECRETS.ana, senders.ana, messages({ metadata: { phone_number_id: phoneNumberId } }, '666'));
   const [row] = await api.db.sql('select business_account_id from senders where id = $1', [id]);
   expect(row).toEqual({ business_account_id: null });
 });
 
-it('each address takes its own secret only, and the shared one goes on for all', async () => {
+it('each address accepts only its own secret, and the shared address still works', async () => {
   const { messageId, receipt } = await message(ana, senders.ana);
   const crossed = [
     await post(SECRETS.ana, senders.rui, receipts(receipt)),
@@ -231,7 +231,7 @@ it('each address takes its own secret only, and the shared one goes on for all',
   expect(await stored('receipt', messageId)).toBe(1);
 });
 
-it('there is no address for a sender without an app, a removed one, and anything else', async () => {
+it('the address of a sender without an app, of a removed sender, and any other address is not found', async () => {
   const { database } = api.db;
   const removed = await ownSender(ana, SECRETS.ana);
   await removeSender(database, TEST_ACTOR, removed.id);
@@ -245,7 +245,7 @@ it('there is no address for a sender without an app, a removed one, and anything
   }
 });
 
-it('the handshake takes the verify token of the secret, and no other', async () => {
+it('the handshake accepts only the verify token of the secret', async () => {
   const shake = async (token: string): Promise<RawAnswer> =>
     rawRequest(
       api.port,
@@ -257,7 +257,7 @@ it('the handshake takes the verify token of the secret, and no other', async () 
     expect((await shake(token)).json).toMatchObject({ code: 'forbidden' });
 });
 
-it('is encrypted, another account cannot set it, and it ends when it is taken away', async () => {
+it('the secret is encrypted, cannot be set by another account, and stops working after its removal', async () => {
   const { database } = api.db;
   const [row] = await api.db.sql<{ text: string }>(
     'select senders::text as text from senders where id = $1',

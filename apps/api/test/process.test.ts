@@ -44,12 +44,12 @@ async function startReady(
   return { running, port, metrics: `http://127.0.0.1:${String(metricsPort)}` };
 }
 let recipients = 0;
-/** A recipient may have few active codes at a time. */
+/** Returns a body with a new recipient, because a recipient can have only a few active codes at a time. */
 const newBody = (): string => JSON.stringify({ to: `+55119${80_000_000 + (recipients += 1)}` });
 const create = (port: number, body = newBody()) =>
   rawRequest(port, 'POST', '/v1/send', Object.entries(bearer(caller)), body);
 
-describe('a wrong environment', () => {
+describe('an invalid environment', () => {
   it('is reported in one line for each faulty variable, without its value, and the exit code is 1', async () => {
     const malformed = {
       REDIS_URL: 'leaked',
@@ -67,17 +67,17 @@ describe('a wrong environment', () => {
     const missing = { DATABASE_URL: '', BASE_URL: '', WHATSAPP_APP_SECRET: '', WHATSAPP_VERIFY_TOKEN: '' };
     const faulty = start({ ...malformed, ...missing });
     expect((await faulty.exited).code).toBe(1);
-    const told = faulty.stderr().trimEnd().split('\n');
+    const lines = faulty.stderr().trimEnd().split('\n');
     for (const name of Object.keys(malformed))
-      expect(told.filter((line) => line.startsWith(`api: ${name} must `))).toHaveLength(1);
-    for (const name of Object.keys(missing)) expect(told).toContain(`api: ${name} is missing`);
-    expect(told).toHaveLength(15);
+      expect(lines.filter((line) => line.startsWith(`api: ${name} must `))).toHaveLength(1);
+    for (const name of Object.keys(missing)) expect(lines).toContain(`api: ${name} is missing`);
+    expect(lines).toHaveLength(15);
     expect(faulty.stderr()).not.toMatch(/leaked|bGVha2Vk|65536/);
     expect(faulty.stdout()).toBe('');
   });
 
   it.each(['PORT', 'METRICS_PORT'])(
-    'with a busy %s is told in one line, and ends the process with 1',
+    'with a busy %s is reported in one line, and the exit code is 1',
     async (name) => {
       const server = createServer().listen(0, '127.0.0.1');
       await new Promise((resolve) => server.once('listening', resolve));
@@ -91,7 +91,7 @@ describe('a wrong environment', () => {
 });
 
 describe('a running process', () => {
-  it('starts and accepts sends without Redis, enqueues once it is there, and does not wait for a frozen one', async () => {
+  it('starts and accepts sends without Redis, enqueues when Redis is available, and does not wait for a frozen Redis', async () => {
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const { running, port, metrics } = await startReady({ REDIS_URL: proxy.url });
     for (const base of [`http://127.0.0.1:${port}`, metrics])
@@ -111,18 +111,18 @@ describe('a running process', () => {
     proxy.freeze();
     const begun = performance.now();
     for (let n = 0; n < 10; n++) expect((await create(port)).status).toBe(202);
-    // The API abandons an enqueue after two seconds. Creations that waited for that would take twenty.
+    // The API abandons an enqueue after two seconds. Creations that waited for it would take twenty seconds.
     expect(performance.now() - begun).toBeLessThan(10_000);
     await proxy.open();
 
-    // Stops at once on SIGINT too when nothing is under way.
+    // Without requests in progress, SIGINT also stops it at once.
     running.signal('SIGINT');
     expect((await running.exited).code).toBe(0);
     expect(running.log().at(-1)?.msg).toBe('stopped');
     await proxy.close();
   });
 
-  it('stops on SIGTERM within ten seconds: it answers requests under way, writes what it counted, and does not wait for those that never end', async () => {
+  it('stops on SIGTERM within ten seconds: it answers requests in progress, writes its counts, and does not wait for endless requests', async () => {
     const { running, port } = await startReady();
     const [asking, silent, idle] = [
       await RawConnection.open(port),
@@ -140,7 +140,7 @@ describe('a running process', () => {
     await idle.answer();
     asking.write(head, body.slice(0, 5));
     silent.write(head);
-    // Its answer comes after those bytes, so they have been read.
+    // This response arrives after those bytes, so they have been read.
     await create(port);
     await environment.db.sql('update api_keys set last_used_at = null');
 
@@ -164,8 +164,8 @@ describe('a running process', () => {
   });
 });
 
-/** That no line tells a secret is held by `test/telemetry.test.ts`. */
-it('the log has one line for each request, with the id of its answer, and one at error level for a failure', async () => {
+/** `test/telemetry.test.ts` tests that log lines contain no secrets. */
+it('the log has one line for each request, with the id of its response, and one at error level for a failure', async () => {
   const { running, port, metrics: metricsUrl } = await startReady();
   const created = await create(port);
   const own = Object.entries(bearer(caller));
@@ -184,7 +184,7 @@ it('the log has one line for each request, with the id of its answer, and one at
   running.signal('SIGTERM');
   expect(await running.exited).toEqual({ code: 0, signal: null });
 
-  const requestLines = running.log().filter(({ msg }) => msg === 'request');
+  const requestLines = running.log().filter(({ msg }) => msg === 'request finished');
   expect(requestLines).toMatchObject(
     answers.map(({ headers, status }) => ({
       request_id: headers['x-request-id'],
@@ -196,7 +196,7 @@ it('the log has one line for each request, with the id of its answer, and one at
   );
   expect(answers.map(({ status }) => status)).toEqual([202, 200, 404, 422, 500]);
   expect(running.log().filter(({ level }) => level === 'error')).toMatchObject([
-    { msg: 'a request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
+    { msg: 'request failed', request_id: answers.at(-1)?.headers['x-request-id'] },
   ]);
 });
 
@@ -208,7 +208,7 @@ it('logs once that PostgreSQL closed its idle connections, however many there we
      where datname = current_database() and pid <> pg_backend_pid()`,
   )) as [{ count: number }];
   expect(count).toBeGreaterThan(2);
-  const broken = () => running.log().filter(({ msg }) => msg === 'a database connection broke');
+  const broken = () => running.log().filter(({ msg }) => msg === 'database connection lost');
   await until('the line of the broken connections', () => broken().length > 0);
   await until('a send on a new connection', async () => (await create(port)).status === 202);
   expect(broken()).toMatchObject([{ level: 'warn', err: { code: '57P01' } }]);

@@ -40,7 +40,7 @@ const resultsOf = async (registry: Registry): Promise<Record<string, number>> =>
     ),
   );
 };
-/** A recorder of the caller's refusals, without requests over HTTP. */
+/** Creates a recorder and a function that refuses requests of the caller, without HTTP. */
 function recorderOf(database: Database, now?: () => number) {
   const registry = new Registry();
   const recorder = createRefusedRequestRecorder(database, apiMetrics(registry), now);
@@ -55,7 +55,7 @@ function recorderOf(database: Database, now?: () => number) {
 }
 
 describe('a refused request of a known key', () => {
-  it('is kept with the reason that was answered, and nothing that was sent', async () => {
+  it('is kept with the reason in the response, and without the client’s input', async () => {
     const key = `order of ${PHONE}`;
     const answer = await api.create(caller, { to: '5511987654321', code: '12' }, { 'Idempotency-Key': key });
     expect(answer.status).toBe(422);
@@ -79,7 +79,7 @@ describe('a refused request of a known key', () => {
     expect(found.requests).toHaveLength(1);
   });
 
-  it('is kept whatever refused it: units, idempotency, limits, JSON, the id, a fault of ours', async () => {
+  it('is kept for every reason: units, idempotency, limits, JSON, the id, an internal error', async () => {
     const test = await buildCaller(api.db.database, 'test', { id: caller.accountId });
     await api.create(caller);
     await api.create(test, { to: PHONE }, { 'Idempotency-Key': 'one' });
@@ -108,7 +108,7 @@ describe('a refused request of a known key', () => {
     expect((await keptOf()).find(({ status }) => status === 429)?.detail).toMatch(/in a minute/);
   });
 
-  it('is kept under its application when the key was revoked, or its account suspended', async () => {
+  it('is kept for its application when the key is revoked or the account suspended', async () => {
     const revoked = await buildCaller(api.db.database, 'test', { id: caller.accountId });
     await revokeApiKey(api.db.database, TEST_ACTOR, revoked.keyId);
     expect((await api.create(revoked)).status).toBe(401);
@@ -148,14 +148,14 @@ describe('a refused request of a known key', () => {
   });
 });
 
-it('a request that was accepted leaves nothing', async () => {
+it('an accepted request is not kept', async () => {
   const test = await buildCaller(api.db.database, 'test');
   const { body } = await api.create(test);
   await api.status(test, (body as { id: string }).id);
   expect(await keptOf(test)).toEqual([]);
 });
 
-it('a request that was refused before its key was known leaves nothing', async () => {
+it('a request that is refused before its key is looked up is not kept', async () => {
   const count = async () => (await api.db.sql('select from refused_requests')).length;
   await api.refusedRequests.flush();
   const before = await count();
@@ -167,7 +167,7 @@ it('a request that was refused before its key was known leaves nothing', async (
 });
 
 describe('a flood of refusals', () => {
-  it('is counted exactly and by what was said, and leaves a bounded number of rows', async () => {
+  it('is counted exactly by reason, in a bounded number of rows', async () => {
     const before = await resultsOf(api.metrics);
     const ask = async (body: string) => {
       const answer = await fetch(`${api.url}/v1/send`, { method: 'POST', headers: bearer(caller), body });
@@ -183,7 +183,7 @@ describe('a flood of refusals', () => {
     expect(kept).toHaveLength(20);
     expect(kept.at(-1)?.requestId).toBe(first);
     const reasons = await countRefusedRequests(api.db.database, caller.accountId, {});
-    // Both may have been met last.
+    // Either reason may have been the last one.
     expect(reasons.toSorted((one, other) => other.count - one.count)).toMatchObject([
       { code: 'invalid_json', detail: 'The body is not valid JSON.', count: 751 },
       { code: 'invalid_json', detail: expect.stringContaining('must be an object') as string, count: 250 },
@@ -193,7 +193,7 @@ describe('a flood of refusals', () => {
     expect(after['counted']! - (before['counted'] ?? 0)).toBe(981);
   });
 
-  it('has requests of each minute', async () => {
+  it('keeps requests of each minute', async () => {
     let now = 0;
     const { refuse, flush } = recorderOf(api.db.database, () => now);
     for (let second = 0; second < 120; second++) {
@@ -206,14 +206,14 @@ describe('a flood of refusals', () => {
   });
 });
 
-describe('while the database takes no refusals', () => {
+describe('while refused requests cannot be written', () => {
   const proxied = async () => {
     const proxy = await startTcpProxy(api.db.url, 'cut');
     const database = openDatabase(proxy.url, { connectionsMax: 1 });
     return { proxy, database, close: async () => (await closeDatabase(database), proxy.close()) };
   };
 
-  it('requests are answered as ever, and are kept once it is back', async () => {
+  it('requests are answered as usual, and are written when the database is back', async () => {
     const { proxy, database, close } = await proxied();
     const other = await startApi({ refusalDatabase: database });
     try {
@@ -237,13 +237,13 @@ describe('while the database takes no refusals', () => {
     }
   });
 
-  it('the memory of them is bounded, and a counter tells what was lost', async () => {
+  it('their memory is bounded, and a counter has the number of dropped ones', async () => {
     const { proxy, database, close } = await proxied();
     const { refuse, registry, flush } = recorderOf(database);
     const applications = Array.from({ length: 5_000 }, () => randomUUID());
     for (const application of applications) for (const _ of [1, 2, 3]) refuse(application);
     for (const _ of Array.from({ length: 10 })) refuse(applications[0]);
-    expect(await resultsOf(registry)).toEqual({ kept: 6_007, counted: 3, lost: 9_000 });
+    expect(await resultsOf(registry)).toEqual({ kept: 6_007, counted: 3, dropped: 9_000 });
     await expect(flush()).rejects.toThrow();
     await proxy.open();
     await flush();

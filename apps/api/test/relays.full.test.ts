@@ -8,8 +8,7 @@ import { guideBlocks, makeGuideFolder } from './guideBlocks.js';
 import { startApi, type TestApi } from './testApi.js';
 
 /**
- * The code of the guides "Supabase Auth" and "Zitadel", called as these two call it: payloads, headers and signatures are those of their
- * sources.
+ * Tests the code of the guides "Supabase Auth" and "Zitadel" with the payloads, headers and signatures of these products' sources.
  */
 let api: TestApi;
 let caller: TestCaller;
@@ -26,18 +25,18 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Runs a block of a guide as the module that it is. @returns what it exports */
+/** Runs a code block of a guide as a module. @returns its exports */
 async function load<Exports>(page: string, file: string): Promise<Exports> {
   const [code = ''] = guideBlocks(`integrate/${page}`, 'ts');
   writeFileSync(join(folder, file), code);
   return (await import(join(folder, file))) as Exports;
 }
 
-/** The sends that this caller has, by the time of their creation. */
+/** Returns the ids of all sends, oldest first. */
 const sendIds = async (): Promise<string[]> =>
   (await api.db.sql<{ id: string }>('select id from sends order by created_at')).map(({ id }) => id);
 
-/** What became of a message: the sends that were created while it was handed over. */
+/** Returns the sends that are created while a message is handed over. */
 async function sendsOf(handOver: () => Promise<unknown>): Promise<string[]> {
   const before = new Set(await sendIds());
   await handOver();
@@ -69,7 +68,7 @@ describe('the hook of the guide for Supabase Auth', () => {
         aud: 'authenticated',
         role: 'authenticated',
         email: '',
-        // Without a plus, as it is stored there.
+        // Supabase stores numbers without a plus.
         phone: number.phone ?? '447700900111',
         app_metadata: { provider: 'phone', providers: ['phone'] },
         user_metadata: {},
@@ -85,7 +84,7 @@ describe('the hook of the guide for Supabase Auth', () => {
       },
     });
 
-  /** A call as Supabase makes it. Each try has an id of its own. */
+  /** Returns a call as Supabase makes it. Each try has a new id. */
   function call(body: string, key = KEY): Request {
     const [id, seconds] = [randomUUID(), nowSeconds()];
     const signature = sha256(key, `${id}.${seconds}.${body}`).toString('base64');
@@ -112,13 +111,13 @@ describe('the hook of the guide for Supabase Auth', () => {
     expect(await verify(id, '048213')).toEqual(VERIFIED);
   });
 
-  it('makes one send of a call and its repeats', async () => {
+  it('creates one send for a call and its repeats', async () => {
     const body = bodyOf('048215');
     const sends = await sendsOf(async () => {
       for (let tries = 0; tries < 3; tries++) expect((await sendSms(call(body))).status).toBe(200);
     });
     expect(sends).toHaveLength(1);
-    // The same code by chance, in a call of its own.
+    // Another call with the same code by chance.
     expect(await sendsOf(() => sendSms(call(bodyOf('048215'))))).toHaveLength(1);
   });
 
@@ -129,7 +128,7 @@ describe('the hook of the guide for Supabase Auth', () => {
     expect(sends).toEqual([]);
   });
 
-  it('sends to the new number where a user changes it', async () => {
+  it('sends to the new number when a user changes it', async () => {
     const invalid = await sendSms(call(bodyOf('048217', { smsPhone: '44770' })));
     expect(await invalid.json()).toEqual({
       error: { http_code: 422, message: 'This number cannot receive codes.' },
@@ -140,8 +139,8 @@ describe('the hook of the guide for Supabase Auth', () => {
   });
 
   it.each([
-    ['that does not say for which number', bodyOf('561168', { smsPhone: null }), 500, /2\.180/],
-    ['whose code has letters', bodyOf('5A1168'), 422, /^The code must have 4 to 10 digits\.$/],
+    ['without a number', bodyOf('561168', { smsPhone: null }), 500, /2\.180/],
+    ['with letters in the code', bodyOf('5A1168'), 422, /^The code must have 4 to 10 digits\.$/],
   ])('refuses a call %s, and sends nothing', async (_, body, http_code, message) => {
     const sends = await sendsOf(async () => {
       expect(await (await sendSms(call(body))).json()).toEqual({
@@ -201,7 +200,7 @@ describe('the relay of the guide for Zitadel', () => {
     expect(await verify(id, code)).toEqual(VERIFIED);
   });
 
-  it('makes one send of a message and its repeats', async () => {
+  it('creates one send for a message and its repeats', async () => {
     const body = bodyOf({ oTP: '40718254' });
     const sends = await sendsOf(async () => {
       for (let tries = 0; tries < 3; tries++) expect((await post(body)).status).toBe(204);
@@ -224,12 +223,12 @@ describe('the relay of the guide for Zitadel', () => {
     expect(await sendsOf(async () => expect((await post(body, signing)).status).toBe(401))).toEqual([]);
   });
 
-  it('takes a message that a retired key signed too', async () => {
+  it('accepts a message that is also signed with a retired key', async () => {
     const body = bodyOf({ oTP: '40718256' });
     expect(await sendsOf(() => post(body, { keys: ['a retired key', KEY] }))).toHaveLength(1);
   });
 
-  it('lets Zitadel try again what was refused', async () => {
+  it('answers a refused message with 502, so that Zitadel retries it', async () => {
     const body = bodyOf({ oTP: 'letters' });
     expect(await sendsOf(async () => expect((await post(body)).status).toBe(502))).toEqual([]);
   });

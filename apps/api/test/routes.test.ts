@@ -7,7 +7,7 @@ import { contractAnswers, METHODS, testAnswerHeaders } from '@onecode/testing/co
 import { apiTarget } from './contractTarget.js';
 import { APP_SECRET, bearer, startApi, type TestApi, useApi, VERIFY_TOKEN } from './testApi.js';
 
-/** Answers that any cache may keep. */
+/** Responses that caches may store. */
 const PUBLIC = new Set([
   'the contract',
   'the way to the documentation',
@@ -15,7 +15,7 @@ const PUBLIC = new Set([
   'the page of errors',
   'an asset',
 ]);
-/** Those take an outage, a slow client or a flood, not a single request. */
+/** Problems that need an outage, a slow client or a flood; other tests cover them. */
 const ELSEWHERE = new Set(['internal_error', 'request_timeout', 'too_busy']);
 
 const api = useApi();
@@ -24,7 +24,7 @@ beforeAll(async () => {
   caller = await buildCaller(api.db.database, 'test');
 });
 
-/** One answer of every kind that the API gives. */
+/** Returns one response of every kind of the API. */
 async function answersOf(of: TestApi): Promise<Map<string, RawAnswer>> {
   const contract = await contractAnswers(apiTarget(of));
   const get = (path: string, headers: [string, string][] = []) => rawRequest(of.port, 'GET', path, headers);
@@ -65,8 +65,8 @@ testAnswerHeaders(
   (name) => PUBLIC.has(name),
 );
 
-describe('the kinds of answers', () => {
-  it('are all there, have a type with an anchor that explains it, and require HTTPS', async () => {
+describe('the kinds of responses', () => {
+  it('are complete, have a problem type with an explained anchor, and require HTTPS', async () => {
     const answers = await answersOf(api);
     const codes = new Set([...answers.values()].flatMap(({ json }) => json.code ?? []));
     expect(codes).toEqual(new Set(Object.keys(PROBLEMS).filter((code) => !ELSEWHERE.has(code))));
@@ -82,7 +82,7 @@ describe('the kinds of answers', () => {
     }
   });
 
-  it('do not require HTTPS where the service is reached without', async () => {
+  it('do not require HTTPS if the base address has none', async () => {
     const plain = await startApi({ baseUrl: 'http://codes.test' });
     for (const [name, { headers }] of await answersOf(plain))
       expect([name, headers['strict-transport-security']]).toEqual([name, undefined]);
@@ -117,9 +117,9 @@ describe.each([
   ['/docs', 'GET, HEAD'],
   ['/docs/', 'GET, HEAD'],
 ])('%s', (path, allow) => {
-  it(`takes ${allow}, and answers every other method with 405 and just that in Allow`, async () => {
+  it(`accepts ${allow}, and answers every other method with 405 and exactly these in Allow`, async () => {
     for (const method of METHODS) {
-      // Which methods Node's parser knows depends on its version.
+      // The methods that Node's parser knows depend on its version.
       const { status, headers, json } = await rawRequest(api.port, method, path);
       if (method === 'QUERY' && status === 400) continue;
       if (allow.split(', ').includes(method)) {
@@ -133,7 +133,7 @@ describe.each([
 });
 
 it.each(['/livez', '/readyz'])(
-  '%s is ok while PostgreSQL answers, and HEAD is GET without the body',
+  '%s is ok while PostgreSQL is available, and HEAD is GET without the body',
   async (path) => {
     const [get, head] = [await rawRequest(api.port, 'GET', path), await rawRequest(api.port, 'HEAD', path)];
     expect(get).toMatchObject({ status: 200, body: 'ok\n' });
@@ -161,7 +161,7 @@ interface Shown {
 
 const [OF_API = '', OF_WEBHOOKS = ''] = ERRORS_PAGE.split(/^## .*webhooks$/m);
 
-/** What the page shows of each problem of the API: its status, a request, and the answer to that. */
+/** The examples on the page for each problem of the API: status, request and response. */
 const SHOWN: Shown[] = OF_API.split(/^### /m)
   .slice(1)
   .map((section) => {
@@ -171,7 +171,7 @@ const SHOWN: Shown[] = OF_API.split(/^### /m)
     return { code: code!, status: Number(status), request: request!, answer: JSON.parse(answer!) as object };
   });
 
-/** A caller who has done what the problem needs beforehand. */
+/** Creates a caller with the state that causes the problem. */
 async function callerFor(code: string, request: string): Promise<TestCaller> {
   const caller = await buildCaller(api.db.database, 'live', {
     ...(code === 'insufficient_credits' && { freeQuota: 0 }),
@@ -184,7 +184,7 @@ async function callerFor(code: string, request: string): Promise<TestCaller> {
   return caller;
 }
 
-/** The bytes of a request, with what the page leaves out: a key, the host, the body's length, the rest of a long header. */
+/** Returns the bytes of a request, with the parts that the page leaves out: a key, the host, the body's length, the rest of a long header. */
 function bytesOf(request: string, { key }: TestCaller): string {
   const [head = '', body = ''] = request.split('\n\n');
   const lines = head
@@ -197,7 +197,7 @@ function bytesOf(request: string, { key }: TestCaller): string {
 }
 
 describe('the page of errors', () => {
-  it('has every problem, and a request for each of the API', () => {
+  it('has every problem, and a request for each problem of the API', () => {
     const ofWebhooks = [...OF_WEBHOOKS.matchAll(/^### (\w+)/gm)].map(([, code]) => code!);
     expect(ofWebhooks).toHaveLength(4);
     expect([...SHOWN.map(({ code }) => code), ...ofWebhooks].toSorted()).toEqual(
@@ -206,13 +206,13 @@ describe('the page of errors', () => {
   });
 
   it.each(SHOWN.filter(({ code }) => !ELSEWHERE.has(code)))(
-    'shows a request that is answered as it says: $code',
+    'shows a request with its actual response: $code',
     async ({ code, status, request, answer }) => {
       const connection = await RawConnection.open(api.port);
       const got = await connection.write(bytesOf(request, await callerFor(code, request))).answer();
       connection.socket.destroy();
       expect([got.status, got.json.code]).toEqual([status, code]);
-      // The texts may be more exact than the example's, and the address is this service's own.
+      // The details can be more specific than in the example, and the address is this service's.
       const shape = (problem: object) => ({ ...problem, type: '', detail: 'detail' in problem });
       expect(shape(got.json)).toEqual(shape(answer));
     },

@@ -24,14 +24,14 @@ export { bearer, PHONE } from '@onecode/testing/contract-tests';
 export const APP_SECRET = 'a secret of the provider’s app';
 export const VERIFY_TOKEN = 'a token of the handshake';
 
-/** The real application, listening on a free port, in a test environment of its own. */
+/** The real application, listening on a free port, in its own test environment. */
 export interface TestApi
   extends ContractCalls, Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
   port: number;
   url: string;
-  /** The base of the problem types in its answers. */
+  /** The base of the problem types in its responses. */
   docsUrl: string;
-  /** Collects when keys were used. Only the test writes that to the database. */
+  /** Collects the uses of keys. Only the test writes them to the database. */
   keyUsage: KeyUsageTracker;
   /** Records refused requests. Only the test writes them to the database. */
   refusedRequests: RefusedRequestRecorder;
@@ -42,15 +42,15 @@ export interface TestApi
 
 interface TestApiOptions {
   baseUrl?: string;
-  /** In place of the test database, for tests of outages. */
+  /** Replaces the test database, for tests of outages. */
   database?: Database;
-  /** The same for refused requests alone. */
+  /** Replaces the test database only for refused requests. */
   refusalDatabase?: Database;
 }
 
 const base64 = ({ keys, current }: Keyring): string => (keys.get(current) as Buffer).toString('base64');
 
-/** The variables of an API process in this environment. */
+/** Returns the variables of an API process in this environment. */
 export function apiVariables({ variables }: Pick<TestEnvironment, 'variables'>): Record<string, string> {
   return {
     ...variables,
@@ -120,7 +120,7 @@ export async function startApi(options: TestApiOptions = {}): Promise<TestApi> {
   };
 }
 
-/** One for all tests of a file. Use it inside hooks and tests only. */
+/** Starts one API for all tests of a file. Use it inside hooks and tests only. */
 export function useApi(): TestApi {
   return openForFile(startApi, (api) => api.close());
 }

@@ -72,7 +72,7 @@ describe('the handshake', () => {
     expect((await shake(changed('hub.challenge', challenge))).body).toBe(challenge);
   });
 
-  // Which parameters are right is held by the tests of `packages/whatsapp`: here they come from an address.
+  // `packages/whatsapp` tests the parameters in detail; this tests that they are read from the address.
   it.each([
     ['another token', changed('hub.verify_token', `${VERIFY_TOKEN}x`)],
     ['nothing', []],
@@ -87,11 +87,11 @@ describe('the handshake', () => {
   });
 });
 
-describe('a post whose signature is not right is refused, and nothing is stored', () => {
+describe('a post is refused, and not stored, if its signature is', () => {
   const BODY = textOf(status(newMessageId()));
   const RIGHT = sign(BODY);
 
-  // Which signatures are right is held by the tests of `packages/whatsapp`: here they are of the bytes that came.
+  // `packages/whatsapp` tests signatures in detail; this tests that they are checked against the received bytes.
   it.each<[string, string, string[]]>([
     ['missing', BODY, []],
     ['cut off', BODY, [RIGHT.slice(0, -1)]],
@@ -114,12 +114,12 @@ describe('a post whose signature is not right is refused, and nothing is stored'
     expect(await storedCount()).toBe(before);
   });
 
-  it('even when the body is no JSON: the signature is checked first', async () => {
+  it('wrong, even if the body is not JSON: the signature is checked first', async () => {
     expect((await post('no json', sign('other'))).json).toMatchObject({ code: 'invalid_signature' });
   });
 });
 
-describe('what people write back', () => {
+describe('a message from a recipient', () => {
   const PLANTED = 'meu segredo plantado 8d1f';
   const incoming = (message: object): string => {
     const contacts = [{ profile: { name: PLANTED }, wa_id: '5511987654321' }];
@@ -132,7 +132,7 @@ describe('what people write back', () => {
       type: 'button',
       button: { payload: 'DID_NOT_REQUEST_CODE', text: PLANTED },
     });
-  it('is stored when it denies a message, once, before the answer', async () => {
+  it('is stored once, before the response, if it is a denial', async () => {
     const messageId = newMessageId();
     for (let n = 0; n < 3; n += 1) expect((await postSigned(deny(messageId))).status).toBe(200);
     expect(await stored(messageId)).toEqual([
@@ -144,7 +144,7 @@ describe('what people write back', () => {
     ]);
   });
 
-  it('leaves no trace otherwise, neither in the database nor in Redis', async () => {
+  it('is otherwise stored neither in the database nor in Redis', async () => {
     const text = incoming({ type: 'text', text: { body: PLANTED }, context: { id: 'wamid.x' } });
     expect((await postSigned(text)).status).toBe(200);
     expect((await postSigned(deny(newMessageId()))).status).toBe(200);
@@ -185,14 +185,14 @@ describe('a signed post', () => {
     ]);
   });
 
-  it('with 1,000 statuses has them all stored', async () => {
+  it('is stored completely if it has 1,000 statuses', async () => {
     const ids = Array.from({ length: 1_000 }, newMessageId);
     const before = await storedCount();
     expect((await postSigned(textOf(...ids.map((id) => status(id))))).status).toBe(200);
     expect(await storedCount()).toBe(before + 1_000);
   });
 
-  it('is stored once while it is not applied, also when it comes several times at once', async () => {
+  it('is stored once until it is applied, also if it arrives several times concurrently', async () => {
     const id = newMessageId();
     const body = textOf(status(id), status(id, { status: 'read' }));
     const answers = await Promise.all(Array.from({ length: 10 }, () => postSigned(body)));
@@ -200,7 +200,7 @@ describe('a signed post', () => {
     expect(await stored(id)).toHaveLength(2);
   });
 
-  // What is none of ours is held by the tests of `packages/whatsapp`.
+  // `packages/whatsapp` tests ignored content in detail.
   it.each([
     ['another object', { ...webhook({ statuses: [status(newMessageId())] }), object: 'page' }],
     ['an id with a NUL', webhook({ statuses: [status('wamid.\0')] })],
@@ -211,17 +211,17 @@ describe('a signed post', () => {
     expect(await storedCount()).toBe(before);
   });
 
-  it('for an unknown message is stored too, since it may arrive before our own record of the message', async () => {
+  it('for an unknown message is stored too, because it may arrive before the message id is written', async () => {
     const id = newMessageId();
     expect((await postSigned(textOf(status(id, { biz_opaque_callback_data: 'not ours' })))).status).toBe(200);
     expect(await stored(id)).toMatchObject([{ report: { attempt: null } }]);
   });
 
-  it('that is no JSON is invalid_json', async () => {
+  it('is invalid_json if it is not JSON', async () => {
     expect((await postSigned('{"object":')).json).toMatchObject({ status: 422, code: 'invalid_json' });
   });
 
-  it('may have 3 MB and not a byte more', async () => {
+  it('may have up to 3 MiB', async () => {
     const id = newMessageId();
     const padded = (bytes: number): Buffer => Buffer.from(textOf(status(id)).padEnd(bytes));
     const tooLarge = await postSigned(padded(3 * MEBIBYTE + 1));
@@ -242,7 +242,7 @@ describe('a signed post', () => {
     expect(await stored(id)).toHaveLength(1);
   });
 
-  it('enqueues a job for the worker, with nothing of the message in Redis', async () => {
+  it('enqueues a job for the worker, without content of the message in Redis', async () => {
     const jobs = (): Promise<string[]> => api.redis.keys(`${api.prefix}:receipts:*`);
     const id = newMessageId();
     await postSigned(textOf(status(id)));
@@ -264,7 +264,7 @@ describe('WHATSAPP_APP_SECRET', () => {
   });
 
   it.each(['leaked,', ',leaked', 'leaked,,old', ' , '])(
-    'holds no empty secret, which anybody could sign with: %j',
+    'refuses an empty secret, which any client could sign with: %j',
     (secrets) => {
       expect(() => read(secrets)).toThrow('WHATSAPP_APP_SECRET must be one secret or several');
       expect(() => read(secrets)).not.toThrow('leaked');

@@ -33,7 +33,7 @@ await runProcess('console', async () => {
   const database = openDatabase(config.DATABASE_URL, {
     connectionsMax: config.DATABASE_CONNECTIONS,
     pooler: config.DATABASE_POOLER,
-    onConnectionError: repeatedFaults(log, 'warn', 'a database connection broke'),
+    onConnectionError: repeatedFaults(log, 'warn', 'database connection lost'),
   });
   const presence = createPresence(database, { kind: 'console', release: RELEASE });
   await refuseUnfitDatabase(presence);
@@ -41,7 +41,7 @@ await runProcess('console', async () => {
     redisUrl: config.REDIS_URL,
     redisCa: config.REDIS_CA_FILE,
     prefix: config.QUEUE_PREFIX,
-    onError: (error) => log.debug({ err: error }, 'Redis is not reachable'),
+    onError: (error) => log.debug({ err: error }, 'Redis unreachable'),
   });
   const server = createHttpServer().on('request', createApp({ config, database, queues, log }));
   await listen(server, config.PORT, config.HOST);

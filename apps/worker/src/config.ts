@@ -19,7 +19,7 @@ import {
 } from '@onecode/runtime';
 import { mayUseProxy } from '@onecode/whatsapp/client';
 
-/** Reads the worker's environment variables. @throws ConfigError with every fault */
+/** Reads and checks the worker's environment variables. @throws ConfigError with every fault */
 export function readWorkerConfig(environment: NodeJS.ProcessEnv) {
   const { https_proxy, no_proxy, ...config } = readConfig(
     environment,
@@ -66,10 +66,10 @@ function faultsBetween(config: {
 }): string[] {
   const faults: string[] = [];
   if (config.SMTP_URL !== '' && config.MAIL_FROM === '')
-    faults.push('MAIL_FROM is missing: mails by SMTP_URL need a sender');
+    faults.push('MAIL_FROM is missing: with SMTP_URL set, mails need a sender address');
   const name = config.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
   const proxy = config[name];
-  // A machine may have a proxy for other programs: where none of our calls takes it, it may be of any kind.
+  // The machine may have a proxy for other programs. If the worker does not use it, its address is not checked.
   if (proxy && mayUseProxy(config.WHATSAPP_API_URL ?? ''))
     try {
       splitServer(splitAddress(proxy, ['http', 'https']).hosts);
@@ -79,7 +79,7 @@ function faultsBetween(config: {
   return faults;
 }
 
-/** `smtp://user:password@host:port`, or `smtps://` for TLS from the beginning. */
+/** Checks `smtp://user:password@host:port`, or `smtps://` for TLS from the first byte. */
 function parseSmtpUrl(value: string): string {
   const { hosts, path } = splitAddress(value, ['smtp', 'smtps']);
   splitServer(hosts);
@@ -87,7 +87,7 @@ function parseSmtpUrl(value: string): string {
   return value;
 }
 
-/** `codes@example.com`, or with a name before it: `Onecode <codes@example.com>`. */
+/** Checks `codes@example.com`, or the same with a name before it: `Onecode <codes@example.com>`. */
 function parseMailFrom(value: string): string {
   if (!/^(?:[^<>\p{C}]* <[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(value))
     throw new Error('must be an e-mail address, or a name and an address in angle brackets');

@@ -8,7 +8,7 @@ import type { Identities } from './sends/identities.js';
 import type { WorkerMetrics } from './metrics.js';
 import type { SenderPool } from './senders/senderPool.js';
 
-/** How much longer than the provider's time limit a lease lasts: enough to write the outcome. */
+/** Added to the provider's time limit to get the lease: time to write the outcome. */
 export const LEASE_MARGIN_MS = 5_000;
 
 export interface WorkerContext {
@@ -19,9 +19,9 @@ export interface WorkerContext {
   identities: Identities;
   secretKey: Keyring;
   policy: RetryPolicy;
-  /** How long a claim lasts from the time of its permit: longer than a call to the provider can take. */
+  /** The lease of a claim, counted from the time of its permit. Longer than a call to the provider can take. */
   leaseMs: number;
-  /** Aborted when the worker's stop can wait no longer: claims are released, and answers not waited for. */
+  /** Aborted when a stopping worker has waited long enough: claims are released, and responses are no longer awaited. */
   releaseClaims: AbortSignal;
   traffic: TrafficCounter;
   log: Logger;
@@ -29,8 +29,8 @@ export interface WorkerContext {
 }
 
 /**
- * Returns the answer, or null after the abort: another worker does the work when the lease ends. (`Promise.race` with a signal that lives as
- * long as the process would keep every answer in memory.)
+ * Returns the answer, or null after the abort: another worker does the work when the lease ends. `Promise.race` with a signal that lives
+ * as long as the process would keep every answer in memory.
  */
 export function waitUnlessAborted<Answer>(
   answer: Promise<Answer>,

@@ -37,7 +37,7 @@ import { recordDelivery } from './traffic.js';
 import { openPoster } from './webhooks/poster.js';
 
 const TRAFFIC_FLUSH_MS = 1_000;
-/** How long a stop waits for the provider's answers before it releases the claims. */
+/** How long a stopping worker waits for the provider's responses before it releases its claims. */
 const STOP_WAIT_MS_MAX = 6_000;
 
 await runProcess('worker', async () => {
@@ -56,14 +56,14 @@ await runProcess('worker', async () => {
     connectionsMax: config.DATABASE_CONNECTIONS,
     pooler: config.DATABASE_POOLER,
     byIndexOnly: true,
-    onConnectionError: repeatedFaults(log, 'warn', 'a database connection broke'),
+    onConnectionError: repeatedFaults(log, 'warn', 'database connection lost'),
     onDelivery: (before, after) => recordDelivery(traffic, metrics, before, after),
   });
   gaugeConnections(registry, () => countConnections(database));
   const presence = createPresence(database, { kind: 'worker', release: RELEASE });
   await refuseUnfitDatabase(presence);
   const releaseClaims = new AbortController();
-  // Each call under way has a listener.
+  // Each call in progress adds a listener.
   setMaxListeners(0, releaseClaims.signal);
   const policy = { attemptsMax: config.DELIVERY_ATTEMPTS, backoffMs: config.DELIVERY_BACKOFF_MS };
   const provider = {
@@ -103,7 +103,7 @@ await runProcess('worker', async () => {
     log,
     () => traffic.flush(database),
     TRAFFIC_FLUSH_MS,
-    'traffic was not counted yet',
+    'traffic recording failed',
   );
   const metricsServer = await serveMetrics(registry, config, checks);
   const presenceLoop = await startPresence(presence, log);

@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from '@onecode/runtime';
 
-/** Seconds of a send's way; the middle of them is what we promise. */
-const WAY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
+/** Seconds from the request to a stage of the send, fine-grained around the promised times. */
+const LATENCY_BUCKETS = [0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
 
 export type WorkerMetrics = ReturnType<typeof workerMetrics>;
 
@@ -10,69 +10,69 @@ export function workerMetrics(registry: Registry) {
   return {
     attempts: new Histogram({
       name: 'onecode_attempt_seconds',
-      help: 'Time of one call to the provider, by outcome',
+      help: 'Duration of one call to Meta, by outcome',
       labelNames: ['outcome'],
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
       registers,
     }),
     acceptance: new Histogram({
       name: 'onecode_acceptance_seconds',
-      help: 'Time from the request to the acceptance by the provider, of live sends',
-      buckets: WAY_BUCKETS,
+      help: 'Time from the request until Meta accepts the message, of live sends',
+      buckets: LATENCY_BUCKETS,
       registers,
     }),
     delivery: new Histogram({
       name: 'onecode_delivery_seconds',
-      help: 'Time from the request to the phone, of live sends that reached it',
-      buckets: WAY_BUCKETS,
+      help: 'Time from the request until the message reaches the phone, of delivered live sends',
+      buckets: LATENCY_BUCKETS,
       registers,
     }),
-    // Raised once for each block of a sender or country: alert on its increase.
+    // Incremented once for each block of a sender or country, so alert on its increase.
     configurationFaults: new Counter({
       name: 'onecode_configuration_faults_total',
-      help: 'Faults at the provider that an operator has to fix',
+      help: 'Faults reported by Meta that an operator has to fix',
       labelNames: ['scope', 'error_code'],
       registers,
     }),
     coolDowns: new Counter({
       name: 'onecode_sender_pauses_total',
-      help: 'Cool-downs of senders after failures of their own',
+      help: 'Cool-downs of senders after a fault of the sender',
       labelNames: ['error_code'],
       registers,
     }),
     throttles: new Counter({
       name: 'onecode_throttles_total',
-      help: 'Limits of a sender, business account or app that Meta reported, by scope and error code',
+      help: 'Rate limits of a sender, business account or app that Meta reported, by scope and error code',
       labelNames: ['scope', 'error_code'],
       registers,
     }),
     deliveries: new Counter({
       name: 'onecode_deliveries_total',
-      help: 'Rounds of delivery, by how they ended',
+      help: 'Delivery runs, by how they ended',
       labelNames: ['end'],
       registers,
     }),
     receipts: new Counter({
       name: 'onecode_receipts_applied_total',
-      help: 'Stored receipts that were handled, by result',
+      help: 'Stored receipts that were processed, by result',
       labelNames: ['result'],
       registers,
     }),
     denials: new Counter({
       name: 'onecode_denials_total',
-      help: 'Messages whose recipients say that they did not request a code',
+      help: 'Messages whose recipient reported not having requested a code',
       labelNames: ['application_id', 'country'],
       registers,
     }),
     identityChanges: new Counter({
       name: 'onecode_identity_changes_total',
-      help: 'Codes that reached a number that has changed hands since its owner last verified one',
+      help: 'Codes delivered to a number that has a new owner since its last verified code',
       labelNames: ['application_id'],
       registers,
     }),
     dueDeliveries: new Counter({
       name: 'onecode_due_deliveries_total',
-      help: 'Sends that were taken without a job: tried again, waiting for a sender before, or without one from Redis',
+      help: 'Sends claimed without a job: retries, sends that waited for a sender, and sends whose job did not arrive',
       registers,
     }),
     breakerTrips: new Counter({

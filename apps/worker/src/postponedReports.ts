@@ -4,13 +4,13 @@ import type { WorkerContext } from './context.js';
 
 type Postponed = Pick<StoredReport<unknown>, 'key' | 'tries'>;
 
-/** About five minutes with the waits of `postponeReports`. A report never precedes the write of its attempt by that much. */
+/** About five minutes with the waits of `postponeReports`. The write of an attempt never follows its report by that much. */
 const TRIES_MAX = 10;
 
 const isLastTry = ({ tries }: Postponed): boolean => tries + 1 >= TRIES_MAX;
 const keysOf = (reports: readonly Postponed[]): string[] => reports.map(({ key }) => key);
 
-/** Postpones reports that could not be applied, and parks those that the database has refused ten times. Other errors may pass. */
+/** Postpones reports that could not be applied, and parks a report whose values the database has refused ten times. */
 export async function postponeOrPark(
   { database, log }: Pick<WorkerContext, 'database' | 'log'>,
   reports: readonly Postponed[],
@@ -20,19 +20,17 @@ export async function postponeOrPark(
   const parked = refusesValues(error) ? reports.filter(isLastTry) : [];
   await postponeReports(database, keysOf(reports.filter((report) => !parked.includes(report))));
   await parkReports(database, keysOf(parked));
-  if (parked.length > 0)
-    log.error({ err: error, ...facts }, 'a report of the provider could not be applied, and was parked');
-  else
-    log.warn({ err: error, ...facts }, 'a report of the provider could not be applied yet: it is postponed');
+  if (parked.length > 0) log.error({ err: error, ...facts }, 'provider report parked');
+  else log.warn({ err: error, ...facts }, 'provider report postponed');
 }
 
-/** Postpones reports whose message is not known yet, and deletes those tried ten times. @returns the deleted ones */
+/** Postpones reports whose message is not known yet, and deletes reports after ten tries. @returns the deleted reports */
 export async function postponeUnmatched<Report extends Postponed>(
   { database }: Pick<WorkerContext, 'database'>,
   reports: readonly Report[],
 ): Promise<Report[]> {
-  const given = reports.filter(({ tries }) => tries >= TRIES_MAX);
-  await postponeReports(database, keysOf(reports.filter((report) => !given.includes(report))));
-  const deleted = new Set(await deleteReports(database, keysOf(given)));
-  return given.filter(({ key }) => deleted.has(key));
+  const exhausted = reports.filter(({ tries }) => tries >= TRIES_MAX);
+  await postponeReports(database, keysOf(reports.filter((report) => !exhausted.includes(report))));
+  const deleted = new Set(await deleteReports(database, keysOf(exhausted)));
+  return exhausted.filter(({ key }) => deleted.has(key));
 }

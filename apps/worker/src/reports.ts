@@ -5,11 +5,11 @@ import { applyReportedDenial } from './sends/denials.js';
 import { applyReceipts } from './sends/receipts.js';
 import { applyProviderChange } from './senders/providerChanges.js';
 
-/** A backlog is left to the next run after this time, so that a run ends soon also when more reports arrive than are applied. */
+/** A run ends after this time and leaves the backlog to the next one, even if reports arrive faster than they are applied. */
 const RUN_MS_MAX = 2_000;
 
-/** Applies the stored reports of the provider that are due. A report that cannot be applied does not block the others. */
-export async function applyReports(context: WorkerContext): Promise<void> {
+/** Applies the stored provider reports that are due. A report that cannot be applied does not block the others. */
+export async function applyDueReports(context: WorkerContext): Promise<void> {
   const endsAt = performance.now() + RUN_MS_MAX;
   let mayBeMore = true;
   while (mayBeMore && performance.now() < endsAt) {

@@ -18,7 +18,7 @@ async function untilFewer(count: number, batch: () => Promise<number>): Promise<
   while ((await batch()) >= count);
 }
 
-/** Deletes what is kept for a limited time, erases the codes that can be sent no more, and lets credits expire. */
+/** Deletes data whose retention is over, erases codes that can no longer be sent, and expires credits. */
 export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   await untilFewer(BATCH, () => eraseExpiredCodes(database, BATCH));
   await untilFewer(BATCH, () => deleteOldRefusedRequests(database, BATCH));
@@ -33,25 +33,24 @@ export async function cleanUp({ database }: Pick<WorkerContext, 'database'>): Pr
 }
 
 /**
- * Masks the numbers and deletes the sends and accounts whose time is over. Apart from the clean-up, because a backlog of millions takes
- * hours: nothing waits for it.
+ * Masks numbers and deletes sends and accounts whose retention is over. It is separate from `cleanUp` because a backlog of millions takes
+ * hours.
  *
- * @param stopping leaves the rest for another time
+ * @param stopping ends the run early; the next run continues
  */
 export async function retain(
   { database, log }: Pick<WorkerContext, 'database' | 'log'>,
   stopping: AbortSignal,
 ): Promise<void> {
-  // An account that cannot be deleted holds up no other retention.
+  // An account that cannot be deleted does not block the rest.
   const [accounts, retained] = await Promise.allSettled([
     deleteDueAccounts(database, stopping),
     retainOnwards(database, stopping),
   ]);
   if (accounts.status === 'rejected') throw accounts.reason;
   if (retained.status === 'rejected') throw retained.reason;
-  for (const id of accounts.value)
-    log.info({ account_id: id }, 'an account was deleted, as its admin had asked');
+  for (const id of accounts.value) log.info({ account_id: id }, 'account deleted');
   const { numbersReplaced, sendsDeleted } = retained.value;
   if (numbersReplaced + sendsDeleted > 0)
-    log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention');
+    log.info({ numbers_replaced: numbersReplaced, sends_deleted: sendsDeleted }, 'retention applied');
 }

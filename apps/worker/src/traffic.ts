@@ -9,7 +9,7 @@ import {
 import type { TrafficCounter } from '@onecode/store/operations';
 import type { WorkerMetrics } from './metrics.js';
 
-/** Counts what a change of a live send's delivery means, and measures how long the send took until then. */
+/** Counts the traffic of a change of a send's delivery, and observes the latency of live sends. */
 export function recordDelivery(
   counter: TrafficCounter,
   { acceptance, delivery }: Pick<WorkerMetrics, 'acceptance' | 'delivery'>,
@@ -24,7 +24,7 @@ export function recordDelivery(
   if (!hasArrived(before) && hasArrived(after) && arrivedAt !== null) delivery.observe(secondsTo(arrivedAt));
 }
 
-/** Counts a receipt that was applied or ignored; without a send, one that matches none of ours. */
+/** Counts a receipt that was applied or ignored. @param send null for a receipt that matches no send */
 export function recordReceipt(
   counter: TrafficCounter,
   { status, failure }: Pick<Receipt, 'status' | 'failure'>,

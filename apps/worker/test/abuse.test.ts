@@ -9,14 +9,14 @@ import { useWorker } from './testWorker.js';
 
 const t = useWorker();
 
-it('the breaker trips for nobody until it is set, and then once where nobody verifies', async () => {
+it('the breaker does not trip while it is off, and trips once for an account without verified codes after it is on', async () => {
   const caller = await t.newCaller('live', { credits: 10 });
   const ids = await Promise.all(Array.from({ length: 10 }, () => t.send(caller)));
   for (const id of ids) {
     await t.until(id, 'delivered');
     await t.age(id, 300);
   }
-  // What a busy machine sends late is no evidence.
+  // Codes that a busy machine sends late do not count.
   await t.sql('update sends set sent_at = created_at where account_id = $1', [caller.accountId]);
   const trips = (): Promise<number> => t.count('onecode_breaker_trips_total', { country: 'BR' });
   const before = await trips();
@@ -28,7 +28,7 @@ it('the breaker trips for nobody until it is set, and then once where nobody ver
   expect(await trips()).toBe(before + 1);
 });
 
-it('a person who did not request the code is counted by application and country, once', async () => {
+it('a denial is counted once, by application and country', async () => {
   const labels = { application_id: t.caller.applicationId, country: 'BR' };
   const id = await t.send(t.caller);
   await t.until(id, 'delivered');
@@ -44,7 +44,7 @@ it('a person who did not request the code is counted by application and country,
 
 const RECIPIENT = '+14155550133';
 
-describe('a number that changes hands', () => {
+describe('a number with a new owner', () => {
   let caller: TestCaller;
   beforeEach(async () => {
     const { db, simulator } = t;
@@ -64,7 +64,7 @@ describe('a number that changes hands', () => {
       `update sends set verification = 'verified', verified_at = now(), version = version + 1 where id = $1`,
       [id],
     );
-  /** A code that reached its recipient. @returns the send's id */
+  /** Creates a send and waits until it is delivered. @returns its id */
   const delivered = async (): Promise<string> => {
     const id = await send();
     await t.until(id, 'delivered');
@@ -80,14 +80,14 @@ describe('a number that changes hands', () => {
   const kept = () =>
     t.sql('select send_id from send_identities where application_id = $1', [caller.applicationId]);
 
-  it('is nobody’s business while the check is off', async () => {
+  it('is ignored while the check is off', async () => {
     await verify(await delivered());
     changeHands();
     const id = await delivered();
     expect([await kept(), hashes(id), await changedAt(id)]).toEqual([[], [undefined], null]);
   });
 
-  it('is said on the timeline and counted when it is observed, and the code is sent', async () => {
+  it('is shown on the timeline and counted while the check is set to observe, and the code is sent', async () => {
     await check('observe');
     await verify(await delivered());
     const same = await delivered();
@@ -97,15 +97,15 @@ describe('a number that changes hands', () => {
     expect(hashes(id)).toEqual([undefined]);
     expect(await changedAt(id)).toEqual(expect.any(Date));
     expect(await changes()).toBe(1);
-    // Whoever verifies is known from then on.
+    // The verification makes the new owner the known one.
     await verify(id);
     expect([await changedAt(await delivered()), await changes()]).toEqual([null, 1]);
   });
 
-  it('gets no code when it is enforced, until the number is trusted again', async () => {
+  it('gets no code while the check is enforced, until the number is trusted again', async () => {
     await check('enforce');
     const first = await delivered();
-    // Not verified: nobody is known yet.
+    // Without a verified code, no owner is known yet.
     expect(hashes(await delivered())).toEqual([undefined]);
     await verify(first);
     const hash = t.simulator.business.identityOf(RECIPIENT);
@@ -134,7 +134,7 @@ describe('a number that changes hands', () => {
     expect(hashes(await delivered())).toEqual([t.simulator.business.identityOf(RECIPIENT)]);
   });
 
-  it('is checked for each application alone', async () => {
+  it('is checked separately for each application', async () => {
     await check('enforce');
     await verify(await delivered());
     changeHands();

@@ -10,7 +10,7 @@ import { useWorker } from './testWorker.js';
 const t = useWorker({ senders: 0 });
 
 describe('a live send', () => {
-  it('goes out as one request, with its attempt recorded, and its code kept until it ends', async () => {
+  it('is sent in one request, records its attempt, and keeps its code until it ends', async () => {
     const sender = await buildSender(t.database, {
       token: 'a-token-of-its-own',
       template: 'our_template',
@@ -72,7 +72,7 @@ describe('a live send', () => {
 });
 
 describe('a test send', () => {
-  it('goes from queued to read through the sandbox, and nothing is sent or measured', async () => {
+  it('goes from queued to read in the sandbox without a message or a latency measurement', async () => {
     const caller = await t.newCaller('test');
     const measured = () => t.count('onecode_delivery_seconds');
     const before = await measured();
@@ -126,7 +126,7 @@ describe('the job of a send', () => {
     expect((await jobOf(id, 'failed')).failedReason).toBe('attempts_exhausted');
   });
 
-  it('completes with no_sender when the token cannot be decrypted, and its sender is blocked for that reason', async () => {
+  it('completes with no_sender and blocks the sender when the token cannot be decrypted', async () => {
     const sender = await buildSender(t.database);
     await t.sql(
       "update senders set encrypted_token = '\\x00' where id::text not in (select subject from sender_blocks)",
@@ -136,9 +136,9 @@ describe('the job of a send', () => {
     expect(await t.blocks(sender.id)).toMatchObject([{ reason: UNREADABLE_TOKEN.reason }]);
   });
 
-  it('completes when the code expired before the send could go out', async () => {
+  it('completes when the code expires before the send', async () => {
     const id = await sendWith({ error: 131057 });
-    // While it is active, no second job is taken for it.
+    // While the job is active, no second job is accepted for the send.
     await jobOf(id, 'completed');
     await t.until(id, (row) => row.phase === 'waiting');
     await t.age(id, 3_600);

@@ -30,18 +30,18 @@ import {
   TEST_SECRET_KEY,
   until,
 } from '@onecode/testing';
-import { createEventRound } from '../src/webhooks/postEvents.js';
+import { createEventRun } from '../src/webhooks/postEvents.js';
 import { isPublicAddress, openPoster } from '../src/webhooks/poster.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
-/** What came to a receiver. */
+/** A request that a receiver got. */
 interface Received {
   headers: Record<string, string>;
   body: string;
 }
 
-/** A receiver of a customer, as a process: it answers its first requests as it is told, 0 is no answer, then 200. */
+/** A customer's receiver, as a process. It answers its first requests with the given statuses (0: no response), and later ones with 200. */
 const RECEIVER = `
   const [port, ...answers] = process.argv.slice(1).map(Number);
   require('node:http').createServer((request, response) => {
@@ -55,7 +55,7 @@ const RECEIVER = `
 
 let environment: WorkerEnvironment;
 let database: Database;
-/** Everything that came to all receivers. */
+/** The requests to all receivers. */
 const received: Received[] = [];
 const receivers: ChildProcess[] = [];
 
@@ -82,12 +82,12 @@ beforeEach(async () => {
 afterEach(() => receivers.splice(0).forEach((child) => child.kill('SIGKILL')));
 
 const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
-/** The time until the next try, and the lease of a worker that is gone, have passed. */
+/** Ends the wait for the next try, and the leases of dead workers. */
 const letTimePass = (): Promise<unknown> =>
   sql('update outbox set due_at = clock_timestamp() where due_at is not null');
 const idsOf = (events: readonly Received[]): string[] => events.map(({ headers }) => headers['webhook-id']!);
 
-/** An account with a webhook, and its secret. */
+/** Creates an account with a webhook. @returns its id and the webhook's secret */
 async function subscriber(url: string): Promise<{ accountId: string; secret: string }> {
   const accountId = await buildAccount(database, { freeQuota: 0, credits: 50 });
   const set = await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, url);
@@ -95,9 +95,9 @@ async function subscriber(url: string): Promise<{ accountId: string; secret: str
   return { accountId, secret: set.secret };
 }
 
-/** What posts what is due, in this process. */
-const rounds = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any') =>
-  createEventRound({
+/** Returns a run that posts due events in this process. */
+const createRun = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any') =>
+  createEventRun({
     database,
     secretKey: TEST_SECRET_KEY,
     log: createLog('worker', 'silent'),
@@ -106,8 +106,8 @@ const rounds = (releaseClaims: AbortSignal, addresses: 'public' | 'any' = 'any')
   });
 
 async function post(addresses?: 'public' | 'any'): Promise<void> {
-  const { round, ended } = rounds(new AbortController().signal, addresses);
-  await round();
+  const { run, ended } = createRun(new AbortController().signal, addresses);
+  await run();
   await ended();
 }
 
@@ -115,9 +115,9 @@ const deliveriesOf = (accountId: string) => listEventDeliveries(database, accoun
 
 describe('events', () => {
   it(
-    'all arrive, though the receiver fails twice and is killed once, and a worker is killed while it posts',
+    'all arrive although the receiver fails twice and is killed once, and a worker is killed while posting',
     async () => {
-      // Without mail.
+      // No worker sends mail.
       await noteMailSender(database, null);
       const port = await closedPort();
       let receiver = await startReceiver(port, 503, 302, 200, 0);
@@ -131,7 +131,7 @@ describe('events', () => {
       const killed = await startWorkerProcess(environment, env);
       const sent = async (): Promise<number> =>
         (await sql(`select from outbox where account_id is not null and outcome = 'sent'`)).length;
-      // The fourth has no answer: who waits for it dies.
+      // The fourth gets no response, and the worker that waits for it is killed.
       await until('an event that is being posted', () => received.length >= 4, PROCESSES_MS_MAX);
       killed.signal('SIGKILL');
       await killed.exited;
@@ -140,7 +140,7 @@ describe('events', () => {
       const worker = await startWorkerProcess(environment, env);
       await letTimePass();
       const refused = (): Promise<object[]> => sql(`select from outbox where error = 'ECONNREFUSED'`);
-      await until('an event that nobody takes', async () => (await refused()).length > 0, PROCESSES_MS_MAX);
+      await until('a refused event', async () => (await refused()).length > 0, PROCESSES_MS_MAX);
       receiver = await startReceiver(port);
       await until(
         'events of all',
@@ -169,11 +169,11 @@ describe('events', () => {
     2 * PROCESSES_MS_MAX,
   );
 
-  it('wait longer each time, are given up after a day, and can be sent again under the same id', async () => {
+  it('wait longer after each try, are given up after a day, and can be repeated under the same id', async () => {
     const port = await closedPort();
     const { accountId } = await subscriber(`http://127.0.0.1:${port}/`);
     expect(await testEventWebhook(database, accountId)).toBe(true);
-    // One waits already.
+    // One event is waiting already.
     expect(await testEventWebhook(database, accountId)).toBe(false);
     const waits: number[] = [];
     for (let tries = 1; tries <= 4; tries++) {
@@ -201,14 +201,14 @@ describe('events', () => {
       expect(await deliveriesOf(accountId)).toMatchObject([{ id: given!.id, state }]);
     }
     expect(idsOf(received)).toEqual([given!.id, given!.id]);
-    // Of another account, and of one that is gone, nothing is sent.
+    // Events of other accounts and deleted events cannot be repeated.
     const other = await subscriber(`http://127.0.0.1:${port}/`);
     expect(await repeatEvent(database, other.accountId, given!.id)).toBe(false);
     expect(await removeEventWebhook(database, TEST_ACTOR, accountId)).toBe(true);
     expect(await deliveriesOf(accountId)).toEqual([]);
   });
 
-  it('are not ended by a worker whose lease was over when another one took them', async () => {
+  it('are not ended by a worker after its lease has ended and another worker has taken them', async () => {
     const { accountId } = await subscriber('https://127.0.0.1/');
     await testEventWebhook(database, accountId);
     const [late] = await takeDueEvents(database, 1, []);
@@ -220,7 +220,7 @@ describe('events', () => {
     expect(await deliveriesOf(accountId)).toMatchObject([{ state: 'sent', tries: 2, answer: 200 }]);
   });
 
-  it('end with 410, for all that waits, until an admin sets the address again', async () => {
+  it('end, with all waiting ones, at a 410 until an admin sets the address again', async () => {
     const port = await closedPort();
     await startReceiver(port, 410);
     const url = `http://127.0.0.1:${port}/`;
@@ -243,7 +243,7 @@ describe('events', () => {
     });
   });
 
-  it('are signed by the new secret only once it is replaced, also after the keys of the service were', async () => {
+  it('are signed with only the new secret after its replacement, and after a rotation of the service’s keys', async () => {
     const port = await closedPort();
     await startReceiver(port);
     const { accountId, secret } = await subscriber(`http://127.0.0.1:${port}/`);
@@ -261,7 +261,7 @@ describe('events', () => {
     await sql('delete from event_webhooks');
   });
 
-  it('tell of a breaker that trips and is resumed, each once, and go with their account', async () => {
+  it('report once that a breaker trips and is resumed, and are deleted with their account', async () => {
     const port = await closedPort();
     await startReceiver(port);
     const { accountId } = await subscriber(`http://127.0.0.1:${port}/`);
@@ -277,8 +277,8 @@ describe('events', () => {
       await post();
       return received.length === 2;
     });
-    const told = received.map(({ body }) => JSON.parse(body) as object);
-    expect(told).toMatchObject([
+    const events = received.map(({ body }) => JSON.parse(body) as object);
+    expect(events).toMatchObject([
       { type: 'breaker.tripped', data: { account_id: accountId, ...counts } },
       { type: 'breaker.resumed', data: { account_id: accountId, country: 'BR' } },
     ]);
@@ -286,28 +286,28 @@ describe('events', () => {
     expect(await sql('select from outbox where account_id = $1', [accountId])).toEqual([]);
   });
 
-  it('of an account whose receiver does not answer hold up no other account’s', async () => {
+  it('of an account with a hanging receiver do not delay other accounts', async () => {
     const port = await closedPort();
     await startReceiver(port, 0);
     const slow = await subscriber(`http://127.0.0.1:${port}/`);
     const quick = await subscriber(`http://127.0.0.1:${port}/`);
     await testEventWebhook(database, slow.accountId);
     const stop = new AbortController();
-    const { round, ended } = rounds(stop.signal);
-    await round();
+    const { run, ended } = createRun(stop.signal);
+    await run();
     await until('a receiver that waits', () => received.length === 1);
     await testEventWebhook(database, quick.accountId);
-    await round();
+    await run();
     await until('the other event', async () => (await deliveriesOf(quick.accountId))[0]?.state === 'sent');
     stop.abort();
     await ended();
-    // Its lease ends, and another worker posts it.
+    // When the lease ends, another worker posts it.
     expect(await deliveriesOf(slow.accountId)).toMatchObject([{ state: 'waiting', tries: 1, error: null }]);
   });
 });
 
 describe('a webhook of a private address', () => {
-  it('is none of the public ones, in both versions', () => {
+  it('is not public, in IPv4 and IPv6', () => {
     const ownOrNear = ['127.0.0.1', '10.1.2.3', '169.254.169.254', '100.64.0.1', '0.0.0.0', '::1', 'fe80::1'];
     const inAnotherForm = [
       '::ffff:127.0.0.1',
@@ -325,7 +325,7 @@ describe('a webhook of a private address', () => {
     expect(ofEverybody.filter(isPublicAddress)).toEqual(ofEverybody);
   });
 
-  it('is not called by a name that somebody’s name server says it has, and one that is silent holds up no other look-up', async () => {
+  it('is not called by a name that resolves to it, and a silent name server does not delay other look-ups', async () => {
     const asked = createSocket('udp4').on('message', (question, from) => {
       if (question.includes('silent')) return;
       const isOfVersion4 = question.readUInt16BE(question.length - 4) === 1;
@@ -351,7 +351,7 @@ describe('a webhook of a private address', () => {
     asked.close();
   });
 
-  it('is not called, whatever its form, nor by a name that means one', async () => {
+  it('is not called in any form, nor by a name that stands for this machine', async () => {
     let connections = 0;
     const server = createServer().on('connection', (socket) => {
       connections += 1;
@@ -385,7 +385,7 @@ describe('a webhook of a private address', () => {
     server.close();
   });
 
-  it('is called by no proxy, whose own look-ups would take the place of the judged address', async () => {
+  it('is not called through a proxy, which would resolve the name again', async () => {
     const proxy = await startConnectProxy(() => null);
     const before = process.env['HTTPS_PROXY'];
     process.env['HTTPS_PROXY'] = proxy.url;

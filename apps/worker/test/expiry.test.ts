@@ -10,7 +10,7 @@ const t = useWorker();
 const FAILED = { status: 'failed', failure_reason: 'expired_before_delivery', encrypted_code: null };
 const RETURNED = { free_quota: 1, credits: 0, returned: ['free_quota'] };
 
-describe('a code that has expired or soon will', () => {
+describe('a code that has expired or soon expires', () => {
   const oldSend = async (seconds: number): Promise<string> => {
     const id = await buildSend(t.database, t.caller);
     await t.age(id, seconds);
@@ -25,7 +25,7 @@ describe('a code that has expired or soon will', () => {
     expect(t.tap.requests).toEqual([]);
   });
 
-  it('is not sent with too little time left to type it, and its send fails when it expires', async () => {
+  it('is not sent when too little time is left to type it, and its send fails when it expires', async () => {
     const id = await oldSend(VALIDITY_SECONDS - 29);
     const row = await t.until(id, ({ version }) => version > 0);
     expect(row).toMatchObject({ status: 'queued', attempts: 0, due_at: row.expires_at });
@@ -35,7 +35,7 @@ describe('a code that has expired or soon will', () => {
   });
 });
 
-describe('a code that was verified before its message left', () => {
+describe('a code that was verified before its message was sent', () => {
   const verify = (id: string) => guessCode(t.database, id, true);
 
   it('is not sent, and the unit is refunded before the code expires', async () => {
@@ -49,7 +49,7 @@ describe('a code that was verified before its message left', () => {
     expect(t.tap.requests).toEqual([]);
   });
 
-  it('is not retried, and its send ends before the back-off does', async () => {
+  it('is not retried, and its send ends before the back-off ends', async () => {
     t.simulator.rules.add({ fault: { error: 131000, retryAfter: 300 }, times: 1 });
     const id = await t.send(t.caller);
     await t.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
@@ -59,8 +59,8 @@ describe('a code that was verified before its message left', () => {
     expect(await t.units(t.caller.accountId)).toEqual(RETURNED);
   });
 
-  it('waits for no sender until its end, and neither does a locked one: its send ends at once', async () => {
-    // Leaves no sender that is not paused.
+  it('ends its send at once instead of waiting for a sender, as does a locked code', async () => {
+    // Pauses every sender.
     await t.reset();
     const caller = await t.newCaller('live', { credits: 2 });
     const [verified, locked] = [await t.send(caller), await t.send(caller)];
@@ -75,11 +75,11 @@ describe('a code that was verified before its message left', () => {
   });
 });
 
-it('the number of an old send is masked by a worker, also while the database refuses to delete an account', async () => {
+it('a worker masks the number of an old send, also while the database refuses to delete an account', async () => {
   const id = await buildSend(t.database, t.caller, { recipient: '+5511987654321' });
   await t.age(id, 91 * 86_400);
   await t.until(id, 'failed');
-  // Workers stop at the first young one.
+  // Workers stop at the first recent send.
   await t.sql('delete from sends where id < $1', [id]);
   const { accountId } = await t.newCaller();
   await scheduleDeletion(t.database, TEST_ACTOR, accountId);
@@ -92,7 +92,7 @@ it('the number of an old send is masked by a worker, also while the database ref
   ]);
 });
 
-it('a worker lets credits expire whose time has come, and no others', async () => {
+it('a worker expires only credits that are due', async () => {
   const { accountId } = await t.newCaller();
   for (const expiresAt of [new Date(Date.now() + 86_400_000), new Date(Date.now() + 2 * 86_400_000)])
     await grantCredits(t.database, TEST_ACTOR, accountId, 5, 'paid', { expiresAt, reference: null });
@@ -104,7 +104,7 @@ it('a worker lets credits expire whose time has come, and no others', async () =
   expect((await t.units(accountId)).credits).toBe(5);
 });
 
-it('a worker deletes the account whose scheduled time has come', async () => {
+it('a worker deletes an account at its scheduled time', async () => {
   const { accountId } = await t.newCaller();
   await scheduleDeletion(t.database, TEST_ACTOR, accountId);
   const keys = () =>

@@ -42,7 +42,7 @@ import {
   until,
 } from '@onecode/testing';
 import { openMailer, type Mailer } from '../src/mail/mailer.js';
-import { createMailRound } from '../src/mail/sendMails.js';
+import { createMailRun } from '../src/mail/sendMails.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 import { PROCESSES_MS_MAX, startWorkerProcess } from './workerProcess.js';
 
@@ -53,7 +53,7 @@ let environment: WorkerEnvironment;
 let database: Database;
 let mailbox: Mailbox;
 let mailer: Mailer;
-let round: () => Promise<void>;
+let run: () => Promise<void>;
 let people = 0;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ beforeAll(async () => {
   ({ database } = environment.db);
   mailbox = await Mailbox.start();
   mailer = (await openMailer({ SMTP_URL: mailbox.url, MAIL_FROM: FROM }))!;
-  round = createMailRound({
+  run = createMailRun({
     database,
     secretKey: TEST_SECRET_KEY,
     log: createLog('worker', 'silent'),
@@ -69,7 +69,7 @@ beforeAll(async () => {
     mailer,
     consoleUrl: CONSOLE_URL,
   });
-  await round();
+  await run();
 });
 afterAll(async () => {
   mailer.close();
@@ -92,7 +92,7 @@ interface TestUser {
   email: string;
 }
 
-/** Somebody with a role, whom no mail tells of it. */
+/** Creates a user with a role, without a mail about it. */
 async function user(
   role: { accountId: string; role: MemberRole } | { staff: StaffRole } | null,
   language: 'en' | 'pt-BR' | null = 'en',
@@ -111,7 +111,7 @@ async function user(
   return made.user;
 }
 
-/** Writes mails that are not urgent, as old as they are many. */
+/** Queues mails that are not urgent, each a second older than the next. */
 const writeInvitations = (count: number): Promise<unknown> =>
   sql(
     `insert into outbox (id, event, recipient, language, kind, facts, due_at, gives_up_at)
@@ -121,7 +121,7 @@ const writeInvitations = (count: number): Promise<unknown> =>
     [count],
   );
 
-/** Creates a key, of which the account's admins are told. */
+/** Creates a key, which queues a mail to the account's admins. */
 async function createKey(accountId: string): Promise<void> {
   const application = { accountId, name: 'Loja', mode: 'test' } as const;
   const { id } = (await createApplication(database, TEST_ACTOR, application))!;
@@ -129,16 +129,16 @@ async function createKey(accountId: string): Promise<void> {
 }
 
 const link = { language: 'en', network: '198.18.0.1', page: `${CONSOLE_URL}/x` } as const;
-/** Plain SQL on the database of this file. */
+/** Runs plain SQL on the database of this file. */
 const sql: WorkerEnvironment['db']['sql'] = (text, values) => environment.db.sql(text, values);
-/** The time until the next try, and the lease of a worker that is gone, have passed. */
+/** Ends the wait for the next try, and the leases of dead workers. */
 const letTimePass = (): Promise<unknown> =>
   sql('update outbox set due_at = clock_timestamp() where due_at is not null');
 const waiting = async (): Promise<number> => (await readMailStatistics(database)).waiting;
 
 describe('mails', () => {
   it(
-    'are all sent once, though the server fails twice and a worker is killed while it sends',
+    'are all sent once although the server fails twice and a worker is killed while sending',
     async () => {
       const admins: (TestUser & { accountId: string })[] = [];
       while (admins.length < 12) {
@@ -155,7 +155,7 @@ describe('mails', () => {
       mailbox.onMail = async () => {
         if (killed || mailbox.mails.length < 3) return;
         killed = true;
-        // Its mail was taken, and its answer never comes.
+        // The server has accepted the mail, but its reply never arrives.
         workers[0].signal('SIGKILL');
         await workers[0].exited;
       };
@@ -179,14 +179,14 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('that no server takes are tried again, show on Health, and are given up after a day', async () => {
+  it('that the server refuses are tried again, shown on Health, and given up after a day', async () => {
     await user({ staff: 'operator' });
     const { email } = await user(null);
     mailbox.fault = () => 550;
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email });
     for (const tries of [1, 2]) {
       await letTimePass();
-      await round();
+      await run();
       const mails = await sql('select error, tries from outbox where due_at > clock_timestamp()');
       expect(mails).toEqual([{ error: 'EMESSAGE 550', tries }]);
     }
@@ -196,7 +196,7 @@ describe('mails', () => {
     ] as const) {
       await sql(`update outbox set tries = 20, gives_up_at = clock_timestamp() + $1::interval`, [left]);
       await letTimePass();
-      await round();
+      await run();
       const [last] = await sql(
         'select extract(epoch from gives_up_at - due_at)::float8 as early from outbox',
       );
@@ -211,14 +211,14 @@ describe('mails', () => {
       error: 'EMESSAGE 550',
     });
     await letTimePass();
-    await round();
+    await run();
     expect(await readMailStatistics(database)).toMatchObject({ waiting: 0, givenUp: 1 });
     expect(await sql('select outcome, encrypted_link from outbox')).toEqual([
       { outcome: 'given_up', encrypted_link: null },
     ]);
   });
 
-  it('that another worker has taken meanwhile wait for that one, whatever becomes of the first try', async () => {
+  it('that another worker has taken meanwhile are not changed by the result of the first try', async () => {
     const accountId = await buildAccount(database);
     await user({ accountId, role: 'admin' });
     await createKey(accountId);
@@ -234,7 +234,7 @@ describe('mails', () => {
     expect(await dueAt()).toMatchObject([{ error: 'EAUTH' }]);
   });
 
-  it('are not written while no worker sends any', async () => {
+  it('are not queued while no worker sends mail', async () => {
     const { accountId, keyId } = await buildCaller(database, 'test');
     const { email } = await user({ accountId, role: 'admin' });
     await noteMailSender(database, null);
@@ -248,7 +248,7 @@ describe('mails', () => {
     }
   });
 
-  it('tell nobody of the key of a visit to the page Try it, which ends by itself', async () => {
+  it('are not sent about the temporary key of the page Try it', async () => {
     const { accountId, applicationId } = await buildCaller(database, 'test');
     const { id: userId, email } = await user({ accountId, role: 'admin' });
     await keyOfVisit(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
@@ -256,14 +256,14 @@ describe('mails', () => {
     expect(await sql('select kind, recipient from outbox')).toEqual([{ kind: 'key_made', recipient: email }]);
   });
 
-  it('say the same in the language of each person, as text and HTML, and carry no name as a link', async () => {
+  it('are in the language of each recipient, as text and HTML, and contain no name as a link', async () => {
     const accountId = await buildAccount(database, { name: '<b>evil.example</b> http://evil.example' });
     const english = await user({ accountId, role: 'admin' });
     const portuguese = await user({ accountId, role: 'admin' }, 'pt-BR');
     // The account's language is Portuguese.
     const unset = await user({ accountId, role: 'admin' }, null);
     await createKey(accountId);
-    await round();
+    await run();
     const [en, pt, own] = [english, portuguese, unset].map(({ email }) => mailbox.to(email)[0]!);
     expect(en!.subject).toBe('New API key for Loja');
     for (const mail of [pt!, own!]) expect(mail.subject).toBe('Nova chave de API para Loja');
@@ -277,7 +277,7 @@ describe('mails', () => {
     }
   });
 
-  it('tell the admins who sets, secures anew and removes their webhook', async () => {
+  it('report to the admins who set the webhook, replaced its secret or removed it', async () => {
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const { email } = await user({ accountId, role: 'admin' });
     const other = await user({ accountId, role: 'admin' }, 'pt-BR');
@@ -286,8 +286,8 @@ describe('mails', () => {
     await setEventWebhook(database, ana, TEST_SECRET_KEY, accountId, url);
     await rotateEventSecret(database, ana, TEST_SECRET_KEY, accountId);
     await removeEventWebhook(database, ana, accountId);
-    await round();
-    // No name becomes a link, so the host carries word joiners.
+    await run();
+    // Names must not become links, so the host contains word joiners.
     const sentences = mailbox
       .to(email)
       .map(({ text }) => /^Ana .*$/m.exec(text.replaceAll('\u2060', ''))?.[0].trim());
@@ -295,13 +295,13 @@ describe('mails', () => {
       new Set([
         'Ana removed the webhook of Padaria.',
         'Ana replaced the secret of the webhook of Padaria.',
-        'Ana set the webhook of Padaria: its events now go to ops.example.com.',
+        'Ana set the webhook of Padaria: its events are now sent to ops.example.com.',
       ]),
     );
     expect(mailbox.to(other.email)).toHaveLength(3);
   });
 
-  it('that are urgent come before 400 invitations, in every worker', async () => {
+  it('that are urgent are sent before 400 invitations, in every worker', async () => {
     const { id, email } = await user(null);
     const accountId = await buildAccount(database);
     const admin = await user({ accountId, role: 'admin' });
@@ -324,7 +324,7 @@ describe('mails', () => {
     for (let n = 0; n < 3; n += 1) taken.push((await takeDueMails(database, 1))[0]!.kind);
     expect(taken).toEqual(['password_reset', 'two_factor_on', 'key_made']);
     await letTimePass();
-    await round();
+    await run();
     const subjects = mailbox.mails.map(({ subject }) => subject);
     // Two are sent at a time.
     expect(subjects.slice(0, 2).toSorted()).toEqual([
@@ -337,7 +337,7 @@ describe('mails', () => {
   });
 
   it(
-    'that are urgent are sent while the server takes no others',
+    'that are urgent are sent while the server hangs on others',
     async () => {
       const { email } = await user(null);
       await writeInvitations(400);
@@ -367,12 +367,12 @@ describe('mails', () => {
     PROCESSES_MS_MAX,
   );
 
-  it('for nobody are dropped, and a sign-up of somebody known tells only them', async () => {
+  it('for an unknown address are dropped, and a sign-up with a known address is reported to its user', async () => {
     const { email } = await user(null, 'pt-BR');
     await requestPasswordReset(database, TEST_SECRET_KEY, { ...link, email: 'nobody@example.com' });
     const pending = { name: 'Eva', email, language: 'en', passwordHash: 'x' } as const;
     await requestSignUp(database, TEST_SECRET_KEY, { ...link, email }, pending);
-    await round();
+    await run();
     expect(mailbox.to('nobody@example.com')).toEqual([]);
     expect(await sql(`select from outbox where recipient = 'nobody@example.com'`)).toEqual([]);
     const [mail] = mailbox.to(email);
@@ -380,17 +380,17 @@ describe('mails', () => {
     expect(linkOf(mail!)).toBe(`${CONSOLE_URL}/sign-in`);
   });
 
-  it('invite somebody with the link that the inviter sees too', async () => {
+  it('of an invitation contain the same link that the inviter sees', async () => {
     const accountId = await buildAccount(database, { name: 'Padaria' });
     const made = await inviteBy(await user({ accountId, role: 'admin' }), accountId, 'new@example.com');
-    await round();
+    await run();
     const [mail] = mailbox.to('new@example.com');
     expect(mail!.subject).toBe('Participe de Padaria no Onecode');
     expect(made).toMatchObject({ token: new URL(linkOf(mail!)).hash.slice(1) });
   });
 });
 
-/** An account that a person created for themselves, with that person. */
+/** Creates a trial account with its admin. */
 async function trialAccount(name: string): Promise<{ accountId: string; admin: TestUser }> {
   const admin = await user(null);
   const made = await createOwnAccount(
@@ -402,7 +402,7 @@ async function trialAccount(name: string): Promise<{ accountId: string; admin: T
   return { accountId: made.accountId, admin };
 }
 
-/** Names that a person could choose, and what no mail may make of them. */
+/** Names that an attacker could choose to put a link or a header into a mail. */
 const CHOSEN = [
   'You won: http://evil.example/prize',
   'evil.example',
@@ -420,26 +420,29 @@ const inviteBy = ({ id, email }: TestUser, accountId: string, to: string) =>
   );
 
 describe('an invitation', () => {
-  it.each(CHOSEN)('of a trial account names its inviter, and not the account: %j', async (name) => {
-    // As the console refuses line breaks and controls, the names are those of an account whose checks failed.
-    const { accountId, admin } = await trialAccount('Loja');
-    await sql('update accounts set name = $2 where id = $1', [accountId, name]);
-    await sql('delete from outbox');
-    await inviteBy(admin, accountId, 'stranger@example.com');
-    await round();
-    const [mail, ...others] = mailbox.mails;
-    expect(others).toEqual([]);
-    expect(mail).toMatchObject({ to: 'stranger@example.com', subject: 'You are invited to Onecode' });
-    const inviter = admin.email.replace('@', '@\u2060').replace('.com', '.\u2060com');
-    expect(mail!.text).toContain(`${inviter} invites you to an account as viewer.`);
-    for (const text of [mail!.text, mail!.html]) expect(text).not.toMatch(/evil|prize|Loja|victim/);
-  });
+  it.each(CHOSEN)(
+    'of a trial account has the name of its inviter and not of the account: %j',
+    async (name) => {
+      // The console refuses line breaks and control characters, so the name is written directly.
+      const { accountId, admin } = await trialAccount('Loja');
+      await sql('update accounts set name = $2 where id = $1', [accountId, name]);
+      await sql('delete from outbox');
+      await inviteBy(admin, accountId, 'stranger@example.com');
+      await run();
+      const [mail, ...others] = mailbox.mails;
+      expect(others).toEqual([]);
+      expect(mail).toMatchObject({ to: 'stranger@example.com', subject: 'You are invited to Onecode' });
+      const inviter = admin.email.replace('@', '@\u2060').replace('.com', '.\u2060com');
+      expect(mail!.text).toContain(`${inviter} invites you to an account as viewer.`);
+      for (const text of [mail!.text, mail!.html]) expect(text).not.toMatch(/evil|prize|Loja|victim/);
+    },
+  );
 
-  it.each(CHOSEN)('of a customer has its name in one line, which is no link: %j', async (name) => {
+  it.each(CHOSEN)('of a customer has the account’s name in one line and not as a link: %j', async (name) => {
     const accountId = await buildAccount(database, { name: name });
     const admin = await user({ accountId, role: 'admin' });
     await inviteBy(admin, accountId, 'new@example.com');
-    await round();
+    await run();
     const [mail, ...others] = mailbox.mails;
     expect(others).toEqual([]);
     expect(mail!.to).toBe('new@example.com');
@@ -471,7 +474,7 @@ it.each([
     ],
   ],
 ] as const)(
-  'mails to members of a trial account have no chosen name in the subject: %s',
+  'mails to members of a trial account have no user-chosen name in the subject: %s',
   async (language, wanted) => {
     const { accountId, admin } = await trialAccount('You won a prize');
     const member = await user(null);
@@ -488,7 +491,7 @@ it.each([
     await setBalanceAlert(database, TEST_ACTOR, accountId, 1_000_000);
     await queueLowBalanceAlerts(database);
     await setEventWebhook(database, TEST_ACTOR, TEST_SECRET_KEY, accountId, 'https://hooks.example.com/');
-    await round();
+    await run();
     expect(
       mailbox
         .to(admin.email)
@@ -502,7 +505,7 @@ describe('a low balance', () => {
   const setBalance = (accountId: string, credits: number): Promise<unknown> =>
     sql('update accounts set credits = $2 where id = $1', [accountId, credits]);
 
-  it('is told once a crossing, by however many workers, and again after it has risen well above', async () => {
+  it('is reported once for each crossing, by any number of workers, and again after the balance has risen well above', async () => {
     const accountId = await buildAccount(database, { freeQuota: 0, credits: 200, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 100);
@@ -510,14 +513,14 @@ describe('a low balance', () => {
     await setBalanceAlert(database, TEST_ACTOR, rich, 100);
     const queueAlerts = async (): Promise<number> => {
       await Promise.all(Array.from({ length: 8 }, () => queueLowBalanceAlerts(database)));
-      await round();
+      await run();
       return mailbox.to(email).length;
     };
     expect(await queueAlerts()).toBe(0);
     await setBalance(accountId, 99);
     expect(await queueAlerts()).toBe(1);
     expect(mailbox.to(email)[0]).toMatchObject({ subject: 'Loja has 99 units left' });
-    // Units of failed sends come back, and are used again.
+    // Units of failed sends are refunded, and used again.
     await setBalance(accountId, 104);
     expect(await queueAlerts()).toBe(1);
     await setBalance(accountId, 98);
@@ -528,7 +531,7 @@ describe('a low balance', () => {
     expect(await queueAlerts()).toBe(2);
   });
 
-  it('of an account that cannot be told holds up no other', async () => {
+  it('of an account with a failing mail does not block other accounts', async () => {
     const { database } = environment.db;
     const [refused, other] = [await buildAccount(database), await buildAccount(database)];
     const { email } = await user({ accountId: other, role: 'admin' });
@@ -538,23 +541,23 @@ describe('a low balance', () => {
     );
     await expect(queueLowBalanceAlerts(database)).rejects.toThrow();
     await sql('alter table balance_alerts drop constraint refuse');
-    await round();
+    await run();
     expect(mailbox.to(email)).toHaveLength(1);
   });
 
-  it('says how long it lasts at the rate of the last day', async () => {
+  it('is reported with the time that it lasts at the rate of the last day', async () => {
     const { accountId } = await buildCaller(database, 'live', { freeQuota: 0, credits: 1_000, name: 'Loja' });
     const { email } = await user({ accountId, role: 'admin' });
     await setBalanceAlert(database, TEST_ACTOR, accountId, 5_000);
     const facts = { left: 900, below: 5_000, perDay: 290, account: 'Loja', accountId };
     await queueLowBalanceAlerts(database);
     await sql('update outbox set facts = $1', [facts]);
-    await round();
+    await run();
     expect(mailbox.to(email)[0]!.text).toContain('(290 live sends), it is empty in 3 days.');
   });
 });
 
-it('a breaker that trips tells the admins who want it, once', async () => {
+it('a tripped breaker is reported once to the subscribed admins', async () => {
   const accountId = await buildAccount(database, { name: 'Loja' });
   await sql('update accounts set breaker_unverified_percent = 50, breaker_min_sends = 10 where id = $1', [
     accountId,
@@ -567,14 +570,14 @@ it('a breaker that trips tells the admins who want it, once', async () => {
   const evidence = { accountId, ...counts, rule, lastOpenUntil: null };
   const trips = await Promise.all(Array.from({ length: 4 }, () => tripBreaker(database, evidence, 3_600)));
   expect(trips.filter(Boolean)).toHaveLength(1);
-  await round();
+  await run();
   expect(mailbox.mails.map(({ to, subject }) => [to, subject])).toEqual([
     [wants.email, 'Sends to Brazil are blocked'],
   ]);
   expect(mailbox.mails[0]!.text).toContain('1,100 were not verified');
 });
 
-it('staff are told of a failing finding that lasts five minutes, and of one that comes and goes once', async () => {
+it('a failing finding is reported to staff after five minutes, and once if it is intermittent', async () => {
   const { email } = await user({ staff: 'on_call' });
   const findings = [
     { name: 'no_workers', cause: 'none', owner: 'us', severity: 'failing' },
@@ -583,7 +586,7 @@ it('staff are told of a failing finding that lasts five minutes, and of one that
   const queueAlerts = async (): Promise<string[]> => {
     await recordIncidents(database, findings);
     await Promise.all([queueFindingAlerts(database), queueFindingAlerts(database)]);
-    await round();
+    await run();
     return mailbox.to(email).map(({ subject }) => subject);
   };
   const age = (interval: string): Promise<unknown> =>
@@ -597,7 +600,7 @@ it('staff are told of a failing finding that lasts five minutes, and of one that
   expect(await queueAlerts()).toEqual([]);
   await sql(`update incidents set failing_at = failing_at - interval '11 seconds'`);
   expect(await queueAlerts()).toEqual(['Onecode is failing: no_workers']);
-  // It ends, and comes back for long.
+  // The finding ends, and starts again for a long time.
   await age('2 minutes');
   await queueAlerts();
   await sql(`update incidents set failing_at = failing_at - interval '6 minutes'`);

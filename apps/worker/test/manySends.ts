@@ -6,15 +6,15 @@ import type { WorkerEnvironment } from './workerEnvironment.js';
 const CODE = '042913';
 
 interface ManySends {
-  /** The first recipient is +5511970000001 unless given. */
+  /** The number before the first recipient; the first recipient is +5511970000001 by default. */
   recipientsFrom?: number;
-  /** A new one with so many credits; unless given, any. */
+  /** The caller of the sends. By default, a new caller with as many credits. */
   caller?: TestCaller;
-  /** `waiting`: they wait for a sender, and need not be enqueued. */
+  /** `waiting` sends wait for a sender, and need no job. */
   phase?: 'ready' | 'waiting';
 }
 
-/** Inserts many live sends in one statement, as if each had been created. @returns their ids, oldest first */
+/** Inserts many live sends in one statement, as if they had been created one by one. @returns their ids, oldest first */
 export async function makeSends(
   environment: WorkerEnvironment,
   count: number,
@@ -50,12 +50,12 @@ export async function makeSends(
   return ids;
 }
 
-/** Enqueues all of them at once. */
+/** Enqueues all sends concurrently. */
 export async function enqueueAll(environment: WorkerEnvironment, ids: readonly string[]): Promise<void> {
   await Promise.all(ids.map((id) => environment.enqueue('live', id)));
 }
 
-/** Whether no send is due any more. Tests ask often, so an index answers it. */
-export async function allSettled(environment: WorkerEnvironment): Promise<boolean> {
+/** Returns whether no send is due. Tests poll this, so the query uses an index. */
+export async function isNothingDue(environment: WorkerEnvironment): Promise<boolean> {
   return (await environment.db.sql('select from sends where due_at is not null limit 1')).length === 0;
 }

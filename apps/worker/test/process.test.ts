@@ -25,7 +25,7 @@ const start = async (env: Record<string, string> = {}): Promise<WorkerProcess> =
 
 describe('a worker process', () => {
   it(
-    'starts without Redis, reports it, and delivers all the same',
+    'starts without Redis, reports it, and delivers nevertheless',
     async () => {
       await buildSender(environment.db.database);
       const proxy = await startTcpProxy(testRedisUrl(), 'cut');
@@ -45,7 +45,7 @@ describe('a worker process', () => {
       await proxy.open();
       await untilServing(worker);
 
-      // And again after an outage.
+      // The same again after an outage.
       proxy.cut();
       await until('an outage', async () => (await worker.ask('/readyz')).status === 503);
       const next = await environment.send(await environment.newCaller(), { recipient: '+5511987650002' });
@@ -68,7 +68,7 @@ describe('a worker process', () => {
       const worker = await start();
       for (const id of ids)
         expect(await environment.until(id, 'delivered')).toMatchObject({ sender_id: able.id });
-      const alerts = worker.log().filter(({ msg }) => msg?.startsWith('an operator has to act'));
+      const alerts = worker.log().filter(({ msg }) => msg === 'sender blocked');
       expect(alerts).toMatchObject([{ level: 'error', sender_id: broken, error_code: 190, scope: 'token' }]);
     },
     PROCESSES_MS_MAX,
@@ -76,10 +76,10 @@ describe('a worker process', () => {
 });
 
 const STOP_MS_MAX = 10_000;
-/** The delivery queue gives a lost connection two seconds. */
+/** The delivery queue waits up to two seconds for a lost connection. */
 const WITHOUT_REDIS_MS_MAX = 5_000;
 
-/** Stops a process with SIGTERM. @returns how it ended, and after how many milliseconds */
+/** Stops a process with SIGTERM. @returns its exit, and the milliseconds that it took */
 async function stopped(worker: WorkerProcess): Promise<Exit & { ms: number }> {
   const begin = performance.now();
   worker.signal('SIGTERM');
@@ -87,12 +87,12 @@ async function stopped(worker: WorkerProcess): Promise<Exit & { ms: number }> {
   return { ...exit, ms: performance.now() - begin };
 }
 
-describe('a worker that stops', () => {
+describe('a stopping worker', () => {
   it(
-    'while the provider hangs releases the send, and another worker sends it',
+    'releases the send while the provider hangs, and another worker sends it',
     async () => {
       await buildSender(environment.db.database);
-      // A lease of more than a minute: unless it is released, the other worker takes over too late for this test.
+      // A lease of more than a minute. Without a release, the other worker would take over too late for this test.
       const env = { PROVIDER_TIMEOUT_MS: '60000' };
       const first = await start(env);
       environment.simulator.rules.add({ fault: { hang: true }, times: 1 });
@@ -118,7 +118,7 @@ describe('a worker that stops', () => {
       expect(environment.simulator.messages()).toMatchObject([{ code: '042913' }]);
       expect(await environment.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
 
-      // With nothing under way, a stop waits for nothing.
+      // A stop without work in progress does not wait.
       const idle = await stopped(second);
       expect(idle).toMatchObject({ code: 0, signal: null });
       expect(idle.ms).toBeLessThan(5_000);
@@ -127,7 +127,7 @@ describe('a worker that stops', () => {
   );
 
   it(
-    'without ever having reached Redis does not wait for it',
+    'does not wait for Redis if it has never been connected',
     async () => {
       const proxy = await startTcpProxy(testRedisUrl(), 'cut');
       const exit = await stopped(await start({ REDIS_URL: proxy.url }));
@@ -140,7 +140,7 @@ describe('a worker that stops', () => {
 });
 
 describe('the heartbeats of a worker’s loops', () => {
-  it('record successful rounds only, at most one in five seconds', async () => {
+  it('are recorded for successful runs only, at most once in five seconds', async () => {
     const store = environment.db;
     await store.sql('truncate processes');
     const presence = createPresence(store.database, { kind: 'worker', release: '0.9.0' });
@@ -158,7 +158,7 @@ describe('the heartbeats of a worker’s loops', () => {
   });
 
   it(
-    'come from every loop of a running worker, again and again, and one of them counts the days that are over',
+    'are recorded repeatedly by every loop, and one of the loops aggregates finished days',
     async () => {
       const { db } = environment;
       await db.sql('truncate processes');

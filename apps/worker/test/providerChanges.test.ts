@@ -17,7 +17,7 @@ import { useWorker } from './testWorker.js';
 const ACCOUNT = '102290129340398';
 const TEMPLATE = 'verification_code';
 
-describe('what the provider tells by webhook', () => {
+describe('a change in a webhook', () => {
   const t = useWorker({ senders: 0 });
   let sender: Sender;
   beforeEach(async () => {
@@ -42,7 +42,7 @@ describe('what the provider tells by webhook', () => {
       recipient: `+55119876${Math.floor(10_000 + Math.random() * 89_999)}`,
     });
 
-  it('blocks a paused template for its language before a send fails, and its return starts it again', async () => {
+  it('blocks a paused template for its language before a send fails, and unblocks it when it returns', async () => {
     await changeTemplate('en', { status: 'PAUSED' });
     await until('a block', async () => (await blocked('en')).length === 1);
     expect(await blocked('en')).toMatchObject([
@@ -58,7 +58,7 @@ describe('what the provider tells by webhook', () => {
     expect(await t.attempts(english)).toMatchObject([{ outcome: 'accepted' }]);
   });
 
-  it('blocks a template that is put into another category', async () => {
+  it('blocks a template that is moved to another category', async () => {
     const alerts = await t.count('onecode_configuration_faults_total', { scope: 'template' });
     await changeTemplate('pt_BR', { category: 'MARKETING' });
     await until('a block', async () => (await blocked('pt-BR')).length === 1);
@@ -68,7 +68,7 @@ describe('what the provider tells by webhook', () => {
     await until('no block', async () => (await blocked('pt-BR')).length === 0);
   });
 
-  it('pauses all senders of a business account that is restricted, until it says otherwise', async () => {
+  it('pauses all senders of a restricted business account until the restriction ends', async () => {
     const other = await buildSender(t.database, { businessAccountId: '7' });
     const twin = await buildSender(t.database, { businessAccountId: ACCOUNT });
     await changeAccount({ condition: 'restricted' });
@@ -91,7 +91,7 @@ describe('what the provider tells by webhook', () => {
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
-  it('keeps what an operator paused meanwhile', async () => {
+  it('keeps a pause that an operator set meanwhile', async () => {
     await changeAccount({ condition: 'disabled' });
     await until('a pause', async () => (await pauses()).length === 1);
     await pauseSender(t.database, TEST_ACTOR, sender.id, 'why');
@@ -100,7 +100,7 @@ describe('what the provider tells by webhook', () => {
     expect(await pauses()).toMatchObject([{ source: 'operator', reason: 'why' }]);
   });
 
-  it('is kept in words of its own, newest first, whatever else is in the same post', async () => {
+  it('is stored, newest first, regardless of the rest of the same post', async () => {
     const changes = [
       ['message_template_status_update', { event: 'PAUSED', message_template_name: 'a'.repeat(100_000) }],
       ['account_update', { event: 'ACCOUNT_VIOLATION', violation_info: { violation_type: 'SCAM' } }],
@@ -140,7 +140,7 @@ describe('what the provider tells by webhook', () => {
     ]);
   });
 
-  it('is applied in any order, however often it comes', async () => {
+  it('has the same result in any order and with repeats', async () => {
     const change = (event: string, time: number) => ({
       digest: Buffer.from(event),
       businessAccountId: ACCOUNT,
@@ -194,10 +194,10 @@ describe('a change that cannot be written', () => {
   });
 });
 
-describe('a number’s report of another business account', () => {
+describe('a report about a number from another business account', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('changes nothing, and that of its own one does', async () => {
+  it('changes nothing, unlike a report from the number’s own business account', async () => {
     const sender = await buildSender(t.database, { businessAccountId: '7' });
     const postAlert = (businessAccountId: string) =>
       applyProviderReport(
@@ -215,7 +215,7 @@ describe('a number’s report of another business account', () => {
   });
 });
 
-describe('a read of what the provider knows', () => {
+describe('a read of a sender from the provider', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
   let sender: Sender;
   beforeEach(async () => {
@@ -240,7 +240,7 @@ describe('a read of what the provider knows', () => {
       values,
       options,
     );
-  /** As if what is known were older, so that a read of the same second counts. */
+  /** Makes the stored facts older, so that a read within the same second counts. */
   const past = () =>
     t.sql(
       `update provider_facts set facts = regexp_replace(facts::text, '"at": ?"[^"]*"', '"at": "2026-01-01T00:00:00.000Z"', 'g')::jsonb
@@ -257,7 +257,7 @@ describe('a read of what the provider knows', () => {
     });
   const badOf = async () => (await checks()).filter(({ ok }) => !ok).map(({ check, name }) => [check, name]);
 
-  it('finds a new sender’s number, business account and templates, and all is well', async () => {
+  it('finds a new sender’s number, business account and templates without problems', async () => {
     const { number, businessAccount, templates, failures, readAt, triedAt } = await known();
     expect(failures).toEqual({});
     expect(readAt).toEqual(triedAt);
@@ -285,7 +285,7 @@ describe('a read of what the provider knows', () => {
     expect(row).toEqual({ id: ACCOUNT });
   });
 
-  it('is made again only when it is due, about every ten minutes', async () => {
+  it('is repeated only when it is due, about every ten minutes', async () => {
     const calls = t.tap.requests.length;
     await read();
     expect(t.tap.requests).toHaveLength(calls);
@@ -297,7 +297,7 @@ describe('a read of what the provider knows', () => {
     expect(row!.seconds).toBeLessThan(730);
   });
 
-  it('blocks a paused template for its language where no webhook came, and starts it again', async () => {
+  it('blocks a paused template for its language without a webhook, and unblocks it', async () => {
     await past();
     await change('en', { status: 'PAUSED' });
     await readAgain();
@@ -309,7 +309,7 @@ describe('a read of what the provider knows', () => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('warns before a template comes into another category, for a month', async () => {
+  it('warns for a month before a template moves to another category', async () => {
     const announce = (nextCategory: string, at: Date) =>
       applyProviderReport(
         t.database,
@@ -326,7 +326,7 @@ describe('a read of what the provider knows', () => {
     expect(await badOf()).toEqual([]);
   });
 
-  it('delays no other where it cannot be written', async () => {
+  it('does not delay other reads when it cannot be written', async () => {
     await t.sql('update senders set business_account_id = null where id = $1', [sender.id]);
     await t.sql(
       `alter table senders add constraint refuse check (id <> '${sender.id}' or business_account_id is null)`,
@@ -340,14 +340,14 @@ describe('a read of what the provider knows', () => {
     expect(due).toEqual([]);
   });
 
-  it('blocks a template that is gone', async () => {
+  it('blocks a deleted template', async () => {
     await past();
     await change('pt_BR', { status: 'DELETED' });
     await readAgain();
     expect(await blocks()).toEqual([{ onlyFor: 'pt-BR', source: 'read' }]);
   });
 
-  it('changes nothing but its age when it fails', async () => {
+  it('changes only its age when it fails', async () => {
     const before = await known();
     t.simulator.business.changeToken('test-token', { valid: false });
     await readAgain();
@@ -367,14 +367,14 @@ describe('a read of what the provider knows', () => {
     expect(await badOf()).toContainEqual(['token_valid', 'token_invalid']);
   });
 
-  it('does not outdo what a webhook says afterwards', async () => {
+  it('does not override a later webhook', async () => {
     await change('en', { status: 'PAUSED' }, { silent: false });
     await t.sweep();
     await until('a block', async () => (await blocks()).length === 1);
     expect(await blocks()).toEqual([{ onlyFor: 'en', source: 'webhook' }]);
   });
 
-  it('pauses a sender that may not send, and ends that', async () => {
+  it('pauses a sender that may not send, and ends the pause', async () => {
     await t.simulator.business.changeAccount(ACCOUNT, { condition: 'payment_issue' }, { silent: true });
     await readAgain();
     expect(await blocks()).toEqual([{ onlyFor: '', source: 'read' }]);
@@ -383,7 +383,7 @@ describe('a read of what the provider knows', () => {
     expect(await blocks()).toEqual([]);
   });
 
-  it('tells what to do about each part that is not as it should be', async () => {
+  it('reports the remedy for each wrong part', async () => {
     const { business } = t.simulator;
     await past();
     await change('en', { otpType: null, ttlSeconds: 900, codeExpirationMinutes: 5 });

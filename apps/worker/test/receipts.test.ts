@@ -18,7 +18,7 @@ const storeReceipts = (database: Database, receipts: readonly Receipt[], account
   storeReports(database, { receipts, denials: [], changes: [] }, accountId);
 
 describe('receipts', () => {
-  /** A send that the provider accepted, without a receipt of its own. */
+  /** Creates a send that the provider accepts without posting a receipt. */
   const sentSend = async (): Promise<{ id: string; messageId: string }> => {
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.send(t.caller);
@@ -45,7 +45,7 @@ describe('receipts', () => {
     expect(times).toEqual(times.toSorted((a, b) => a.getTime() - b.getTime()));
   };
 
-  it('that come in the wrong order only move the status forward, and every time is filled', async () => {
+  it('that arrive in the wrong order only move the status forward, and set every time', async () => {
     const { id, messageId } = await sentSend();
     await post(messageId, 'read', 'delivered', 'sent');
     const row = await t.row(id);
@@ -54,7 +54,7 @@ describe('receipts', () => {
     expectOrder(row);
   });
 
-  it('that come before the answer to our request are applied in order', async () => {
+  it('that arrive before the response to the request are applied in order', async () => {
     t.simulator.rules.add({ fault: { receiptsBeforeAnswer: true, disorder: true } });
     const id = await t.send(t.caller);
     const row = await t.until(
@@ -70,9 +70,9 @@ describe('receipts', () => {
     ]);
   });
 
-  it('without our opaque data that come before our own write are applied', async () => {
+  it('without opaque data that arrive before the outcome is written are applied', async () => {
     const { id, messageId } = await sentSend();
-    // The state before the answer was written.
+    // The state before the outcome was written.
     await t.sql('update attempts set message_id = null where send_id = $1', [id]);
     await t.simulator.postReceipt({ messageId, status: 'delivered', opaque: null });
     await until('a first try', async () => (await stored(messageId)).some(({ tries }) => tries > 0));
@@ -82,8 +82,8 @@ describe('receipts', () => {
     await untilApplied(messageId);
   });
 
-  it('for unknown messages are dropped after ten tries, and delay no others', async () => {
-    const unknown = `wamid.${Buffer.from('nobody knows me').toString('base64')}`;
+  it('for unknown messages are dropped after ten tries, and do not delay others', async () => {
+    const unknown = `wamid.${Buffer.from('an unknown message').toString('base64')}`;
     await t.simulator.postReceipt({ messageId: unknown, status: 'delivered', sender: '1' });
     const { id, messageId } = await sentSend();
     await post(messageId, 'delivered');
@@ -92,7 +92,7 @@ describe('receipts', () => {
     const before = await dropped();
     let tries = 0;
     await until('its end', async () => {
-      // Each try would wait longer than the one before: here it does not wait.
+      // Skips the wait, which gets longer after each try.
       await t.sql(`update provider_reports set due_at = now() where report ->> 'messageId' = $1`, [
         messageIdOf(unknown),
       ]);
@@ -121,7 +121,7 @@ describe('receipts', () => {
 
   it.each([
     { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-    // Blames the business account: the send would go out again, and be refunded when its code expires.
+    // Blames the business account: the send would be sent again, and refunded when its code expires.
     { kind: 'config', errorCode: 131042, reason: 'payment', scope: 'business' },
   ] as const)(
     'of failures that an account’s own app reports count for five sends of a few ($errorCode)',
@@ -153,7 +153,7 @@ describe('receipts', () => {
         );
       await t.sql('update attempts set message_id = $2 || send_id where send_id = any ($1)', [ids, 'of ']);
       await report(ids);
-      // Meta repeats reports, and so may the app.
+      // Meta repeats reports, and the app may do so too.
       await report(ids);
       await until(
         'an end of all receipts',
@@ -178,7 +178,7 @@ describe('receipts', () => {
     },
   );
 
-  it('of one message that are applied together are counted each', async () => {
+  it('of one message that are applied together are counted separately', async () => {
     const { id, messageId } = await sentSend();
     const { sender_id: senderId } = await t.row(id);
     await storeReceipts(
@@ -201,7 +201,7 @@ describe('receipts', () => {
     });
   });
 
-  it('arrive a thousand in one post, and all are applied', async () => {
+  it('are all applied when a post contains a thousand', async () => {
     const { sender_id: senderId } = await t.row((await sentSend()).id);
     const ids = Array.from({ length: 1000 }, (_, n) => `wamid.copy${n}`);
     const caller = await t.newCaller('live', { freeQuota: 0, credits: 1000 });
@@ -238,8 +238,8 @@ describe('receipts', () => {
   });
 });
 
-describe('what a message costs', () => {
-  it('is counted from the provider’s receipts, once for all of them', async () => {
+describe('the cost of a message', () => {
+  it('is counted once for all of its receipts', async () => {
     await t.sql('truncate provider_reports, message_costs');
     t.simulator.rules.add({ fault: { duplicates: 2, disorder: true } });
     const id = await t.send(t.caller);
@@ -252,7 +252,7 @@ describe('what a message costs', () => {
     ]);
   });
 
-  it('is counted by the next worker where one died after it had noted the delivery', async () => {
+  it('is counted by the next worker when one dies after writing the delivery', async () => {
     await t.sql('truncate provider_reports, message_costs');
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
     const id = await t.send(t.caller);
@@ -280,7 +280,7 @@ describe('what a message costs', () => {
 describe('a receipt that the database refuses to apply', () => {
   const t = useWorker({ senders: 0, sweepPauseMs: null });
 
-  it('does not delay the others, is parked after ten tries unless it took too long, and is applied when it is due again', async () => {
+  it('does not delay others, is parked after ten tries unless it timed out, and is applied when it is due again', async () => {
     const { db } = t.environment;
     const { database } = db;
     await buildSender(database);
@@ -350,14 +350,33 @@ async function storeDelivered(database: Database, messageIds: readonly string[])
   );
 }
 
-describe('a backlog of an account’s own app', () => {
+describe('a receipt that a sweep applies', () => {
   const t = useWorker({ sweepPauseMs: null });
+  beforeEach(() => t.sql('truncate provider_reports'));
 
-  it('delays no report of the operator’s app, and no run until it is applied', async () => {
-    const { db } = t.environment;
+  /** Creates a send that the provider accepts without posting a receipt. @returns its id and its first attempt */
+  const sentSend = async () => {
     t.simulator.rules.add({ fault: { acceptThenDrop: true } });
     const id = await t.send(t.caller);
     await t.until(id, 'sent');
+    const [attempt] = await t.attempts(id);
+    return { id, attempt: attempt! };
+  };
+  const report = (
+    { id, attempt }: Awaited<ReturnType<typeof sentSend>>,
+    result: Pick<Receipt, 'status' | 'failure'>,
+  ): Promise<number> =>
+    storeReceipts(t.database, [
+      {
+        messageId: attempt.message_id!,
+        attempt: { sendId: id, number: attempt.number },
+        occurredAt: new Date(),
+        ...result,
+      },
+    ]);
+
+  it('is not delayed by a backlog of an account’s own app, and the sweep ends before the backlog does', async () => {
+    const sent = await sentSend();
     const changes = Array.from({ length: 8_000 }, (_, n) => ({
       digest: Buffer.from(String(n)),
       businessAccountId: '1',
@@ -366,58 +385,36 @@ describe('a backlog of an account’s own app', () => {
       occurredAt: new Date(),
     }));
     const { accountId } = await t.newCaller();
-    await storeReports(db.database, { receipts: [], denials: [], changes }, accountId);
-    const [attempt] = await t.attempts(id);
-    await storeReceipts(db.database, [
-      {
-        messageId: attempt!.message_id!,
-        attempt: { sendId: id, number: 1 },
-        status: 'delivered',
-        occurredAt: new Date(),
-        failure: null,
-      },
-    ]);
+    await storeReports(t.database, { receipts: [], denials: [], changes }, accountId);
+    await report(sent, { status: 'delivered', failure: null });
     await t.sweep();
-    expect(await t.row(id)).toMatchObject({ status: 'delivered' });
-    const left = await db.sql(`select reporter from provider_reports where due_at <= now()`);
+    expect(await t.row(sent.id)).toMatchObject({ status: 'delivered' });
+    const left = await t.sql(`select reporter from provider_reports where due_at <= now()`);
     expect(left.length).toBeGreaterThan(0);
     expect(left.length).toBeLessThan(changes.length);
   });
-});
 
-describe('a send whose second worker died after a receipt had set it to sent', () => {
-  const t = useWorker({ sweepPauseMs: null });
-
-  it('fails with the failure of the first message once the dead worker’s lease has ended, and its unit is refunded', async () => {
-    const { db } = t.environment;
-    t.simulator.rules.add({ fault: { acceptThenDrop: true } });
-    const id = await t.send(t.caller);
-    await t.until(id, 'sent');
-    const [first] = await t.attempts(id);
-    await db.sql(
+  it('and reports the failure of the first message fails and refunds the send only after the lease of a dead second worker', async () => {
+    const sent = await sentSend();
+    await t.sql(
       `update sends set attempt_number = 2, claimed_at = now(), claimed_until = now() + interval '1 minute' where id = $1`,
-      [id],
+      [sent.id],
     );
 
-    await storeReceipts(db.database, [
-      {
-        messageId: first!.message_id!,
-        attempt: { sendId: id, number: first!.number },
-        status: 'failed',
-        occurredAt: new Date(),
-        failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
-      },
-    ]);
+    await report(sent, {
+      status: 'failed',
+      failure: { kind: 'recipient', errorCode: 131026, reason: 'undeliverable' },
+    });
     await t.sweep();
-    expect(await t.row(id)).toMatchObject({ status: 'sent' });
-    expect(await db.sql('select due_at > now() as put_off from provider_reports')).toEqual([
-      { put_off: true },
+    expect(await t.row(sent.id)).toMatchObject({ status: 'sent' });
+    expect(await t.sql('select due_at > now() as is_postponed from provider_reports')).toEqual([
+      { is_postponed: true },
     ]);
 
-    await db.sql('update sends set claimed_until = now() where id = $1', [id]);
-    await db.sql('update provider_reports set due_at = now()');
+    await t.sql('update sends set claimed_until = now() where id = $1', [sent.id]);
+    await t.sql('update provider_reports set due_at = now()');
     await t.sweep();
-    expect(await t.row(id)).toMatchObject({
+    expect(await t.row(sent.id)).toMatchObject({
       status: 'failed',
       failure_reason: 'rejected_by_provider',
       claimed_until: null,

@@ -16,7 +16,7 @@ import {
 import { startWorker, useWorker, type TestWorker, type TestWorkerOptions } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
-/** An environment without a worker: each test starts its own by `work`. */
+/** An environment without a worker. Each test starts its own with `work`. */
 let environment: WorkerEnvironment;
 let caller: TestCaller;
 const workers: TestWorker[] = [];
@@ -42,7 +42,7 @@ afterAll(() => environment.close());
 describe('after Redis was flushed', () => {
   const flush = (): Promise<void> => deleteKeys(environment.redis, environment.prefix);
 
-  it('sends that waited in the queue are enqueued again', async () => {
+  it('sends that waited in the queue are delivered', async () => {
     const live = await environment.send(caller);
     const test = await environment.send(await environment.newCaller('test'));
     expect(await keysOf(environment.redis, environment.prefix)).not.toEqual([]);
@@ -53,7 +53,7 @@ describe('after Redis was flushed', () => {
     expect(environment.calls(live)).toHaveLength(1);
   });
 
-  it('sends that waited for a retry go out', async () => {
+  it('sends that waited for a retry are sent', async () => {
     await work();
     environment.simulator.rules.add({ fault: { error: 131000, retryAfter: 1 }, times: 1 });
     const id = await environment.send(caller);
@@ -62,7 +62,7 @@ describe('after Redis was flushed', () => {
     expect(await environment.until(id, 'delivered')).toMatchObject({ attempts: 2 });
   });
 
-  it('an attempt under way ends as usual', async () => {
+  it('an attempt in progress ends as usual', async () => {
     await work();
     environment.simulator.rules.add({ fault: { latencyMs: 300 } });
     const id = await environment.send(caller);
@@ -89,8 +89,8 @@ describe('after Redis was flushed', () => {
   });
 });
 
-describe('a send whose job was lost', () => {
-  it('goes out once, however many workers find it at once', async () => {
+describe('a send without a job', () => {
+  it('is sent once, although several workers find it at the same time', async () => {
     const worker = await work({ sweepPauseMs: null });
     const id = await buildSend(environment.db.database, caller);
     await environment.age(id, 60);
@@ -108,7 +108,7 @@ describe('a Redis that freezes and recovers', () => {
   });
   afterAll(() => proxy.close());
 
-  it('holds up no send for long', async () => {
+  it('does not delay a send for long', async () => {
     await work({ env: { REDIS_URL: proxy.url } });
     caller = await environment.newCaller('live', { credits: 5 });
     await environment.until(await environment.send(caller), 'delivered');
@@ -117,7 +117,7 @@ describe('a Redis that freezes and recovers', () => {
     for (let n = 0; n < 3; n++) ids.push(await environment.send(caller, { recipient: `+551198765003${n}` }));
     for (const id of ids) await environment.until(id, 'delivered');
     ids.push(await environment.send(caller, { recipient: '+5511987650034' }));
-    // The data that the proxy held back is lost.
+    // Drops the data that the proxy held back.
     proxy.cut();
     await proxy.open();
     for (const id of ids) await environment.until(id, 'delivered');
@@ -126,7 +126,7 @@ describe('a Redis that freezes and recovers', () => {
 });
 
 describe('without Redis', () => {
-  it('expired sends fail, and the others go out', async () => {
+  it('expired sends fail, and others are sent', async () => {
     const proxy = await startTcpProxy(testRedisUrl(), 'cut');
     const worker = await work({
       env: { REDIS_URL: proxy.url },
@@ -161,7 +161,7 @@ describe('without Redis', () => {
 describe('the lease of an attempt', () => {
   const t = useWorker();
 
-  /** A send whose worker died after the claim. */
+  /** Creates a send with a claim of a dead worker. */
   const claimedByDeadWorker = async (): Promise<string> => {
     const id = await buildSend(t.database, t.caller, { code: '042913' });
     const [sender] = await listSenderDetails(t.database);
@@ -177,7 +177,7 @@ describe('the lease of an attempt', () => {
     return id;
   };
 
-  it('keeps other workers from the send while it lasts', async () => {
+  it('prevents other workers from taking the send', async () => {
     const id = await claimedByDeadWorker();
     const before = await t.row(id);
     await t.enqueue('live', id);
@@ -190,7 +190,7 @@ describe('the lease of an attempt', () => {
     expect(t.tap.requests).toEqual([]);
   });
 
-  it('ends with a take-over: the same code again, and one charge', async () => {
+  it('ends with a take-over: the same code is sent again, with one charge', async () => {
     const id = await claimedByDeadWorker();
     await t.makeDue(id);
     const row = await t.until(id, ({ status, claimed_until }) => status === 'delivered' && !claimed_until);
@@ -227,7 +227,7 @@ describe('a worker that continues after its lease has ended', () => {
     const other = await startWorker(environment);
     const after = await environment.until(
       id,
-      // The price comes with a receipt that may be the last one.
+      // The price arrives with a receipt, possibly the last one.
       ({ status, claimed_until, pricing }) =>
         status === 'delivered' && claimed_until === null && pricing !== null,
     );
@@ -246,21 +246,21 @@ describe('a worker that continues after its lease has ended', () => {
 });
 
 describe('a send that waits for the time of its permit', () => {
-  /** Moves the sender's next permit almost as far away as a worker waits for one. */
+  /** Delays the sender's next permit almost by the maximum time that a worker waits for one. */
   const delayNextPermit = (): Promise<object[]> =>
     environment.db.sql(
       `insert into sender_permits (sender_id, free_at) select id, clock_timestamp() + interval '450 milliseconds' from senders
        on conflict (sender_id) do update set free_at = excluded.free_at`,
     );
 
-  /** A send whose account has the next turn. */
+  /** Creates a send of the account with the next turn. */
   async function waitingSend(): Promise<string> {
     const id = await buildSend(environment.db.database, caller);
     await environment.db.sql(`update sends set phase = 'waiting', due_at = expires_at where id = $1`, [id]);
     return id;
   }
 
-  it('is claimed for longer than the wait, and goes out at the time of the permit', async () => {
+  it('is claimed for longer than the wait, and sent at the time of the permit', async () => {
     await work({ leaseMs: 10_000 });
     await delayNextPermit();
     const id = await waitingSend();
@@ -273,7 +273,7 @@ describe('a send that waits for the time of its permit', () => {
     expect(claimed.claimed_until!.getTime()).toBeGreaterThan(attempt!.finished_at!.getTime());
   });
 
-  it('is released when its worker stops, uses up no attempt, and another worker sends it', async () => {
+  it('is released without using an attempt when its worker stops, and another worker sends it', async () => {
     const first = await work();
     await delayNextPermit();
     const id = await waitingSend();
@@ -297,14 +297,14 @@ describe('a send that waits for the time of its permit', () => {
 
   it('is released without a call when its worker is delayed long past that time', async () => {
     const id = await buildSend(environment.db.database, caller);
-    // The worker has claimed the send, and cannot read whether its application checks identities while this connection holds the table.
+    // While this connection locks the table, the worker has claimed the send but cannot read whether its application checks identities.
     const holder = await environment.db.connect();
     await holder.query('begin');
     await holder.query('lock table applications in access exclusive mode');
     const worker = await work();
     await environment.enqueue('live', id);
     await until('a read that waits for longer than a call may be late', async () => {
-      // Within a transaction, PostgreSQL repeats its first snapshot of the activity unless it is cleared.
+      // Within a transaction, PostgreSQL keeps its first snapshot of the activity until it is cleared.
       await holder.query('select pg_stat_clear_snapshot()');
       const { rows } = await holder.query(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
@@ -322,7 +322,7 @@ describe('a send that waits for the time of its permit', () => {
     expect(await worker.count('onecode_deliveries_total', { end: 'released' })).toBe(1);
   });
 
-  it('waits in its row rather than in the worker when no permit is that near', async () => {
+  it('waits in its row instead of in the worker when the next permit is too far away', async () => {
     await work({ sweepPauseMs: null });
     await environment.db.sql(
       `insert into sender_permits (sender_id, free_at) select id, clock_timestamp() + interval '1 hour' from senders`,

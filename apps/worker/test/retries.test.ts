@@ -5,7 +5,7 @@ import { useWorker } from './testWorker.js';
 import type { AttemptRow } from './workerEnvironment.js';
 
 const BACKOFF_MS = 20;
-/** These columns keep whole milliseconds. */
+/** The columns are rounded to milliseconds. */
 const ROUNDING_MS = 1;
 
 const pausesMs = (attempts: AttemptRow[]): number[] =>
@@ -13,7 +13,7 @@ const pausesMs = (attempts: AttemptRow[]): number[] =>
     .slice(1)
     .map(({ started_at }, index) => started_at.getTime() - attempts[index]!.finished_at!.getTime());
 
-describe('an answer that says "not now"', () => {
+describe('a temporary refusal', () => {
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS) }, sweepPauseMs: 10 });
 
   it('is followed by a retry with the same code, which succeeds', async () => {
@@ -51,7 +51,7 @@ describe('an answer that says "not now"', () => {
     expect(t.calls(id)).toHaveLength(5);
   });
 
-  it('is followed by ever longer waits', async () => {
+  it('is followed by longer and longer waits', async () => {
     t.simulator.rules.add({ fault: { error: 2 } });
     const id = await t.send(await t.newCaller());
     await until('a second attempt', async () => (await t.attempts(id)).length === 2);
@@ -64,14 +64,14 @@ describe('an answer that says "not now"', () => {
   });
 });
 
-/** Answers in place of the provider's next ones. */
+/** Responses that replace the provider's next ones. */
 const answers: TapAnswer[] = [];
 const refusal = (status: number, error: object): TapAnswer => ({
   status,
   body: JSON.stringify({ error: { message: 'no', type: 'OAuthException', ...error } }),
 });
 
-describe('an answer that passes by itself', () => {
+describe('a temporary error', () => {
   const t = useWorker({ senders: 2, answerInstead: () => answers.shift() ?? null });
 
   it.each([
@@ -81,7 +81,7 @@ describe('an answer that passes by itself', () => {
     ['a transient 500000', refusal(400, { code: 500_000, is_transient: true }), null],
     ['HTTP 503 with 131009', refusal(503, { code: 131_009 }), null],
     // The tests of `packages/whatsapp` classify every other code and status.
-  ])('is no refusal: %s', async (_what, answer, throttled) => {
+  ])('is not a refusal of the message: %s', async (_what, answer, throttled) => {
     answers.push(answer);
     const id = await t.send(await t.newCaller());
     await until('an attempt', async () => (await t.attempts(id))[0]?.outcome);
@@ -93,7 +93,7 @@ describe('an answer that passes by itself', () => {
     expect(await t.until(id, 'delivered')).toMatchObject({ attempts: throttled === null ? 2 : 1 });
   });
 
-  it('fails a send in the end where it is the same unknown code each time, with an alert', async () => {
+  it('fails the send with an alert after the same unknown code three times', async () => {
     const alertsBefore = await t.count('onecode_configuration_faults_total', { scope: 'request' });
     answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_655 }));
     answers.push(refusal(400, { code: 987_654 }), refusal(400, { code: 987_654 }));
@@ -110,10 +110,10 @@ describe('an answer that passes by itself', () => {
   });
 });
 
-describe('a provider that cannot be reached', () => {
+describe('an unreachable provider', () => {
   const t = useWorker({ env: { WHATSAPP_API_URL: 'http://127.0.0.1:9/v25.0' } });
 
-  it('is no unknown outcome: five attempts, and an immediate refund', async () => {
+  it('causes five attempts and an immediate refund, because no message can have been sent', async () => {
     const caller = await t.newCaller();
     const id = await t.send(caller);
     expect(await t.until(id, 'failed')).toMatchObject({
@@ -129,17 +129,17 @@ describe('a provider that cannot be reached', () => {
   });
 });
 
-/** One more step of the back-off after five attempts. */
-const SETTLE_MS = BACKOFF_MS * 2 ** 5;
+/** The wait for a receipt after five attempts: one more step of the back-off. */
+const RECEIPT_WAIT_MS = BACKOFF_MS * 2 ** 5;
 const LATER_MS = 3_600_000;
 
-/** A time-out, a reset after the request was written, and a server error. */
+/** A timeout, a reset after the request was written, and a server error. */
 const FAULTS: Fault[] = [{ hang: true }, { reset: 'after' }, { wrongBody: 'html', http: 500 }];
 
 describe('an unknown outcome without a receipt', () => {
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: String(BACKOFF_MS), PROVIDER_TIMEOUT_MS: '300' } });
 
-  it('is followed by the same code in five calls, and by the refund only after the wait for a receipt', async () => {
+  it('is followed by the same code in five calls, and by a refund only after the wait for a receipt', async () => {
     t.simulator.changeSettings({ sentMs: LATER_MS, deliveredMs: LATER_MS });
     const sends = [];
     for (const [index, fault] of FAULTS.entries()) {
@@ -163,7 +163,7 @@ describe('an unknown outcome without a receipt', () => {
       expect(calls).toHaveLength(5);
       for (const { body } of calls) expect(body.split(`"text":"${code}"`)).toHaveLength(3);
       const lastBegin = Math.max(...attempts.map(({ started_at }) => started_at.getTime()));
-      expect(row.receipt_until!.getTime() - lastBegin).toBeGreaterThanOrEqual(SETTLE_MS);
+      expect(row.receipt_until!.getTime() - lastBegin).toBeGreaterThanOrEqual(RECEIPT_WAIT_MS);
       expect(row.failed_at!.getTime()).toBeGreaterThanOrEqual(row.receipt_until!.getTime());
       expect(await t.units(caller.accountId)).toMatchObject({
         free_quota: 1,
@@ -173,15 +173,15 @@ describe('an unknown outcome without a receipt', () => {
   });
 });
 
-describe('a receipt with our opaque data', () => {
-  // The next attempt is a minute away, so only the receipt can settle this one.
+describe('a receipt with opaque data', () => {
+  // The next attempt is a minute away, so only the receipt can decide this one.
   const t = useWorker({ env: { DELIVERY_BACKOFF_MS: '60000' } });
 
-  it('settles a reset: the message has arrived, and no second one goes out', async () => {
+  it('decides an attempt after a reset: the message was delivered, and no second one is sent', async () => {
     t.simulator.rules.add({ fault: { reset: 'after' } });
     const caller = await t.newCaller();
     const id = await t.send(caller);
-    // The two receipts may be applied in either order; the later one still fills its time.
+    // The two receipts may be applied in either order, and each sets its time.
     const row = await t.until(
       id,
       ({ status, claimed_until, sent_at }) => status === 'delivered' && !claimed_until && sent_at !== null,

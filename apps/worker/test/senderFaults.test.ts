@@ -20,10 +20,10 @@ const TOKEN_EXPIRED = 190;
 const COUNTRY_FORBIDDEN = 130497;
 const TEMPLATE_PAUSED = 132015;
 
-/** What blocks a sender, or lets single messages try. */
+/** Returns the blocks of a sender, including those that allow single trial messages. */
 const blocksOf = async ({ id }: Pick<Sender, 'id'>) =>
   (await listSenders(t.database)).find((sender) => sender.id === id)!.blocks;
-// With a single attempt, a send only goes on after a fault that used up none.
+// With a single attempt, a send continues only after a fault that used no attempt.
 const t = useWorker({ senders: 0, env: { DELIVERY_ATTEMPTS: '1' } });
 
 describe('a fault of the sender', () => {
@@ -51,7 +51,7 @@ describe('a fault of the sender', () => {
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('leaves the send waiting without another sender, and it goes out once the sender is resumed', async () => {
+  it('leaves the send waiting without another sender, and the send is sent when the sender is resumed', async () => {
     const sender = await buildSender(t.database);
     t.simulator.rules.add({ fault: { error: TOKEN_EXPIRED }, times: 1 });
     const caller = await t.newCaller();
@@ -66,7 +66,7 @@ describe('a fault of the sender', () => {
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('that only a person can end is told to whoever the sender belongs to, once while it lasts', async () => {
+  it('that needs an operator is reported to the owner of the sender, once while it lasts', async () => {
     const caller = await t.newCaller('live', { credits: 5 });
     const { accountId } = caller;
     const user = (email: string, staff: string | null) =>
@@ -115,7 +115,7 @@ describe('a fault of the sender', () => {
     expect(new Set([blockedId, ableId])).toEqual(new Set([one.id, other.id]));
     expect(await t.blocks(blockedId!)).toMatchObject([{ onlyFor: 'BR', errorCode: COUNTRY_FORBIDDEN }]);
 
-    // Without the other sender, a send to the blocked country waits, and goes out when the block is over.
+    // Without the other sender, a send to the blocked country waits until the block ends.
     await pauseSender(t.database, TEST_ACTOR, ableId!);
     const waiting = await t.send(await t.newCaller());
     await t.until(waiting, (row) => row.phase === 'waiting');
@@ -123,7 +123,7 @@ describe('a fault of the sender', () => {
     await t.until(waiting, 'delivered');
   });
 
-  it('for a number of no country blocks no message to a country', async () => {
+  it('for a number without a country blocks no message to a country', async () => {
     const { id: senderId } = await buildSender(t.database);
     const recipient = '+881612345678';
     t.simulator.rules.add({ recipient, fault: { error: COUNTRY_FORBIDDEN } });
@@ -135,7 +135,7 @@ describe('a fault of the sender', () => {
     await t.until(await t.send(await t.newCaller()), 'delivered');
   });
 
-  it('of its template blocks the sender for that language only, until a message goes out', async () => {
+  it('of its template blocks the sender for that language only, until a message is sent', async () => {
     const { id: senderId } = await buildSender(t.database);
     const caller = await t.newCaller('live', { credits: 9 });
     t.simulator.rules.add({ fault: { error: TEMPLATE_PAUSED }, times: 1 });
@@ -165,7 +165,7 @@ describe('the provider’s error', () => {
       )
     ).length;
 
-  // The tests of `packages/whatsapp` say of every error what it is about, and those of `packages/domain` what that blocks.
+  // `packages/whatsapp` tests the scope of every error, and `packages/domain` tests what each scope blocks.
   it.each([
     ['a missing permission', { error: 299, http: 403 }, 'token', 1],
     ['HTTP 401 without a code', { wrongBody: 'html', http: 401 }, 'token', 1],
@@ -186,7 +186,7 @@ describe('the provider’s error', () => {
     },
   );
 
-  it('131026 is final for this recipient, and the refund is immediate', async () => {
+  it('131026 fails the send with an immediate refund', async () => {
     t.simulator.rules.add({ fault: { error: 131026 } });
     const caller = await t.newCaller('live', { freeQuota: 0, credits: 1 });
     const id = await t.send(caller);
@@ -214,7 +214,7 @@ describe('the provider’s error', () => {
   });
 });
 
-describe('an accepted message that a receipt reports as lost', () => {
+describe('an accepted message that a receipt reports as failed', () => {
   let first: Sender;
   let second: Sender;
   beforeEach(async () => {
@@ -234,14 +234,14 @@ describe('an accepted message that a receipt reports as lost', () => {
        where t.cause = 'fault' and t.scope = 'sender' and t.until > now() and t.failures > 0 order by r.id`,
     );
 
-  it('goes out by another sender, and the faulty one is blocked, by its receipt', async () => {
+  it('is sent by another sender, and the receipt blocks the faulty one', async () => {
     failsLate(131042);
     await only(first);
     const before = await t.count('onecode_configuration_faults_total', { scope: 'business' });
     const caller = await t.newCaller();
     const id = await t.send(caller);
-    const lost = await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
-    expect(lost).toMatchObject({ status: 'sent', from_number: first.number, failed_at: null });
+    const failed = await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
+    expect(failed).toMatchObject({ status: 'sent', from_number: first.number, failed_at: null });
     await resumeSender(t.database, TEST_ACTOR, second.id);
 
     const row = await t.until(id, 'delivered');
@@ -251,7 +251,7 @@ describe('an accepted message that a receipt reports as lost', () => {
       phase: 'done',
       encrypted_code: null,
     });
-    expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(lost.sent_at!.getTime());
+    expect(row.sent_at!.getTime()).toBeGreaterThanOrEqual(failed.sent_at!.getTime());
     expect(await t.attempts(id)).toMatchObject([
       { outcome: 'config', error_code: 131042, sender_id: first.id },
       { outcome: 'accepted', sender_id: second.id },
@@ -262,11 +262,11 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(await t.units(caller.accountId)).toMatchObject({ free_quota: 0, returned: [] });
   });
 
-  it('blocks no sender where it names another number, recipient or message', async () => {
+  it('blocks no sender if the receipt names another number, recipient or message', async () => {
     await only(first);
     let nth = 0;
     const report = async (change: { phoneNumberId?: string; recipient?: string; messageId?: string }) => {
-      // One of its own: a message that was lost goes out again, and would use up the rule of the next.
+      // A recipient for each message: a failed message is sent again, and would use the rule of the next one.
       const recipient = `+551198765031${nth++}`;
       t.simulator.rules.add({ recipient, fault: { acceptThenDrop: true } });
       const id = await t.send(await t.newCaller(), { recipient });
@@ -297,14 +297,14 @@ describe('an accepted message that a receipt reports as lost', () => {
     await t.sql('truncate provider_reports, sender_blocks');
   });
 
-  it('to a fault of the business account blocks all of its senders, and no other', async () => {
+  it('because of the business account blocks all senders of the account, and no others', async () => {
     await t.sql(`update senders set business_account_id = '11'`);
     const other = await buildSender(t.database, { businessAccountId: '22' });
     for (const { id } of [second, other]) await pauseSender(t.database, TEST_ACTOR, id);
     failsLate(131042);
     const id = await t.send(await t.newCaller());
     await t.until(id, ({ status, phase }) => status === 'sent' && phase === 'waiting');
-    // A resumption would end the fault too.
+    // `resumeSender` would also end the fault.
     await t.sql(`delete from sender_blocks where cause = 'operator'`);
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: other.number });
     const blocked = await t.sql(
@@ -313,12 +313,12 @@ describe('an accepted message that a receipt reports as lost', () => {
     expect(blocked).toEqual([{ subject: '11' }]);
   });
 
-  // A test can end before the worker has written the block of its last message, so each case has its own business account.
+  // Each case has its own business account, because a test can end before the worker has written the block of its last message.
   it.each([
     ['a fault', 131042, '31'],
     ['a limit', 80007, '32'],
   ])(
-    'to %s of an account’s own sender blocks that sender alone: the account may have signed it',
+    'because of %s of an account’s own sender blocks only that sender: the account may have forged the receipt',
     async (_, code, businessAccountId) => {
       const caller = await t.newCaller();
       const owner = { accountId: caller.accountId, applicationIds: [] };
@@ -339,34 +339,34 @@ describe('an accepted message that a receipt reports as lost', () => {
     },
   );
 
-  it('blocks nobody where a message that was begun later was delivered', async () => {
+  it('blocks no sender if a message that was started later was delivered', async () => {
     await only(first);
     const caller = await t.newCaller('live', { credits: 20 });
     t.simulator.rules.add({ recipient: '+5511987650300', fault: { acceptThenDrop: true }, times: 1 });
-    const lost = await t.send(caller, { recipient: '+5511987650300' });
-    await t.until(lost, 'sent');
+    const failed = await t.send(caller, { recipient: '+5511987650300' });
+    await t.until(failed, 'sent');
     await t.until(await t.send(caller), 'delivered');
-    await t.simulator.postReceipt({ messageId: await t.messageId(lost), status: 'failed', code: 131042 });
-    // The message was lost all the same, and goes out again.
-    await t.until(lost, 'delivered');
+    await t.simulator.postReceipt({ messageId: await t.messageId(failed), status: 'failed', code: 131042 });
+    // The message failed nevertheless, and is sent again.
+    await t.until(failed, 'delivered');
     expect(await blocks()).toEqual([]);
   });
 
-  it('is not refuted by receipts of an account’s own sender: the account may have signed them', async () => {
+  it('keeps its block despite receipts of an account’s own sender: the account may have forged them', async () => {
     await only(first);
     const owner = await t.newCaller();
     await buildSender(t.database, { owner: { accountId: owner.accountId, applicationIds: [] } });
     await changeAccount(t.database, TEST_ACTOR, owner.accountId, { senders: 'own' });
     await t.sql('update senders set business_account_id = $1', ['11']);
     t.simulator.rules.add({ recipient: '+5511987650300', fault: { acceptThenDrop: true }, times: 1 });
-    const lost = await t.send(await t.newCaller(), { recipient: '+5511987650300' });
-    await t.until(lost, 'sent');
+    const failed = await t.send(await t.newCaller(), { recipient: '+5511987650300' });
+    await t.until(failed, 'sent');
     await t.until(await t.send(owner), 'delivered');
-    await t.simulator.postReceipt({ messageId: await t.messageId(lost), status: 'failed', code: 131042 });
+    await t.simulator.postReceipt({ messageId: await t.messageId(failed), status: 'failed', code: 131042 });
     await until('a block', async () => (await blocksOf(first)).some(({ scope }) => scope === 'business'));
   });
 
-  it('is not proved over by receipts of a message that was begun before', async () => {
+  it('keeps its block despite receipts of a message that was started earlier', async () => {
     await only(first);
     const caller = await t.newCaller('live', { credits: 5 });
     t.simulator.rules.add({ fault: { acceptThenDrop: true }, times: 1 });
@@ -386,7 +386,7 @@ describe('an accepted message that a receipt reports as lost', () => {
     );
   });
 
-  it('a sender that a receipt blocked sends single messages until a receipt proves it healthy', async () => {
+  it('limits its blocked sender to single messages until a receipt reports a delivery', async () => {
     failsLate(131048);
     await only(first);
     const caller = await t.newCaller('live', { credits: 5 });
@@ -400,7 +400,7 @@ describe('an accepted message that a receipt reports as lost', () => {
 });
 
 describe('a block of a business account', () => {
-  it('is not proved over by receipts of an account’s own sender: the account may have signed them', async () => {
+  it('is not cleared by receipts of an account’s own sender: the account may have forged them', async () => {
     const { context, database } = t;
     const owner = { accountId: t.caller.accountId, applicationIds: [] };
     const own = await buildSender(database, { owner, businessAccountId: '33' });
@@ -420,22 +420,22 @@ describe('a block of a business account', () => {
 });
 
 describe('the sender pool', () => {
-  it('knows a sender that was added a moment ago', async () => {
+  it('finds a sender that was added a moment ago', async () => {
     for (const _ of [1, 2]) {
       const { id, number } = await buildSender(t.database);
       expect(await t.context.senders.open(id)).toMatchObject({ id, number, token: 'test-token' });
     }
   });
 
-  it('answers every send, also while a fault makes it forget a sender', async () => {
+  it('answers every look-up, also while a fault clears its cache', async () => {
     const { context, database } = t;
     const faulty = await buildSender(database);
     await buildSender(database);
-    for (let round = 0; round < 20; round++) {
+    for (let sweep = 0; sweep < 20; sweep++) {
       const sender = (await listSenderDetails(database)).find(({ id }) => id === faulty.id)!;
       const fault = { kind: 'sender', errorCode: 131048, reason: 'limited' } as const;
       const asked = Array.from({ length: 20 }, async (_, n) => {
-        // Staggered, so that some ask at every moment of the fault.
+        // Staggered, so that look-ups happen at every moment of the fault.
         for (let turn = 0; turn < n; turn++) await Promise.resolve();
         return context.senders.open(faulty.id);
       });

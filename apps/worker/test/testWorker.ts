@@ -19,11 +19,11 @@ import { createDueDeliveries } from '../src/sends/dueDeliveries.js';
 import { createIdentities } from '../src/sends/identities.js';
 import { workerMetrics } from '../src/metrics.js';
 import { createSenderPool } from '../src/senders/senderPool.js';
-import { applyReports } from '../src/reports.js';
+import { applyDueReports } from '../src/reports.js';
 import { recordDelivery } from '../src/traffic.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
-/** The variables of a worker process in this environment. */
+/** Returns the variables of a worker process in this environment. */
 export function workerVariables(
   { variables, tap }: Pick<WorkerEnvironment, 'variables' | 'tap'>,
   env: Record<string, string> = {},
@@ -43,17 +43,17 @@ export interface TestWorkerOptions {
   /** Variables that differ from `workerVariables`. */
   env?: Record<string, string>;
   leaseMs?: number;
-  /** Null for no sweeps but those that the test makes. */
+  /** Null: only the test runs sweeps. */
   sweepPauseMs?: number | null;
 }
 
-/** A worker inside the test's own process, assembled as `main.ts` does. */
+/** A worker inside the test's process, assembled as in `main.ts`. */
 export interface TestWorker {
   context: WorkerContext;
-  /** Resets the environment for the next test, and forgets the senders that the worker remembers. */
+  /** Resets the environment and the worker's sender cache for the next test. */
   reset(): Promise<void>;
   sweep(): Promise<void>;
-  /** The sum of a counter over all series with these labels. */
+  /** Returns the sum of a counter over all series with these labels. */
   count(metric: string, labels?: Record<string, string>): Promise<number>;
   stop(): Promise<void>;
 }
@@ -103,7 +103,7 @@ export async function startWorker(
   const loops =
     pauseMs === null
       ? []
-      : [() => applyReports(context), () => due.round()].map((round) => startLoop(round, pauseMs, onError));
+      : [() => applyDueReports(context), () => due.run()].map((run) => startLoop(run, pauseMs, onError));
   if (config.REDIS_URL === testRedisUrl())
     await until('a connection to Redis', () => consumers.isConnected());
 
@@ -111,15 +111,15 @@ export async function startWorker(
     context,
     async reset() {
       await environment.endSends();
-      // What is under way may still block a sender, which the next test would find blocked.
+      // Deliveries in progress could still block a sender of the next test.
       await due.ended();
       await until('no job under way', environment.isIdle);
       await environment.reset();
       context.senders = createSenderPool(database, TEST_SECRET_KEY);
     },
     async sweep() {
-      await applyReports(context);
-      await due.round();
+      await applyDueReports(context);
+      await due.run();
       await due.ended();
     },
     count: (metric, labels) => countOf(registry, metric, labels),
@@ -148,9 +148,9 @@ async function countOf(
 }
 
 export interface UseWorkerOptions extends TestWorkerOptions {
-  /** The number of senders at the start of every test; one unless given. */
+  /** The number of senders at the start of every test; one by default. */
   senders?: number;
-  /** What the tap answers in place of the provider. */
+  /** Returns the tap's responses in place of the provider's. */
   answerInstead?: AnswerInstead;
 }
 
@@ -163,7 +163,7 @@ export interface UsedWorker extends Omit<WorkerEnvironment, 'reset' | 'close' | 
   caller: TestCaller;
 }
 
-/** One environment with one worker for all tests of the surrounding file or `describe`, reset before each of them. */
+/** Starts one environment with one worker for all tests of the surrounding file or `describe`. It is reset before each test. */
 export function useWorker({ senders = 1, answerInstead, ...options }: UseWorkerOptions = {}): UsedWorker {
   const used = {} as UsedWorker;
   let end: () => Promise<void>;

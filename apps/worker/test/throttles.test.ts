@@ -28,7 +28,7 @@ describe('a limit of the provider', () => {
     ['4', { error: 4 }, 'app', 2_000],
     ['130429 with Retry-After', { error: 130429, http: 429, retryAfter: 7 }, 'sender', 7_000],
   ] as [string, Fault, string, number][])(
-    '%s uses up no attempt: the send waits for the sender',
+    '%s uses no attempt, and the send waits for the sender',
     async (_what, fault, scope, waitMs) => {
       await sender('11');
       t.simulator.rules.add({ fault, times: 1 });
@@ -73,7 +73,7 @@ describe('a limit of the provider', () => {
     expect(await throttles()).toEqual([]);
   });
 
-  it('of a business account blocks its senders, and nothing else: another one serves at once', async () => {
+  it('of a business account blocks only its senders, and another sender takes over at once', async () => {
     for (const _ of [1, 2]) {
       const { phoneNumberId } = await sender('1');
       t.simulator.rules.add({ fault: { error: 80007 }, sender: phoneNumberId });
@@ -85,7 +85,7 @@ describe('a limit of the provider', () => {
     for (const id of ids) expect(await t.until(id, 'delivered')).toMatchObject({ from_number: free.number });
   });
 
-  it('of the app, met by an account’s own sender, slows nobody else', async () => {
+  it('of the app, reported for an account’s own sender, does not slow other accounts', async () => {
     const [mine, other] = [await t.newCaller(), await t.newCaller()];
     await changeAccount(t.database, TEST_ACTOR, mine.accountId, { senders: 'own' });
     const owner = { accountId: mine.accountId, applicationIds: [] };
@@ -98,7 +98,7 @@ describe('a limit of the provider', () => {
     expect(await t.until(id, 'delivered')).toMatchObject({ from_number: shared.number });
   });
 
-  it('costs a handful of calls while it lasts, fails nothing, and all goes out when it ends', async () => {
+  it('costs only a few calls, fails no send, and all sends are sent when it ends', async () => {
     await sender('11');
     const rule = t.simulator.rules.add({ fault: { error: 80007 } });
     const caller = await t.newCaller('live', { credits: 200 });
@@ -108,11 +108,11 @@ describe('a limit of the provider', () => {
     for (let nth = 0; nth < 200; nth++) ids.push(await t.send(caller));
     await until('a third refusal', async () => ((await throttles())[0]?.refusals ?? 0) >= 3);
     expect((await alerts()) - before).toBe(1);
-    // Those that were under way when the limit was reached, and a probe for each wait.
+    // The calls in progress when the limit was reached, and a probe for each wait.
     expect(t.tap.requests.length).toBeLessThan(40);
     t.simulator.rules.remove(rule.id);
     const end = async (): Promise<boolean> => {
-      // A probe that was under way when the limit ended is refused too, and begins another wait.
+      // A probe in progress when the limit ends is refused too, and starts another wait.
       if (((await throttles())[0]?.refusals ?? 0) > 0) await endWaits();
       const [left] = await t.sql(
         `select id from sends where account_id = $1 and status not in ('delivered', 'failed') limit 1`,

@@ -1,12 +1,12 @@
 import { changeAccount, type SenderPolicy } from '@onecode/store/accounts';
 import { pauseSender, resumeSender, type Sender } from '@onecode/store/senders';
 import { buildSend, buildSender, until, TEST_ACTOR, type TestCaller } from '@onecode/testing';
-import { allSettled, enqueueAll, makeSends } from './manySends.js';
+import { isNothingDue, enqueueAll, makeSends } from './manySends.js';
 import { startWorker, type TestWorker } from './testWorker.js';
 import { WorkerEnvironment } from './workerEnvironment.js';
 
 const LEAVING_MS_MAX = 90_000;
-/** Behind a flood of the shared senders: permits are given half a second ahead; the rest is for a busy machine. */
+/** The maximum position behind a flood on the shared senders: permits are given half a second ahead; the rest is for a busy machine. */
 const AHEAD_MAX = 60;
 
 let environment: WorkerEnvironment;
@@ -14,7 +14,7 @@ let workers: TestWorker[];
 beforeEach(async () => {
   environment = await WorkerEnvironment.open();
   environment.simulator.changeSettings({ senderLimit: true });
-  // No receipts, which would only add load.
+  // Without receipts, which would only add load.
   environment.simulator.rules.add({ fault: { acceptThenDrop: true } });
   const env = { WHATSAPP_API_URL: environment.simulator.apiUrl, PROVIDER_TIMEOUT_MS: '30000' };
   workers = [await startWorker(environment, { env }), await startWorker(environment, { env })];
@@ -25,9 +25,9 @@ afterEach(async () => {
 });
 const requests = () => environment.simulator.requests();
 
-describe('accounts with senders of their own, beside others that share theirs, all with a flood', () => {
+describe('floods of accounts with their own senders and of accounts with shared senders', () => {
   let accounts = 0;
-  /** An account with so many sends that wait, and twenty that have jobs to come. `recipients`: what their numbers begin with. */
+  /** Creates an account with `count` waiting sends, and twenty sends without jobs yet. `recipients` is the prefix of their numbers. */
   async function flood(
     count: number,
     senders: SenderPolicy,
@@ -52,7 +52,7 @@ describe('accounts with senders of their own, beside others that share theirs, a
     });
 
   it(
-    'never leave by a sender of another one, wait for nobody else’s queue, and keep every limit',
+    'never use another account’s sender, do not wait for other accounts’ queues, and keep every limit',
     async () => {
       const { database } = environment.db;
       const mine = await flood(100, 'own');
@@ -73,7 +73,7 @@ describe('accounts with senders of their own, beside others that share theirs, a
         requests().filter(({ sender: id }) => pool.some(({ phoneNumberId }) => phoneNumberId === id));
       await until('some of the flood', () => byPool().length >= 20);
 
-      // With the shared senders at a standstill, the others' sends all go out.
+      // While the shared senders are paused, all sends of own senders are sent.
       for (const { id } of pool) await pauseSender(database, TEST_ACTOR, id);
       const ids = [
         await buildSend(database, quiet, { recipient: '+5521987654321' }),
@@ -89,7 +89,7 @@ describe('accounts with senders of their own, beside others that share theirs, a
       const before = byPool().length;
       expect(before).toBeLessThan(240);
       for (const { id } of pool) await resumeSender(database, TEST_ACTOR, id);
-      await until('the end of all sends', () => allSettled(environment), LEAVING_MS_MAX);
+      await until('the end of all sends', () => isNothingDue(environment), LEAVING_MS_MAX);
 
       expect(requests().filter(({ outcome }) => outcome !== 'dropped')).toEqual([]);
       expect(requests()).toHaveLength(120 + 60 + 240 + 2);
@@ -100,7 +100,7 @@ describe('accounts with senders of their own, beside others that share theirs, a
         const numbers = new Set(senders.map(({ phoneNumberId }) => phoneNumberId));
         expect(own.filter(({ sender: id }) => !numbers.has(id))).toEqual([]);
       }
-      // An account without other sends of the shared senders is next.
+      // An account without other sends on the shared senders is next.
       const place = byPool().findIndex(({ to }) => to === '+5521987654321');
       expect(place).toBeGreaterThanOrEqual(0);
       expect(place).toBeLessThan(before + AHEAD_MAX);

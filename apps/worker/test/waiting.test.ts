@@ -1,10 +1,10 @@
 import type { HoldTarget } from '@onecode/domain';
 import { placeHold, releaseHold } from '@onecode/store/holds';
 import { buildSender, keysOf, TEST_ACTOR, until } from '@onecode/testing';
-import { allSettled, enqueueAll, makeSends } from './manySends.js';
+import { isNothingDue, enqueueAll, makeSends } from './manySends.js';
 import { useWorker, type UsedWorker } from './testWorker.js';
 
-// A busy machine takes seconds for hundreds of calls; after a time-out, a message may be sent twice.
+// A busy machine takes seconds for hundreds of calls, and after a timeout a message may be sent twice.
 const t = useWorker({ senders: 0, env: { DELIVERY_BACKOFF_MS: '300', PROVIDER_TIMEOUT_MS: '30000' } });
 
 describe('a send without an available sender', () => {
@@ -19,11 +19,11 @@ describe('a send without an available sender', () => {
     return id;
   };
 
-  it('stays queued without a call through every job and sweep, and goes out when a sender is added', async () => {
+  it('stays queued without a call in every job and sweep, and is sent when a sender is added', async () => {
     const id = await waitingSend();
     const before = await t.row(id);
     await t.enqueue('live', id);
-    for (let round = 0; round < 3; round++) await t.sweep();
+    for (let sweep = 0; sweep < 3; sweep++) await t.sweep();
     expect(await t.row(id)).toEqual(before);
     expect(t.tap.requests).toEqual([]);
     const sender = await buildSender(t.database);
@@ -49,7 +49,7 @@ describe('a send without an available sender', () => {
   });
 });
 
-/** Hundreds of sends take a while on a busy machine. */
+/** Long, because hundreds of sends take a while on a busy machine. */
 const ALL_MS_MAX = 60_000;
 const live: HoldTarget = { kind: 'live', target: '' };
 
@@ -65,7 +65,7 @@ describe('while live delivery is held', () => {
 
   const waits = (id: string) => t.until(id, (row) => row.phase === 'waiting');
 
-  it('a send stays queued without a call, and goes out once after the release', async () => {
+  it('a send stays queued without a call, and is sent once when the hold ends', async () => {
     await set(account());
     const id = await t.send(t.caller);
     expect(await waits(id)).toMatchObject({ status: 'queued', attempts: 0 });
@@ -75,7 +75,7 @@ describe('while live delivery is held', () => {
     expect(t.calls(id)).toHaveLength(1);
   });
 
-  it('a send between two attempts makes no further attempt, and continues after the release', async () => {
+  it('a send between two attempts makes no further attempt, and continues when the hold ends', async () => {
     t.simulator.rules.add({ fault: { error: 131000 }, times: 1 });
     const id = await t.send(t.caller);
     await t.until(id, ({ attempts, claimed_until }) => attempts === 1 && claimed_until === null);
@@ -92,7 +92,7 @@ describe('while live delivery is held', () => {
     await t.until(await t.send(tester), 'read');
   });
 
-  it('hundreds wait without work, with no job in the queue, and each goes out once after the release', async () => {
+  it('hundreds of sends wait without jobs, and each is sent once when the hold ends', async () => {
     const keysBefore = (await keysOf(t.redis, t.prefix)).length;
     await t.sql(
       'update senders set throughput = 1000 where id::text not in (select subject from sender_blocks)',
@@ -102,17 +102,17 @@ describe('while live delivery is held', () => {
     const late = await makeSends(t.environment, 20);
     await enqueueAll(t.environment, late);
     for (const id of late) await waits(id);
-    for (let round = 0; round < 3; round++) await t.sweep();
+    for (let sweep = 0; sweep < 3; sweep++) await t.sweep();
     expect(t.tap.requests).toEqual([]);
-    await until('a queue without their jobs', async () => (await jobsUnderWay(t)) === 0);
-    // Only the finished jobs of the late ones and the queues' own keys are left.
+    await until('a queue without their jobs', async () => (await countUnfinishedJobs(t)) === 0);
+    // Only the finished jobs of the late sends and the queues' own keys are left.
     expect((await keysOf(t.redis, t.prefix)).length - keysBefore).toBeLessThan(60);
     await end(live);
-    await until('the end of all sends', () => allSettled(t.environment), ALL_MS_MAX);
+    await until('the end of all sends', () => isNothingDue(t.environment), ALL_MS_MAX);
     expect(t.tap.requests).toHaveLength(200);
   });
 
-  it('no call begins after the messages with a permit were sent', async () => {
+  it('no call starts after the messages with a permit were sent', async () => {
     const calls = () => t.tap.requests.length;
     await t.sql(
       'update senders set throughput = 50 where id::text not in (select subject from sender_blocks)',
@@ -121,7 +121,7 @@ describe('while live delivery is held', () => {
     await until('calls', () => calls() > 20);
     await set(live);
     const before = calls();
-    // Every other send waits again: those with a permit have used it.
+    // All other sends wait again, because every permit has been used.
     await until('all others waiting', async () => {
       const [row] = await t.sql<{ busy: number }>(
         `select count(*)::integer as busy from sends where due_at is not null and phase <> 'waiting'`,
@@ -132,13 +132,13 @@ describe('while live delivery is held', () => {
     expect(made).toBeLessThan(150);
     // Permits start at most half a second ahead: 23 of them, and the tenth of the throughput that may start at once. A busy worker calls late.
     expect(made - before).toBeLessThanOrEqual(50);
-    for (let round = 0; round < 5; round++) await t.sweep();
+    for (let sweep = 0; sweep < 5; sweep++) await t.sweep();
     expect(calls()).toBe(made);
   });
 });
 
-/** The number of unfinished delivery jobs. */
-async function jobsUnderWay({ redis, prefix }: UsedWorker): Promise<number> {
+/** Returns the number of unfinished delivery jobs. */
+async function countUnfinishedJobs({ redis, prefix }: UsedWorker): Promise<number> {
   const queue = `${prefix}:deliver`;
   const counts = await Promise.all([redis.llen(`${queue}:wait`), redis.llen(`${queue}:active`)]);
   return counts.reduce((sum, count) => sum + count);

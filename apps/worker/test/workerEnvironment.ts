@@ -61,8 +61,8 @@ export interface SendRecord {
 }
 
 /**
- * The test environment of workers. Beside the database and Redis it has a simulated provider, a tap in front of that, and a server
- * that does with the provider's webhooks what the API does.
+ * The test environment of workers. In addition to the database and Redis, it has a simulated provider, a tap in front of it, and a server that
+ * handles the provider's webhooks as the API does.
  */
 export class WorkerEnvironment extends TestEnvironment {
   simulator!: Simulator;
@@ -79,7 +79,7 @@ export class WorkerEnvironment extends TestEnvironment {
     });
   }
 
-  /** @param answerInstead what the tap answers in place of the provider */
+  /** Opens an environment. @param answerInstead returns the tap's responses in place of the provider's */
   static async open(answerInstead?: AnswerInstead): Promise<WorkerEnvironment> {
     const environment = new WorkerEnvironment(await createTestDatabase());
     await environment.#start(answerInstead);
@@ -125,7 +125,7 @@ export class WorkerEnvironment extends TestEnvironment {
     await super.close();
   }
 
-  /** Ends what earlier tests left behind: their sends, their senders and the faults of the provider. */
+  /** Ends the sends of earlier tests, and removes their senders and the faults of the provider. */
   async reset(): Promise<void> {
     this.simulator.reset();
     this.tap.requests.length = 0;
@@ -136,7 +136,7 @@ export class WorkerEnvironment extends TestEnvironment {
     );
   }
 
-  /** Fails all live sends, so that no worker begins another delivery of one. */
+  /** Fails all live sends, so that no worker starts another delivery of them. */
   endSends = async (): Promise<void> => {
     await this.db.sql(
       `update sends set status = 'failed', phase = 'done', failed_at = now(), failure_reason = 'attempts_exhausted', encrypted_code = null,
@@ -145,7 +145,7 @@ export class WorkerEnvironment extends TestEnvironment {
     );
   };
 
-  /** Whether no worker has a job. */
+  /** Returns whether no worker has a job. */
   isIdle = async (): Promise<boolean> => {
     const active = QUEUE_NAMES.map((queue) => this.redis.llen(`${this.prefix}:${queue}:active`));
     return (await Promise.all(active)).every((count) => count === 0);
@@ -154,7 +154,7 @@ export class WorkerEnvironment extends TestEnvironment {
   newCaller = (mode: Mode = 'live', account: Partial<NewAccount> = {}): Promise<TestCaller> =>
     buildCaller(this.db.database, mode, { freeQuota: 1, credits: 0, ...account });
 
-  /** Creates a send as the API does: inserts the row, then enqueues it. @returns its id */
+  /** Creates a send as the API does: inserts the row, then enqueues a job. @returns its id */
   send = async (caller: TestCaller, options: SendOptions = {}): Promise<string> => {
     const id = await buildSend(this.db.database, caller, options);
     await this.enqueue(caller.mode, id);
@@ -172,7 +172,7 @@ export class WorkerEnvironment extends TestEnvironment {
     return row;
   };
 
-  /** Waits until the send has this status, or meets this condition. */
+  /** Waits until the send has this status or meets this condition. */
   until = async (
     id: string,
     expected: SendRecord['status'] | ((row: SendRecord) => boolean),
@@ -191,7 +191,7 @@ export class WorkerEnvironment extends TestEnvironment {
     }
   };
 
-  /** Makes a send older: moves all its times so many seconds into the past. */
+  /** Moves all times of a send into the past by some seconds. */
   age = async (id: string, seconds: number): Promise<void> => {
     await this.db.sql(
       `update sends set created_at = created_at - $2::interval, expires_at = expires_at - $2::interval,
@@ -200,7 +200,7 @@ export class WorkerEnvironment extends TestEnvironment {
     );
   };
 
-  /** Makes a send due now: its back-off or its lease is over. */
+  /** Makes a send due now, by ending its back-off or its lease. */
   makeDue = async (id: string): Promise<void> => {
     await this.db.sql(
       'update sends set due_at = now(), claimed_until = case when claimed_until is not null then now() end where id = $1',
@@ -208,32 +208,32 @@ export class WorkerEnvironment extends TestEnvironment {
     );
   };
 
-  /** What blocks a sender now. */
+  /** Returns the current blocks of a sender. */
   blocks = async (id: string): Promise<Block[]> => {
     const now = new Date();
     const sender = (await listSenders(this.db.database)).find((one) => one.id === id);
     return (sender?.blocks ?? []).filter((block) => stands(block, now));
   };
 
-  /** The attempts of a send, oldest first. */
+  /** Returns the attempts of a send, oldest first. */
   attempts = (id: string): Promise<AttemptRow[]> =>
     this.db.sql<AttemptRow>(
       'select number, sender_id, outcome, error_code, message_id, started_at, finished_at from attempts where send_id = $1 order by number',
       [id],
     );
 
-  /** The provider's own id of the first message of a send. */
+  /** Returns the provider's id of the first message of a send. */
   messageId = async (id: string): Promise<string> => {
     const [attempt] = await this.attempts(id);
     return this.simulator.messages().find((message) => messageIdOf(message.id) === attempt!.message_id)!.id;
   };
 
-  /** The requests to the provider for this send. */
+  /** Returns the requests to the provider for this send. */
   calls = (id: string): TappedRequest[] => {
     return this.tap.requests.filter(({ body }) => body.includes(id));
   };
 
-  /** The units that an account has left, and the bucket of each refund. */
+  /** Returns the remaining units of an account, and the bucket of each refund. */
   units = async (accountId: string): Promise<{ free_quota: number; credits: number; returned: string[] }> => {
     const [units] = await this.db.sql<{ free_quota: number; credits: number; returned: string[] }>(
       `select free_quota, credits, array(

@@ -2,12 +2,12 @@ import { startProcess, until, untilReady, type StartedProcess } from '@onecode/t
 import type { WorkerEnvironment } from './workerEnvironment.js';
 import { workerVariables } from './testWorker.js';
 
-/** The time limit of a test that starts processes: on a busy machine each start takes seconds. */
+/** The time limit of a test that starts processes. On a busy machine each start takes seconds. */
 export const PROCESSES_MS_MAX = 90_000;
 
-/** The built worker as a process of its own. */
+/** The built worker in a separate process. */
 export interface WorkerProcess extends StartedProcess {
-  /** The status and text of `/livez`, `/readyz` or `/metrics`. */
+  /** Returns the status and text of `/livez`, `/readyz` or `/metrics`. */
   ask(path: string): Promise<{ status: number; text: string }>;
 }
 

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Readers of addresses. They throw an Error whose message completes the sentence "NAME …" and repeats no part of the address, which may
- * hold a password.
+ * Parsers of addresses. They throw an Error whose message completes the sentence "NAME …". The message repeats no part of the address, which
+ * may contain a password.
  */
 
 /** The parts of an address, still percent-encoded. */
@@ -20,7 +20,7 @@ const PARTS = /^[a-z+]+:\/\/(?:([^@/?#]*)@)?([^@/?#]*)((?:\/[^@?#]*)?)(?:\?([^@#
 const SERVER = /^(\[[0-9a-f:.]+\]|[^@:[\]]*)(?::(.*))?$/i;
 const PORT_MAX = 65_535;
 
-/** Splits an address of a server that may want a user and a password. @throws Error */
+/** Splits the address of a server that may have a user and a password. @throws Error */
 export function splitAddress(text: string, schemes: readonly string[]): AddressParts {
   const scheme = readScheme(text, schemes);
   const parts = PARTS.exec(text);
@@ -32,7 +32,7 @@ export function splitAddress(text: string, schemes: readonly string[]): AddressP
   return { scheme, user, hosts, path, query };
 }
 
-/** Reads an address that has nothing but scheme, host, port and path, and returns it without slashes at its end. @throws Error */
+/** Parses an address with only a scheme, host, port and path, and returns it without slashes at its end. @throws Error */
 export function parsePlainAddress(text: string, schemes: readonly string[]): string {
   readScheme(text, schemes);
   if (/[@?#]/.test(text)) throw new Error('must be an address without @, ? and #');
@@ -74,7 +74,7 @@ export function splitServer(server: string): { host: string; port: number | null
   return { host, port };
 }
 
-/** The words that PostgreSQL's driver knows for these parameters. It takes others for something else. */
+/** The values that PostgreSQL's driver knows for these parameters. It silently misinterprets other values. */
 const DATABASE_WORDS: Readonly<Record<string, readonly string[]>> = {
   target_session_attrs: ['read-write', 'primary', 'any'],
   sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
@@ -82,8 +82,8 @@ const DATABASE_WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads an address of PostgreSQL in the forms that libpq takes, and returns it in the one that the driver takes: servers and ports come
- * before the path, also those of the parameters `host` and `port`, with the folder of a socket percent-encoded.
+ * Parses an address of PostgreSQL in the forms that libpq accepts, and returns it in the form that the driver accepts: the values of the
+ * parameters `host` and `port` are moved before the path, and the folder of a socket is percent-encoded.
  *
  * @throws Error
  */
@@ -110,7 +110,7 @@ export function parseDatabaseAddress(text: string): string {
   return `${scheme}://${user && `${user}@`}${servers.join(',')}/${encodeURI(name)}${others && `?${others}`}`;
 }
 
-/** The servers of an address of PostgreSQL, as `host:port`. As with libpq, a parameter replaces what the address has before its path. */
+/** Returns the servers of an address of PostgreSQL, as `host:port`. As in libpq, a parameter replaces the part before the path. */
 function serversOf(hosts: string, hostParameter?: string, portParameter?: string): string[] {
   const servers = (hostParameter || hosts).split(',').map((host) => {
     if (isIPv6(host)) return `[${host}]`;

@@ -1,6 +1,6 @@
 /**
- * Lets a command go on to its end and its own exit code after the reader of its output has gone, as with `| head`: what it still writes is
- * dropped. Output that cannot be written for another reason, as on a full disk, ends the command with one line and exit code 1.
+ * Lets a command finish with its own exit code after the reader of its output has closed the pipe, as with `| head`: further output is
+ * dropped. If output cannot be written for another reason, such as a full disk, the command ends with one line and exit code 1.
  */
 export function ignoreClosedOutput(name: string): void {
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {

@@ -11,7 +11,7 @@ import { parseDatabaseAddress, parsePlainAddress } from './addresses.js';
 
 export { parsePlainAddress, splitAddress, splitServer } from './addresses.js';
 
-/** The environment is not valid. Each fault is one line, and none repeats a value. */
+/** The environment is invalid. Each fault is one line and does not contain the value. */
 export class ConfigError extends Error {
   constructor(readonly faults: readonly string[]) {
     super(faults.join('\n'));
@@ -19,11 +19,12 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads a process's configuration. A variable that is malformed, or missing without a default, is a fault. White space around a value is
- * dropped, and an empty value counts as missing. For a secret, `NAME_FILE` may be set instead of `NAME`: the file's content is the value.
+ * Reads a process's configuration from its environment. A variable that is malformed, or missing without a default, is a fault. White space
+ * around a value is removed, and an empty value counts as missing. For a secret, `NAME_FILE` can be set instead of `NAME` to read the value
+ * from a file.
  *
- * @param faultsBetween returns what is wrong with variables that depend on one another; a malformed one is undefined here
- * @throws ConfigError with all faults, so that they can be fixed at once
+ * @param faultsBetween returns the faults of variables that depend on one another; a malformed variable is undefined in its argument
+ * @throws ConfigError with all faults, so that they can be fixed in one go
  */
 export function readConfig<S extends Record<string, RequiredValidatorSpec<unknown>>>(
   environment: NodeJS.ProcessEnv,
@@ -52,12 +53,12 @@ export function readConfig<S extends Record<string, RequiredValidatorSpec<unknow
   return config;
 }
 
-/** A variable's value, or that of the file that stands for it. @throws Error with a whole sentence */
+/** Returns a variable's value, or the content of its file. @throws Error whose message is a whole sentence */
 function readValue(environment: NodeJS.ProcessEnv, name: string, mayBeFile: boolean): string {
   const value = environment[name]?.trim() ?? '';
   const path = (mayBeFile && environment[`${name}_FILE`]?.trim()) || '';
   if (path === '') return refuseQuotes(name, value);
-  if (value !== '') throw new Error(`${name} and ${name}_FILE are both set: only one of them may be`);
+  if (value !== '') throw new Error(`${name} and ${name}_FILE are both set: set only one of them`);
   const content = readSecretFile(`${name}_FILE`, path);
   if (content === '') throw new Error(`${name}_FILE must be a file that is not empty`);
   return refuseQuotes(`${name}_FILE`, content);
@@ -74,7 +75,7 @@ function readSecretFile(name: string, path: string): string {
   }
 }
 
-/** A shell removes quotation marks; docker's --env-file, among others, keeps them in the value. */
+/** Refuses a quoted value. A shell removes quotation marks, but docker's --env-file, for example, keeps them in the value. */
 function refuseQuotes(name: string, value: string): string {
   if (/^(["'`]).*\1$/s.test(value))
     throw new Error(`${name} has quotation marks around the value: remove them`);
@@ -84,7 +85,7 @@ function refuseQuotes(name: string, value: string): string {
 /** A variable whose value may be in a file. */
 export type SecretSpec<T> = RequiredValidatorSpec<T> & { isSecret: true };
 
-/** Makes a variable a secret: `NAME_FILE` may name a file with its value. */
+/** Makes a variable a secret: its value can be in the file named by `NAME_FILE`. */
 export function secret<T>(spec: RequiredValidatorSpec<T>): SecretSpec<T> {
   return { ...spec, isSecret: true };
 }
@@ -92,7 +93,7 @@ export function secret<T>(spec: RequiredValidatorSpec<T>): SecretSpec<T> {
 const isSecret = (spec: object | undefined): boolean => spec !== undefined && 'isSecret' in spec;
 
 /**
- * A variable that `parse` reads. The messages of its errors complete the sentence "NAME …" and must not repeat the value.
+ * Returns a variable that `parse` reads. The messages of its errors complete the sentence "NAME …" and must not contain the value.
  *
  * @param fallback makes the variable optional
  */
@@ -101,7 +102,7 @@ export function variable<T>(parse: (text: string) => T, fallback?: T): RequiredV
   return validator(fallback === undefined ? {} : { default: fallback }) as RequiredValidatorSpec<T>;
 }
 
-/** Any text on one line. */
+/** Returns a variable for any text on one line. */
 export function text(fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => {
     if (/\p{Cc}/u.test(value)) throw new Error('must be one line without control characters');
@@ -109,12 +110,12 @@ export function text(fallback?: string): RequiredValidatorSpec<string> {
   }, fallback);
 }
 
-/** An absolute URL with one of these schemes, read without slashes at its end. */
+/** Returns a variable for an absolute URL with one of these schemes. Slashes at its end are removed. */
 export function address(schemes: readonly string[], fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => parsePlainAddress(value, schemes), fallback);
 }
 
-/** PostgreSQL's address, which may name several servers, or the folder of a socket. */
+/** Returns a variable for the address of PostgreSQL: one or several servers, or the folder of a socket. */
 export function databaseAddress(fallback?: string): SecretSpec<string> {
   const parse = (value: string): string => {
     const address = parseDatabaseAddress(value);
@@ -124,12 +125,12 @@ export function databaseAddress(fallback?: string): SecretSpec<string> {
   return secret(variable(parse, fallback));
 }
 
-/** Whether `DATABASE_URL` leads to a pooler in transaction mode. */
+/** Whether `DATABASE_URL` is the address of a pooler in transaction mode. */
 export const DATABASE_POOLER = oneOf(['none', 'transaction'], 'none');
 
 const ADDRESS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
-/** The driver opens these files for each connection, and its error does not say which one it could not read. */
+/** Checks the certificate files at startup: the driver opens them for each connection, and its error does not name the file. */
 function refuseUnreadableFiles(address: string): void {
   const parameters = new URLSearchParams(address.split('?')[1]);
   for (const name of ADDRESS_FILES) {
@@ -146,7 +147,7 @@ function refuseUnreadableFiles(address: string): void {
   }
 }
 
-/** A whole number within bounds. */
+/** Returns a variable for a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number, fallback?: number): RequiredValidatorSpec<number> {
   return variable((value) => {
     const number = Number(value);
@@ -156,7 +157,7 @@ export function wholeNumber(min: number, max: number, fallback?: number): Requir
   }, fallback);
 }
 
-/** A TCP port; 0 takes a free one. */
+/** Returns a variable for a TCP port; 0 selects a free one. */
 export function port(fallback?: number): RequiredValidatorSpec<number> {
   return wholeNumber(0, 65_535, fallback);
 }
@@ -164,7 +165,7 @@ export function port(fallback?: number): RequiredValidatorSpec<number> {
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const HOST_NAME_LENGTH_MAX = 253;
 
-/** An address to listen at: an IP address or a host name. */
+/** Returns a variable for an address to listen on: an IP address or a host name. */
 export function host(fallback?: string): RequiredValidatorSpec<string> {
   return variable((value) => {
     const isName = value.length <= HOST_NAME_LENGTH_MAX && HOST_NAME.test(value);
@@ -173,10 +174,10 @@ export function host(fallback?: string): RequiredValidatorSpec<string> {
   }, fallback);
 }
 
-/** Where accounts' events may be posted: to public addresses by https, or, for development, to any address, by http too. */
+/** The addresses that account events may be posted to: public ones by https, or, for development, any address, also by http. */
 export const EVENT_ADDRESSES = ['public', 'any'] as const;
 
-/** One of some words. */
+/** Returns a variable for one of the given words. */
 export function oneOf<const W extends string>(words: readonly W[], fallback?: W): RequiredValidatorSpec<W> {
   return variable((value) => {
     if (!(words as readonly string[]).includes(value)) throw new Error(`must be one of ${words.join(', ')}`);

@@ -5,9 +5,9 @@ import { BLOCK_SECONDS_MAX } from './redis/connect.js';
 const RETRY_MS = 1_000;
 
 /**
- * A BullMQ worker on one queue that works again within seconds of the end of any outage. By default, BullMQ blocks for up to ten seconds
- * on a connection that may be dead, and waits for fifteen after an error of the connection, but not at all after a refusal, as by a
- * replica or by a Redis without memory.
+ * A BullMQ worker on one queue that recovers within seconds of the end of any outage. By default, BullMQ blocks for up to ten seconds on a
+ * connection that may be dead, and waits fifteen seconds after a connection error. After a refusal, as from a replica or a Redis without
+ * memory, it retries without a pause.
  */
 export class Consumer extends Worker<JobData> {
   constructor(queue: QueueName, process: Processor<JobData>, options: WorkerOptions) {

@@ -3,23 +3,22 @@ import type { JobsOptions, KeepJobs, Queue } from 'bullmq';
 import { openQueues, type JobData, type QueueName, type QueuesOptions } from './queues.js';
 import { readRedisHealth } from './redis/health.js';
 
-/** How many finished jobs stay visible on the queue board, in seconds and number. */
+/** How long finished jobs stay on the queue board (seconds), and how many. */
 const KEPT_COMPLETED: KeepJobs = { age: 3_600, count: 1_000 };
 const KEPT_FAILED: KeepJobs = { age: 7 * 86_400, count: 5_000 };
 
-/** The most jobs on their way to Redis, so that a frozen Redis does not fill our memory. */
+/** The maximum of jobs being sent to Redis, so that a frozen Redis does not fill this process's memory. */
 const ENQUEUES_MAX = 2_000;
 
-/** Stored reports of the provider are applied at most this often, many together. The first ones after a pause do not wait. */
+/** The minimum interval between two jobs for stored provider reports, which apply many together. The first report after it does not wait. */
 export const REPORTS_PAUSE_MS = 200;
 
-/** Jobs that wake workers for sends and receipts. Redis may be down: a lost job costs a few seconds, never a send. */
+/** Enqueues jobs that wake workers for sends and receipts. If Redis is unavailable, a missing job costs a few seconds, never a send. */
 export interface DeliveryQueue {
   /**
-   * Enqueues a job for a send. A send whose job is waiting or active gets no second one. Jobs that are enqueued in one turn of the event
-   * loop reach Redis in one round trip.
+   * Enqueues a job for a send, unless one is waiting or active. Jobs enqueued in one turn of the event loop reach Redis in one round trip.
    *
-   * @returns whether Redis accepted the job; false is no error
+   * @returns whether Redis accepted the job; false is not an error
    */
   enqueue(queue: 'deliver' | 'simulate', sendId: string): Promise<boolean>;
   /** Enqueues a job for the stored reports. Calls within `REPORTS_PAUSE_MS` of the last job share the next one. */
@@ -35,17 +34,17 @@ interface NewJob {
   opts: JobsOptions;
 }
 
-/** The jobs of one turn of the event loop, by what they are for, and whether Redis accepts them. */
+/** The jobs of one turn of the event loop, by the send's id, and whether Redis accepts them. */
 interface Batch {
   jobs: Map<string, NewJob>;
   accepted: Promise<boolean>;
 }
 
-/** Opens the delivery queue. It connects in the background, and so succeeds while Redis is down. */
+/** Opens the delivery queue. It connects in the background, so this succeeds while Redis is unavailable. */
 export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
   const queues = openQueues(options);
   const batches = new Map<QueueName, Batch>();
-  let jobsUnderWay = 0;
+  let jobsInFlight = 0;
   let reportsJob: Promise<boolean> | null = null;
   let reportsEnqueuedAt = -Infinity;
 
@@ -58,20 +57,20 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
     return { jobs, accepted };
   };
   const add = (name: QueueName, jobs: readonly NewJob[]): Promise<boolean> => {
-    jobsUnderWay += jobs.length;
+    jobsInFlight += jobs.length;
     return addToQueue(queues.of(name), jobs)
       .then(
         () => true,
         () => false,
       )
       .finally(() => {
-        jobsUnderWay -= jobs.length;
+        jobsInFlight -= jobs.length;
       });
   };
 
   return {
     async enqueue(name, sendId) {
-      if (!queues.isReady() || jobsUnderWay >= ENQUEUES_MAX) return false;
+      if (!queues.isReady() || jobsInFlight >= ENQUEUES_MAX) return false;
       const batch = batches.get(name) ?? openBatch(name);
       batches.set(name, batch);
       batch.jobs.set(sendId, newJob(name, sendId));
@@ -93,7 +92,7 @@ export function openDeliveryQueue(options: QueuesOptions): DeliveryQueue {
 }
 
 function newJob(name: QueueName, sendId?: string): NewJob {
-  // A job for receipts that is enqueued while another one is active runs after it: the active one may have read too early.
+  // A receipts job enqueued while another one is active runs after it, because the active job may have read too early.
   const deduplication = sendId === undefined ? { id: name, keepLastIfActive: true } : { id: sendId };
   return {
     name,
@@ -104,7 +103,7 @@ function newJob(name: QueueName, sendId?: string): NewJob {
 
 function addToQueue(queue: Queue<JobData>, jobs: readonly NewJob[]): Promise<unknown> {
   const [first, ...others] = jobs;
-  // A single job is added without the pipeline and the transaction, which cost as much as the job.
+  // A single job needs no pipeline and transaction, which cost as much as the job.
   return first !== undefined && others.length === 0
     ? queue.add(first.name, first.data, first.opts)
     : queue.addBulk([...jobs]);

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from './log.js';
 
-/** The largest address and headers of a request, together, that a server reads: half of Node's limit. */
+/** The maximum size of a request's address and headers together: half of Node's limit. */
 export const HEADER_BYTES_MAX = 8 * 1024;
 
 /**
- * Listens at one address. Without a host, with an empty one or with `::`, it listens at all addresses of IPv6 and IPv4. `::` itself would
- * fail where the kernel has no IPv6; without a host, Node then takes the IPv4 addresses.
+ * Starts listening on one address. Without a host, or with an empty one or `::`, the server listens on all IPv6 and IPv4 addresses. `::` itself
+ * would fail if the kernel has no IPv6; without a host, Node then uses the IPv4 addresses.
  *
- * @throws the operating system's error, as with a port that is taken
+ * @throws the operating system's error, such as for a port in use
  */
 export function listen(server: Server, port: number, host?: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -21,14 +21,14 @@ export function listen(server: Server, port: number, host?: string): Promise<voi
   });
 }
 
-/** From now on each answer ends its connection: clients that keep theirs open go elsewhere before this process does. */
+/** Closes connections after their next response, so that clients with kept connections move to another process before this one stops. */
 export function endConnectionsAfterAnswers(server: Server): void {
   server.prependListener('request', (_request, response: ServerResponse) => {
     response.shouldKeepAlive = false;
   });
 }
 
-/** Accepts no more connections, lets requests under way finish, and closes each connection when it is idle. */
+/** Stops accepting connections, lets requests in progress finish, and closes each connection when it is idle. */
 export async function closeHttpServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
@@ -41,7 +41,7 @@ export async function closeHttpServer(server: Server): Promise<void> {
   }
 }
 
-/** What the log lines of a request carry. Each answer writes one, so all fields are there from the start: then they are cheap to read. */
+/** Fields of the log lines of a request. All fields exist from the start, which makes them cheap to read for each response. */
 export interface RequestFacts {
   request_id: string;
   /** The send that the request is about. */
@@ -53,7 +53,7 @@ export interface RequestFacts {
 const FACTS = Symbol('request facts');
 type Identified = IncomingMessage & { [FACTS]?: RequestFacts };
 
-/** Gives each request an id, and logs one line when it was answered. @param routeOf its route's pattern, never the path itself */
+/** Returns middleware that gives each request an id and logs one line after its response. @param routeOf returns the route's pattern, not the path */
 export function requestLog(
   log: Logger,
   routeOf: (request: IncomingMessage) => string,
@@ -74,19 +74,19 @@ export function requestLog(
           route: routeOf(request),
           status: response.statusCode,
         },
-        'request',
+        'request finished',
       );
     });
     next();
   };
 }
 
-/** The request's id. @throws TypeError for a request that `requestLog` has not seen */
+/** Returns the request's id. @throws TypeError for a request that did not pass `requestLog` */
 export function requestIdOf(request: IncomingMessage): string {
   return (request as Identified)[FACTS]!.request_id;
 }
 
-/** Makes the log lines of a request carry a fact from now on. */
+/** Adds a field to the later log lines of a request. */
 export function setRequestFact(
   request: IncomingMessage,
   name: Exclude<keyof RequestFacts, 'request_id'>,
@@ -96,7 +96,7 @@ export function setRequestFact(
   if (facts !== undefined) facts[name] = value;
 }
 
-/** A log whose lines carry what is known of the request; `log` itself for a request without an id. */
+/** Returns a log with the request's fields; `log` itself for a request without an id. */
 export function logOf(request: IncomingMessage, log: Logger): Logger {
   const facts = (request as Identified)[FACTS];
   return facts === undefined ? log : log.child(facts);

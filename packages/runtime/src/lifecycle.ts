@@ -5,23 +5,23 @@ import { repeatedFaults } from './repeatedFaults.js';
 
 export interface Running {
   log: Logger;
-  /** From now on the process says that it is not ready. It still takes work. */
+  /** Makes the process report that it is not ready. It still takes work. */
   drain?: () => void;
-  /** How long it still takes work after `drain`, before it stops. */
+  /** How long the process still takes work between `drain` and `stop`. */
   shutdownDelayMs?: number;
-  /** Takes no more work, finishes or releases the work under way, and closes everything. */
+  /** Stops taking work, finishes or releases the work in progress, and closes all connections. */
   stop: () => Promise<void>;
 }
 
-/** How long a process listens after SIGTERM, so that whoever sends requests to it learns that it is going. Supervisors must wait as much longer. */
+/** How long a process listens after SIGTERM, so that load balancers notice that it is stopping. Supervisors must wait that much longer. */
 export const SHUTDOWN_DELAY_MS = wholeNumber(0, 300_000, 0);
 
-/** A longer stop is cut short: supervisors kill a process ten seconds after SIGTERM and its shutdown delay. */
+/** The time limit of a stop: supervisors kill a process ten seconds after SIGTERM and its shutdown delay. */
 const STOP_MS_MAX = 9_000;
 
 /**
- * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT
- * stop it gracefully, after its shutdown delay, with exit code 0. An uncaught error ends it with exit code 1, because the state that it leaves is unknown.
+ * Runs a process. An invalid configuration or a failed start ends it with one line for each fault and exit code 1. SIGTERM and SIGINT stop it
+ * gracefully after its shutdown delay, with exit code 0. An uncaught error ends it with exit code 1, because it leaves an unknown state.
  */
 export async function runProcess(name: string, start: () => Promise<Running>): Promise<void> {
   keepHeapSmall();
@@ -48,7 +48,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
 
   const stopNow = (): void => {
     const timer = setTimeout(() => {
-      log.warn('the stop took too long and was cut short');
+      log.warn('stop timed out');
       process.exit(0);
     }, STOP_MS_MAX);
     stop().then(
@@ -58,7 +58,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
         process.exit(0);
       },
       (error: unknown) => {
-        log.error({ err: error }, 'the stop failed');
+        log.error({ err: error }, 'stop failed');
         process.exit(1);
       },
     );
@@ -79,21 +79,21 @@ function startFault(error: unknown): string {
   const fault = error as NodeJS.ErrnoException & { port?: number; address?: string; hostname?: string };
   if (fault.code === 'EADDRINUSE') return `port ${fault.port ?? ''} is in use`;
   if (fault.code === 'EACCES' && fault.port !== undefined)
-    return `port ${fault.port} may not be used by this user`;
+    return `this user has no permission to listen on port ${fault.port}`;
   if (fault.code === 'EADDRNOTAVAIL') return `this machine has no address ${fault.address ?? ''}`;
-  if (fault.code === 'ENOTFOUND') return `the host name ${fault.hostname ?? ''} stands for no address`;
+  if (fault.code === 'ENOTFOUND') return `the host name ${fault.hostname ?? ''} does not resolve`;
   const message = error instanceof Error ? error.message : String(error);
   return `could not start: ${redact(message).trim().replaceAll(/\s+/g, ' ')}`;
 }
 
-/** Repeats work, with a pause between its rounds, until stopped. Rounds never overlap. */
+/** Repeats work until stopped, with a pause between its runs. Runs never overlap. */
 export interface Loop {
   stop(): Promise<void>;
 }
 
-/** Starts a loop, which continues after a round that fails. @param pauseMs between the end of a round and the start of the next */
+/** Starts a loop, which continues after a failed run. @param pauseMs between the end of a run and the start of the next */
 export function startLoop(
-  round: () => Promise<void>,
+  run: () => Promise<void>,
   pauseMs: number | (() => number),
   onError: (error: unknown) => void,
 ): Loop {
@@ -102,7 +102,7 @@ export function startLoop(
   const ended = (async () => {
     while (!stopped) {
       try {
-        await round();
+        await run();
       } catch (error) {
         onError(error);
       }
@@ -126,10 +126,10 @@ export function startLoop(
 }
 
 /**
- * Starts a loop that writes what was collected, and does so once more when it stops.
+ * Starts a loop that flushes collected data, and flushes once more when it stops.
  *
- * @param flush keeps what it cannot write for the next round
- * @param message what the log says then
+ * @param flush keeps the data that it cannot write for the next run
+ * @param message the log message of a failed flush
  */
 export function startFlushLoop(
   log: Logger,

@@ -6,8 +6,8 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /**
- * What no log line may contain: keys, credentials, message ids, phone numbers. Callers choose parts of lines (a path, a header), so no
- * pattern may begin with an unbounded run: its search would take quadratic time.
+ * Patterns that are removed from log lines: keys, credentials, message ids, phone numbers. Clients choose parts of lines (a path, a header), so
+ * a pattern must not begin with an unbounded repetition: its search would take quadratic time.
  */
 const SECRETS: readonly [RegExp, string][] = [
   [/ak_(test|live)_[0-9A-Za-z]+/g, 'ak_$1_[removed]'],
@@ -19,17 +19,17 @@ const SECRETS: readonly [RegExp, string][] = [
   [/:\/\/[^\s"@/]+@/g, '://[removed]@'],
 ];
 
-/** Removes secrets from a text. */
+/** Returns the text with its secrets replaced. */
 export function redact(line: string): string {
   return SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), line);
 }
 
 /** A frame of a stack trace. Lines of the message have no position at their end. */
 const FRAME = /^\s+at .+:\d+:\d+\)?$/;
-/** Bounded, because an error may be its own cause. */
+/** Bounded, because an error can be its own cause. */
 const CAUSES_MAX = 4;
 
-/** What is logged of an error, without runs of digits in its message: drivers quote rows and parameters. */
+/** Returns the logged form of an error. Longer digit sequences are removed from its message, because drivers quote rows and parameters. */
 export function describeError(error: unknown, causes = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
   const withCode = error as Error & { code?: unknown };
@@ -51,14 +51,14 @@ export function describeError(error: unknown, causes = 0): object {
   };
 }
 
-/** Without a message of ours, pino would log the error's own, which `describeError` has not cleaned. */
+/** Adds a message to a log call that has only an error: pino would log the error's own message, which `describeError` has not redacted. */
 function withMessage(args: Parameters<LogFn>): Parameters<LogFn> {
   const [subject, message] = args as [unknown, unknown];
   const holdsError = subject instanceof Error || (subject as { err?: unknown } | null)?.err instanceof Error;
-  return holdsError && message === undefined ? [subject, 'an error'] : args;
+  return holdsError && message === undefined ? [subject, 'error'] : args;
 }
 
-/** A log of JSON lines on standard output, with secrets removed from every field. */
+/** Creates a log of JSON lines on standard output, with secrets removed from every field. */
 export function createLog(processName: string, level: LogLevel): Logger {
   const options: LoggerOptions = {
     level,
@@ -73,6 +73,6 @@ export function createLog(processName: string, level: LogLevel): Logger {
       },
     },
   };
-  // Synchronous: a write in flight when the process exits would be lost, or come after later lines.
+  // Synchronous, because an asynchronous write at the exit of the process could be dropped or reordered.
   return pino(options, pino.destination({ dest: 1, sync: true }));
 }

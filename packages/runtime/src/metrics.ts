@@ -11,14 +11,14 @@ export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 /** How often the event loop's lag is sampled. The default of 10 ms costs an idle process up to 1% of a processor. */
 const LAG_SAMPLE_MS = 100;
 
-/** A registry that has the metrics of the process itself. */
+/** Creates a registry with the default metrics of the process. */
 export function createRegistry(processName: string): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ process: processName });
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS });
   new Gauge({
     name: 'onecode_build_info',
-    help: 'Always 1; the labels are the release that runs',
+    help: 'Always 1; the labels are the version and commit of the running release',
     labelNames: ['version', 'commit'],
     registers: [registry],
   }).set({ version: VERSION, commit: COMMIT ?? '' }, 1);
@@ -27,24 +27,24 @@ export function createRegistry(processName: string): Registry {
 
 export interface MetricsServer {
   port: number;
-  /** From now on, `/readyz` answers that the process is stopping. */
+  /** Makes `/readyz` report that the process is stopping. */
   draining(): void;
   close(): Promise<void>;
 }
 
-/** Where metrics are served. They tell much about a business, and so stay on this machine by default. */
+/** The address of the metrics. They reveal business figures, so the default is reachable from this machine only. */
 export interface MetricsAddress {
   METRICS_HOST: string;
-  /** 0 takes a free port. */
+  /** 0 selects a free port. */
   METRICS_PORT: number;
 }
 
 /** The environment variables of `MetricsAddress`. */
 export const METRICS_ADDRESS = { METRICS_HOST: host('127.0.0.1'), METRICS_PORT: port(0) };
 
-const STOPPING: FailedCheck = { name: 'stopping', reason: 'the process was told to stop' };
+const STOPPING: FailedCheck = { name: 'stopping', reason: 'the process is shutting down' };
 
-/** The names in one line, and a line for each with its reason. */
+/** Returns one line with the names of the failed checks, and one line for each with its reason. */
 function notReady(failed: readonly FailedCheck[]): string {
   const names = failed.map(({ name }) => name).join(', ');
   return [`not ready: ${names}`, ...failed.map(({ name, reason }) => `${name}: ${reason}`), ''].join('\n');
@@ -88,11 +88,11 @@ export async function serveMetrics(
   };
 }
 
-/** Registers the connections of a process to PostgreSQL, by what they do; each process counts its own. */
+/** Registers the gauge of this process's connections to PostgreSQL, by state. */
 export function gaugeConnections(registry: Registry, count: () => Record<string, number>): void {
   const gauge = new Gauge({
     name: 'onecode_database_pool',
-    help: 'Connections of this process to PostgreSQL, and statements that wait for one',
+    help: 'Connections of this process to PostgreSQL, and statements waiting for a connection',
     labelNames: ['state'],
     registers: [registry],
     collect() {

@@ -2,32 +2,32 @@ import { ConfigError } from './config.js';
 import { startLoop, type Loop } from './lifecycle.js';
 import type { Logger } from './log.js';
 
-const ALERT_PAUSE_MS = 10_000;
+const REPORT_PAUSE_MS = 10_000;
 
-/** How a process tells the others that it runs. */
+/** Records in the database that a process is running. */
 interface Presence {
-  /** @returns why this process cannot work with the database, or null */
+  /** Checks the database. @returns why this process cannot work with it, or null */
   check: () => Promise<string | null>;
-  /** Checks at first. @returns the same */
+  /** Checks the database, then records this process. @returns the result of the check */
   report: () => Promise<string | null>;
   end: () => Promise<void>;
 }
 
-/** Looks whether this process may run; nobody can say while the database is away. @throws ConfigError when it may not */
+/** Refuses a database that this process cannot work with. An unavailable database is accepted. @throws ConfigError with the reason */
 export async function refuseUnfitDatabase({ check }: Pick<Presence, 'check'>): Promise<void> {
   const fault = await check().catch(() => null);
   if (fault !== null) throw new ConfigError([fault]);
 }
 
 /**
- * Tells every ten seconds that this process runs, and when it stops. While the database is away it tells nobody; the first time that it is
- * there decides whether the process may run. For a process that has started: one that could not, as with a port that is taken, never ran.
+ * Records every ten seconds that this process is running, and records its stop. If the database is unavailable at first, it is checked when it
+ * becomes available. Call this after the start has succeeded, so that a process that failed to start (such as for a port in use) is not recorded.
  *
- * @throws ConfigError when it may not; later, the process ends with exit code 1
+ * @throws ConfigError if this process cannot work with the database; if that is found later, the process ends with exit code 1
  */
 export async function startPresence({ report, end }: Omit<Presence, 'check'>, log: Logger): Promise<Loop> {
   const logFailure = (error: unknown): null => {
-    log.debug({ err: error }, 'could not tell that this process runs');
+    log.debug({ err: error }, 'presence report failed');
     return null;
   };
   const fault = await report().catch(logFailure);
@@ -38,10 +38,10 @@ export async function startPresence({ report, end }: Omit<Presence, 'check'>, lo
       const later = isFirst ? null : await report();
       isFirst = false;
       if (later === null) return;
-      log.fatal({ fault: later }, 'this release cannot work with the schema');
+      log.fatal({ fault: later }, 'database schema incompatible');
       process.exit(1);
     },
-    ALERT_PAUSE_MS,
+    REPORT_PAUSE_MS,
     logFailure,
   );
   return {

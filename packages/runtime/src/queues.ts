@@ -3,7 +3,7 @@ import { keyPrefix } from './redis/address.js';
 import { checkRedis } from './redis/check.js';
 import { connectRedis, type RedisSource } from './redis/connect.js';
 
-/** The queues. Jobs of `deliver` and `simulate` hold a send's id; those of `receipts` hold nothing. */
+/** The queues. Jobs of `deliver` and `simulate` contain a send's id; jobs of `receipts` are empty. */
 export const QUEUE_NAMES = ['deliver', 'simulate', 'receipts'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
@@ -12,7 +12,7 @@ export interface JobData {
   sendId?: string;
 }
 
-/** The outcomes of a job of a send: how its delivery or simulation ended. */
+/** The outcomes of a send's job: how the delivery or simulation ended. */
 export const JOB_OUTCOMES = [
   'accepted',
   'attempts_exhausted',
@@ -30,7 +30,7 @@ export const JOB_OUTCOMES = [
 ] as const;
 export type JobOutcome = (typeof JOB_OUTCOMES)[number];
 
-/** What a job of a send returns, for the queue board. */
+/** The result of a send's job, shown on the queue board. */
 export interface JobResult {
   outcome: JobOutcome;
 }
@@ -41,7 +41,7 @@ export interface QueuesOptions extends RedisSource {
   onError: (error: Error) => void;
 }
 
-/** The queues, for adding jobs and reading their state. While Redis is down, calls fail soon. */
+/** The queues, for adding jobs and reading their state. While Redis is unavailable, calls fail fast. */
 export interface Queues {
   isReady(): boolean;
   of(name: QueueName): Queue<JobData>;
@@ -49,13 +49,13 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** Opens the queues. They connect in the background, and so open while Redis is down. */
+/** Opens the queues. They connect in the background, so this succeeds while Redis is unavailable. */
 export function openQueues({ prefix, onError, ...source }: QueuesOptions): Queues {
   const connection = connectRedis(source, 'enqueue', onError);
   const keys = keyPrefix(source.redisUrl, prefix);
   const queues = new Map<QueueName, Queue<JobData>>();
   let closed = false;
-  // After `disconnect`, ioredis says `ready` until the socket has closed.
+  // After `disconnect`, ioredis reports `ready` until the socket has closed.
   const isReady = (): boolean => !closed && connection.status === 'ready';
 
   return {

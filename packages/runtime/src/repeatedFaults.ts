@@ -2,7 +2,7 @@ import { describeError, type Logger } from './log.js';
 
 const PAUSE_MS = 60_000;
 
-/** Returns a function that logs repeated faults: at once, and then once a minute with how often they came since. */
+/** Returns a function that logs errors without repetition: an error at once, and then once a minute with the number of its repetitions. */
 export function repeatedFaults(
   log: Logger,
   level: 'warn' | 'error',
@@ -10,7 +10,7 @@ export function repeatedFaults(
   facts: Readonly<Record<string, string>> = {},
   pauseMs = PAUSE_MS,
 ): (error: unknown) => void {
-  /** How often each came since its last line. */
+  /** How often each fault has occurred since its last log line. */
   const counts = new Map<string, number>();
   return (error) => {
     const fault = faultOf(error);
@@ -32,7 +32,7 @@ export function repeatedFaults(
   };
 }
 
-/** What makes two errors the same fault: all that is logged of them but where they came from. */
+/** Returns a key that is equal for the same fault: the logged form of the error without its stack. */
 function faultOf(error: unknown): string {
   return JSON.stringify(describeError(error), (key, value: unknown) => (key === 'at' ? undefined : value));
 }

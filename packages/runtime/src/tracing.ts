@@ -25,8 +25,8 @@ const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];
 const SAMPLER_WORDS = [...SAMPLERS, ...SAMPLERS.map((sampler) => `parentbased_${sampler}`)];
 
 /**
- * The environment variables of tracing, which the first one turns on. OpenTelemetry's SDK reads them by itself, and more; it would go on
- * with a sampler that it does not know.
+ * The environment variables of tracing. The first one turns it on. OpenTelemetry's SDK reads these and other variables itself; they are checked
+ * here because the SDK ignores an unknown sampler.
  */
 export const TRACING = {
   OTEL_EXPORTER_OTLP_ENDPOINT: address(['http', 'https'], ''),
@@ -42,7 +42,7 @@ export const TRACING = {
   }, ''),
 };
 
-/** OpenTelemetry's SDK would leave out what it cannot read. */
+/** Refuses malformed headers, which OpenTelemetry's SDK would silently drop. */
 function parseHeaders(list: string): string {
   try {
     if (!/^[^=,\p{Cc}]+=[^,\p{Cc}]+(?:,[^=,\p{Cc}]+=[^,\p{Cc}]+)*,?$/u.test(list)) throw new Error('no list');
@@ -55,18 +55,18 @@ function parseHeaders(list: string): string {
   }
 }
 
-/** The spans of this process on their way to a collector. */
+/** The running export of this process's spans. */
 export interface Tracing {
-  /** Exports what is left, for a second at most. */
+  /** Exports the remaining spans, for up to a second. */
   stop(): Promise<void>;
 }
 
 interface SpanOptions {
-  /** `internal` unless told. */
+  /** `internal` by default. */
   kind?: keyof typeof KINDS;
-  /** The `traceparent` of the span above it: null for none, and unless told the active span's. */
+  /** The `traceparent` of the parent span; null for none. The active span is the default. */
   parent?: string | null;
-  /** When it began, by `performance.now()`; now unless told. */
+  /** The start, by `performance.now()`. Now is the default. */
   beganAt?: number;
   attributes?: Attributes;
 }
@@ -79,18 +79,17 @@ const KINDS = {
   consumer: SpanKind.CONSUMER,
 } as const;
 
-/** How long a stop waits for the collector. */
 const EXPORT_MS_MAX = 1_000;
 const NO_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
-/** Null while this process is not traced: then spans cost a comparison. */
+/** Null without tracing: then a span costs one comparison. */
 let tracer: Tracer | null = null;
 
 /**
- * Starts tracing if there is an endpoint, with OpenTelemetry's SDK, which is loaded only then and takes its other settings from the
- * environment. Spans wait in a bounded queue; while the collector is away the oldest stay and newer ones are dropped.
+ * Starts tracing if an endpoint is configured. OpenTelemetry's SDK is loaded only then, and reads its other settings from the environment. Spans
+ * wait in a bounded queue; while the collector is unavailable, the oldest spans are kept and newer ones are dropped.
  *
- * @param serviceName what the resource is called unless OTEL_SERVICE_NAME says otherwise
+ * @param serviceName the name of the resource, unless OTEL_SERVICE_NAME is set
  */
 export async function startTracing(
   serviceName: string,
@@ -140,19 +139,19 @@ export async function startTracing(
   };
 }
 
-/** Logs the first failure in a row, and when that is over. */
+/** Returns a function that logs the first of consecutive failures, and the recovery. */
 function exportReporter(log: Logger): (error: Error | null) => void {
   let isFailing = false;
   return (error) => {
-    if (error === null && isFailing) log.info('spans reach the collector again');
-    if (error !== null && !isFailing) log.warn({ err: error }, 'spans do not reach the collector');
+    if (error === null && isFailing) log.info('span export recovered');
+    if (error !== null && !isFailing) log.warn({ err: error }, 'span export failed');
     isFailing = error !== null;
   };
 }
 
 export const isTracing = (): boolean => tracer !== null;
 
-/** Starts a span, which the caller ends. Without tracing it records nothing. */
+/** Starts a span; the caller ends it. Without tracing it records nothing. */
 export function startSpan(name: string, { kind, parent, beganAt, attributes }: SpanOptions = {}): Span {
   if (tracer === null) return NO_SPAN;
   const settings = {
@@ -163,14 +162,14 @@ export function startSpan(name: string, { kind, parent, beganAt, attributes }: S
   return tracer.startSpan(name, settings, parent === undefined ? context.active() : contextOf(parent));
 }
 
-/** Calls `next` with the span as the active one. */
+/** Calls `next` with the span as the active span. */
 export function withSpan<T>(span: Span, next: () => T): T {
   return context.with(trace.setSpan(context.active(), span), next);
 }
 
 /**
- * Does work inside a span, which is the active one meanwhile. An error that the work throws marks the span by its kind alone, because
- * messages may quote rows. Without tracing, the work gets a span that records nothing.
+ * Runs work inside a new active span. If the work throws, the span is marked with the name of the error only, because messages may quote rows.
+ * Without tracing, the span records nothing.
  */
 export async function inSpan<T>(
   name: string,
@@ -194,12 +193,12 @@ export function recordSpan(name: string, options: SpanOptions & { beganAt: numbe
   if (tracer !== null) startSpan(name, options).end();
 }
 
-/** Marks a span as failed. @param type a word of bounded variety */
+/** Marks a span as failed. @param type the kind of error, from a small set of values */
 export function markFailed(span: Span, type: string): void {
   span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The `traceparent` of a span; null for one that records nothing because there is no tracing. */
+/** Returns the `traceparent` of a span; null without tracing. */
 export function traceparentOf(span: Span): string | null {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return isSpanContextValid(span.spanContext())
@@ -207,7 +206,7 @@ export function traceparentOf(span: Span): string | null {
     : null;
 }
 
-/** Sets attributes of the active span, and links it to the span of a `traceparent`, if there is one. */
+/** Sets attributes of the active span, and links it to the span of a `traceparent`, if given. */
 export function describeSpan(attributes: Attributes, linked: string | null = null): void {
   if (tracer === null) return;
   const span = trace.getActiveSpan();

@@ -5,7 +5,7 @@ export const VERSION = (
   JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 ).version;
 
-/** The commit that was built, which the build leaves beside the code; null where it could not know. */
+/** The commit of this build, from a file that the build writes next to the code; null if the build did not know it. */
 export const COMMIT = readCommit();
 
 /** The version with its commit, as build metadata (semver.org, 10). */

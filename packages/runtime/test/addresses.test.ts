@@ -12,7 +12,7 @@ const INVISIBLE = /^must have no white space, control characters or invisible ch
 const PORT = 'must have a port from 1 to 65535';
 const SERVERS = /^must name each server as host or host:port/;
 
-/** What the variable's fault says after its name; null without one. */
+/** Returns the variable's fault without its name; null without a fault. */
 function faultOf(parse: () => unknown): string | null {
   try {
     parse();
@@ -22,10 +22,10 @@ function faultOf(parse: () => unknown): string | null {
   }
 }
 
-/** An address, and what its fault says. */
+/** An address, and its fault. */
 type Refused = [url: string, fault: string | RegExp];
 
-/** Characters that cut an address short where they stand in a user or a password. */
+/** Texts that truncate an address when they are in a user or a password. */
 const UNENCODED = [
   'lea%ked',
   'lea%2ked%',
@@ -49,13 +49,13 @@ describe('an address of PostgreSQL', () => {
     ['postgresql://u:p%40%2F%25@[::1]:5432/d', 'postgresql://u:p%40%2F%25@[::1]:5432/d'],
     ['postgresql://é:ü@h/ñ', 'postgresql://é:ü@h/%C3%B1'],
     ['postgresql://a:1,b:2/d', 'postgresql://a:1,b:2/d'],
-    // Sockets: the forms of Google, of libpq with a port, and of libpq with the folder as the host.
+    // Sockets: Google's form, libpq's form with a port, and libpq's form with the folder as the host.
     ['postgresql://u@/d?host=/cloudsql/p:r:i', 'postgresql://u@%2Fcloudsql%2Fp%3Ar%3Ai/d'],
     ['postgresql://u:p@localhost/d?host=/cloudsql/p:r:i', 'postgresql://u:p@%2Fcloudsql%2Fp%3Ar%3Ai/d'],
     ['postgresql:///d?host=/var/run/postgresql&port=5433', 'postgresql://%2Fvar%2Frun%2Fpostgresql:5433/d'],
     ['postgresql://u@?host=/run&user=v', 'postgresql://u@%2Frun/?user=v'],
     ['postgresql://u@%2Fvar%2Frun:5433/d', 'postgresql://u@%2Fvar%2Frun:5433/d'],
-    // The parameters of libpq that the driver does not know, or takes for something else.
+    // Parameters of libpq that the driver does not know or misinterprets.
     ['postgresql:///d?host=a,::1&port=1,2', 'postgresql://a:1,[::1]:2/d'],
     ['postgresql://a,b:7/d?port=1', 'postgresql://a:1,b:1/d'],
     ['postgresql://h?dbname=d%2Fe&sslmode=require', 'postgresql://h/d/e?sslmode=require'],
@@ -108,9 +108,9 @@ describe('an address of PostgreSQL', () => {
     ['postgres://h/d?sslnegotiation=direct&sslmode=disable', /another sslmode than disable/],
     ['postgres://h/d?uselibpqcompat=true&sslmode=verify-ca', /must have an sslrootcert/],
   ])('cannot be %j', (url, fault) => {
-    const told = faultOf(() => read(url));
-    expect(told).toMatch(fault);
-    expect(told).not.toMatch(/leaked|Invalid URL|malformed/);
+    const found = faultOf(() => read(url));
+    expect(found).toMatch(fault);
+    expect(found).not.toMatch(/leaked|Invalid URL|malformed/);
   });
 });
 
@@ -186,9 +186,9 @@ describe('an address of Redis', () => {
     ['redis://leaked@h', 'must have a password for its user: user:password@'],
     ['redis+sentinel://leaked:@h:1/main', 'must have a password for its user: user:password@'],
   ])('cannot be %j', (url, fault) => {
-    const told = faultOf(() => parseRedisAddress(url));
-    expect(told).toMatch(fault);
-    expect(told).not.toMatch(/leaked|pass@|Invalid URL|malformed/);
+    const found = faultOf(() => parseRedisAddress(url));
+    expect(found).toMatch(fault);
+    expect(found).not.toMatch(/leaked|pass@|Invalid URL|malformed/);
   });
 });
 
@@ -223,9 +223,9 @@ describe('a plain address', () => {
     ['https://leaked.1.2.3.4.5', 'must name a valid host'],
     ['https://lea<ked', SERVERS],
   ])('cannot be %j', (url, fault) => {
-    const told = faultOf(() => parsePlainAddress(url, SCHEMES));
-    expect(told).toMatch(fault);
-    expect(told).not.toMatch(/leaked|Invalid URL|malformed/);
+    const found = faultOf(() => parsePlainAddress(url, SCHEMES));
+    expect(found).toMatch(fault);
+    expect(found).not.toMatch(/leaked|Invalid URL|malformed/);
   });
 });
 

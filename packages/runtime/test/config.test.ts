@@ -57,7 +57,7 @@ describe('configuration', () => {
     });
   });
 
-  it('names every fault at once, one line each, as the error’s message does', () => {
+  it('reports every fault, one line each, also in the error’s message', () => {
     const environment = { DATABASE_URL: 'mysql://x', PORT: '70000', LEVEL: 'loud' };
     const faults = [
       'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
@@ -70,7 +70,7 @@ describe('configuration', () => {
   });
 
   it.each(['1e1', '1_0', '0x5', '+5', '-5', '5.0', '1.000', '1,000', '٥', '５', '5n', '9'.repeat(30)])(
-    'reads no number from %j',
+    'refuses %j as a number',
     (number) => {
       expect(faultsOf({ ...GOOD, ATTEMPTS: number })).toEqual([
         'ATTEMPTS must be a whole number from 1 to 20',
@@ -86,7 +86,7 @@ describe('configuration', () => {
     });
   });
 
-  it('drops white space around a value, as of an .env file with CRLF, and counts nothing but white space as missing', () => {
+  it('removes white space around a value, such as from an .env file with CRLF, and treats only white space as missing', () => {
     const environment = {
       ...GOOD,
       LEVEL: 'debug\r',
@@ -130,7 +130,7 @@ describe('configuration', () => {
     expect(between({ ...GOOD, LEVEL: 'x' })).toEqual(['LEVEL must be one of info, debug']);
   });
 
-  it('drops slashes at the end of an address', () => {
+  it('removes slashes at the end of an address', () => {
     expect(readConfig({ ...GOOD, BASE_URL: 'https://x.test/v25.0//' }, SPECS).BASE_URL).toBe(
       'https://x.test/v25.0',
     );
@@ -169,7 +169,7 @@ describe('configuration', () => {
     },
   );
 
-  it('names the file of a database’s address that cannot be read, and no other part of it', () => {
+  it('reports an unreadable file of a database’s address without other parts of the address', () => {
     const url = 'postgres://u:leaked@h/d?sslmode=verify-full&sslrootcert=%2Fnowhere%2Fca.pem';
     expect(() => readConfig({ URL: url }, { URL: databaseAddress() })).toThrow(
       /^URL names \/nowhere\/ca\.pem as its sslrootcert, which this user cannot read \(ENOENT\)$/,
@@ -220,7 +220,7 @@ describe('configuration', () => {
       expect(readConfig({ PEPPER: 'abcd', TOKEN_FILE: fileWith(content) }, SECRETS).TOKEN).toBe(value);
     });
 
-    it('is read as if the variable held it, by its name only', () => {
+    it('is read as the value of its variable', () => {
       expect({ ...readConfig({ PEPPER_FILE: fileWith('abcd\n'), TOKEN_FILE: '' }, SECRETS) }).toEqual({
         PEPPER: Buffer.from('abcd'),
         TOKEN: '',
@@ -249,13 +249,13 @@ describe('configuration', () => {
       expect(faultsOf({ PEPPER_FILE: path() }, SECRETS)).toEqual([line]);
     });
 
-    it('is refused beside the variable itself, without the value of either', () => {
+    it('is refused if the variable is also set, without the values in the error', () => {
       expect(faultsOf({ PEPPER: 'abcd', PEPPER_FILE: fileWith('leak') }, SECRETS)).toEqual([
-        'PEPPER and PEPPER_FILE are both set: only one of them may be',
+        'PEPPER and PEPPER_FILE are both set: set only one of them',
       ]);
     });
 
-    it('is for secrets only', () => {
+    it('is read for secrets only', () => {
       expect(readConfig({ PEPPER: 'abcd', NAME_FILE: fileWith('other') }, SECRETS).NAME).toBe('onecode');
     });
   });
@@ -270,7 +270,7 @@ describe('configuration', () => {
       },
     );
 
-    it('is what it is without a value', () => {
+    it('has a default', () => {
       expect(readConfig({ HOST: '' }, HOST).HOST).toBe('127.0.0.1');
     });
 

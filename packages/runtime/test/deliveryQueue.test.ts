@@ -32,7 +32,7 @@ describe('a delivery queue', () => {
   const ONE = '01990c1e-7c5a-7d2b-9a53-000000000001';
   const TWO = '01990c1e-7c5a-7d2b-9a53-000000000002';
 
-  /** Work that ends when the test releases it. */
+  /** Returns work that ends when the test calls `release`. */
   function heldWork() {
     const begun: (string | undefined)[] = [];
     return {
@@ -50,7 +50,7 @@ describe('a delivery queue', () => {
   }
 
   describe('an enqueued job', () => {
-    it('brings each send to its queue, in order', async () => {
+    it('is added to its queue, in order', async () => {
       const both = [deliveryQueue.enqueue('deliver', ONE), deliveryQueue.enqueue('deliver', TWO)];
       expect(await Promise.all(both)).toEqual([true, true]);
       expect(await deliveryQueue.enqueue('simulate', TWO)).toBe(true);
@@ -67,7 +67,7 @@ describe('a delivery queue', () => {
       ]);
     });
 
-    it('holds only the id of the send; for receipts it holds nothing', async () => {
+    it('contains only the id of the send, and nothing for receipts', async () => {
       await deliveryQueue.enqueue('deliver', ONE);
       await deliveryQueue.enqueueReports();
       const jobs = await Promise.all(
@@ -83,7 +83,7 @@ describe('a delivery queue', () => {
       ]);
     });
 
-    it('is not duplicated while the first one waits, from whichever process', async () => {
+    it('is not duplicated by any process while the first one waits', async () => {
       const other = await queues.open();
       await Promise.all([deliveryQueue.enqueue('deliver', ONE), deliveryQueue.enqueue('deliver', ONE)]);
       await Promise.all([
@@ -113,13 +113,13 @@ describe('a delivery queue', () => {
   });
 
   describe('a job for receipts', () => {
-    it('waits once, however often it is enqueued', async () => {
+    it('is enqueued once for several calls', async () => {
       await deliveryQueue.enqueueReports();
       await deliveryQueue.enqueueReports();
       expect(await queues.waiting('receipts')).toHaveLength(1);
     });
 
-    it('enqueued during a round causes exactly one more round', async () => {
+    it('causes exactly one more run when enqueued during a run', async () => {
       const { begun, work, release } = heldWork();
       queues.consume('receipts', work);
       await deliveryQueue.enqueueReports();
@@ -168,7 +168,7 @@ describe('a delivery queue', () => {
     expect(await completed('deliver')).toBe(1_000);
   });
 
-  it('a delivery queue answers a ping, and enqueues nothing once it is closed', async () => {
+  it('a delivery queue answers a ping, and enqueues nothing after it is closed', async () => {
     await expect(deliveryQueue.ping()).resolves.toBeUndefined();
     await deliveryQueue.enqueue('deliver', ONE);
     await deliveryQueue.close();
@@ -186,7 +186,7 @@ describe('an outage of Redis', () => {
   });
   afterAll(() => queues.close());
 
-  /** An enqueue is abandoned after two seconds; an answer within this time did not wait for that. */
+  /** An enqueue is abandoned after two seconds. A result within this time did not wait for it. */
   const AT_ONCE_MS = 1_800;
   const IN_TIME_MS = 10_000;
 
@@ -211,7 +211,7 @@ describe('an outage of Redis', () => {
     return { proxy, deliveryQueue };
   }
 
-  /** Enqueueing works again, and the job is in Redis. */
+  /** Expects that enqueueing works again, and that the job is in Redis. */
   async function expectRecovery(deliveryQueue: DeliveryQueue): Promise<void> {
     let enqueued = 0;
     await until('an enqueued job', () => deliveryQueue.enqueue('deliver', `after-${(enqueued += 1)}`));
@@ -228,7 +228,7 @@ describe('an outage of Redis', () => {
     ['nothing listens at its address', closedPort],
     ['the server never answers', () => startTcpServer()],
   ])('when %s', (_, start) => {
-    it('opens, answers at once that it enqueued nothing, fails a ping, and closes', async () => {
+    it('opens, returns false at once for an enqueue, fails a ping, and closes', async () => {
       const deliveryQueue = await queues.open(urlAt(await start()));
       const answer = deliveryQueue.enqueue('deliver', 'one');
       expect(await msOf(answer)).toBeLessThan(AT_ONCE_MS);
@@ -239,7 +239,7 @@ describe('an outage of Redis', () => {
     });
   });
 
-  it('answers that it enqueued nothing while connections are refused, and recovers by itself', async () => {
+  it('returns false for an enqueue while connections are refused, and recovers by itself', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     await proxy.refuse();
     await until('a delivery queue that noticed', () =>
@@ -255,7 +255,7 @@ describe('an outage of Redis', () => {
     await expectRecovery(deliveryQueue);
   });
 
-  it('abandons an enqueue under way when the connection breaks', async () => {
+  it('abandons an enqueue in progress when the connection breaks', async () => {
     const { proxy, deliveryQueue } = await openBehindProxy();
     proxy.freeze();
     const answer = deliveryQueue.enqueue('deliver', 'under-way');
@@ -284,7 +284,7 @@ describe('an outage of Redis', () => {
       await expectRecovery(deliveryQueue);
     });
 
-    it('has at most 2,000 enqueues under way', async () => {
+    it('has at most 2,000 enqueues in progress', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.freeze();
       const underWay = Promise.all(
@@ -306,7 +306,7 @@ describe('an outage of Redis', () => {
     });
   });
 
-  describe('a new connection replaces one that silently died', () => {
+  describe('a new connection replaces a silently dead one', () => {
     it('in a delivery queue', async () => {
       const { proxy, deliveryQueue } = await openBehindProxy();
       proxy.abandon();

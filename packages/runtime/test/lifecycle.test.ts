@@ -4,7 +4,7 @@ import { killModules, linesOf, startModule, type ModuleProcess } from './moduleP
 
 afterEach(killModules);
 
-/** A process that runs `start` at its start and `stop` at its stop. It logs `up` once it has started. */
+/** Starts a process that runs `start` at its start and `stop` at its stop. It logs `up` after its start. */
 function startProcess(parts: {
   before?: string;
   start?: string;
@@ -53,7 +53,7 @@ describe('a signal', () => {
     expect(linesOf(stdout)[1]).toMatchObject({ signal });
   });
 
-  it('during the start is obeyed once the start is over', async () => {
+  it('during the start takes effect after the start', async () => {
     const child = startProcess({
       start: `process.stdout.write('{"msg":"starting"}\\n');
         await new Promise((resolve) => process.once('SIGTERM', resolve));`,
@@ -71,7 +71,7 @@ describe('a signal', () => {
     ]);
   });
 
-  it('that comes again does not stop the process twice', async () => {
+  it('does not stop the process twice when repeated', async () => {
     const child = startProcess({
       stop: `log.info('stop began'); await new Promise((resolve) => process.once('SIGINT', resolve)); log.info('stop ended');`,
     });
@@ -84,18 +84,18 @@ describe('a signal', () => {
     expect(messagesOf(stdout)).toEqual(['up', 'stopping', 'stop began', 'stop ended', 'stopped']);
   });
 
-  it('ends with 1 when the stop fails', async () => {
+  it('ends the process with 1 when the stop fails', async () => {
     const child = startProcess({ stop: `throw new Error('no');` });
     await child.untilOutput('up');
     child.kill('SIGTERM');
     const { code, stdout } = await child.ended;
     expect(code).toBe(1);
-    expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'error', msg: 'the stop failed' });
+    expect(linesOf(stdout).at(-1)).toMatchObject({ level: 'error', msg: 'stop failed' });
   });
 });
 
-it('the shutdown delay is between the news that the process is not ready and its stop, of whose time it takes nothing', async () => {
-  // A process whose clock moves with SIGUSR2 only: to just before the delay's end, to its end, and so on with the stop.
+it('the shutdown delay runs between the drain and the stop, and does not reduce the stop’s time limit', async () => {
+  // The process's clock advances only with SIGUSR2: to just before the end of the delay, to its end, and the same for the stop.
   const child = startProcess({
     before: `import { mock } from 'node:test';
       mock.timers.enable({ apis: ['setTimeout'] });
@@ -129,7 +129,7 @@ it('the shutdown delay is between the news that the process is not ready and its
     'stop began',
     'ticked 1',
     'ticked 8999',
-    'the stop took too long and was cut short',
+    'stop timed out',
   ]);
 });
 
@@ -149,7 +149,7 @@ it.each([
   });
 });
 
-/** Makes short-lived and long-lived garbage, and prints how large both parts of the heap became. */
+/** Creates short-lived and long-lived garbage, and prints the maximum size of both parts of the heap. */
 const WORK = `
   const { getHeapSpaceStatistics } = await import('node:v8');
   const sizeOf = (name) => getHeapSpaceStatistics().find((space) => space.space_name === name).space_size;
@@ -170,7 +170,7 @@ async function work(source: string): Promise<{ young: number; old: number }> {
   return JSON.parse(stdout) as { young: number; old: number };
 }
 
-it('a process keeps less long-lived garbage than Node.js by default, and as much memory for short-lived objects', async () => {
+it('a process keeps less long-lived garbage than the default of Node.js, and as much memory for short-lived objects', async () => {
   const ours = await work(
     `import { runProcess } from '@onecode/runtime'; await runProcess('demo', async () => { ${WORK} });`,
   );
@@ -185,47 +185,47 @@ describe('a loop', () => {
     throw error;
   };
 
-  it('runs round after round, and never two at a time', async () => {
-    let rounds = 0;
-    let underWay = 0;
-    const round = async (): Promise<void> => {
-      underWay += 1;
+  it('repeats its work, without overlapping runs', async () => {
+    let runs = 0;
+    let active = 0;
+    const run = async (): Promise<void> => {
+      active += 1;
       await new Promise(setImmediate);
-      if (underWay > 1) throw new Error('two at a time');
-      rounds += 1;
-      underWay -= 1;
+      if (active > 1) throw new Error('two at a time');
+      runs += 1;
+      active -= 1;
     };
-    const loop = startLoop(round, 0, unexpected);
-    await until('20 rounds', () => rounds >= 20);
+    const loop = startLoop(run, 0, unexpected);
+    await until('20 runs', () => runs >= 20);
     await loop.stop();
   });
 
-  it('reports a round that fails and goes on', async () => {
+  it('reports a failed run and continues', async () => {
     const errors: unknown[] = [];
-    let rounds = 0;
+    let runs = 0;
     const loop = startLoop(
       async () => {
-        rounds += 1;
-        if (rounds === 1) throw new Error('first');
+        runs += 1;
+        if (runs === 1) throw new Error('first');
       },
       0,
       (error) => errors.push(error),
     );
-    await until('3 rounds', () => rounds >= 3);
+    await until('3 runs', () => runs >= 3);
     await loop.stop();
     expect(errors).toEqual([new Error('first')]);
   });
 
-  it('stops at once in a pause', async () => {
-    let rounds = 0;
-    const round = async (): Promise<void> => void (rounds += 1);
-    const loop = startLoop(round, HOUR_MS, unexpected);
-    await until('a round', () => rounds === 1);
+  it('stops at once during a pause', async () => {
+    let runs = 0;
+    const run = async (): Promise<void> => void (runs += 1);
+    const loop = startLoop(run, HOUR_MS, unexpected);
+    await until('a run', () => runs === 1);
     await loop.stop();
-    expect(rounds).toBe(1);
+    expect(runs).toBe(1);
   });
 
-  it('waits for the round under way when it stops, and begins no other', async () => {
+  it('waits for the current run when it stops, and starts no other', async () => {
     const events: string[] = [];
     let finish = (): void => {};
     const loop = startLoop(

@@ -2,7 +2,7 @@ import { killModules, linesOf, startModule } from './moduleProcess.js';
 
 afterEach(killModules);
 
-/** Values that must never appear in a log, in the forms in which they would. */
+/** Values that must never appear in a log, in their usual forms. */
 const SECRETS = {
   key: 'ak_live_0123456789ABCDEFGHIJabcdefghij012',
   testKey: 'ak_test_zyxwvutsrqponmlkjihgfedcba987654',
@@ -27,7 +27,7 @@ const NEVER = [
   'leaked-redis',
 ];
 
-/** The output of a process that logs at `trace`; `secrets` holds the values above. */
+/** Returns the output of a process that logs at `trace`. Its variable `secrets` holds the values above. */
 async function written(statements: string): Promise<string> {
   const { ended } = startModule(
     `import { createLog } from '@onecode/runtime';
@@ -56,7 +56,7 @@ it('writes one JSON object per line, with level, time, process and message', asy
 });
 
 it('writes every line, in order, before the process exits', async () => {
-  // The single thread for background writes is busy.
+  // Keeps the single thread for background writes busy.
   const { stdout } = await startModule(
     `import { pbkdf2 } from 'node:crypto';
      import { createLog } from '@onecode/runtime';
@@ -69,7 +69,7 @@ it('writes every line, in order, before the process exits', async () => {
   expect(linesOf(stdout).map((line) => line['msg'])).toEqual(['one', 'two', 'three']);
 });
 
-/** What logs a secret, and how. */
+/** The places in which a secret is logged, and the statements. */
 const STATEMENTS: [where: string, statement: string][] = [
   ['a message', `log.trace('before ' + secret + ' after')`],
   ['a field', `log.trace({ field: secret }, 'message')`],
@@ -92,7 +92,7 @@ const STATEMENTS: [where: string, statement: string][] = [
   ['a thrown text', `log.error({ err: secret }, 'message')`],
 ];
 
-it('never lets a secret reach the output, at level trace, wherever it stands', async () => {
+it('removes secrets in every place of a line, at level trace', async () => {
   const statements = STATEMENTS.map(
     ([, statement]) => `log.info('next'); for (const secret of values) { ${statement}; }`,
   );
@@ -123,13 +123,13 @@ it('keeps the text around a secret', async () => {
   );
 });
 
-it('leaves ids, times and addresses without a user alone', async () => {
+it('does not change ids, times and addresses without a user', async () => {
   const text =
     '01990c1e-7c5a-7d2b-9a53-6f0d3b1c2e4f 2026-11-20T10:31:44+00:00 http://x.test:80/a@b +1 1.5e+21';
   expect(linesOf(await written(`log.info(${JSON.stringify(text)})`))[0]?.['msg']).toBe(text);
 });
 
-it('logs the kind, code and place of an error, and no digits of its message, which may be a code', async () => {
+it('logs the kind, code and place of an error, and removes digits from its message, which may be a code', async () => {
   const output = await written(
     `log.error({ err: Object.assign(new TypeError('code 042913 is wrong'), { code: 'P2010' }) }, 'failed');
      log.error({ err: new Error('the code is 0429') });
@@ -148,7 +148,7 @@ it('logs the kind, code and place of an error, and no digits of its message, whi
   expect(output).not.toContain('042913');
 });
 
-it('cuts a long error short, and survives one that is its own cause', async () => {
+it('truncates a long error, and handles an error that is its own cause', async () => {
   const output = await written(
     `log.error({ err: new Error('x'.repeat(100000)) }, 'long');
      const circle = new Error('circle'); circle.cause = circle;
@@ -159,7 +159,7 @@ it('cuts a long error short, and survives one that is its own cause', async () =
 });
 
 it('is not slowed by a line that is expensive to search', async () => {
-  // A search that restarts at each letter would take minutes for these.
+  // A search that restarts at each letter would take minutes for these lines.
   const output = await written(
     `const started = performance.now();
      for (const part of ['a', 'Bearer ', '+1', 'ak_live_', 'wamid.', '://', '+1 ', 'x://y'])

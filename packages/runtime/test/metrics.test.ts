@@ -38,14 +38,14 @@ describe('metrics server', () => {
   };
   const hangs = (): Promise<void> => new Promise(() => {});
 
-  it('is live whatever its checks say', async () => {
+  it('is live regardless of its checks', async () => {
     const server = await serve({ database: fails });
     expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
     server.draining();
     expect(await get(server, '/livez')).toEqual({ status: 200, body: 'ok\n' });
   });
 
-  it('names the failing checks, and not the reasons', async () => {
+  it('names the failing checks with their reasons', async () => {
     const server = await serve({ database: passes, redis: fails, queue: fails });
     expect(await get(server, '/readyz')).toEqual({
       status: 503,
@@ -68,7 +68,7 @@ describe('metrics server', () => {
     const names = Object.keys(hanging).join(', ');
     const { status, body } = await get(server, '/readyz');
     expect([status, body.split('\n')[0]]).toEqual([503, `not ready: ${names}`]);
-    // One after the other would take twenty seconds.
+    // Sequential checks would take twenty seconds.
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
@@ -85,12 +85,12 @@ describe('metrics server', () => {
     expect(await failedChecks({ a: passes, b: fails })).toEqual([{ name: 'b', reason: expect.any(String) }]);
   });
 
-  it('is not ready while it stops, and does not ask its checks', async () => {
+  it('is not ready while it stops, and does not run its checks', async () => {
     const server = await serve({ database: hangs });
     server.draining();
     expect(await get(server, '/readyz')).toEqual({
       status: 503,
-      body: 'not ready: stopping\nstopping: the process was told to stop\n',
+      body: 'not ready: stopping\nstopping: the process is shutting down\n',
     });
   });
 
@@ -112,7 +112,7 @@ let loop: Loop | undefined;
 afterEach(() => loop?.stop());
 
 describe('watchServices', () => {
-  it('writes one line for a failure, with the reason that settles, and one for the return', async () => {
+  it('logs one line for an outage, with the confirmed reason, and one for its end', async () => {
     const lines: { msg: string; service: string; reason?: string }[] = [];
     const log = pino(
       new Writable({
@@ -122,11 +122,11 @@ describe('watchServices', () => {
         },
       }),
     );
-    let rounds = 0;
+    let checks = 0;
     const refuse = (fault: string) => () => Promise.reject(new RefusedByRedis('unfit', fault));
     const answers: (() => Promise<void>)[] = [
       () => Promise.resolve(),
-      // A connection is replaced.
+      // A single failure: the connection is being replaced.
       () => Promise.reject(new Error('closed')),
       () => Promise.resolve(),
       () => Promise.reject(new Error('closed')),
@@ -140,16 +140,16 @@ describe('watchServices', () => {
       () => Promise.resolve(),
     ];
     const services = {
-      Redis: () => answers[Math.min(rounds++, answers.length - 1)]!(),
+      Redis: () => answers[Math.min(checks++, answers.length - 1)]!(),
       PostgreSQL: () => Promise.resolve(),
     };
     loop = watchServices(log, services, 10);
-    await until('all answers', () => rounds >= answers.length);
+    await until('all answers', () => checks >= answers.length);
     expect(lines.map(({ msg, service, reason }) => [msg, service, reason])).toEqual([
-      ['Redis cannot be used', 'Redis', 'connect ECONNREFUSED redis://[removed]@127.0.0.1:1'],
-      ['Redis can be used again', 'Redis', undefined],
-      ['Redis cannot be used', 'Redis', 'REDIS_URL names a replica'],
-      ['Redis can be used again', 'Redis', undefined],
+      ['service unavailable', 'Redis', 'connect ECONNREFUSED redis://[removed]@127.0.0.1:1'],
+      ['service available', 'Redis', undefined],
+      ['service unavailable', 'Redis', 'REDIS_URL names a replica'],
+      ['service available', 'Redis', undefined],
     ]);
   });
 });

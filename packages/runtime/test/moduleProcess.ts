@@ -24,7 +24,7 @@ export function killModules(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** Runs this module text as a process of its own, in which `@onecode/runtime` is the built package. */
+/** Runs this module text as a separate process, in which `@onecode/runtime` is the built package. */
 export function startModule(source: string, env: Readonly<Record<string, string>> = {}): ModuleProcess {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { cwd: ROOT, env });
   running.add(child);
@@ -46,7 +46,7 @@ export function startModule(source: string, env: Readonly<Record<string, string>
   };
 }
 
-/** The lines of a log. @throws unless each is JSON */
+/** Parses the lines of a log. @throws unless each line is JSON */
 export function linesOf(output: string): Record<string, unknown>[] {
   return output
     .trimEnd()

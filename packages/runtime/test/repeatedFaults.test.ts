@@ -1,15 +1,15 @@
 import { createLog, repeatedFaults } from '@onecode/runtime';
 import { until } from '@onecode/testing';
 
-describe('faults that repeat', () => {
-  it('have a line each at once, and then one with their count', async () => {
+describe('repeatedFaults', () => {
+  it('logs each fault at once, and then one line with its count', async () => {
     const lines: { times?: number; message: string; loop: string }[] = [];
     const log = createLog('demo', 'error');
     log.error = (facts: { err: Error; times?: number; loop: string }) => {
       const { err, loop, times } = facts;
       lines.push({ loop, message: err.message, ...(times !== undefined && { times }) });
     };
-    const report = repeatedFaults(log, 'error', 'a round failed', { loop: 'sweep' }, 2);
+    const report = repeatedFaults(log, 'error', 'loop run failed', { loop: 'sweep' }, 2);
     const faults = (text: string, count: number): void => {
       for (let n = 0; n < count; n += 1) report(new Error(text));
     };
@@ -19,7 +19,7 @@ describe('faults that repeat', () => {
     expect(lines).toEqual([line('no right'), line('away')]);
     await until('a line with the count', () => lines.length > 2);
     expect(lines.slice(2)).toEqual([{ ...line('no right'), times: 99 }]);
-    // It ended between two looks, which are further apart, and is another one when it comes again.
+    // The fault has ended in the meantime, so its next occurrence is logged as a new one.
     await until('a fault that is new again', () => {
       faults('away', 1);
       return lines.filter(({ message, times }) => message === 'away' && times === undefined).length === 2;

@@ -11,19 +11,19 @@ import { deleteKeys, testRedisUrl, untilQueueReady } from '@onecode/testing';
 import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 
-/** Queues in the shared Redis that belong to one test file, with everything that its tests open on them. */
+/** The queues of one test file in the shared Redis, and the connections that its tests open. */
 export interface TestQueues {
   url: string;
-  /** What their keys begin with. */
+  /** The prefix of their keys. */
   prefix: string;
   redis: Redis;
-  /** Opens a delivery queue and waits until it is ready; at another address it does not wait. */
+  /** Opens a delivery queue and waits until it is ready. With a `url`, it does not wait. */
   open(url?: string): Promise<DeliveryQueue>;
   /** Starts a consumer of a queue. */
   consume(queue: QueueName, work: (job: Job<JobData>) => Promise<unknown>, url?: string): void;
-  /** The ids of the waiting jobs, first come first. */
+  /** Returns the ids of the waiting jobs, oldest first. */
   waiting(queue: QueueName): Promise<string[]>;
-  /** Closes what the test opened, and deletes every key. */
+  /** Closes the connections of the test, and deletes every key. */
   reset(): Promise<void>;
   close(): Promise<void>;
 }

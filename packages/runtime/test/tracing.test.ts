@@ -6,7 +6,7 @@ afterEach(killModules);
 
 const PARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-/** A process with a span in a trace, and a span that failed below it. It logs `up` when they are over. */
+/** Starts a process with a span in a trace, and a failed child span. It logs `up` after they have ended. */
 const startProcess = (env: Record<string, string> = {}): ModuleProcess =>
   startModule(
     `import { createLog, describeSpan, inSpan, runProcess, startTracing, traceparentOf } from '@onecode/runtime';
@@ -26,7 +26,7 @@ const startProcess = (env: Record<string, string> = {}): ModuleProcess =>
     env,
   );
 
-it('exports what is left at the stop, under the names that the environment gives', async () => {
+it('exports the remaining spans at the stop, with the names from the environment', async () => {
   const collector = await startTraceCollector();
   const demo = startProcess({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -88,10 +88,10 @@ it.each([
   expect(code).toBe(0);
   const messages = linesOf(stdout).map(({ msg }) => msg);
   expect(messages.at(-1)).toBe('stopped');
-  expect(messages).not.toContain('the stop took too long and was cut short');
+  expect(messages).not.toContain('stop timed out');
 });
 
-it('says once that the collector refuses spans, and once that it takes them again', async () => {
+it('logs once that the collector refuses spans, and once that it accepts them again', async () => {
   let isRefusing = true;
   let refused = 0;
   const { url } = await startTraceCollector(() => {
@@ -111,21 +111,21 @@ it('says once that the collector refuses spans, and once that it takes them agai
   demo.kill('SIGKILL');
   const lines = linesOf((await demo.ended).stdout);
   expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
-    ['warn', 'spans do not reach the collector'],
-    ['info', 'spans reach the collector again'],
+    ['warn', 'span export failed'],
+    ['info', 'span export recovered'],
   ]);
 });
 
 const CONTEXT = '4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 describe('traceparent', () => {
-  it('is taken as it is in version 00', () => {
+  it('is unchanged in version 00', () => {
     expect(parseTraceparent(`00-${CONTEXT}`)).toBe(`00-${CONTEXT}`);
     expect(parseTraceparent(`00-${CONTEXT.replace(/01$/, '00')}`)).toMatch(/-00$/);
   });
 
   it.each([`cc-${CONTEXT}`, `cc-${CONTEXT}-`, `cc-${CONTEXT}-what comes later`.replaceAll(' ', '_')])(
-    'of a later version is taken for what version 00 knows: %s',
+    'of a later version is reduced to the fields of version 00: %s',
     (header) => {
       expect(parseTraceparent(header)).toBe(`00-${CONTEXT}`);
     },

@@ -1,8 +1,8 @@
-/** What a request to the API carries. */
+/** The optional parts of a request to the API. */
 export interface RequestParts {
   key?: string;
   headers?: Record<string, string>;
-  /** Text is sent as it is. */
+  /** Text is sent unchanged. */
   body?: object | string;
 }
 
@@ -12,7 +12,7 @@ export interface Answer<Body = Record<string, unknown>> {
   body: Body;
 }
 
-/** A send in an answer of the API. */
+/** A send in a response of the API. */
 export interface SendView {
   id: string;
   status: string;
@@ -30,7 +30,7 @@ export interface SendView {
   failure_reason: string | null;
 }
 
-/** Makes one request. A body in the answer that is not a JSON object is returned as text. */
+/** Makes one request. A response body that is not a JSON object is returned as text. */
 export async function request<Body>(
   url: string,
   method: string,
@@ -53,7 +53,7 @@ export async function request<Body>(
   };
 }
 
-/** The answer's body. @throws when the answer has another status */
+/** Returns the response's body. @throws if the response has another status */
 export function bodyOf<Body>(answer: Answer<Body>, status: number): Body {
   if (answer.status !== status)
     throw new Error(`the API answered ${answer.status}: ${JSON.stringify(answer.body)}`);

@@ -5,24 +5,24 @@ import { openForFile } from './openForFile.js';
 
 export const KEY = 'ak_test_000000000000000000000000000000000';
 
-/** A request as the server read it, to the end of its body. */
+/** A request that the server has received. */
 interface SeenRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
   body: string;
-  /** It came on a connection that was dead by then, and was not read further than its headers. */
+  /** True if it came on a dead connection; then only its headers were read. */
   isLost: boolean;
 }
 
-/** What a server does with one request, after it has read it. */
+/** Answers, or fails to answer, a request that has been read. */
 export type Behaviour = (response: ServerResponse, request: IncomingMessage) => void;
 
-/** A server in the service's place, which does what the test says. */
+/** A server in place of the service, with scripted behavior. */
 export interface Service extends LocalServer {
-  /** The requests that came, in their order. */
+  /** The received requests, in their order. */
   requests: SeenRequest[];
-  /** What is done with the next requests; the last one stays. */
+  /** Sets the behaviors for the next requests. The last one repeats. */
   script(...behaviours: Behaviour[]): void;
 }
 
@@ -56,7 +56,7 @@ async function startService(): Promise<Service> {
   };
 }
 
-/** One service for all tests of a file, without requests at the start of each. Use it inside hooks and tests only. */
+/** Starts one service for all tests of a file. Its requests are cleared before each test. Use it inside hooks and tests only. */
 export function useService(): Service {
   const service = openForFile(startService, (opened) => opened.close());
   beforeEach(() => {
@@ -68,7 +68,7 @@ export function useService(): Service {
 
 type Headers = Record<string, string>;
 
-/** Answers with a body as it is. */
+/** Answers with an unchanged body. */
 export const text =
   (status: number, body: string, headers: Headers = {}): Behaviour =>
   (response) =>
@@ -91,7 +91,7 @@ export const problem = (status: number, code: string, headers: Headers = {}, mor
     { 'content-type': 'application/problem+json', ...headers },
   );
 
-/** Answers and keeps the connection, which is dead when the next request comes on it. */
+/** Answers and keeps the connection open, but resets it at the next request. */
 export const thenDies =
   (behaviour: Behaviour): Behaviour =>
   (response, request) => {
@@ -101,28 +101,28 @@ export const thenDies =
 export const resets: Behaviour = (response) => void response.socket?.resetAndDestroy();
 export const closes: Behaviour = (response) => void response.socket?.end();
 export const staysSilent: Behaviour = () => {};
-/** Sends the headers, and never the body. */
+/** Sends the headers and no body. */
 export const stopsAfterHeaders: Behaviour = (response) => {
   response.writeHead(202, { 'content-type': 'application/json', 'content-length': '400' }).flushHeaders();
 };
 const DRIP_MS = 50;
-/** Goes on for ever, a byte at a time: no wait between two bytes is long. */
+/** Writes one byte at a time, forever, with short pauses. */
 function drip(response: ServerResponse, write: () => unknown): void {
   const timer = setInterval(write, DRIP_MS);
   response.socket?.once('close', () => clearInterval(timer));
 }
-/** Sends the headers, and a body that does not end. */
+/** Sends the headers, and an endless body byte by byte. */
 export const dripsBody: Behaviour = (response) => {
   response.writeHead(202, { 'content-type': 'application/json', 'content-length': '100000' });
   drip(response, () => response.write(' '));
 };
-/** Sends a header that does not end. */
+/** Sends an endless header byte by byte. */
 export const dripsHeaders: Behaviour = (response) => {
   const { socket } = response;
   socket?.write('HTTP/1.1 202 Accepted\r\nX-Long: ');
   drip(response, () => socket?.write('x'));
 };
-/** Sends half of a body, and closes. */
+/** Sends half of a body and closes the connection. */
 export const cutsOff = (status: number, body: unknown): Behaviour => {
   const whole = JSON.stringify(body);
   return (response) => {
@@ -134,7 +134,7 @@ export const cutsOff = (status: number, body: unknown): Behaviour => {
   };
 };
 
-/** Sends a body without an end, as fast as it is taken. */
+/** Sends an endless body, as fast as the client reads it. */
 export const floods: Behaviour = (response) => {
   response.writeHead(200, { 'content-type': 'application/json' });
   const write = (): void => {
@@ -144,7 +144,7 @@ export const floods: Behaviour = (response) => {
   write();
 };
 
-/** A send of the contract, with these of its fields otherwise. */
+/** Returns a send of the contract, with some fields overridden. */
 export const aSend = (fields: object = {}) => ({
   id: '0199c7a2-5b1e-7c3a-9f40-2d6a8e1b4c57',
   status: 'queued',
@@ -163,7 +163,7 @@ export const aSend = (fields: object = {}) => ({
   ...fields,
 });
 
-/** The judgement of a right code. */
+/** The judgement of a correct code. */
 export const RIGHT = { valid: true, verification: 'verified', attempts_left: 0 };
 export const WRONG = { valid: false, verification: 'pending', attempts_left: 4 };
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -179,7 +179,7 @@ const BROKEN: readonly Case[] = [
   ['an answer without an end', floods],
 ];
 
-/** After these a creation is repeated: its outcome is open, or passing. */
+/** Responses after which a creation is repeated: the outcome is unknown, or the fault is temporary. */
 export const REPEATED_CREATIONS: readonly Case[] = [
   ...BROKEN,
   ['a send that was cut off', cutsOff(202, aSend())],
@@ -197,7 +197,7 @@ export const REPEATED_CREATIONS: readonly Case[] = [
   ['a proxy’s 429', text(429, '', { 'retry-after': '0' })],
 ];
 
-/** After these it is not, and the error is the service's own or that none came of it. */
+/** Responses after which a creation is not repeated, and the kind of error that the client throws. */
 export const FINAL_CREATIONS: readonly [...Case, error: 'problem' | 'connection'][] = [
   ['401', problem(401, 'invalid_api_key'), 'problem'],
   ['402', problem(402, 'insufficient_credits'), 'problem'],
@@ -218,7 +218,7 @@ export const FINAL_CREATIONS: readonly [...Case, error: 'problem' | 'connection'
   ],
 ];
 
-/** After these nobody knows whether a code was judged. */
+/** Responses after which it is unknown whether a code was judged. */
 export const OPEN_VERIFICATIONS: readonly Case[] = [
   ...BROKEN,
   ['a success that was cut off', cutsOff(200, RIGHT)],

@@ -6,7 +6,7 @@ import { openForFile } from './openForFile.js';
 
 const browserPath = findBrowser();
 
-/** Chromium from `CHROMIUM_PATH`, else from the usual place or `PATH`; the one without windows first. */
+/** Returns the path of Chromium from `CHROMIUM_PATH`, else from `/usr/bin` or `PATH`. A headless build is preferred. */
 function findBrowser(): string | undefined {
   const folders = ['/usr/bin', ...(process.env['PATH'] ?? '').split(delimiter)];
   const names = ['chromium-headless-shell', 'chromium', 'google-chrome'];
@@ -14,36 +14,36 @@ function findBrowser(): string | undefined {
   return [process.env['CHROMIUM_PATH'] ?? '', ...candidates].find((path) => path !== '' && existsSync(path));
 }
 
-/** `describe`; its tests are skipped on a machine without a browser. */
+/** `describe`, whose tests are skipped on a machine without a browser. */
 export const describeInBrowser = describeIf(browserPath !== undefined);
 
-/** What opens browser windows. */
+/** A browser, reduced to the opening of windows. */
 export type Windows = Pick<Browser, 'newContext' | 'newPage'>;
 
-/** One browser for all tests of a file. Use it inside hooks and tests only. */
+/** Opens one browser for all tests of a file. Use it inside hooks and tests only. */
 export function useBrowser(): Windows {
   return openForFile(launchBrowser, (browser) => browser.close());
 }
 
 /**
- * A browser that makes no request of its own: a connection to the one at `BROWSER_ENDPOINT`, which all test files share, or else this
- * machine's Chromium, started for the caller. The caller closes it.
+ * Opens a browser that makes no requests of its own: a connection to the shared browser at `BROWSER_ENDPOINT`, or else this machine's Chromium,
+ * started for the caller. The caller closes it.
  */
 export async function launchBrowser(): Promise<Browser> {
-  // Most test files open no browser, and loading this takes longer than their imports together.
+  // Loaded on demand: most test files open no browser, and this import takes longer than all their others.
   const { chromium } = await import('playwright-core');
   const endpoint = process.env['BROWSER_ENDPOINT'];
   return endpoint === undefined ? chromium.launch(launchOptions()) : chromium.connect(endpoint);
 }
 
-/** Starts this machine's Chromium for several processes, which reach it at `wsEndpoint()`. The caller closes it. */
+/** Starts this machine's Chromium for several processes, which connect to its `wsEndpoint()`. The caller closes it. */
 export async function startBrowserServer(): Promise<BrowserServer> {
   const { chromium } = await import('playwright-core');
   return chromium.launchServer(launchOptions());
 }
 
 function launchOptions(): LaunchOptions {
-  if (browserPath === undefined) throw new Error('there is no Chromium: set CHROMIUM_PATH');
+  if (browserPath === undefined) throw new Error('Chromium was not found: set CHROMIUM_PATH');
   return {
     executablePath: browserPath,
     args: [

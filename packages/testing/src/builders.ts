@@ -46,13 +46,13 @@ const newKeyring = (): Keyring => ({ current: 1, keys: new Map([[1, randomBytes(
 /** The secrets of tests, new in each process. */
 export const TEST_PEPPER: Keyring = newKeyring();
 export const TEST_SECRET_KEY: Keyring = newKeyring();
-/** What a process with the first of them derives. */
+/** The number pepper that a process derives from `TEST_PEPPER`. */
 export const TEST_NUMBER_PEPPER: Keyring = deriveNumberPepper(TEST_PEPPER);
 
-/** Who makes the changes of the builders. */
+/** The actor of the builders' changes in the audit log. */
 export const TEST_ACTOR: Actor = { kind: 'command_line', id: null, name: 'tester' };
 
-/** What a request needs: an account, an application and a key. */
+/** An account, an application and a key, as needed for a request. */
 export interface TestCaller {
   accountId: string;
   applicationId: string;
@@ -61,7 +61,7 @@ export interface TestCaller {
   keyId: string;
 }
 
-/** @returns its id */
+/** Creates an account. @returns its id */
 export async function buildAccount(database: Database, account: Partial<NewAccount> = {}): Promise<string> {
   const made = await createAccount(database, TEST_ACTOR, {
     name: 'Test account',
@@ -74,7 +74,7 @@ export async function buildAccount(database: Database, account: Partial<NewAccou
   return made.id;
 }
 
-/** An application with a key, in a new account unless one is named. */
+/** Creates an application with a key, in a new account by default. */
 export async function buildCaller(
   database: Database,
   mode: Mode,
@@ -95,7 +95,7 @@ export async function buildCaller(
 
 let senders = 0;
 
-/** A sender with a phone number of its own. */
+/** Creates a sender with its own phone number. */
 export async function buildSender(
   database: Database,
   sender: Partial<
@@ -104,7 +104,7 @@ export async function buildSender(
     token?: string;
     owner?: SenderOwner;
     businessAccountId?: string;
-    /** What encrypts the token. */
+    /** Encrypts the token. */
     secretKey?: Keyring;
   } = {},
 ): Promise<Sender> {
@@ -123,10 +123,10 @@ export async function buildSender(
 }
 
 /**
- * Blocks a sender as a fault does that one of its messages meets now.
+ * Blocks a sender, as a fault of one of its messages would do now.
  *
  * @param onlyFor a language or a country
- * @returns the block, or null where it stands already or the fault is no news
+ * @returns the block, or null if the sender is already blocked or the fault changes nothing
  */
 export async function blockSender(
   database: Database,
@@ -145,14 +145,14 @@ export async function blockSender(
   return changeBlock(database, subject, (last, now) => afterFault(subject, last, now, met));
 }
 
-/** Ends the time of every block of this database, after which single messages try. */
+/** Ends the time of every block in this database. After that, single messages test the senders. */
 export async function endBlocks({ sql }: Database): Promise<void> {
   await sql.execute`update sender_blocks set until = clock_timestamp() - interval '1 second' where until is not null`;
 }
 
 export interface SendOptions {
   code?: string;
-  /** Another for each send unless given: a recipient may have few active codes at a time. */
+  /** By default another one for each send, because a recipient can have only a few active codes at a time. */
   recipient?: string;
   locale?: Locale;
   idempotencyKey?: string;
@@ -165,7 +165,7 @@ let recipients = 0;
 
 const nextRecipient = (): string => `+55119${80_000_000 + (recipients += 1)}`;
 
-/** What `createSend` takes. */
+/** Returns the input of `createSend`. */
 export function newSend(caller: TestCaller, options: SendOptions = {}): NewSend {
   const id = newId();
   const { code = '042913', recipient = nextRecipient() } = options;
@@ -200,11 +200,11 @@ export const earlierMinute = (seconds: string): string => `(
   from json_array_elements_text(minute_sends) with ordinality as e (time, n)
 )`;
 
-/** The keys of a number in E.164, by the pepper of tests. */
+/** Returns the keys of an E.164 number, with the pepper of tests. */
 export const recipientKeysOf = (e164: string): string[] =>
   recipientKeys(TEST_NUMBER_PEPPER, canonicalNumber(e164));
 
-/** Creates a send, which must be accepted. @returns its id */
+/** Creates a send. @returns its id. @throws Error if it is not accepted */
 export async function buildSend(
   database: Database,
   caller: TestCaller,
@@ -240,7 +240,7 @@ export async function refuseRequests(
   await storeRefusedRequests(database, full);
 }
 
-/** Guesses at the code of a send, right or wrong, with a key of its application. @throws Error unless the guess is judged */
+/** Makes a correct or a wrong guess for a send, with a key of its application. @throws Error if the guess is not judged */
 export async function guessCode(database: Database, id: string, isRight: boolean): Promise<Judgement> {
   const { accountId, applicationId } = await database.prisma.send.findUniqueOrThrow({ where: { id } });
   const { id: keyId } = await database.prisma.apiKey.findFirstOrThrow({
@@ -255,7 +255,7 @@ export function judgementOf(guessed: GuessOutcome): Judgement {
   return guessed.judgement;
 }
 
-/** Stores reports of the operator's Meta app and applies a batch of those that are due, as API and worker do. Changes are not applied. */
+/** Stores reports of the operator's Meta app and applies a batch of due reports, as API and worker do. Changes are not applied. */
 export async function applyTestReports(
   database: Database,
   { receipts = [], denials = [] }: Partial<NewReports>,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A certificate for 127.0.0.1 and localhost with its key, and the authority that signed it. */
+/** A certificate for 127.0.0.1 and localhost, its key, and the authority that signed it. */
 export interface Certificates {
   certificate: string;
   key: string;
@@ -11,7 +11,7 @@ export interface Certificates {
   ca: string;
 }
 
-/** Makes an authority and a certificate with openssl, in a folder. @param names that it is for besides this machine */
+/** Creates an authority and a certificate with openssl, in a folder. @param names further host names of the certificate */
 export function makeCertificates(folder: string, names: readonly string[] = []): Certificates {
   const at = (name: string): string => join(folder, name);
   const openssl = (words: string): void =>

@@ -11,7 +11,7 @@ import {
 
 export type Claim = { kind: 'claimed'; attempt: number } | Postponement;
 
-/** What a claim needs in addition to the send. */
+/** The inputs of a claim in addition to the send. */
 export interface ClaimOffer {
   /** Milliseconds from the time of the permit. */
   leaseMs: number;
@@ -20,8 +20,8 @@ export interface ClaimOffer {
 }
 
 /**
- * Claims a live send for one call to the provider, as `take_deliveries` does in the database: a model for tests. Without a permit, and for a
- * send that may not be sent, it does what `postponeOrFail` does.
+ * Claims a live send for one call to the provider: a model of `take_deliveries` for tests. Without a permit, and for a send that may not be
+ * sent, it returns the decision of `postponeOrFail`.
  */
 export function claim(send: Send, now: Date, { leaseMs, policy, permit }: ClaimOffer): Decision<Claim> {
   const postponed = postponeOrFail(send, now, policy);

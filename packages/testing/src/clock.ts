@@ -1,9 +1,9 @@
-/** The steady clock of this process, `performance.now`, which a test can put forward. */
+/** The monotonic clock of this process, `performance.now`, which a test can advance. */
 export interface Clock {
   advance(ms: number): void;
 }
 
-/** The clock for all tests of a file: timers and the time of day stay as they are. Use it inside hooks and tests only. */
+/** Returns the clock for all tests of a file. Timers and `Date` are not changed. Use it inside hooks and tests only. */
 export function useClock(): Clock {
   const now = performance.now.bind(performance);
   let aheadMs = 0;

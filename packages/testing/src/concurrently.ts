@@ -1,4 +1,4 @@
-/** Runs `work` on every item, on at most `concurrency` of them at a time. @throws what `work` throws first */
+/** Runs `work` on every item, on at most `concurrency` items at a time. @throws the first error of `work` */
 export async function concurrently<T>(
   items: Iterable<T>,
   concurrency: number,

@@ -1,11 +1,11 @@
 import { createServer, STATUS_CODES } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 
-/** An HTTP proxy on this machine that is asked for tunnels with CONNECT. */
+/** An HTTP proxy on this machine that opens tunnels for CONNECT. */
 export interface ConnectProxy {
   /** Its address without user and password, `http://127.0.0.1:port`. */
   url: string;
-  /** What it was asked for so far, other requests included. */
+  /** The requests so far, including those that are not CONNECT. */
   requests: { target: string; authorization: string | undefined }[];
   close(): Promise<void>;
 }
@@ -13,8 +13,7 @@ export interface ConnectProxy {
 /**
  * Starts a proxy on a free port.
  *
- * @param answer the port of this machine that a tunnel to a target leads to, or the status of a refusal as a negative number; null for no
- *   answer
+ * @param answer returns the local port of the tunnel for a target, the status of a refusal as a negative number, or null for no response
  */
 export async function startConnectProxy(answer: (target: string) => number | null): Promise<ConnectProxy> {
   const requests: ConnectProxy['requests'] = [];

@@ -9,13 +9,13 @@ import { closedPort } from './tcpServer.js';
 
 const PASSWORD = 'correct horse battery';
 
-/** What a person types on the sign-in page. */
+/** The input of the sign-in page. */
 export interface Credentials {
   email: string;
   password: string;
 }
 
-/** The built processes as production runs them, with the console and a browser in front of them. */
+/** The built processes as in production, with the console and a browser. */
 export class ConsoleEnvironment {
   readonly #contexts: BrowserContext[] = [];
 
@@ -45,9 +45,9 @@ export class ConsoleEnvironment {
     return new ConsoleEnvironment(stack, url, console, await launchBrowser());
   }
 
-  /** A new window that shares nothing with the others, like that of a person at another computer. */
+  /** Opens a window that shares no cookies or storage with other windows. */
   async window(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    // Drawing animations would take most of the browser's time.
+    // Without reduced motion, animations would take most of the browser's time.
     const context = await this.browser.newContext({
       locale: 'en-US',
       baseURL: this.url,
@@ -70,7 +70,7 @@ export class ConsoleEnvironment {
     return credentials;
   }
 
-  /** A window in which this person has signed in on the sign-in page. */
+  /** Opens a window and signs this user in on the sign-in page. */
   async windowOf({ email, password }: Credentials): Promise<Page> {
     const page = await this.window();
     await page.goto('/sign-in');
@@ -81,7 +81,7 @@ export class ConsoleEnvironment {
     return page;
   }
 
-  /** Closes everything. @throws when a process ends with another exit code than 0 */
+  /** Closes everything. @throws if a process ends with an exit code other than 0 */
   async close(): Promise<void> {
     await Promise.all(this.#contexts.map((context) => context.close()));
     await this.browser.close();

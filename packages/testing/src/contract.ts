@@ -28,23 +28,23 @@ export const openApiSource = parse(
 
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 ajvFormats.default(ajv);
-/** The contract as this service has to keep it. Clients allow fields that they do not know; our answers have none that it does not name. */
+/** The contract without additional properties: clients must accept unknown fields, but this service must not send any. */
 const strictSource = structuredClone(openApiSource);
 for (const name of ['Send', 'VerifyResult', 'SignupSettings', 'Problem'])
   strictSource.components.schemas[name]!.additionalProperties = false;
 
-// In strict mode Ajv refuses the document around the schemas unless it knows the names of its parts.
+// In strict mode, Ajv rejects unknown keywords, and the document around the schemas has many.
 ajv.addVocabulary(Object.keys(openApiSource));
 ajv.addSchema(strictSource, 'openapi');
 
-/** Compiles the schema at a JSON pointer into openapi.yaml, such as `/components/schemas/Send`. @throws when there is none */
+/** Compiles the schema at a JSON pointer of openapi.yaml, such as `/components/schemas/Send`. @throws if there is none */
 export function validatorAt(pointer: string): ValidateFunction {
   const validate = ajv.getSchema(`openapi#${pointer}`);
   if (validate === undefined) throw new Error(`openapi.yaml has no schema at ${pointer}`);
   return validate;
 }
 
-/** An answer of the API. `path` is that of the request, and its query is ignored. `body` is the text or its parsed JSON. */
+/** A response of the API. `path` is the path of the request; its query is ignored. `body` is the text or its parsed JSON. */
 export interface ApiResponse {
   method: string;
   path: string;
@@ -59,13 +59,13 @@ const templates = Object.entries(openApiSource.paths).map(([template, node]) => 
   pattern: new RegExp(`^${template.replaceAll('{id}', '[^/]+')}$`),
 }));
 
-/** Paths that the API serves outside the contract. Their errors are problems too, except those of the probes. */
+/** Paths outside of the contract. Their errors are problems too, except the errors of the probes. */
 const OUTSIDE_CONTRACT = /^\/(?:openapi\.json|docs(?:\/.*)?|webhooks\/whatsapp(?:\/.*)?)$/;
 const PROBES = /^\/(?:livez|readyz)$/;
-/** Problems that the server may answer before it has read the path. */
+/** Problems that the server can answer before it has read the path. */
 const BEFORE_ROUTING: ProblemCode[] = ['bad_request', 'request_timeout', 'headers_too_large'];
 
-/** A supertest agent whose requests reject when an answer breaks openapi.yaml. */
+/** Returns a supertest agent whose requests reject if a response violates openapi.yaml. */
 export function contractAgent(app: Parameters<typeof request>[0]): ReturnType<typeof request.agent> {
   const agent = request.agent(app);
   agent.use((test: Test) => {
@@ -83,7 +83,7 @@ export function contractAgent(app: Parameters<typeof request>[0]): ReturnType<ty
   return agent;
 }
 
-/** Checks an answer against openapi.yaml. @throws when it breaks it, with every violation */
+/** Checks a response against openapi.yaml. @throws Error with every violation */
 export function checkResponse(response: ApiResponse): void {
   const violations = [...new Set(violationsOf({ ...response, body: parsed(response.body) }))];
   if (violations.length === 0) return;
@@ -99,8 +99,8 @@ export function checkResponse(response: ApiResponse): void {
 }
 
 /**
- * Sends one request as these bytes, over a connection of its own, and checks the answer against openapi.yaml. Adds a `Host`
- * unless the headers have one.
+ * Sends one request as these bytes, over its own connection, and checks the response against openapi.yaml. Adds a `Host` unless the headers
+ * have one.
  */
 export async function rawRequest(
   port: number,
@@ -156,12 +156,12 @@ function violationsOf(response: ApiResponse): string[] {
     ...bodyViolations(response, mediaType, `${pointer}/content/${mediaType.replace('/', '~1')}/schema`),
   );
   if (status < 400) return [...violations, ...contradictions(response.body)];
-  // The examples are named by their codes.
+  // The names of the examples are their codes.
   const codes = Object.keys(node?.content[mediaType]?.examples ?? {});
   return [...violations, ...problemViolations(response, codes)];
 }
 
-/** The violations of a body that must be a problem with one of `codes`. */
+/** Returns the violations of a body that must be a problem with one of `codes`. */
 function problemViolations(
   response: ApiResponse,
   codes: readonly string[] = Object.keys(PROBLEMS),
@@ -184,7 +184,7 @@ function problemViolations(
   if (body.title !== STATUS_CODES[status]) violations.push(`title is not "${STATUS_CODES[status]}"`);
   if (!body.type.endsWith(`/errors#${body.code}`))
     violations.push(`type does not end in /errors#${body.code}`);
-  // The contract lets it be left out; every problem of ours has one.
+  // `detail` is optional in the contract, but this service always sends it.
   if (body.detail === undefined || body.detail === '') violations.push('the problem has no detail');
   return violations;
 }
@@ -214,7 +214,7 @@ function headerViolations(response: ApiResponse, name: string, component: string
   return [`header ${name} is "${value}": ${validate.errors?.map(({ message }) => message).join(', ')}`];
 }
 
-/** Fields of one answer that cannot be true together (section 3 and 4.3 of the specification). */
+/** Returns the contradictions between fields of a response (sections 3 and 4.3 of the specification). */
 function contradictions(body: unknown): string[] {
   if (typeof body !== 'object' || body === null) return [];
   const violations: string[] = [];

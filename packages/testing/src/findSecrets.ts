@@ -1,14 +1,14 @@
-/** A value that must not leak, and its name in a report. */
+/** A value that must not leak, with its name in reports. */
 export interface Secret {
   name: string;
   value: string;
 }
 
 /**
- * Finds the secrets that a text contains, in clear or in a usual encoding: hex, base64 (at any alignment, in both alphabets) and
- * percent-encoding. A secret of up to eight digits must stand alone, because such codes also occur inside longer numbers.
+ * Finds secrets in a text, as plain text or in a common encoding: hex, base64 (at any alignment, in both alphabets) and percent-encoding. A
+ * secret of up to eight digits is found only outside of longer numbers, because such codes also occur inside of them.
  *
- * @returns a line for each secret and encoding that it finds, with the text around it
+ * @returns a line for each found secret and encoding, with the text around it
  */
 export function findSecrets(text: string, secrets: readonly Secret[]): string[] {
   const lower = text.toLowerCase();
@@ -44,7 +44,7 @@ function encodingsOf(value: string): [encoding: string, pattern: RegExp][] {
   ];
 }
 
-/** The characters that are in every base64 text of these bytes when they begin at this place in a group of three. */
+/** Returns the characters that every base64 text of these bytes contains if they start at this position in a group of three. */
 function base64Core(bytes: Buffer, shift: number): string {
   const whole = Buffer.concat([Buffer.alloc(shift), bytes]);
   const text = whole.toString('base64').replace(/=+$/, '');

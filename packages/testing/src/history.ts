@@ -1,24 +1,24 @@
 import { canonicalNumber, recipientKeys, type Keyring } from '@onecode/domain';
 import pg from 'pg';
 
-/** An invented past of accounts, for the seed of `npm start`, benchmarks and pictures of pages. */
+/** Generated historical data of accounts, for the seed of `npm start`, benchmarks and screenshots. */
 export interface History {
-  /** The earlier ones have most of the sends. Nobody creates others for them meanwhile. */
+  /** Earlier applications get most of the sends. No other sends may be created for them meanwhile. */
   applications: readonly { applicationId: string; accountId: string; mode: 'test' | 'live' }[];
-  /** The sender of the live ones. */
+  /** The sender of the live sends. */
   senderId: string;
-  /** By which the processes find numbers. */
+  /** The pepper with which the processes look up numbers. */
   numberPepper: Keyring;
   sends: number;
-  /** They spread over so many days until now, with more of them at the hours at which people are awake. */
+  /** The number of days that the sends are spread over, with more sends during the day. */
   days: number;
-  /** So many days lie between the last of them and now; 0 unless given. */
+  /** The number of days between the last send and now; 0 by default. */
   endedDaysAgo?: number;
 }
 
 /**
- * Writes the past of accounts, after what they have already: sends with idempotency keys and every final status, with the attempts and
- * ledger entries that the service would have left. Credits, granted at the start, pay for them.
+ * Adds historical data to accounts: sends with idempotency keys and every final status, with the attempts and ledger entries that the service
+ * would have written. Credits, granted at the start, pay for them.
  */
 export async function fillHistory(databaseUrl: string, history: History): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -50,12 +50,12 @@ export async function fillHistory(databaseUrl: string, history: History): Promis
   }
 }
 
-/** An SQL expression: an id of version 7 for this time. */
+/** Returns an SQL expression for an id of version 7 with this time. */
 const idAt = (time: string): string =>
   `(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3)
     || '8' || substr(md5(random()::text), 1, 15))::uuid`;
 
-/** What chance decides about each send, drawn once, because every other row follows from it. */
+/** Draws the random properties of each send once, because all other rows are derived from them. */
 const DRAW_SENDS = `
   create temporary table drawn on commit drop as
   with candidates as (

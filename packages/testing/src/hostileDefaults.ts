@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from './testDatabase.js';
 
-/** Defaults that a server, database or role may have, and that change what statements do. Of two with one name the later one counts. */
+/** Defaults of a server, database or role that change the behavior of statements. For a repeated name, the last value counts. */
 export const HOSTILE_DEFAULTS: readonly (readonly [name: string, value: string])[] = [
   ['default_transaction_isolation', 'repeatable read'],
   ['default_transaction_isolation', 'serializable'],
@@ -38,7 +38,7 @@ export const HOSTILE_DEFAULTS: readonly (readonly [name: string, value: string])
 
 const roles: string[] = [];
 
-/** Makes a role with the rights of the tests' own, for `dropRoles`. @returns its name, and the address of the database for it */
+/** Creates a role with the rights of the tests' role. `dropRoles` drops it. @returns its name, and the database address with that role */
 export async function buildRole({ sql, url }: Store): Promise<{ role: string; url: string }> {
   const role = `onecode_test_${randomBytes(6).toString('hex')}`;
   const address = new URL(url);
@@ -47,16 +47,16 @@ export async function buildRole({ sql, url }: Store): Promise<{ role: string; ur
   return { role, url: Object.assign(address, { username: role, password: role }).href };
 }
 
-/** Drops the roles that this file has made, and what they own in the database. */
+/** Drops the roles that this file has created, and their objects in the database. */
 export async function dropRoles({ sql }: Store): Promise<void> {
   for (const role of roles.splice(0)) await sql(`drop owned by ${role} cascade; drop role ${role}`);
 }
 
 /**
- * Makes a role with every hostile default.
+ * Creates a role with every hostile default.
  *
- * @param timeout the value of the time-outs: through a pooler they apply until it has set others
- * @returns the address of the database for it
+ * @param timeout the value of the timeouts, which apply until a pooler has set others
+ * @returns the database address with that role
  */
 export async function buildHostileRole(store: Store, timeout: string): Promise<string> {
   const { role, url } = await buildRole(store);

@@ -5,14 +5,14 @@ import { listenAnywhere } from './tcpServer.js';
 export interface LocalServer {
   url: string;
   port: number;
-  /** Cuts every connection. */
+  /** Stops the server and closes every connection. */
   close(): Promise<void>;
 }
 
-/** Starts a server that answers by `listener`. The caller closes it. */
+/** Starts a server with this listener. The caller closes it. */
 export async function startLocalServer(listener: RequestListener): Promise<LocalServer> {
   const server = createServer(listener);
-  // After Node's five seconds a busy client's next request would meet the closing of its connection.
+  // With Node's default of five seconds, a slow client could send its next request while the server closes the connection.
   server.keepAliveTimeout = 120_000;
   const port = await listenAnywhere(server);
   return {

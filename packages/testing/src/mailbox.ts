@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-/** A mail that the mailbox caught. */
+/** A mail that the mailbox received. */
 export interface CaughtMail {
   messageId: string;
   from: string;
@@ -15,19 +15,19 @@ export interface CaughtMail {
   at: Date;
 }
 
-/** Says how the server answers a mail: null takes it, an SMTP code refuses it, `hang up` closes the connection. */
+/** Returns the server's response to a mail: null accepts it, an SMTP code refuses it, `hang up` closes the connection. */
 export type MailFault = (nth: number) => number | 'hang up' | null;
 
-/** More are forgotten, the oldest first. */
+/** The number of mails that are kept. Older ones are deleted. */
 const MAILS_MAX = 500;
 
-/** An SMTP server on this machine that catches every mail and keeps it in memory. Who signs in does so with any password. */
+/** An SMTP server on this machine that keeps every mail in memory. It accepts any password. */
 export class Mailbox {
   /** Oldest first. */
   readonly mails: CaughtMail[] = [];
-  /** How it answers the nth mail that comes, the first is 1. */
+  /** The response to the nth mail, counted from 1. */
   fault: MailFault = () => null;
-  /** Called before a mail is answered, when it is kept already. */
+  /** Called after a mail is stored and before it is answered. */
   onMail: () => Promise<void> = () => Promise.resolve();
   #came = 0;
   readonly #server: SMTPServer;
@@ -44,7 +44,7 @@ export class Mailbox {
         void this.#answer(stream, from, to, done);
       },
     });
-    // Clients that hang up are no fault of the server.
+    // Connections closed by clients are not errors.
     this.#server.on('error', () => {});
   }
 
@@ -57,7 +57,7 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** For `SMTP_URL`. */
+  /** The value for `SMTP_URL`. */
   get url(): string {
     return `smtp://onecode:secret@127.0.0.1:${(this.#server.server.address() as AddressInfo).port}`;
   }
@@ -86,7 +86,7 @@ export class Mailbox {
     await this.onMail();
   }
 
-  /** The mails to this address, oldest first. */
+  /** Returns the mails to this address, oldest first. */
   to(address: string): CaughtMail[] {
     return this.mails.filter(({ to }) => to === address);
   }
@@ -96,7 +96,7 @@ export class Mailbox {
   }
 }
 
-/** The address that a mail's button opens: it stands alone on a line of the text. */
+/** Returns the address of a mail's button, which is alone on a line of the text. */
 export function linkOf({ text }: Pick<CaughtMail, 'text'>): string {
   const link = /^https?:\/\/\S+$/m.exec(text)?.[0];
   if (link === undefined) throw new Error('the mail has no link');

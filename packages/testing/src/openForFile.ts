@@ -1,7 +1,7 @@
 /**
  * Opens something before the tests of a file, and closes it after them.
  *
- * @returns what was opened, to be used inside hooks and tests only, by its members: it cannot be spread
+ * @returns a proxy of the opened object, for use inside hooks and tests only; it cannot be spread
  */
 export function openForFile<Opened extends object>(
   open: () => Promise<Opened>,

@@ -4,24 +4,24 @@ import { buildCaller, recipientKeysOf } from './builders.js';
 
 /** The message that a permit is for. */
 export type PermitRequest = Pick<Send, 'recipient' | 'country'> & {
-  /** An account with a live application; any one unless given. */
+  /** An account with a live application; any such account by default. */
   accountId?: string;
-  /** `pt-BR` unless given. */
+  /** `pt-BR` by default. */
   locale?: Locale;
 };
 
-/** A sender's leave to send one message. */
+/** A permit that was taken. */
 export interface TakenPermit {
   senderId: string;
-  /** Milliseconds from the database's now until the message may go. */
+  /** Milliseconds from the database's current time until the message may be sent. */
   waitMs: number;
   /** That time, by the database's clock. */
   atMs: number;
 }
 
 /**
- * Takes a permit for a new send of each request, in their order, through `take_permits`. The answer is null where the request is
- * held, or where no sender that may serve it has a permit within the horizon.
+ * Takes a permit for a new send of each request, in order, through `take_permits`. The result is null if the request is held, or if no eligible
+ * sender has a permit within the horizon.
  */
 export async function takePermits(
   database: Database,

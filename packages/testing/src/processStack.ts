@@ -8,7 +8,7 @@ import { createTestDatabase, type TestDatabase } from './testDatabase.js';
 import { TestEnvironment } from './testEnvironment.js';
 import { until } from './until.js';
 
-/** The time limit, in milliseconds, of a hook that starts a stack: on a busy machine each process takes seconds to start. */
+/** The time limit of a hook that starts a stack, in milliseconds. On a busy machine each process takes seconds to start. */
 export const STACK_START_MS_MAX = 90_000;
 
 /** The secrets of the processes of a stack. */
@@ -24,9 +24,9 @@ export interface ProcessStackOptions {
   workers?: number;
   /** Variables for the API and the workers. */
   env?: Record<string, string>;
-  /** Puts something between the workers and the simulator. @returns its address without a path */
+  /** Starts a server between the workers and the simulator. @returns its address without a path */
   provider?: (simulatorUrl: string) => Promise<string>;
-  /** A new one unless given. The stack drops it when it stops. */
+  /** A new database by default. The stack drops it when it stops. */
   db?: TestDatabase;
   /** The release of its first processes, see `ProcessStack.release`. */
   release?: string;
@@ -46,14 +46,14 @@ interface ApiRequestParts extends RequestParts {
   api?: number;
 }
 
-/** The built processes as production runs them: the simulator, the APIs and the workers, in a test environment of their own. */
+/** The built processes as in production: the simulator, the APIs and the workers, in their own test environment. */
 export class ProcessStack extends TestEnvironment {
   readonly #processes: StartedProcess[] = [];
   readonly #apis: RunningApi[] = [];
   readonly #workers: Running[] = [];
   #env: Record<string, string> = {};
   #providerUrl = '';
-  /** Every process that starts from now on gets these. */
+  /** The secrets of processes that start later. */
   readonly secrets: ProcessStackSecrets = {
     pepper: randomBytes(32).toString('base64'),
     secretKey: randomBytes(32).toString('base64'),
@@ -64,7 +64,7 @@ export class ProcessStack extends TestEnvironment {
 
   private constructor(
     db: TestDatabase,
-    /** Every process that starts from now on comes from the build in this folder, which ends with a slash; '' is this checkout. */
+    /** The folder of the build of processes that start later, with a slash at its end; '' is this checkout. */
     public release: string,
   ) {
     super(db);
@@ -96,12 +96,12 @@ export class ProcessStack extends TestEnvironment {
     await Promise.all(Array.from({ length: workers }, () => this.startWorker()));
   }
 
-  /** The addresses of the APIs. */
+  /** Returns the addresses of the APIs. */
   get apis(): string[] {
     return this.#apis.map(({ url }) => url);
   }
 
-  /** The metrics addresses of the API and the workers. */
+  /** Returns the metrics addresses of the APIs and the workers. */
   get metrics(): string[] {
     return [...this.#apis, ...this.#workers].map(({ metricsUrl }) => metricsUrl);
   }
@@ -116,7 +116,7 @@ export class ProcessStack extends TestEnvironment {
     this.#workers.push(await this.#runWorker());
   }
 
-  /** Stops an API gracefully, unless it is stopped, and starts another one at its address, as a deployment does. */
+  /** Stops an API gracefully, if it is running, and starts another one at its address, as a deployment does. */
   async replaceApi(api: number): Promise<void> {
     const { url } = this.#apis[api]!;
     await this.stopApi(api);
@@ -182,12 +182,12 @@ export class ProcessStack extends TestEnvironment {
     return started;
   }
 
-  /** Everything that the processes have written so far. */
+  /** Returns the output of all processes so far. */
   output(): string {
     return this.#processes.map((process) => process.output()).join('\n');
   }
 
-  /** One request, to the first of the APIs unless another is named. */
+  /** Makes a request, to the first API by default. */
   request<Body = Record<string, unknown>>(
     method: string,
     path: string,
@@ -196,7 +196,7 @@ export class ProcessStack extends TestEnvironment {
     return request(`${this.apis[api]}${path}`, method, parts);
   }
 
-  /** Creates a send that must be accepted. */
+  /** Creates a send. @throws if it is not accepted */
   async create(key: string, body: object, parts: ApiRequestParts = {}): Promise<SendView> {
     return bodyOf(await this.request<SendView>('POST', '/v1/send', { ...parts, key, body }), 202);
   }
@@ -205,7 +205,7 @@ export class ProcessStack extends TestEnvironment {
     return bodyOf(await this.request<SendView>('GET', `/v1/send/${id}/status`, { key, api }), 200);
   }
 
-  /** Waits until the API shows the send with this status. */
+  /** Waits until the API returns the send with this status. */
   async untilStatus(key: string, id: string, wanted: string): Promise<SendView> {
     return until(`a send that is ${wanted}`, async () => {
       const view = await this.status(key, id);
@@ -225,7 +225,7 @@ export class ProcessStack extends TestEnvironment {
     return (await this.request('POST', `/v1/send/${id}/verify`, { key, body: { code }, api })).body;
   }
 
-  /** Runs a command of the operator's command line, which must succeed. Spaces separate its words, and no word contains one. */
+  /** Runs an `onecode` command. Words are separated by spaces. @returns its JSON output. @throws if it fails */
   async onecode<Result = Record<string, string | number | null>>(words: string): Promise<Result> {
     const { pepper, secretKey } = this.secrets;
     const env = { DATABASE_URL: this.db.url, CODE_PEPPER: pepper, SECRET_KEY: secretKey };
@@ -254,7 +254,7 @@ export class ProcessStack extends TestEnvironment {
     return sender.id;
   }
 
-  /** Stops every process and closes the environment. @throws when a process ends with another exit code than 0 */
+  /** Stops every process and closes the environment. @throws if a process ends with an exit code other than 0 */
   async stop(): Promise<void> {
     const exits = await Promise.all(this.#processes.map((process) => process.stop()));
     await this.close();

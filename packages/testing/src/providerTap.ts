@@ -6,7 +6,7 @@ import {
 } from 'node:http';
 import { startLocalServer, type LocalServer } from './localServer.js';
 
-/** A request to the provider as the tap received it. */
+/** A request to the provider that the tap received. */
 export interface TappedRequest {
   method: string;
   path: string;
@@ -14,16 +14,16 @@ export interface TappedRequest {
   body: string;
 }
 
-/** An answer that the tap gives in place of the provider. */
+/** A response of the tap in place of the provider. */
 export interface TapAnswer {
   status: number;
   body: string;
 }
 
-/** Decides whether the tap answers a request, or with null the provider. */
+/** Returns the tap's response to a request, or null to pass it on. */
 export type AnswerInstead = (request: TappedRequest) => TapAnswer | null | Promise<TapAnswer | null>;
 
-/** A proxy in front of the provider that records every request. It passes on requests, answers and connection faults. */
+/** A proxy in front of the provider that records every request. It passes on requests, responses and connection faults. */
 export interface ProviderTap extends LocalServer {
   requests: TappedRequest[];
 }
@@ -32,7 +32,7 @@ export interface ProviderTap extends LocalServer {
  * Starts a tap on a free port.
  *
  * @param target the provider's address without a path
- * @param answerInstead returns the tap's answer, or null to pass the request on; the request waits until it has decided
+ * @param answerInstead returns the tap's response, or null to pass the request on; the request waits for it
  */
 export async function startProviderTap(
   target: string,

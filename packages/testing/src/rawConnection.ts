@@ -1,11 +1,11 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { ProblemCode } from '@onecode/domain';
 
-/** An answer as it came over the socket. Header names are in lower case. */
+/** A response read from the socket. Header names are in lower case. */
 export interface RawAnswer {
   status: number;
   headers: Record<string, string>;
-  /** How often each header came. */
+  /** The number of occurrences of each header. */
   headerCounts: Record<string, number>;
   body: string;
   json: { code?: ProblemCode; [member: string]: unknown };
@@ -13,7 +13,7 @@ export interface RawAnswer {
 
 const ANSWER_MS_MAX = 20_000;
 
-/** An HTTP connection that writes bytes as they are, and reads answers that end with their Content-Length or the connection. */
+/** An HTTP connection that writes raw bytes, and reads responses that end with their Content-Length or the connection. */
 export class RawConnection {
   private received = Buffer.alloc(0);
   private ended = false;
@@ -43,22 +43,22 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Whether the server has closed the connection, in whatever way. */
+  /** Returns whether the server has closed or reset the connection. */
   get isClosed(): boolean {
     return this.ended;
   }
 
-  /** What broke the connection, such as a reset, or null. */
+  /** Returns the error of the connection, such as a reset, or null. */
   get error(): Error | null {
     return this.fault;
   }
 
-  /** The bytes after the answers that were read. */
+  /** Returns the bytes after the responses that were read. */
   get rest(): string {
     return this.received.toString('latin1');
   }
 
-  /** Texts are written as latin1, one byte a character. */
+  /** Writes bytes. Texts are written in latin1, one byte for each character. */
   write(...parts: (string | Buffer)[]): this {
     for (const part of parts)
       this.socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part);
@@ -73,11 +73,11 @@ export class RawConnection {
     });
   }
 
-  /** Reads the next answer, which may take so long. An answer to the method HEAD has no body. */
+  /** Reads the next response, which may take up to `msMax`. A response to the method HEAD has no body. */
   async answer(method = 'GET', msMax = ANSWER_MS_MAX): Promise<RawAnswer> {
     await this.wait(() => this.received.includes('\r\n\r\n') || this.ended, msMax);
     const headEnd = this.received.indexOf('\r\n\r\n');
-    if (headEnd < 0) throw new Error('the connection was closed without an answer');
+    if (headEnd < 0) throw new Error('the connection was closed without a response');
     const [statusLine = '', ...lines] = this.received.subarray(0, headEnd).toString('latin1').split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(statusLine)?.[1]);
     const headers: Record<string, string> = {};
@@ -96,12 +96,12 @@ export class RawConnection {
     return { status, headers, headerCounts, body, json: isJson ? JSON.parse(body) : {} };
   }
 
-  /** Reads an interim answer, such as 100 Continue. @throws when another answer comes */
+  /** Reads an interim response, such as 100 Continue. @throws if another response arrives */
   async interim(status: number): Promise<void> {
     await this.wait(() => this.received.includes('\r\n\r\n') || this.ended);
     const end = this.received.indexOf('\r\n\r\n') + 4;
     const head = this.received.subarray(0, end).toString('latin1');
-    if (!head.startsWith(`HTTP/1.1 ${status} `)) throw new Error(`expected ${status}, and got ${head}`);
+    if (!head.startsWith(`HTTP/1.1 ${status} `)) throw new Error(`expected ${status}, but received ${head}`);
     this.received = this.received.subarray(end);
   }
 
@@ -121,7 +121,7 @@ export class RawConnection {
       this.wake();
     }, msMax);
     while (!condition()) {
-      if (late) throw new Error(`nothing came within ${msMax} ms`);
+      if (late) throw new Error(`no response within ${msMax} ms`);
       await new Promise<void>((resolve) => {
         this.wake = resolve;
       });
@@ -130,7 +130,7 @@ export class RawConnection {
   }
 }
 
-/** The bytes of a request; texts of the head are latin1. Adds a Content-Length for the body unless the headers frame it. */
+/** Returns the bytes of a request. Texts of the head are latin1. Adds a Content-Length for the body unless the headers frame it. */
 export function requestBytes(
   method: string,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * What a test file has started and not ended: each is stopped when the file has ended, also when a test failed half-way; outside
- * Jest, when this process ends. Nothing can be awaited there.
+ * Returns a set for started resources. Each one that is still in it at the end of the test file is stopped, even if a test failed; outside of
+ * Jest, when this process ends. `stop` cannot be asynchronous there.
  */
 export function runningUntilEnd<Started>(stop: (one: Started) => void): Set<Started> {
   const running = new Set<Started>();

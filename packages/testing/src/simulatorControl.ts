@@ -13,25 +13,25 @@ import type {
 } from '@onecode/simulator';
 import { until } from './until.js';
 
-/** More than any test makes. */
+/** Larger than the number of messages of any test. */
 const LIMIT = 1_000_000;
 
-/** The simulator's control interface, over HTTP. */
+/** A client of the simulator's control interface. */
 export class SimulatorControl {
   constructor(readonly url: string) {}
 
-  /** The messages to a recipient (E.164 with `+`) or to all, newest first. */
+  /** Returns the messages to a recipient (E.164 with `+`) or to all recipients, newest first. */
   async messages(recipient?: string): Promise<Message[]> {
     const query = recipient === undefined ? '' : `&recipient=${encodeURIComponent(recipient)}`;
     return (await this.#call('GET', `/messages?limit=${LIMIT}${query}`)) as Message[];
   }
 
-  /** Every request to `/messages` that the simulator remembers, newest first. */
+  /** Returns the stored requests to `/messages`, newest first. */
   async requests(): Promise<RequestRecord[]> {
     return (await this.#call('GET', `/requests?limit=${LIMIT}`)) as RequestRecord[];
   }
 
-  /** The number of webhooks that got no 200: the simulator posts them again, or has given up. */
+  /** Returns the number of webhooks without a 200 response, which the simulator repeats or has given up. */
   async webhooksUnanswered(): Promise<number> {
     const { webhooks } = (await this.#call('GET', '/status')) as {
       webhooks: { waiting: number; abandoned: number };
@@ -60,24 +60,24 @@ export class SimulatorControl {
     return (await this.#call('POST', '/throttles', throttle)) as Throttle;
   }
 
-  /** Ends a throttle. @returns it with the calls that came while it lasted */
+  /** Ends a throttle. @returns it with the calls that arrived during it */
   async endThrottle(id: string): Promise<Throttle> {
     await this.#call('DELETE', `/throttles/${id}`);
     const throttles = (await this.#call('GET', '/throttles')) as Throttle[];
     return throttles.find((throttle) => throttle.id === id)!;
   }
 
-  /** Changes what Meta knows of a number, with the webhooks by which it tells that. */
+  /** Changes the simulated state of a number, and posts the webhooks about it. */
   async changeSender(phoneNumberId: string, change: Partial<SenderState>): Promise<void> {
     await this.#call('PUT', `/senders/${phoneNumberId}`, change);
   }
 
-  /** The same for a business account. */
+  /** Changes a business account in the same way. */
   async changeAccount(wabaId: string, change: Partial<BusinessAccountState>): Promise<void> {
     await this.#call('PUT', `/business-accounts/${wabaId}`, change);
   }
 
-  /** The same for one language of a business account's template. */
+  /** Changes one language of a business account's template in the same way. */
   async changeTemplate(
     { wabaId, name, language }: { wabaId: string; name: string; language: string },
     change: Partial<TemplateState>,
@@ -85,17 +85,17 @@ export class SimulatorControl {
     await this.#call('PUT', `/business-accounts/${wabaId}/templates/${name}/${language}`, change);
   }
 
-  /** The same for an access token. */
+  /** Changes an access token in the same way. */
   async changeToken(token: string, change: Partial<TokenState>): Promise<void> {
     await this.#call('PUT', `/tokens/${token}`, change);
   }
 
-  /** The person behind the phone reads a message. */
+  /** Simulates that the recipient reads a message. */
   async markRead(messageId: string): Promise<void> {
     await this.#call('POST', `/messages/${encodeURIComponent(messageId)}/read`);
   }
 
-  /** They press the button by which they say that they did not ask for the code. */
+  /** Simulates that the recipient presses the button "I didn't request a code". */
   async deny(messageId: string): Promise<void> {
     await this.#call('POST', `/messages/${encodeURIComponent(messageId)}/did-not-request`);
   }

@@ -3,21 +3,21 @@ import { fileURLToPath } from 'node:url';
 import { runningUntilEnd } from './running.js';
 import { until } from './until.js';
 
-/** A built program of this repository, running as a process of its own. */
+/** A built program of this repository, running as a separate process. */
 export interface StartedProcess {
   readonly pid: number;
-  /** All its output so far, standard output and standard error. */
+  /** Returns its output so far, standard output and standard error. */
   output(): string;
   stdout(): string;
   stderr(): string;
-  /** Its log lines so far. */
+  /** Returns its log lines so far. */
   log(): LogLine[];
   signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGINT' | 'SIGSTOP' | 'SIGCONT'): void;
-  /** Whether it has ended, and how. */
+  /** Returns how it has ended; null while it runs. */
   ended(): Exit | null;
   /** Resolves when it has ended and all its output has been read. */
   readonly exited: Promise<Exit>;
-  /** Stops it with SIGTERM, or with SIGKILL when that takes longer than 11 seconds. */
+  /** Stops it with SIGTERM, and with SIGKILL after 11 seconds. */
   stop(): Promise<Exit>;
 }
 
@@ -29,15 +29,15 @@ export interface Exit {
 export type LogLine = Readonly<Record<string, unknown>> & { msg?: string };
 
 const STOP_MS_MAX = 11_000;
-/** Several processes start at the same time on a busy machine. */
+/** Long, because several processes may start at the same time on a busy machine. */
 const READY_MS_MAX = 60_000;
 const ROOT = new URL('../../../', import.meta.url);
 const running = runningUntilEnd<ChildProcess>((child) => void child.kill('SIGKILL'));
 
 /**
- * Starts a program with these environment variables, `PATH` and no others. Unless `HOST` is given, it listens on this machine only.
+ * Starts a program with only `PATH` and these environment variables. Without `HOST`, it listens on this machine only.
  *
- * @param path the program's, relative to the repository
+ * @param path the program's path, relative to the repository
  */
 export function startProcess(
   path: string,
@@ -96,7 +96,7 @@ function linesOf(stdout: string): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** Waits for the log line `ready`, and returns it. @throws when the process ends first, with its output */
+/** Waits for the log line `ready`, and returns it. @throws Error with the process's output if the process ends first */
 export async function untilReady(started: StartedProcess): Promise<LogLine> {
   const look = (): LogLine | undefined => {
     if (started.ended() !== null) throw new Error(`the process ended:\n${started.output()}`);

@@ -4,17 +4,17 @@ import { runningUntilEnd } from './running.js';
 /** `requests` go from the client to the target, and `replies` from the target to the client. */
 type Direction = 'requests' | 'replies';
 
-/** A TCP proxy in front of a server, which can make that server look down, frozen, slow or unreachable. */
+/** A TCP proxy in front of a server, which can make the server appear unavailable, frozen, slow or unreachable. */
 export interface TcpProxy {
   /** The target's address through the proxy, with its user and password. */
   url: string;
-  /** Passes everything on, as at the start, data that was held back included. */
+  /** Passes on all data, including data that was held back. This is the initial state. */
   open(): Promise<void>;
-  /** Resets every connection, and each new one at once. */
+  /** Resets every connection, and new connections immediately. */
   cut(): void;
-  /** Resets the present connections, and treats new ones as before. */
+  /** Resets the existing connections. New ones are treated as before. */
   hangUp(): void;
-  /** Passes requests on, and resets each connection at the first byte of an answer. */
+  /** Passes on requests, and resets each connection at the first byte of a response. */
   cutReplies(): void;
   /** Closes every connection and stops listening, so that new ones are refused. */
   refuse(): Promise<void>;
@@ -22,7 +22,7 @@ export interface TcpProxy {
   freeze(direction?: Direction): void;
   /** Delays all data by this many milliseconds in each direction. */
   slow(latencyMs: number): void;
-  /** Freezes the present connections, or the last used one, for good, as when a network path is lost. New ones work. */
+  /** Freezes the existing connections, or the last used one, permanently, as if a network path were lost. New connections work. */
   abandon(which?: 'all' | 'latest'): void;
   /** Connects new clients to another port. The port 0 resets them. */
   retarget(port: number): void;
@@ -31,7 +31,7 @@ export interface TcpProxy {
 
 const running = runningUntilEnd<TcpProxy>((proxy) => void proxy.close());
 
-/** Starts a proxy on a free port in front of a service of this machine. It runs until it is closed, or the test file ends. */
+/** Starts a proxy on a free port in front of a service on this machine. It runs until it is closed or the test file ends. */
 export async function startTcpProxy(targetUrl: string, state: 'open' | 'cut' = 'open'): Promise<TcpProxy> {
   const target = new URL(targetUrl);
   let targetPort = Number(target.port || (target.protocol.startsWith('redis') ? 6379 : 5432));
@@ -141,7 +141,7 @@ function reset(sockets: readonly Socket[]): void {
   for (const socket of sockets) socket.resetAndDestroy();
 }
 
-/** Delays each action by the latency at the time of the call, and keeps their order. */
+/** Returns a function that delays each action by the latency at the time of its call. Actions keep their order. */
 function createDelayLine(latencyMs: () => number): (act: () => void) => void {
   const waiting: { at: number; act: () => void }[] = [];
   const next = (): void => {

@@ -7,7 +7,7 @@ const running = runningUntilEnd<[Server, Set<Socket>]>(([server, sockets]) => {
 });
 
 /**
- * Starts a TCP server, on a free port, that runs until the end of the test file. It writes nothing unless `onConnection` does.
+ * Starts a TCP server on a free port, which runs until the end of the test file. Only `onConnection` writes to connections.
  *
  * @returns its port
  */
@@ -22,7 +22,7 @@ export async function startTcpServer(onConnection: (socket: Socket) => void = ()
   return listenAnywhere(server);
 }
 
-/** A port of this machine on which nothing listens. */
+/** Returns a port of this machine on which no process listens. */
 export async function closedPort(): Promise<number> {
   const server = createServer();
   const port = await listenAnywhere(server);
@@ -30,7 +30,7 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** Lets a server listen on a free port of this machine. @returns the port */
+/** Makes a server listen on a free port of this machine. @returns the port */
 export async function listenAnywhere(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;

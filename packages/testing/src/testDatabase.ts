@@ -4,21 +4,21 @@ import { migrate, readMigrations } from '@onecode/store/migrations';
 import pg from 'pg';
 import { openForFile } from './openForFile.js';
 
-/** A migrated database that belongs to one test file, and plain SQL on it for what the store has no function for. */
+/** A migrated database of one test file, with plain SQL for operations that the store has no function for. */
 export interface TestDatabase {
   url: string;
   database: Database;
   sql<Row extends object = Record<string, unknown>>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** A connection of its own, for locks and transactions. The caller ends it. */
+  /** Opens a separate connection, for locks and transactions. The caller closes it. */
   connect(): Promise<pg.Client>;
-  /** How many of its sessions wait for a lock. */
+  /** Returns the number of sessions that wait for a lock. */
   countLockWaits(): Promise<number>;
   /** Closes the connections of `database` and `sql`, and drops the database. */
   drop(): Promise<void>;
 }
 
 const TEMPLATE_LOCK = 7_165_202;
-/** Tests say nothing about how busy the machine is. */
+/** Long, so that tests also pass on a busy machine. */
 const TIMEOUTS = { connectionMs: 30_000, statementMs: 30_000 };
 
 function serverUrl(): string {
@@ -33,17 +33,17 @@ function urlOf(name: string): string {
   return url.href;
 }
 
-/** Its name changes with the migrations, so that a server that outlives a run of tests never offers an old template. */
+/** Returns the template's name. It changes with the migrations, so that a long-lived server never provides an outdated template. */
 async function templateName(): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
   return `onecode_test_template_${createHash('sha256').update(checksums).digest('hex').slice(0, 12)}`;
 }
 
-/** Clones a database from the migrated template. The first caller makes the template. */
+/** Clones a database from the migrated template. The first caller creates the template. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const template = await templateName();
   return createDatabase(async (server, name) => {
-    // Held until the clone is complete: PostgreSQL copies a template only while nobody is connected to it.
+    // Held until the clone is complete, because PostgreSQL copies a template only while it has no connections.
     await server.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
     const { rowCount } = await server.query('select from pg_database where datname = $1', [template]);
     if (rowCount === 0) {
@@ -56,7 +56,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   });
 }
 
-/** A database without a table, for tests of migrations. */
+/** Creates a database without tables, for tests of migrations. */
 export const createEmptyDatabase = (): Promise<TestDatabase> =>
   createDatabase((server, name) => server.query(`create database ${name}`));
 
@@ -75,11 +75,11 @@ async function createDatabase(
   };
 }
 
-/** A migrated database that somebody else made: `drop` only closes the connections. */
+/** Connects to an existing migrated database. `drop` only closes the connections. */
 export function connectTestDatabase(url: string): TestDatabase {
   const database = openDatabase(url, { connectionsMax: 20, timeouts: TIMEOUTS });
   const pool = new pg.Pool({ connectionString: url, max: 2 });
-  // Connections break while they are idle, and when the database is dropped.
+  // Idle connections break when the database is dropped.
   pool.on('error', () => {});
   return {
     url,
@@ -103,12 +103,12 @@ export function connectTestDatabase(url: string): TestDatabase {
   };
 }
 
-/** One database for all tests of a file. Use it inside hooks and tests only. */
+/** Creates one database for all tests of a file. Use it inside hooks and tests only. */
 export function useTestDatabase(): Omit<TestDatabase, 'drop'> {
   return openForFile(createTestDatabase, (db) => db.drop());
 }
 
-/** All that a database holds: for each `table.column` the text of its values; bytes are hex. */
+/** Returns the whole content of a database: the text of the values of each `table.column`, with bytes in hex. */
 export async function tableContents(db: Pick<TestDatabase, 'sql'>): Promise<Map<string, string>> {
   const columns = await db.sql<{ table: string; column: string }>(
     `select c.table_name as "table", c.column_name as "column"
@@ -126,10 +126,9 @@ export async function tableContents(db: Pick<TestDatabase, 'sql'>): Promise<Map<
 }
 
 /**
- * Makes the database refuse every new send and every new status of one, with errors that quote the whole row, as constraint
- * violations do.
+ * Makes the database refuse new sends and status changes of sends, with errors that quote the whole row, as constraint violations do.
  *
- * @returns a function that ends this
+ * @returns a function that reverts this
  */
 export async function refuseSendWrites(db: Pick<TestDatabase, 'sql'>): Promise<() => Promise<void>> {
   await db.sql(
@@ -138,7 +137,7 @@ export async function refuseSendWrites(db: Pick<TestDatabase, 'sql'>): Promise<(
          using detail = 'Failing row contains ' || new::text, hint = new::text;
      end $$`,
   );
-  // Times of enqueueing may change, so that sweeps go on; attempts too, so that workers meet refusals as well.
+  // Other columns can change, so that sweeps and attempts continue and workers also get the errors.
   await db.sql(
     'create trigger refuse before insert or update of status, verification on sends for each row execute function refuse()',
   );

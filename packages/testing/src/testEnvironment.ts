@@ -4,21 +4,21 @@ import { openForFile } from './openForFile.js';
 import { createTestDatabase, type TestDatabase } from './testDatabase.js';
 import { deleteKeys, testRedisUrl } from './testRedis.js';
 
-/** What the processes of one test share, and no other test: a database, and the keys of Redis with one prefix. */
+/** The isolated resources of one test: a database, and the keys in Redis with one prefix. */
 export class TestEnvironment {
   readonly redis = new Redis(testRedisUrl());
-  /** What its keys in Redis begin with. */
+  /** The prefix of its keys in Redis. */
   readonly prefix = `test-${randomBytes(6).toString('hex')}`;
 
-  /** Owns the database from now on. */
+  /** Takes ownership of the database. */
   constructor(readonly db: TestDatabase) {}
 
-  /** The variables that lead a process to this environment. */
+  /** Returns the variables that connect a process to this environment. */
   get variables(): { DATABASE_URL: string; REDIS_URL: string; QUEUE_PREFIX: string } {
     return { DATABASE_URL: this.db.url, REDIS_URL: testRedisUrl(), QUEUE_PREFIX: this.prefix };
   }
 
-  /** Deletes its keys and its database. Stop first what uses them. */
+  /** Deletes its keys and its database. Stop all processes that use them first. */
   async close(): Promise<void> {
     await deleteKeys(this.redis, this.prefix);
     this.redis.disconnect();
@@ -29,7 +29,7 @@ export class TestEnvironment {
 export const openTestEnvironment = async (): Promise<TestEnvironment> =>
   new TestEnvironment(await createTestDatabase());
 
-/** One environment for all tests of a file. Use it inside hooks and tests only. */
+/** Opens one environment for all tests of a file. Use it inside hooks and tests only. */
 export function useTestEnvironment(): Pick<TestEnvironment, 'db' | 'redis' | 'prefix' | 'variables'> {
   return openForFile(openTestEnvironment, (environment) => environment.close());
 }

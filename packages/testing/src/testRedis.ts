@@ -1,14 +1,14 @@
 import { Redis } from 'ioredis';
 import { until } from './until.js';
 
-/** The Redis that all tests share; the keys of each test begin with a prefix of its own. */
+/** Returns the address of the Redis that all tests share. The keys of each test begin with its own prefix. */
 export function testRedisUrl(): string {
   const url = process.env['TEST_REDIS_URL'];
   if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run the tests with npm test');
   return url;
 }
 
-/** Every key with this prefix. */
+/** Returns every key with this prefix. */
 export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
   const keys = new Set<string>();
   let cursor = '0';
@@ -20,13 +20,13 @@ export async function keysOf(redis: Redis, prefix: string): Promise<string[]> {
   return [...keys];
 }
 
-/** Deletes every key with this prefix, and no other: the Redis is shared. */
+/** Deletes every key with this prefix. */
 export async function deleteKeys(redis: Redis, prefix: string): Promise<void> {
   const keys = await keysOf(redis, prefix);
   if (keys.length > 0) await redis.del(...keys);
 }
 
-/** Every key with this prefix and its whole value, as one text. @throws for a type of value that it cannot read */
+/** Returns every key with this prefix and its value, as one text. @throws for an unsupported type of value */
 export async function redisContents(redis: Redis, prefix: string): Promise<string> {
   const keys = await keysOf(redis, prefix);
   const values = await Promise.all(keys.map(async (key) => [key, await valueOf(redis, key)] as const));
@@ -51,11 +51,11 @@ async function valueOf(redis: Redis, key: string): Promise<unknown> {
     case 'none':
       return null;
     default:
-      throw new Error(`Redis holds a value of the type ${type}, which this cannot read`);
+      throw new Error(`redisContents cannot read values of the type ${type}`);
   }
 }
 
-/** Waits until Redis answers a queue's ping. */
+/** Waits until a queue's ping succeeds. */
 export async function untilQueueReady(queue: { ping(): Promise<void> }): Promise<void> {
   await until('an answer of Redis', () =>
     queue.ping().then(

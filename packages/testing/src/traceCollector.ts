@@ -4,11 +4,11 @@ import { runningUntilEnd } from './running.js';
 
 const running = runningUntilEnd<LocalServer>((server) => void server.close());
 
-/** A span as a collector received it. */
+/** A span that a collector received. */
 export interface CollectedSpan {
   traceId: string;
   spanId: string;
-  /** '' for the first of its trace. */
+  /** '' for the root span of its trace. */
   parentSpanId: string;
   name: string;
   service: string;
@@ -16,12 +16,12 @@ export interface CollectedSpan {
   links: readonly { traceId: string; spanId: string }[];
 }
 
-/** A collector of OpenTelemetry's spans: OTLP over HTTP, in JSON. */
+/** A collector of OpenTelemetry spans: OTLP over HTTP, in JSON. */
 export interface TraceCollector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string;
   spans(): CollectedSpan[];
-  /** Everything that it received, as it came. */
+  /** Returns all received bodies as text. */
   received(): string;
   headers(): IncomingHttpHeaders;
 }
@@ -44,7 +44,7 @@ interface ExportedSpan extends Pick<CollectedSpan, 'traceId' | 'spanId' | 'name'
 /**
  * Starts a collector on a free port. It runs until the end of the test file.
  *
- * @param statusOf says the status of the next answer; 200 unless given
+ * @param statusOf returns the status of the next response; 200 by default
  */
 export async function startTraceCollector(statusOf: () => number = () => 200): Promise<TraceCollector> {
   const bodies: string[] = [];

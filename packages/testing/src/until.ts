@@ -1,10 +1,10 @@
 const PAUSE_MS = 15;
 
 /**
- * Waits until `look` answers something other than `undefined`, `null` or `false`, and returns that.
+ * Waits until `look` returns a value other than `undefined`, `null` or `false`, and returns that value.
  *
- * @param what is waited for: completes the error's sentence "… did not come within 15000 ms"
- * @throws when nothing came within `deadlineMs`, or what `look` throws
+ * @param what the name of that value, for the error "… did not come within 15000 ms"
+ * @throws Error after `deadlineMs`, or the error of `look`
  */
 export async function until<T>(
   what: string,

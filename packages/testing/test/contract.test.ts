@@ -38,7 +38,7 @@ function problem(code: ProblemCode, to: Partial<ApiResponse> = {}): ApiResponse 
   return { method: 'POST', path: '/v1/send', status, headers, body, ...to };
 }
 
-/** The same answer with some headers or members changed, or left out where the value is undefined. */
+/** Returns the response with some headers or members changed, or removed if the value is undefined. */
 const withHeaders = (response: ApiResponse, headers: Record<string, string | undefined>): ApiResponse => ({
   ...response,
   headers: { ...(response.headers as Record<string, string>), ...headers },
@@ -49,7 +49,7 @@ const withBody = (response: ApiResponse, change: object): ApiResponse => ({
 });
 const unknown = problem('not_found', { path: '/' });
 
-describe('an answer that keeps the contract passes', () => {
+describe('a response that matches the contract is accepted', () => {
   it.each<[string, ApiResponse]>([
     ['a new send', created],
     ['headers of fetch', { ...created, headers: new Headers(HEADERS) }],
@@ -70,7 +70,7 @@ describe('an answer that keeps the contract passes', () => {
   });
 });
 
-describe('an answer that breaks the contract is named with its fault', () => {
+describe('a response that violates the contract is reported with its violation', () => {
   it.each<[string, ApiResponse, string | RegExp]>([
     ['no request id', withHeaders(created, { 'x-request-id': undefined }), 'X-Request-Id is missing'],
     ['a cached answer', withHeaders(read, { 'cache-control': 'public' }), 'Cache-Control is "public"'],
@@ -114,7 +114,7 @@ describe('an answer that breaks the contract is named with its fault', () => {
   });
 });
 
-it('the agent lets through what keeps the contract, with its own expectations, and rejects what breaks it', async () => {
+it('the agent accepts responses that match the contract, and rejects others', async () => {
   const server: RequestListener = (request, reply) => {
     const { status, headers, body } = request.url === '/v1/send' ? created : verified;
     reply.writeHead(status, headers as Record<string, string>).end(JSON.stringify(body));

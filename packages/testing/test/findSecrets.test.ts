@@ -3,7 +3,7 @@ import { findSecrets } from '@onecode/testing';
 describe('findSecrets', () => {
   const secret = { name: 'code', value: '9081726354' };
   it.each([
-    ['in clear', 'x9081726354x'],
+    ['as plain text', 'x9081726354x'],
     ['in hex', Buffer.from('a9081726354').toString('hex')],
     ['in hex, upper case', Buffer.from('a9081726354').toString('hex').toUpperCase()],
     ['in base64', Buffer.from('{"code":"9081726354"}').toString('base64')],

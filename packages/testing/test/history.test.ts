@@ -12,7 +12,7 @@ import {
 const db = useTestDatabase();
 
 describe('fillHistory', () => {
-  it('writes what the service would have: numbers without gaps, a ledger that adds up, room for new sends', async () => {
+  it('writes the same data as the service: numbers without gaps, a consistent ledger, room for new sends', async () => {
     const accountId = await buildAccount(db.database, { freeQuota: 0 });
     const live = await buildCaller(db.database, 'live', { id: accountId });
     const test = await buildCaller(db.database, 'test', { id: accountId });

@@ -8,9 +8,9 @@ import {
 import { elements, errorNumber, members, storable, storableText } from './json.js';
 import { timeOf } from './timestamp.js';
 
-/** Something that Meta told of a template, a number or a business account, as it came. */
+/** A change of a template, a number or a business account, as Meta reported it. */
 export interface ProviderChange {
-  /** SHA-256 of all of it: Meta repeats what was not answered. */
+  /** SHA-256 of the change, which identifies repeats: Meta repeats a post that was not answered. */
   digest: Buffer;
   businessAccountId: string;
   field: string;
@@ -18,7 +18,7 @@ export interface ProviderChange {
   occurredAt: Date;
 }
 
-/** The webhook fields that tell of such changes. Source: Meta, "Webhooks reference" of the WhatsApp Business Platform. */
+/** The webhook fields with such changes. Source: Meta, "Webhooks reference" of the WhatsApp Business Platform. */
 const FIELDS = new Set([
   'message_template_status_update',
   'message_template_quality_update',
@@ -31,7 +31,7 @@ const FIELDS = new Set([
   'security',
 ]);
 
-/** The changes in an entry of a webhook, and the errors of its business account that are about no message. */
+/** Returns the changes in an entry of a webhook, including errors of its business account that do not concern a message. */
 export function changesOf(entry: Record<string, unknown>): ProviderChange[] {
   const { id, time, changes } = entry;
   return elements(changes)
@@ -56,7 +56,7 @@ export function changesOf(entry: Record<string, unknown>): ProviderChange[] {
 const isAccountId = (value: unknown): value is string =>
   typeof value === 'string' && /^[0-9]{1,32}$/.test(value);
 
-/** What is kept of a change, or null for one that tells nothing of a template, a number or a business account. */
+/** Returns the stored part of a change, or null for a field that is not about a template, a number or a business account. */
 function knownValue(
   field: unknown,
   value: Record<string, unknown>,
@@ -66,7 +66,7 @@ function knownValue(
   return errors.length === 0 ? null : { field: 'messages', value: { errors: storable(errors) } };
 }
 
-/** What a stored change says, or null where it says nothing that we know. Unknown words are kept as they are. */
+/** Returns the fact in a stored change, or null if the change is of an unknown kind. Unknown values are kept unchanged. */
 export function reportOf(field: string, value: Record<string, unknown>): ProviderReport | null {
   switch (field) {
     case 'message_template_status_update':
@@ -123,7 +123,7 @@ function templateReport(
   return isKnown ? { about: 'template', name, language, values } : null;
 }
 
-/** Events by which a template comes back into use. */
+/** Events after which a template can be used again. */
 const RETURNS = new Set(['REINSTATED', 'UNARCHIVED', 'UNPAUSED', 'UNLOCKED']);
 
 function statusValues(value: Record<string, unknown>): TemplateReport['values'] {
@@ -151,7 +151,7 @@ function numberValues(
   return value['event'] === 'THROUGHPUT_UPGRADE' ? { throughputLevel: 'HIGH' } : limitValues(value);
 }
 
-/** The messaging limit, which Meta tells as its name or as a number. */
+/** Returns the messaging limit, which Meta reports by name or as a number. */
 function limitValues(value: Record<string, unknown>): { messagingLimit?: string } {
   const most = value['max_daily_conversations_per_business'] ?? value['current_limit'];
   if (typeof most === 'number') {
@@ -192,13 +192,13 @@ function accountReport(value: Record<string, unknown>): AccountReport {
   }
 }
 
-/** An alert; none without a type. @param detail a text, or members with texts */
+/** Returns an alert; none without a type. @param detail a text, or an object with texts */
 function parseAlerts(type: unknown, severity: unknown, detail: unknown): BusinessAccountAlert[] {
   const known = text(type);
   return known === null ? [] : [{ type: known, severity: text(severity), detail: text(textsOf(detail)) }];
 }
 
-/** The texts in a value, each with its name: `violation_type: ADULT`. */
+/** Joins the texts in a value, each with its name: `violation_type: ADULT`. */
 function textsOf(value: unknown, name = ''): string {
   if (typeof value === 'object' && value !== null)
     return storableText(
@@ -225,7 +225,7 @@ function accountAlert(info: Record<string, unknown>): BusinessAccountAlert[] {
   );
 }
 
-/** An error of the whole account, which is about no message. Its type is the provider's code. */
+/** Returns the alert for an error of the whole account. Its type is Meta's error code. */
 function errorAlert({
   code,
   title,

@@ -15,22 +15,22 @@ export interface CloudApiSender {
 }
 
 export interface CloudApiOptions {
-  /** Address up to and including the version: `https://graph.facebook.com/v25.0`. */
+  /** The address including the version: `https://graph.facebook.com/v25.0`. */
   baseUrl: string;
-  /** The time limit of a whole call, with the reading of the answer. */
+  /** The time limit of a whole call, including the reading of the response. */
   timeoutMs: number;
-  /** For a provider that `mayUseProxy`; others are called directly. */
+  /** Used only for addresses that `mayUseProxy` accepts. */
   proxy?: Proxy;
 }
 
 export interface CloudApi {
-  /** Sends one code once. Never throws: every end is an `Outcome`, which contains neither token nor code nor number. */
+  /** Sends a code once. Never throws: every result is an `Outcome`, which contains no token, code or phone number. */
   sendCode(sender: CloudApiSender, message: AuthenticationMessage): Promise<Outcome>;
 }
 
 /**
- * Creates a client for Meta's Cloud API. It keeps idle connections for some seconds. They do not keep the process running, and need no
- * closing.
+ * Creates a client for Meta's Cloud API. It keeps idle connections for a few seconds. They do not keep the process running and need not be
+ * closed.
  *
  * @throws {TypeError} if `baseUrl` is not a plain http or https address.
  */
@@ -83,7 +83,7 @@ function outcomeOf(end: ExchangeEnd): Outcome {
 function outcomeOfAnswer({ status, headers, text }: ExchangeEnd & { end: 'answered' }): Outcome {
   const answer = members(parseJson(text));
   const messageId = messageIdOf(members(elements(answer['messages'])[0])['id']);
-  // `message_status` may say held or paused: the provider still has the message, and receipts tell the rest.
+  // `message_status` can be held or paused: Meta still has the message, and receipts report its result.
   if (status >= 200 && status < 300 && messageId !== null) return { kind: 'accepted', messageId };
 
   const failure = classifyError(providerErrorOf(status, answer['error']));

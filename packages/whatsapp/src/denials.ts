@@ -4,8 +4,8 @@ import { messageIdOf } from './messageId.js';
 import { timeOf } from './timestamp.js';
 
 /**
- * The denial in an incoming message: the button below a code by which a person says that they did not request it. It names our message in
- * `context.id`. Nothing else is read of what people write back.
+ * Returns the denial in an incoming message: a press of the button "I didn't request a code". `context.id` is the id of the message with the
+ * code. Other incoming messages are not read.
  * Source: Meta, "Authentication templates", https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/authentication-templates/authentication-templates
  *
  * @returns null for any other message

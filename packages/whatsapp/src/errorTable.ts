@@ -3,7 +3,7 @@ import type { RemedyName } from './remedies.js';
 
 export type Failure = Exclude<Outcome, { kind: 'accepted' }>;
 
-/** Makes the failure for the provider's code, or for null where it gave none. */
+/** Returns the failure for Meta's error code, or for null if there is none. */
 type FailureOf = (errorCode: number | null) => Failure;
 
 export const retry =
@@ -26,20 +26,20 @@ export const config =
   (scope: FaultScope, reason: string): FailureOf =>
   (errorCode) => ({ kind: 'config', errorCode, reason, scope });
 
-/** Who can act on an error. `us`: who operates the service. `nobody`: it passes by itself, or stays. */
-export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'nobody';
+/** The party that can act on an error. `us`: the operator of the service. `none`: no action is possible or needed. */
+export type ErrorOwner = 'recipient' | 'us' | 'provider' | 'none';
 
 interface KnownError {
-  /** By which translations go: the code, in general. */
+  /** The key of translations, usually the code. */
   name: string;
-  /** Its reason says what the error means for a message. */
+  /** Its `reason` is the meaning of the error for a message. */
   failureOf: FailureOf;
   remedy: RemedyName;
-  /** Where its class does not say it. */
+  /** Overrides the owner of the error's class. */
   owner?: ErrorOwner | undefined;
 }
 
-/** 100 with subcode 33. */
+/** Error 100 with subcode 33. */
 export const UNKNOWN_SENDER: KnownError = {
   name: 'unknown_sender',
   failureOf: sender('The sender’s phone number id does not exist for its access token.'),
@@ -57,12 +57,12 @@ const known = (failureOf: (reason: string) => FailureOf, rows: readonly Row[]): 
   ]);
 
 /**
- * What each error code of the Cloud API means for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without
- * the codes of flows, media and the Marketing Messages API, which Onecode never calls. 104, 131030 and 137000 are not in that table but occur
- * in practice. The sentences are ours.
+ * The meaning of each Cloud API error code for a send. Source of the codes: Meta, "Error codes" of the WhatsApp Business Platform, without the
+ * codes of flows, media and the Marketing Messages API, which Onecode never calls. 104, 131030 and 137000 are not in that table but occur in
+ * practice. The sentences are not Meta's.
  */
 const TABLE: ReadonlyMap<number, KnownError> = new Map([
-  // The token and its permissions. 3 comes with HTTP 500 but does not pass by itself.
+  // The token and its permissions. 3 comes with HTTP 500 but is not temporary.
   ...known(fault('token'), [
     [0, 'WhatsApp no longer accepts the sender’s access token.', 'new_token'],
     [3, 'The sender’s access token lacks a capability.', 'permissions'],
@@ -92,8 +92,8 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ...known(fault('app'), [
     [131030, 'The sender is a test number and may message only listed numbers.', 'production_number'],
   ]),
-  // Limits. 4 and 341 are limits of the whole app, and those below of the whole business account or its token: another sender of the same
-  // one would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits" and "Handling errors".
+  // Limits. 4 and 341 are limits of the whole app; the codes below are limits of the whole business account or its token, so another sender of
+  // the same account would not help. Source of 17, 32, 341, 613 and 80000 to 80014: Meta, "Graph API: Rate limits" and "Handling errors".
   ...known(throttle('app'), [
     [4, 'The app had made too many calls, so WhatsApp did not accept this one.', 'raise_app_limits', 'us'],
     [341, 'The app had reached a limit, so WhatsApp did not accept this call.', 'raise_app_limits', 'us'],
@@ -123,12 +123,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [130429, 'The sender had reached its limit of messages per second.', 'lower_throughput', 'us'],
   ]),
   ...known(throttle('pair'), [
-    [
-      131056,
-      'The sender had messaged this number too often in a short time.',
-      'wait_between_codes',
-      'nobody',
-    ],
+    [131056, 'The sender had messaged this number too often in a short time.', 'wait_between_codes', 'none'],
   ]),
   // The platform.
   ...known(retry, [
@@ -137,8 +132,8 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     [131000, 'WhatsApp had an internal error.', 'retried'],
     [131016, 'A part of WhatsApp was unavailable.', 'retried'],
     [133004, 'A WhatsApp server was unavailable.', 'retried'],
-    // Meta calls this an error of the request but says no more, and another attempt may succeed. It is as vague as 1, and so is retried
-    // like that, up to the limit of attempts. To fail or pause on it would be worse.
+    // Meta describes this only as an error of the request, and another attempt may succeed. It is as vague as 1, so it is retried in the same
+    // way, up to the limit of attempts. Failing the send or blocking the sender would be worse.
     [135000, 'WhatsApp refused the message without saying why.', 'retried'],
   ]),
   // The sender.
@@ -165,7 +160,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
       130472,
       'The number is part of a WhatsApp experiment and gets no such messages.',
       'other_number',
-      'nobody',
+      'none',
     ],
     [131021, 'The number is the one that the code is sent from.', 'own_number'],
     [
@@ -173,8 +168,8 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
       'WhatsApp could not deliver to this number: it has no WhatsApp account, uses a very old version, or its owner has not accepted WhatsApp’s terms.',
       'check_or_other_number',
     ],
-    [131049, 'WhatsApp chose not to deliver to this number for now.', 'wait_a_day', 'nobody'],
-    // With `recipient_identity_key_hash`; in a `failed` receipt, as a rule.
+    [131049, 'WhatsApp chose not to deliver to this number for now.', 'wait_a_day', 'none'],
+    // Occurs with `recipient_identity_key_hash`, usually in a `failed` receipt.
     [
       137000,
       'The number has changed hands, or WhatsApp was set up anew, since this person last verified a code.',
@@ -182,7 +177,7 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
     ],
     [131050, 'The person has stopped messages from this business.', 'allow_messages'],
   ]),
-  // The request that we make.
+  // The request.
   ...known(fault('request'), [
     [100, 'WhatsApp did not accept a parameter of the message.', 'our_request'],
     [131008, 'A parameter was missing from the message.', 'our_request'],
@@ -226,10 +221,10 @@ const TABLE: ReadonlyMap<number, KnownError> = new Map([
   ]),
 ]);
 
-/** The codes that are known, but for the ranges of permissions and of limits of business accounts. */
+/** The known codes, without the ranges of permissions and of business account limits. */
 export const KNOWN_CODES: readonly number[] = [...TABLE.keys()];
 
-/** What is known of a code; all from 200 to 299 are about permissions, and all from 80000 to 80014 about limits of business accounts. */
+/** Returns the row of a code. Codes 200 to 299 are permissions, and codes 80000 to 80014 are business account limits. */
 export function knownError(code: number | null): KnownError | undefined {
   if (code === null) return undefined;
   if (code >= 200 && code <= 299) return TABLE.get(200);

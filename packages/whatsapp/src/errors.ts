@@ -1,18 +1,18 @@
 import { config, knownError, recipient, retry, UNKNOWN_SENDER, unknown, type Failure } from './errorTable.js';
 import { errorNumber, members } from './json.js';
 
-/** An error of the provider. `httpStatus` is null for an error in a receipt. */
+/** An error that Meta returned. `httpStatus` is null for an error in a receipt. */
 export interface ProviderError {
   httpStatus: number | null;
-  /** `error.code`, or null where there was none. */
+  /** `error.code`, or null if there is none. */
   code: number | null;
   /** `error.error_subcode`, or null. */
   subcode: number | null;
-  /** `error.is_transient`: the provider says that it passes by itself. */
+  /** `error.is_transient`: Meta reports that the error is temporary. */
   isTransient: boolean;
 }
 
-/** The error in an answer or a receipt. @param httpStatus as in `ProviderError` */
+/** Returns the error in a response or a receipt. @param httpStatus as in `ProviderError` */
 export function providerErrorOf(httpStatus: number | null, error: unknown): ProviderError {
   const { code, error_subcode: subcode, is_transient: isTransient } = members(error);
   return {
@@ -24,15 +24,15 @@ export function providerErrorOf(httpStatus: number | null, error: unknown): Prov
 }
 
 /**
- * What an error of the provider means for a send. A known code decides, whatever the HTTP status: 3 comes with a 500 and must not be
- * retried, 130429 comes with a 400 and must be. Otherwise the status decides. What passes by itself refuses no message, whatever its
- * code: HTTP 408, 425, 429 and 5xx, and what the provider calls transient.
+ * Returns the meaning of an error for a send. A known code takes precedence over the HTTP status: 3 comes with a 500 and must not be retried,
+ * 130429 comes with a 400 and must be. Without a known code, the status decides. A temporary error (HTTP 408, 425, 429 and 5xx, and errors that
+ * Meta marks as transient) is retried even if its code is a refusal of the message.
  *
- * `retryAfterSeconds` is always null here: the answer's headers have it, not the error.
+ * `retryAfterSeconds` is always null here: it is in the response's headers, not in the error.
  */
 export function classifyError(error: ProviderError): Failure {
   const { httpStatus, code, subcode } = error;
-  // 100 is a fault of the request, but with subcode 33 it means: no such phone number id for this token.
+  // 100 is a fault of the request, but with subcode 33 it means that the token has no such phone number id.
   const known = code === 100 && subcode === 33 ? UNKNOWN_SENDER : knownError(code);
   const failure =
     known?.failureOf(code) ?? (code === null ? withoutCode(httpStatus) : withUnknownCode(httpStatus, code));
@@ -41,18 +41,18 @@ export function classifyError(error: ProviderError): Failure {
     (isRefusal(failure) || (failure.kind === 'retry' && failure.throttled === 'none'))
   )
     return retry('The provider asked to slow down.', 'sender')(code);
-  return passes(error) && isRefusal(failure)
-    ? retry('The provider refused the message for a reason that passes.')(code)
+  return isTemporary(error) && isRefusal(failure)
+    ? retry('The provider refused the message for a temporary reason.')(code)
     : failure;
 }
 
-function passes({ httpStatus, isTransient }: ProviderError): boolean {
+function isTemporary({ httpStatus, isTransient }: ProviderError): boolean {
   return (
     isTransient || (httpStatus !== null && (httpStatus === 408 || httpStatus === 425 || httpStatus >= 500))
   );
 }
 
-/** Whether a failure is, or may be, about the message alone. */
+/** Returns whether a failure concerns, or may concern, only the message. */
 function isRefusal(failure: Failure): boolean {
   if (failure.kind === 'retry') return failure.isRefusal === true;
   return failure.kind === 'recipient' || (failure.kind === 'config' && failure.scope === 'request');
@@ -68,19 +68,19 @@ function withoutCode(httpStatus: number | null): Failure {
     return config('token', 'The provider denied access without an error code.')(null);
   }
   if (isRedirect(httpStatus)) return REDIRECT(null);
-  // Whoever answered may have passed the request on.
+  // The server that answered may have forwarded the request.
   if (httpStatus === 408) return unknown('The request timed out before the provider.')(null);
-  // The provider's own refusals have a code: this is a server in front of it.
+  // Meta's own refusals have a code, so another server in front of Meta answered.
   if (httpStatus >= 400 && httpStatus < 500)
     return retry('The request was refused without an error code.')(null);
-  // The request was not processed (RFC 9110, 15.6.4), unlike after another error of the server.
+  // After a 503, the request was not processed (RFC 9110, 15.6.4). After other server errors it may have been.
   if (httpStatus === 503) return retry('The provider asked to come back later.', 'sender')(null);
   if (httpStatus >= 500) return unknown('The provider failed without an error code.')(null);
   return NO_MESSAGE_ID(null);
 }
 
 function withUnknownCode(httpStatus: number | null, code: number): Failure {
-  // The failure in a receipt is final whatever its code, and an unknown code does not say what an operator could fix.
+  // A failure in a receipt is always final, and an unknown code does not tell an operator what to fix.
   if (httpStatus === null) return NO_DELIVERY(code);
   if (isRedirect(httpStatus)) return REDIRECT(code);
   if (httpStatus < 400) return NO_MESSAGE_ID(code);

@@ -1,13 +1,13 @@
 import { EnvHttpProxyAgent, Pool, type Dispatcher } from 'undici';
 
-/** An answer's headers by lower-case name. A repeated header is a list. */
+/** The headers of a response, by lower-case name. A repeated header is a list. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * How one exchange ended.
- * - `answered`: the whole answer was read.
- * - `unsent`: nothing was written, so the provider cannot have acted on it.
- * - `lost`: the request was or may have been written, and its answer is unknown.
+ * The result of one exchange.
+ * - `answered`: the whole response was read.
+ * - `unsent`: nothing was written, so the provider cannot have acted on the request.
+ * - `lost`: the request was or may have been written, and its response is unknown.
  */
 export type ExchangeEnd =
   | { end: 'answered'; status: number; headers: AnswerHeaders; text: string }
@@ -21,19 +21,19 @@ export interface Exchanged {
   body?: string;
 }
 
-/** A page of templates is longer than any answer to a message. */
+/** A page of templates (GET) is longer than any response to a message (POST). */
 const ANSWER_BYTES_MAX = { GET: 2 * 1024 * 1024, POST: 64 * 1024 };
 const UTF8 = new TextDecoder();
 
-/** What HTTPS_PROXY and NO_PROXY say. */
+/** The values of HTTPS_PROXY and NO_PROXY. */
 export interface Proxy {
   /** Empty for none. */
   url: string;
-  /** Hosts that are called directly: names, with all below them, `name:port`, or `*`, with commas between them. */
+  /** Hosts that are called directly, separated by commas: names (including their subdomains), `name:port`, or `*`. */
   except: string;
 }
 
-/** Whether a proxy may lead to this address: by https alone, and never to this machine, whatever its environment says of proxies. */
+/** Returns whether a proxy may be used for this address: only for https, and never for this machine, regardless of the environment. */
 export function mayUseProxy(url: string): boolean {
   return url.startsWith('https://') && !LOOPBACK.test(new URL(url).hostname);
 }
@@ -41,15 +41,15 @@ export function mayUseProxy(url: string): boolean {
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127\.[\d.]+|\[::1\])$/;
 
 /**
- * Makes requests to one origin, over as many connections as there are concurrent ones. A request never throws, follows no redirect, is
- * written at most once, and ends within `timeoutMs`, from the name look-up to the last byte of the answer.
+ * Returns a function that makes requests to one origin, each concurrent request on its own connection. A request never throws, follows no
+ * redirect, is written at most once, and ends within `timeoutMs`, which covers everything from the DNS look-up to the last byte.
  */
 export function openExchanges(
   origin: string,
   timeoutMs: number,
   proxy: Proxy = { url: '', except: '' },
 ): (request: Exchanged) => Promise<ExchangeEnd> {
-  // The exchange has its own time limit, and needs no other.
+  // `Exchange` has its own time limit.
   const limits = { headersTimeout: 0, bodyTimeout: 0 };
   const isProxied = proxy.url !== '' && mayUseProxy(origin);
   const dispatcher = isProxied
@@ -58,7 +58,7 @@ export function openExchanges(
         httpsProxy: proxy.url,
         noProxy: proxy.except,
         proxyTls: { timeout: timeoutMs },
-        // For the proxy's answer to CONNECT.
+        // Limits the proxy's response to CONNECT.
         clientFactory: (url, options) => new Pool(url, { ...options, headersTimeout: timeoutMs }),
         ...limits,
       })
@@ -76,8 +76,8 @@ export function openExchanges(
 }
 
 /**
- * One request. Undici calls `onRequestStart` when there is a connection, right before it writes the first byte: until then nothing was sent,
- * and from then on the request may have arrived. (`fetch` does not distinguish the two.)
+ * One request. Undici calls `onRequestStart` when a connection is ready, right before it writes the first byte. Before that call nothing was
+ * sent; after it, the request may have arrived. `fetch` does not distinguish the two.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (end: ExchangeEnd) => void;
@@ -94,7 +94,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   constructor(
     timeoutMs: number,
     bytesMax: number,
-    /** What connections lead to first. */
+    /** The name of the server that connections are opened to, for error messages. */
     private readonly peer: string,
     resolve: (end: ExchangeEnd) => void,
   ) {
@@ -105,8 +105,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The time limit ended while the request waited for a connection, and its end is `unsent`: it must not be written.
-    if (this.#ended) this.#leave();
+    // The time limit ended while the request waited for a connection. It was reported as `unsent`, so it must not be written.
+    if (this.#ended) this.#abort();
   }
 
   onResponseStart(_: unknown, status: number, headers: AnswerHeaders): void {
@@ -114,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#headers = headers;
     if (status >= 300 && status <= 399) {
       this.#end({ end: 'answered', status, headers, text: '' });
-      this.#leave();
+      this.#abort();
     }
   }
 
@@ -122,7 +122,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#size += chunk.byteLength;
     if (this.#size <= this.#bytesMax) return void this.#chunks.push(chunk);
     this.#end({ end: 'lost', reason: "The provider's answer was too long to read." });
-    this.#leave();
+    this.#abort();
   }
 
   onResponseEnd(): void {
@@ -144,10 +144,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.#controller === undefined)
       return this.#end({ end: 'unsent', reason: 'No connection to the provider could be made in time.' });
     this.#end({ end: 'lost', reason: 'The provider did not answer in time.' });
-    this.#leave();
+    this.#abort();
   }
 
-  /** Only the first end counts. */
+  /** Resolves with the first end and ignores later ones. */
   #end(end: ExchangeEnd): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -155,13 +155,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve(end);
   }
 
-  /** Closes the connection, whatever may still arrive. */
-  #leave(): void {
+  /** Closes the connection. */
+  #abort(): void {
     this.#controller?.abort(new Error('the exchange has ended'));
   }
 }
 
-/** The reason of a network error, without its message, which can name addresses. */
+/** Returns the reason of a network error. The error's own message is not used, because it can contain addresses. */
 function whyUnsent(error: unknown, peer: string): string {
   switch ((error as { code?: unknown } | null)?.code) {
     case 'ECONNREFUSED':

@@ -4,29 +4,29 @@ import { REMEDIES, type RemedyName } from './remedies.js';
 
 export type { ErrorOwner } from './errorTable.js';
 
-/** A sentence in English, and the name by which translations go. */
+/** A sentence in English, and the key of its translations. */
 export interface NamedText {
   name: string;
   english: string;
 }
 
 export interface Explanation {
-  /** What happened to the message, for the integrator. */
+  /** What happened to the message, written for the integrator. */
   meaning: NamedText;
-  /** What to do, for whoever can act. */
+  /** What to do, written for the `owner`. */
   remedy: NamedText;
   owner: ErrorOwner;
 }
 
 type FailureKind = Exclude<AttemptOutcome, 'accepted'>;
 
-/** What is said of an attempt whose end no known code explains. */
+/** The explanations of attempts without a known code, by outcome. */
 const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, RemedyName, ErrorOwner]>> = {
   retry: ['WhatsApp did not accept the message, for a reason that may pass.', 'retried', 'provider'],
   unknown: [
-    'WhatsApp’s answer was lost, so the message may or may not have gone out.',
+    'WhatsApp’s response was lost, so the message may or may not have been sent.',
     'wait_for_receipt',
-    'nobody',
+    'none',
   ],
   sender: ['WhatsApp did not let this sender send.', 'check_number_and_resume', 'us'],
   recipient: ['WhatsApp reported that it did not deliver the message.', 'other_number', 'recipient'],
@@ -34,10 +34,10 @@ const BY_OUTCOME: Readonly<Record<FailureKind, readonly [meaning: string, Remedy
 };
 
 /**
- * Explains a provider's error in plain words: what it means and what to do. Without a known code, the outcome of the attempt is
- * explained. The codes are Meta's ("Error codes" of the WhatsApp Business Platform), the words ours.
+ * Returns the meaning and the remedy of an error of Meta. Without a known code, it explains the outcome of the attempt. The codes are Meta's
+ * ("Error codes" of the WhatsApp Business Platform), the sentences are not.
  *
- * @param code the provider's code, or null where it gave none
+ * @param code Meta's error code, or null if there is none
  * @param outcome how the attempt ended; `recipient` for a receipt that reports a failure
  */
 export function explainError(code: number | null, outcome: FailureKind): Explanation {
@@ -46,7 +46,7 @@ export function explainError(code: number | null, outcome: FailureKind): Explana
     const [meaning, remedy, owner] = BY_OUTCOME[outcome];
     return { ...texts(outcome, meaning, remedy), owner };
   }
-  // A known code's own class goes first: receipts report all failures with the same outcome.
+  // The class of a known code takes precedence, because receipts report all failures with the same outcome.
   const { kind, reason } = known.failureOf(code);
   return { ...texts(known.name, reason, known.remedy), owner: known.owner ?? BY_OUTCOME[kind][2] };
 }

@@ -16,7 +16,7 @@ export interface ReadSender extends CloudApiSender {
 }
 
 export interface GraphReader {
-  /** Reads what Meta knows of a sender. Never throws: each part that fails says why. Nothing in the answer contains the token. */
+  /** Reads Meta's data about a sender. Never throws: a part that cannot be read has the reason instead. The result never contains the token. */
   readSender(sender: ReadSender): Promise<SenderReading>;
 }
 
@@ -57,8 +57,8 @@ function resultOf(end: ExchangeEnd): ReadResult {
   const answer = members(parseJson(end.text));
   if (end.status >= 200 && end.status < 300 && answer['error'] === undefined) return { value: answer };
   const code = errorNumber(members(answer['error'])['code']);
-  const what = code === null ? `HTTP ${end.status}` : `error ${code}, HTTP ${end.status}`;
-  return { failure: `Meta refused the read (${what}).`, code };
+  const status = code === null ? `HTTP ${end.status}` : `error ${code}, HTTP ${end.status}`;
+  return { failure: `Meta refused the read (${status}).`, code };
 }
 
 async function readSender(read: Read, sender: ReadSender): Promise<SenderReading> {
@@ -70,9 +70,11 @@ async function readSender(read: Read, sender: ReadSender): Promise<SenderReading
   ]);
   const entities =
     'value' in node ? elements(members(node.value['health_status'])['entities']).map(members) : [];
-  const told = entities.find((entity) => entity['entity_type'] === 'WABA')?.['id'];
+  const reportedId = entities.find((entity) => entity['entity_type'] === 'WABA')?.['id'];
   const businessAccountId =
-    typeof told === 'string' && /^[0-9]{1,32}$/.test(told) ? told : sender.businessAccountId;
+    typeof reportedId === 'string' && /^[0-9]{1,32}$/.test(reportedId)
+      ? reportedId
+      : sender.businessAccountId;
   const number: SenderReading['number'] = mapped(node, (value) => numberValues(value, entities));
   if (businessAccountId === null) {
     const failure = 'failure' in node ? node.failure : 'The business account of the number is not known.';
@@ -109,10 +111,10 @@ function mapped<Value>(result: ReadResult, map: (value: Record<string, unknown>)
   return 'value' in result ? { value: map(result.value) } : { failure: result.failure };
 }
 
-/** "Access token has expired", or was revoked, or is none. */
+/** The access token has expired, was revoked, or never existed. */
 const INVALID_TOKEN = 190;
 
-/** The last that a JavaScript time can be. */
+/** The latest time of a JavaScript date. */
 const SECONDS_MAX = 8_640_000_000_000;
 
 async function readToken(read: Read, token: string): Promise<SenderReading['token']> {
@@ -129,7 +131,7 @@ async function readToken(read: Read, token: string): Promise<SenderReading['toke
   });
 }
 
-/** All languages of the sender's template, page by page. */
+/** Reads all languages of the sender's template, page by page. */
 async function readTemplates(
   read: Read,
   { token, template }: ReadSender,
@@ -147,7 +149,7 @@ async function readTemplates(
     if ('failure' in result) return { failure: result.failure };
     for (const item of elements(result.value['data']).map(members)) {
       const { name, language } = item;
-      // Meta's search takes a name for a part of one.
+      // Meta's search also returns templates whose names contain this one.
       if (name === template && typeof language === 'string' && /^\w{2,16}$/.test(language))
         found.push({ language, values: templateValues(item) });
     }
@@ -179,14 +181,14 @@ function templateValues(item: Record<string, unknown>): Partial<TemplateValues> 
   };
 }
 
-/** A button as Meta's reference has it, or as older templates have it: a link that names its kind. */
+/** Returns whether a button copies the code. Older templates have a link with the kind of button in its query. */
 function isCopyCode({ type, otp_type: otpType, url }: Record<string, unknown>): boolean {
   if (type === 'COPY_CODE') return true;
   if (type === 'OTP') return otpType === 'COPY_CODE';
   return typeof url === 'string' && /[?&]otp_type=COPY_CODE\b/.test(url);
 }
 
-/** Where the footer does not say it, the link of an older template may. */
+/** Returns the validity in minutes from the link of an older template, whose footer does not contain it. */
 function validityOf(buttons: readonly Record<string, unknown>[]): number | null {
   for (const { url } of buttons) {
     const minutes =
@@ -242,7 +244,7 @@ function canSendOf(
   return { can, why: typeof why === 'string' ? storableText(why) : null };
 }
 
-/** The members that are texts. */
+/** Returns the members that are non-empty texts. */
 function words<Name extends string>(values: Record<Name, unknown>): Partial<Record<Name, string>> {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>

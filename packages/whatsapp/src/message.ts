@@ -1,22 +1,22 @@
 import type { AttemptName } from '@onecode/domain';
 import { opaqueDataOf } from './opaqueData.js';
 
-/** One code to one recipient. `to` is E.164 with `+`; `language` is the template's, `pt_BR` for example. */
+/** A code for a recipient. `to` is E.164 with `+`; `language` is the template's, such as `pt_BR`. */
 export interface AuthenticationMessage {
   to: string;
   code: string;
   template: string;
   language: string;
-  /** Comes back in receipts as opaque data. */
+  /** Returned in receipts as opaque data. */
   attempt: AttemptName;
-  /** The message is delivered only to this person; null delivers it to whoever has the number. */
+  /** Meta's hash of the expected owner: the message is delivered only to them. Null delivers it to the current owner of the number. */
   identityHash: string | null;
 }
 
 /**
- * The body of `POST /{phone number id}/messages` for an authentication template with a copy-code button.
+ * Returns the body of `POST /{phone number id}/messages` for an authentication template with a copy-code button.
  *
- * The body contains the code twice. The button's `sub_type` is `url`, although the template's button is of type copy code: Meta refuses
+ * The body contains the code twice. The button's `sub_type` is `url` although the template's button is a copy-code button: Meta refuses
  * `copy_code` here (132018). Source: Meta, "Copy code button authentication templates".
  */
 export function messageBody(message: AuthenticationMessage) {
@@ -39,7 +39,7 @@ export function messageBody(message: AuthenticationMessage) {
   };
 }
 
-/** The template language for a locale. `englishTemplateLanguage` is the one that the English template was approved in. */
+/** Returns the template language for a locale. `englishTemplateLanguage` is the language in which the English template was approved. */
 export function templateLanguage(locale: 'pt-BR' | 'en', englishTemplateLanguage: 'en' | 'en_US'): string {
   return locale === 'pt-BR' ? 'pt_BR' : englishTemplateLanguage;
 }

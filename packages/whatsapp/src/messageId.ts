@@ -3,11 +3,11 @@ import { hash } from 'node:crypto';
 const MESSAGE_ID_CHARACTERS_MAX = 512;
 
 /**
- * What stands for a message id of the provider, which holds the recipient's number in base64: its SHA-256 in base64url. Its 72 random
- * bits hide the number (seen in ids of the Cloud API; Meta documents none of their form).
+ * Returns the SHA-256 of Meta's message id, in base64url. The id itself contains the recipient's number in base64, and its 72 random bits make
+ * the hash irreversible. (Observed in ids of the Cloud API; Meta does not document their form.)
  *
- * @returns null for what is no message id: a string of 1 to 512 characters without control characters and without lone surrogates
- * (UTF-8 cannot encode them, so that different ids would become the same)
+ * @returns null unless the value is a string of 1 to 512 characters without control characters and without lone surrogates. UTF-8 cannot
+ * encode lone surrogates, so different ids would get the same hash.
  */
 export function messageIdOf(value: unknown): string | null {
   const isMessageId =

@@ -6,10 +6,10 @@ import { attemptNameOf } from './opaqueData.js';
 import { timeOf } from './timestamp.js';
 
 /**
- * The receipt in a status of a webhook, or null for one that reports on no message, or without a possible message id.
+ * Returns the receipt in a status of a webhook, or null for a status that is not about a message or has no valid message id.
  *
- * @param phoneNumberId of the number that sent the message, by the webhook
- * @param numberPepper by which the recipient's number becomes keys
+ * @param phoneNumberId the id of the sending number, from the webhook
+ * @param numberPepper hashes the recipient's number
  */
 export function receiptOf(
   status: Record<string, unknown>,
@@ -19,7 +19,7 @@ export function receiptOf(
   const { id, status: name, type, timestamp, biz_opaque_callback_data: opaque, errors, pricing } = status;
   const { recipient_identity_key_hash: identityHash, recipient_id: recipient } = status;
   const messageId = messageIdOf(id);
-  // This array also has the statuses of payments, which can be `failed` too.
+  // The same array has the statuses of payments, which can also be `failed`.
   if (!isAbsentOr(type, 'message') || !isReceiptStatus(name) || messageId === null) return null;
   const price = pricingOf(members(pricing));
   return {
@@ -42,14 +42,14 @@ export function receiptOf(
   };
 }
 
-/** Meta's are 8 bytes in base64. */
+/** Meta's identity hashes are 8 bytes in base64. */
 const isIdentityHash = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w+/=-]{1,128}$/.test(value);
 
-/** The words of a price are counted by, so there must not be endlessly many. */
+/** Limits the words of a price, because they become keys of statistics. */
 const PRICE_WORD = /^\w{1,40}$/;
 
-/** The price in a status, or null without a category. Source: Meta, "status messages webhook reference". */
+/** Returns the price in a status, or null without a category. Source: Meta, "status messages webhook reference". */
 function pricingOf(pricing: Record<string, unknown>): Pricing | null {
   const { category, type, billable, pricing_model: model } = pricing;
   const word = (value: unknown): string | null =>

@@ -1,6 +1,6 @@
-/** What to do about the provider's errors, for whoever can act. */
+/** What to do about Meta's errors, written for the party that can act. */
 export const REMEDIES = {
-  new_token: 'Give the sender a new access token. It sends again as soon as Meta takes it.',
+  new_token: 'Give the sender a new access token. It sends again when Meta accepts the token.',
   permissions:
     'In Meta’s business settings, give the token’s system user the permission whatsapp_business_messaging for this account, then resume the sender.',
   account_quality:
@@ -34,7 +34,7 @@ export const REMEDIES = {
   replace_sender: 'Replace the sender: add another number and pause this one.',
   approve_name: 'Have the display name approved in WhatsApp Manager, then resume the sender.',
   check_quality:
-    'Check the number’s quality in WhatsApp Manager, and who requests codes that nobody types; other senders send meanwhile.',
+    'Check the number’s quality in WhatsApp Manager, and find out who requests codes without verifying them; other senders send meanwhile.',
   wait_minutes: 'Wait: it passes within minutes, and other senders send meanwhile.',
   wait_for_pin: 'Wait as long as Meta says, then set a new PIN.',
   wait_to_register: 'Wait five minutes, register the number, then resume the sender.',
@@ -46,7 +46,7 @@ export const REMEDIES = {
     'Ask the person to check the number or give another one; landlines and numbers without WhatsApp get no code.',
   wait_a_day: 'Wait a day before the next code to this number, or use another number.',
   prove_identity:
-    'Find out in another way, not over this number, whether it is still the same person. If it is, ask us to trust the number again.',
+    'Find out in another way, not over this number, whether it is still the same person. If it is, ask the operator to trust the number again.',
   allow_messages:
     'Ask the person to allow messages from the business in WhatsApp, or to give another number.',
   approve_template:
@@ -54,8 +54,8 @@ export const REMEDIES = {
   wait_or_edit_template:
     'Wait until the pause ends or edit the template in WhatsApp Manager; meanwhile, give the sender another approved template.',
   new_template: 'Create a new template, have it approved, and give it to the sender.',
-  delete_templates: 'Delete templates that nobody uses in WhatsApp Manager.',
-  wait_for_receipt: 'Wait: a receipt settles it, or the same code is sent again.',
+  delete_templates: 'Delete unused templates in WhatsApp Manager.',
+  wait_for_receipt: 'Wait: a receipt will report the result, or the same code is sent again.',
   check_number_and_resume:
     'Check the number in WhatsApp Manager, then resume the sender; other senders send meanwhile.',
   check_sender:

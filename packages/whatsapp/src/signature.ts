@@ -2,14 +2,14 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 const SIGNATURE = /^sha256=([0-9a-fA-F]{64})$/;
 
-/** Whether `header` has the form of a signature, which can be told before the body is read. */
+/** Returns whether `header` has the form of a signature. This check does not need the body. */
 export function isSignature(header: unknown): header is string {
   return typeof header === 'string' && SIGNATURE.test(header);
 }
 
 /**
- * Whether `header`, the value of `X-Hub-Signature-256`, is the HMAC-SHA256 of the raw body under the app secret.
- * The bytes must be those that arrived: parsed and serialised again, they differ. An empty secret matches nothing.
+ * Returns whether `header`, the value of `X-Hub-Signature-256`, is the HMAC-SHA256 of the raw body under the app secret.
+ * The bytes must be the received ones: parsed and serialized again, they differ. An empty secret matches nothing.
  * Source: Meta, "Create a webhook endpoint" (`sha256=` and 64 hex digits).
  */
 export function signatureMatches(rawBody: Buffer, header: string | undefined, appSecret: string): boolean {
@@ -19,14 +19,14 @@ export function signatureMatches(rawBody: Buffer, header: string | undefined, ap
   return timingSafeEqual(Buffer.from(hex, 'hex'), expected);
 }
 
-/** The `hub.*` parameters of a handshake, as a query parser gives them. */
+/** The parsed `hub.*` query parameters of a handshake. */
 export interface HandshakeQuery {
   mode: unknown;
   verifyToken: unknown;
   challenge: unknown;
 }
 
-/** What to answer to Meta's GET handshake: the challenge as plain text, or null for a 403. An empty expected token matches nothing. */
+/** Returns the response to Meta's GET handshake: the challenge as plain text, or null for a 403. An empty expected token matches nothing. */
 export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): string | null {
   const { mode, verifyToken, challenge } = query;
   if (mode !== 'subscribe' || typeof challenge !== 'string' || challenge === '') return null;
@@ -34,13 +34,11 @@ export function handshakeAnswer(query: HandshakeQuery, expectedToken: string): s
   return timingSafeEqual(sha256(verifyToken), sha256(expectedToken)) ? challenge : null;
 }
 
-/**
- * The verify token for an address that the app of this secret posts to: it can be told again from the secret, so it is stored nowhere.
- */
+/** Returns the verify token for the webhook address of an own app. It is derived from the app secret, so it is not stored. */
 export const verifyTokenOf = (appSecret: string, senderId: string): string =>
   createHmac('sha256', appSecret).update(`verify token of ${senderId}`).digest('base64url');
 
-/** Digests have one length, so that comparing them does not reveal the length of the token. */
+/** Digests have equal lengths, so their comparison does not reveal the length of the token. */
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -1,8 +1,8 @@
-/** 2009-01-01. WhatsApp did not exist before, so an earlier time is wrong. */
+/** 2009-01-01. WhatsApp did not exist before. */
 const EARLIEST_SECONDS = 1_230_768_000;
 const CLOCK_SKEW_SECONDS = 300;
 
-/** The time of a webhook's `timestamp` in whole seconds; the present for a missing or impossible one. */
+/** Returns the time of a webhook's `timestamp`, in whole seconds; the current time if it is missing or impossible. */
 export function timeOf(timestamp: unknown): Date {
   const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? String(timestamp) : '';
   const now = Date.now();

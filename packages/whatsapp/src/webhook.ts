@@ -4,7 +4,7 @@ import { denialOf } from './denials.js';
 import { elements, isAbsentOr, members, parseJson } from './json.js';
 import { receiptOf } from './receipts.js';
 
-/** The body of a webhook is not JSON. The message does not repeat it, because it may contain personal data. */
+/** The body of a webhook is not JSON. The message does not contain the body, which may have personal data. */
 export class UnreadableWebhook extends Error {
   override readonly name = 'UnreadableWebhook';
 
@@ -13,20 +13,20 @@ export class UnreadableWebhook extends Error {
   }
 }
 
-/** What a webhook reports, in its order, with duplicates. */
+/** The reports of a webhook, in their order, with duplicates. */
 export interface WebhookReports {
   receipts: Receipt[];
   denials: Denial[];
-  /** What Meta told of templates, numbers and business accounts. */
+  /** Changes of templates, numbers and business accounts. */
   changes: ProviderChange[];
-  /** The business accounts to which messages were attributed, by their numbers' ids. */
+  /** The ids of the business accounts that messages were attributed to, by phone number id. */
   businessAccounts: Map<string, string>;
 }
 
 /**
- * The reports in the raw body of a webhook. Other objects, fields and members are ignored, and so is what people write back.
+ * Returns the reports in the raw body of a webhook. Other objects, fields and members are ignored, including messages from recipients.
  *
- * @param numberPepper by which recipients' numbers become keys: no report holds one
+ * @param numberPepper hashes recipients' numbers, which no report contains
  * @throws {UnreadableWebhook} only if the body is not JSON.
  */
 export function parseWebhook(rawBody: Buffer, numberPepper: Keyring): WebhookReports {

@@ -57,7 +57,7 @@ describe('the request', () => {
   });
 });
 
-describe('an answer with a message id', () => {
+describe('a response with a message id', () => {
   it.each([undefined, 'accepted', 'held_for_quality_assessment', 'paused'])(
     'is accepted when message_status is %s',
     async (message_status) => {
@@ -66,13 +66,13 @@ describe('an answer with a message id', () => {
     },
   );
 
-  it('is not accepted with an HTTP status that is no success', async () => {
+  it('is not accepted with an HTTP error status', async () => {
     expect(await sendTo(500, ACCEPTED)).toMatchObject({ kind: 'unknown' });
     expect(await sendTo(400, ACCEPTED)).toMatchObject({ kind: 'retry', throttled: 'none' });
   });
 });
 
-describe('a success without a usable message id is unknown, never lost and never accepted', () => {
+describe('a success without a usable message id is unknown and not accepted', () => {
   it.each<[string, unknown]>([
     ['an empty object', {}],
     ['no JSON', '<html>'],
@@ -80,7 +80,7 @@ describe('a success without a usable message id is unknown, never lost and never
     ['no messages', { messages: [] }],
     ['a null message', { messages: [null] }],
     ['an id of 513 characters', { messages: [{ id: 'w'.repeat(513) }] }],
-    ['an error code that nobody knows', { error: { code: 999_999 } }],
+    ['an unknown error code', { error: { code: 999_999 } }],
   ])('%s', async (_, body) => {
     expect(await sendTo(200, body)).toMatchObject({ kind: 'unknown' });
   });
@@ -100,7 +100,7 @@ describe('the error code decides, not the HTTP status', () => {
     expect(await sendTo(status, typeof error === 'string' ? error : { error })).toMatchObject(expected);
   });
 
-  it('never repeats a text of the provider, the token, the code or the number', async () => {
+  it('never contains a text of the provider, the token, the code or the number', async () => {
     const quoting = `${SENDER.token} ${MESSAGE.to} ${MESSAGE.code}`;
     for (const code of [100, 131026, 130429, 190, 999_999, null]) {
       const outcome = await sendTo(400, {
@@ -112,7 +112,7 @@ describe('the error code decides, not the HTTP status', () => {
 });
 
 describe('Retry-After', () => {
-  it('is passed on with an outcome that may be retried', async () => {
+  it('is returned with a retryable outcome', async () => {
     const error = { error: { code: 130429 } };
     const inAMinute = new Date(Date.now() + 60_000).toUTCString();
     expect(await sendTo(400, error, { 'retry-after': '7' })).toMatchObject({ retryAfterSeconds: 7 });
@@ -136,7 +136,7 @@ describe('a redirect', () => {
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it('is an outcome although its body never ends', async () => {
+  it('is an outcome even if its body is endless', async () => {
     const provider = await startProvider((response) => {
       response.writeHead(302, { location: '/' }).write('x');
     });
@@ -144,15 +144,15 @@ describe('a redirect', () => {
   });
 });
 
-describe('the answer is read up to 64 KiB', () => {
+describe('the response is read up to 64 KiB', () => {
   const answerOf = (bytes: number) => JSON.stringify(ACCEPTED).padEnd(bytes);
 
-  it('64 KiB are read, one byte more is not', async () => {
+  it('64 KiB are read, and one more byte is not', async () => {
     expect(await sendTo(200, answerOf(65_536))).toMatchObject({ kind: 'accepted' });
     expect(await sendTo(200, answerOf(65_537))).toMatchObject({ kind: 'unknown' });
   });
 
-  it('an endless one is abandoned, and its connection closed', async () => {
+  it('an endless response is abandoned, and its connection closed', async () => {
     let closed: Promise<unknown> = Promise.reject(new Error('no request came'));
     closed.catch(() => {});
     const provider = await startProvider((response) => {
@@ -189,7 +189,7 @@ it('turns any status and any JSON into an outcome', async () => {
   );
 });
 
-describe('before the request is written nothing is lost: the send may be tried again', () => {
+describe('the outcome is retry before the request is written', () => {
   const retried = { kind: 'retry', errorCode: null, throttled: 'none', retryAfterSeconds: null };
 
   it('when the connection is refused', async () => {
@@ -198,7 +198,7 @@ describe('before the request is written nothing is lost: the send may be tried a
   });
 
   it('when the host name cannot be resolved', async () => {
-    // A label of 64 characters is no name: the resolver says so without asking the network.
+    // A label of 64 characters is invalid, so the resolver fails without a network request.
     const outcome = await send(`http://${'a'.repeat(64)}.test`);
     expect(outcome).toEqual({ ...retried, reason: "The provider's host name could not be resolved." });
   });
@@ -209,20 +209,20 @@ describe('before the request is written nothing is lost: the send may be tried a
     expect(plain.requests).toHaveLength(0);
   });
 
-  it('when TLS is broken off', async () => {
+  it('when the TLS handshake is aborted', async () => {
     const port = await startTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     expect(await send(`https://127.0.0.1:${port}`)).toMatchObject(retried);
   });
 
-  it('when no connection stands in time', async () => {
+  it('when the connection times out', async () => {
     const port = await startTcpServer();
     const outcome = await send(`https://127.0.0.1:${port}`, 150);
     expect(outcome).toEqual({ ...retried, reason: 'No connection to the provider could be made in time.' });
   });
 });
 
-describe('after the request was written nobody knows: the outcome is unknown', () => {
-  it('when no answer comes in time', async () => {
+describe('the outcome is unknown after the request was written', () => {
+  it('when the response times out', async () => {
     const provider = await startProvider(() => {});
     const outcome = await send(provider.baseUrl, 500);
     expect(outcome).toEqual({
@@ -233,7 +233,7 @@ describe('after the request was written nobody knows: the outcome is unknown', (
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('when the answer begins and does not end in time', async () => {
+  it('when the response starts but does not end in time', async () => {
     const provider = await startProvider((response) => response.writeHead(200).write('{"messages":'));
     const outcome = await send(provider.baseUrl, 500);
     expect(outcome).toMatchObject({ kind: 'unknown', reason: 'The provider did not answer in time.' });
@@ -253,7 +253,7 @@ describe('after the request was written nobody knows: the outcome is unknown', (
     expect(provider.requests).toHaveLength(1);
   });
 
-  it('when the answer is cut off', async () => {
+  it('when the response is truncated', async () => {
     const provider = await startProvider((response) => {
       response.writeHead(200, { 'content-length': '1000' }).write(JSON.stringify(ACCEPTED), () => {
         response.socket?.resetAndDestroy();
@@ -262,17 +262,17 @@ describe('after the request was written nobody knows: the outcome is unknown', (
     expect(await send(provider.baseUrl)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('when the answer is no HTTP', async () => {
+  it('when the response is not HTTP', async () => {
     const port = await startTcpServer((socket) => socket.once('data', () => socket.end('nonsense\r\n\r\n')));
     expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ kind: 'unknown' });
   });
 
-  it('when the answer is not packed as it says', async () => {
+  it('when the response is not compressed as declared', async () => {
     expect(await sendTo(200, ACCEPTED, { 'content-encoding': 'gzip' })).toMatchObject({ kind: 'unknown' });
   });
 });
 
-it('a call that nobody answers keeps no other one waiting', async () => {
+it('a call without a response does not delay other calls', async () => {
   const silentTo = '+5511987650000';
   const provider = await startProvider((response, { body }) => {
     if (!body.includes(silentTo)) response.end(JSON.stringify(ACCEPTED));

@@ -5,7 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { messageBody, templateLanguage } from '../src/index.js';
 import { closeProviders, MESSAGE, sendTo } from './provider.js';
 
-// A CommonJS module: its function arrives as `default` of the default.
+// This is a CommonJS module: its function is the `default` of the default export.
 const addFormats = addFormatsModule as unknown as typeof addFormatsModule.default;
 
 interface Body {
@@ -13,7 +13,7 @@ interface Body {
 }
 
 describe('the body of a message', () => {
-  it('names the person whom it is for, if that matters', () => {
+  it('contains the identity hash of the expected owner, if there is one', () => {
     expect(messageBody({ ...MESSAGE, identityHash: 'DF2lS5v2W6x=' })).toEqual({
       ...messageBody(MESSAGE),
       recipient_identity_key_hash: 'DF2lS5v2W6x=',
@@ -21,7 +21,7 @@ describe('the body of a message', () => {
     expect(messageBody(MESSAGE)).not.toHaveProperty('recipient_identity_key_hash');
   });
 
-  it('is the documented one, the code twice and the attempt as opaque data', () => {
+  it('is the documented body, with the code twice and the attempt as opaque data', () => {
     expect(messageBody(MESSAGE)).toEqual({
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
@@ -39,7 +39,7 @@ describe('the body of a message', () => {
     });
   });
 
-  it('names the language as the template was approved', () => {
+  it('has the language in which the template was approved', () => {
     expect(templateLanguage('pt-BR', 'en')).toBe('pt_BR');
     expect(templateLanguage('pt-BR', 'en_US')).toBe('pt_BR');
     expect(templateLanguage('en', 'en')).toBe('en');
@@ -50,7 +50,7 @@ describe('the body of a message', () => {
 describeWithReference("the provider's own schema", () => {
   const validators = reference('openapi-v23-patch.json') === '' ? null : compile();
 
-  /** Faults of a body under the schema: the whole, then each component by the schema that its discriminator only names. */
+  /** Returns the schema violations of a body: the whole body, then each component with the schema that its discriminator names. */
   function faults(body: Body): unknown[] {
     const { operation, template, bodyComponent, buttonComponent } = validators!;
     const [first, second] = body.template.components;
@@ -63,13 +63,13 @@ describeWithReference("the provider's own schema", () => {
     return checks.flatMap(([validate, value]) => (validate(value) ? [] : [validate.errors]));
   }
 
-  it('accepts the body that we send, in every language', () => {
+  it('accepts the sent body, in every language', () => {
     for (const language of ['pt_BR', 'en', 'en_US']) {
       expect(faults(messageBody({ ...MESSAGE, language }))).toEqual([]);
     }
   });
 
-  it('accepts the reference bodies, and ours is one of them', () => {
+  it('accepts the reference bodies, and the sent body equals one of them', () => {
     const sample = JSON.parse(reference('samples/send-request.pt_BR.biz-opaque.json')) as Body;
     expect(faults(sample)).toEqual([]);
     expect(faults(JSON.parse(reference('samples/send-request.copy-code.json')) as Body)).toEqual([]);
@@ -101,7 +101,7 @@ describeWithReference("the provider's own schema", () => {
 
 afterAll(closeProviders);
 
-/** The schemas of the document with its corrections applied. */
+/** Compiles the schemas of the document with its corrections. */
 function compile() {
   const document = parseYaml(reference('business-messaging-api_v23.0.yaml'), { maxAliasCount: -1 }) as object;
   const { patch } = JSON.parse(reference('openapi-v23-patch.json')) as {
@@ -121,7 +121,7 @@ function compile() {
   };
 }
 
-/** A JSON Patch `replace`: the path has to exist already, or the correction does not fit the document. */
+/** Applies a JSON Patch `replace`. @throws if the path does not exist, because then the correction does not fit the document */
 function replace(document: object, path: string, value: unknown): void {
   const keys = path.split('/').slice(1);
   const last = keys.pop()!;

@@ -9,7 +9,7 @@ const classifyCode = (code: number | null, httpStatus: number | null = 400, isTr
 
 type Expected = Omit<Partial<Outcome & { scope: FaultScope; throttled: string }>, 'errorCode'>;
 
-/** Every known code, by what the worker has to do. */
+/** Every known code, by the expected failure. */
 const CODES: Array<[Expected, number[]]> = [
   [{ kind: 'config', scope: 'token' }, [0, 3, 10, 104, 190, 200, 201, 250, 299, 131005]],
   [{ kind: 'config', scope: 'business' }, [368, 131031, 131042, 131044, 131064, 134011]],
@@ -38,10 +38,10 @@ const CODES: Array<[Expected, number[]]> = [
   [{ kind: 'retry', throttled: 'none' }, [1, 2, 131000, 131016, 133004, 135000]],
 ];
 
-/** About the message alone. */
+/** Returns whether a failure concerns only the message. */
 const isRefusal = ({ kind, scope }: Expected): boolean => kind === 'recipient' || scope === 'request';
 
-describe('every known error code leads to the same action under every HTTP status', () => {
+describe('every known error code has the same meaning with every HTTP status', () => {
   const rows = CODES.flatMap(([expected, codes]) => codes.map((code) => [code, expected] as const));
 
   it.each(rows)('%i → %j', (code, expected) => {
@@ -50,29 +50,26 @@ describe('every known error code leads to the same action under every HTTP statu
     }
   });
 
-  it.each(rows)(
-    '%i → %j, but refuses no message where the provider says that it passes',
-    (code, expected) => {
-      const passing = isRefusal(expected) ? { kind: 'retry', throttled: 'none' } : expected;
-      for (const httpStatus of [408, 425, 500, 503])
-        expect(classifyCode(code, httpStatus)).toMatchObject({ ...passing, errorCode: code });
-      expect(classifyCode(code, 400, true)).toMatchObject({ ...passing, errorCode: code });
-      expect(classifyCode(code, null, true)).toMatchObject({ ...passing, errorCode: code });
-      const isOfNobody = isRefusal(expected) || expected.throttled === 'none';
-      const throttled = isOfNobody ? { kind: 'retry', throttled: 'sender' } : expected;
-      expect(classifyCode(code, 429)).toMatchObject({ ...throttled, errorCode: code });
-    },
-  );
+  it.each(rows)('%i → %j, but is retried if the provider marks it as temporary', (code, expected) => {
+    const passing = isRefusal(expected) ? { kind: 'retry', throttled: 'none' } : expected;
+    for (const httpStatus of [408, 425, 500, 503])
+      expect(classifyCode(code, httpStatus)).toMatchObject({ ...passing, errorCode: code });
+    expect(classifyCode(code, 400, true)).toMatchObject({ ...passing, errorCode: code });
+    expect(classifyCode(code, null, true)).toMatchObject({ ...passing, errorCode: code });
+    const isOfNobody = isRefusal(expected) || expected.throttled === 'none';
+    const throttled = isOfNobody ? { kind: 'retry', throttled: 'sender' } : expected;
+    expect(classifyCode(code, 429)).toMatchObject({ ...throttled, errorCode: code });
+  });
 });
 
-describe('a range of codes ends where it ends', () => {
-  it.each([199, 300, 79_999, 80_015])('%i is not in it', (code) => {
+describe('the code ranges', () => {
+  it.each([199, 300, 79_999, 80_015])('do not include %i', (code) => {
     expect(classifyCode(code)).toMatchObject({ kind: 'retry', isRefusal: true, errorCode: code });
   });
 });
 
 describe('subcode 33', () => {
-  it('turns 100, and nothing else, into a fault of the sender', () => {
+  it('makes only 100 a fault of the sender', () => {
     const classify = (httpStatus: number, code: number, subcode: number) =>
       classifyError({ httpStatus, code, subcode, isTransient: false });
     expect(classify(400, 100, 33)).toMatchObject({ kind: 'sender' });
@@ -87,7 +84,7 @@ const BROKEN = { kind: 'config', scope: 'token' } as const;
 const UNKNOWN = { kind: 'unknown' } as const;
 const RECIPIENT = { kind: 'recipient' } as const;
 
-describe('without a known code, an answer is judged by the HTTP status', () => {
+describe('without a known code, the HTTP status decides', () => {
   it.each<[number | null, withoutCode: Expected, withUnknownCode: Expected]>([
     [200, UNKNOWN, UNKNOWN],
     [204, UNKNOWN, UNKNOWN],
@@ -111,7 +108,7 @@ describe('without a known code, an answer is judged by the HTTP status', () => {
   });
 });
 
-/** Codes of flows, media and the Marketing Messages API: Onecode calls none of them. */
+/** Codes of flows, media and the Marketing Messages API, which Onecode never calls. */
 const NEVER_CALLED = new Set([131052, 131053, 131055, 132068, 132069, 134100, 134101, 134102]);
 
 describeWithReference('the reference table of error codes', () => {
@@ -126,8 +123,8 @@ describeWithReference('the reference table of error codes', () => {
 
 const kindOf = (code: number) => classifyCode(code).kind;
 
-describe('an error in plain words', () => {
-  it('has a meaning of its own for every known code, by whose name translations go', () => {
+describe('explainError', () => {
+  it('returns a unique meaning with a translation key for every known code', () => {
     expect(KNOWN_CODES.length).toBeGreaterThan(65);
     const meanings = KNOWN_CODES.map((code) => {
       const { meaning } = explainError(code, kindOf(code));
@@ -137,7 +134,7 @@ describe('an error in plain words', () => {
     expect(new Set(meanings).size).toBe(meanings.length);
   });
 
-  it('is told by how the attempt ended where no code explains it', () => {
+  it('explains the outcome of the attempt without a known code', () => {
     const meanings = (['retry', 'unknown', 'sender', 'recipient', 'config'] as const).map((outcome) => {
       const known = explainError(null, outcome);
       expect(known.meaning.name).toBe(outcome);
@@ -148,19 +145,19 @@ describe('an error in plain words', () => {
     expect(new Set(meanings).size).toBe(meanings.length);
   });
 
-  it('tells 100 of a sender apart from 100 of a request', () => {
+  it('distinguishes 100 of a sender from 100 of a request', () => {
     expect(explainError(100, 'sender').meaning.name).toBe('unknown_sender');
     expect(explainError(100, 'config').meaning.name).toBe('100');
   });
 
-  it.each([201, 250, 299])('takes %i for a permission like 200', (code) => {
+  it.each([201, 250, 299])('explains %i as a missing permission, like 200', (code) => {
     expect(explainError(code, 'config')).toMatchObject({ remedy: { name: 'permissions' }, owner: 'us' });
   });
 
   it.each([
     [131026, 'recipient'],
     [130403, 'us'],
-    [131049, 'nobody'],
+    [131049, 'none'],
     [131048, 'us'],
     [131057, 'provider'],
   ])('of %i says who can act, as a receipt reports it: %s', (code, owner) => {
@@ -174,7 +171,7 @@ const usage = (...minutes: unknown[]) =>
     '1022': minutes.map((estimated_time_to_regain_access) => ({ estimated_time_to_regain_access })),
   });
 
-describe('the wait that a provider asks for', () => {
+describe('retryAfterSeconds', () => {
   it.each<[string, number | null]>([
     ['0', 0],
     ['30', 30],
@@ -205,12 +202,12 @@ describe('the wait that a provider asks for', () => {
     expect(retryAfterSeconds({ 'x-business-use-case-usage': value }, NOW)).toBe(expected);
   });
 
-  it('is taken from Retry-After before anything else', () => {
+  it('prefers Retry-After', () => {
     const headers = { 'retry-after': '5', 'x-business-use-case-usage': usage(2) };
     expect(retryAfterSeconds(headers, NOW)).toBe(5);
   });
 
-  it('is null when nothing is said', () => {
+  it('is null without a header', () => {
     expect(retryAfterSeconds({}, NOW)).toBeNull();
   });
 });

@@ -12,7 +12,7 @@ const refusal = (code: number) => ({ error: { code, message: `quotes ${SENDER.to
 
 afterEach(closeProviders);
 
-/** A read from a provider that answers by path, with an error status where the answer is an error. */
+/** Reads from a provider that answers by path. Error responses get an error status. */
 async function readFrom(
   answers: (path: string, query: URLSearchParams) => object,
   sender: ReadSender = SENDER,
@@ -85,7 +85,7 @@ describe('a reading of a sender', () => {
     for (const { headers } of requests) expect(headers.authorization).toBe('Bearer leaked-token');
   });
 
-  it('has the number without its business account where Meta names none', async () => {
+  it('has the number without its business account if Meta returns none', async () => {
     const { reading } = await readFrom((path) =>
       path === SENDER.phoneNumberId ? { status: 'CONNECTED' } : { data: [] },
     );
@@ -95,7 +95,7 @@ describe('a reading of a sender', () => {
     });
   });
 
-  it('says of each part why it failed, and never the token', async () => {
+  it('has the reason for each failed part, and never the token', async () => {
     const { reading } = await readFrom(() => refusal(190), {
       ...SENDER,
       businessAccountId: ACCOUNT,
@@ -104,7 +104,7 @@ describe('a reading of a sender', () => {
     expect(reading).toEqual({
       businessAccountId: { value: ACCOUNT },
       number: { failure },
-      // The error is Meta's answer to what was asked: it does not take the token.
+      // The error is a valid result of this part: Meta does not accept the token.
       token: { value: { isValid: false, scopes: [], expiresAt: 0 } },
       businessAccount: { failure },
       subscription: { failure },

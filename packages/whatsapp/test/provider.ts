@@ -21,12 +21,12 @@ type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
 const open: Array<() => Promise<void>> = [];
 
-/** Ends every server that the tests of a file have started. */
+/** Closes every server that the tests of a file have started. */
 export async function closeProviders(): Promise<void> {
   await Promise.all(open.splice(0).map((close) => close()));
 }
 
-/** An HTTP server on a free port of this machine that reads each request to its end, keeps it, and then lets `answer` act. */
+/** Starts an HTTP server on a free port of this machine. It reads and stores each request, and then calls `answer`. */
 export async function startProvider(answer: Answer): Promise<Provider> {
   const requests: ReceivedRequest[] = [];
   const listener: RequestListener = (request, response) => {
@@ -69,7 +69,7 @@ export const MESSAGE: AuthenticationMessage = {
 };
 export const ACCEPTED = { messages: [{ id: 'wamid.ABC=' }] };
 
-/** One send to a provider that answers so. */
+/** Sends a code to a provider with this response. */
 export async function sendTo(
   status: number,
   body: unknown,
@@ -81,7 +81,7 @@ export async function sendTo(
   return send(provider.baseUrl);
 }
 
-/** One send to this address. */
+/** Sends a code to this address. */
 export function send(baseUrl: string, timeoutMs = 5_000, message = MESSAGE): Promise<Outcome> {
   return createCloudApi({ baseUrl, timeoutMs }).sendCode(SENDER, message);
 }

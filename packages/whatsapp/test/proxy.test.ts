@@ -26,7 +26,7 @@ it.each([
   expect(mayUseProxy(url)).toBe(isAllowed);
 });
 
-describe('a provider that a proxy must not lead to is called directly', () => {
+describe('a provider is called without the proxy', () => {
   it('by http', async () => {
     proxy = await startConnectProxy(() => -403);
     const { baseUrl, requests } = await startProvider((response) => response.end(JSON.stringify(ACCEPTED)));
@@ -42,7 +42,7 @@ describe('a provider that a proxy must not lead to is called directly', () => {
   });
 
   it.each(['graph.test', '.test', '*', 'other.example, TEST', 'graph.test:443'])(
-    'where NO_PROXY is %j',
+    'if NO_PROXY is %j',
     async (except) => {
       proxy = await startConnectProxy(() => -403);
       expect(await send(PROVIDER, except)).toMatchObject({ kind: 'retry' });
@@ -51,11 +51,11 @@ describe('a provider that a proxy must not lead to is called directly', () => {
   );
 });
 
-describe('a proxy that makes no tunnel', () => {
+describe('a proxy that opens no tunnel', () => {
   const retried = { kind: 'retry', errorCode: null, throttled: 'none', retryAfterSeconds: null };
 
   it.each(['', 'aph.test', 'graph.test:444', 'graph.test.example'])(
-    'is asked where NO_PROXY is %j',
+    'is used if NO_PROXY is %j',
     async (except) => {
       proxy = await startConnectProxy(() => -403);
       const reason = 'The proxy refused to connect to the provider.';
@@ -64,7 +64,7 @@ describe('a proxy that makes no tunnel', () => {
     },
   );
 
-  it.each([-407, -502, -302])('leaves the send as it was when it answers %i', async (status) => {
+  it.each([-407, -502, -302])('causes a retry when it answers %i', async (status) => {
     proxy = await startConnectProxy(() => status);
     expect(await send(PROVIDER)).toMatchObject({
       ...retried,
@@ -72,12 +72,12 @@ describe('a proxy that makes no tunnel', () => {
     });
   });
 
-  it('leaves the send as it was when it does not answer, and is not written to later', async () => {
+  it('causes a retry when it does not answer, and no later write', async () => {
     proxy = await startConnectProxy(() => null);
     expect(await send(PROVIDER, '', 300)).toMatchObject(retried);
   });
 
-  it('leaves the send as it was when it cannot be reached', async () => {
+  it('causes a retry when it is unreachable', async () => {
     proxy = await startConnectProxy(() => null);
     const outcome = await send(PROVIDER, '', 5_000, `http://127.0.0.1:${await closedPort()}`);
     expect(outcome).toEqual({ ...retried, reason: 'The proxy or provider refused the connection.' });

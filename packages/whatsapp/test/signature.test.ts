@@ -4,7 +4,7 @@ import { handshakeAnswer, signatureMatches } from '../src/index.js';
 
 const SECRET = 'app-secret';
 const BODY = Buffer.from('{"object":"whatsapp_business_account","name":"Jos\\u00e9"}');
-// Computed apart from the code: printf '%s' "$body" | openssl dgst -sha256 -hmac app-secret
+// Computed independently: printf '%s' "$body" | openssl dgst -sha256 -hmac app-secret
 const DIGEST = 'b4d2a0947685cd68763fc8e2404fe9e1b899a80b517fa001fc8defa865651b35';
 
 describe('the signature of a webhook', () => {
@@ -42,7 +42,7 @@ describe('the signature of a webhook', () => {
     expect(signatureMatches(BODY, header, SECRET)).toBe(false);
   });
 
-  it('does not match under another secret, nor under an empty one that anybody could use', () => {
+  it('does not match with another secret or with an empty secret', () => {
     expect(signatureMatches(BODY, `sha256=${DIGEST}`, 'other')).toBe(false);
     const unkeyed = createHmac('sha256', '').update(BODY).digest('hex');
     expect(signatureMatches(BODY, `sha256=${unkeyed}`, '')).toBe(false);

@@ -4,7 +4,7 @@ import { parseWebhook as parseWithPepper, reportOf, UnreadableWebhook } from '..
 import { messageIdOf } from '../src/messageId.js';
 
 const parseWebhook = (body: Buffer) => parseWithPepper(body, TEST_NUMBER_PEPPER);
-/** What is read of a post of one entry. */
+/** Returns the reports of a post with one entry. */
 const parsePost = (changes: unknown[], entry: object = {}) => {
   const post = { object: 'whatsapp_business_account', entry: [{ id: '1', changes, ...entry }] };
   return parseWebhook(Buffer.from(JSON.stringify(post)));
@@ -42,7 +42,7 @@ describe('receipts', () => {
       ]);
     });
 
-    it('may hold a thousand statuses, in several entries and changes, duplicates and disorder included', () => {
+    it('may contain a thousand statuses in several entries and changes, with duplicates and in any order', () => {
       const statuses = Array.from({ length: 250 }, (_, index) => ({ ...STATUS, id: `wamid.${index % 200}` }));
       const change = { field: 'messages', value: { statuses } };
       const receipts = parse({ entry: [{ changes: [change, change] }, { changes: [change, change] }] });
@@ -50,18 +50,18 @@ describe('receipts', () => {
       expect(receipts[249]?.messageId).toBe(messageIdOf('wamid.49'));
     });
 
-    it.each(['sent', 'delivered', 'read', 'failed'])('is taken when it says %s', (status) => {
+    it.each(['sent', 'delivered', 'read', 'failed'])('is a receipt if the status is %s', (status) => {
       expect(parseOne({ status })?.status).toBe(status);
     });
 
     it.each(['deleted', 'warning', 'SENT', '', null, 7, undefined])(
-      'is passed over when it says %j',
+      'is ignored if the status is %j',
       (status) => {
         expect(parse(post({ ...STATUS, status }))).toEqual([]);
       },
     );
 
-    it('is passed over when it is about a payment and not a message', () => {
+    it('is ignored if it is about a payment', () => {
       expect(parse(post({ ...STATUS, type: 'payment', status: 'failed' }))).toEqual([]);
       expect(parseOne({ type: 'message' })).toBeDefined();
     });
@@ -72,7 +72,7 @@ describe('receipts', () => {
       ['DF2lS5v2W6x=', 'DF2lS5v2W6x='],
       ['', undefined],
       ['x'.repeat(129), undefined],
-      ['a text of somebody', undefined],
+      ['a text', undefined],
       [7, undefined],
       [undefined, undefined],
     ])('%j is %j', (hash, expected) => {
@@ -91,7 +91,7 @@ describe('receipts', () => {
       ],
       [{ category: 'utility' }, { category: 'utility', type: 'unknown', billable: true, model: 'unknown' }],
       [{ ...PRICING, category: undefined }, undefined],
-      [{ ...PRICING, category: 'words of nobody' }, undefined],
+      [{ ...PRICING, category: 'several words' }, undefined],
       [
         { ...PRICING, type: 'x'.repeat(41) },
         { ...price, type: 'unknown' },
@@ -121,7 +121,7 @@ describe('receipts', () => {
     });
   });
 
-  describe('a message id that the database could not keep', () => {
+  describe('a message id that the database cannot store', () => {
     it.each([
       ['with NUL', 'wamid.\u0000'],
       ['with a line end', 'wamid.\n'],
@@ -131,7 +131,7 @@ describe('receipts', () => {
       ['of 513 characters', 'w'.repeat(513)],
       ['that is a number', 7],
       ['missing', undefined],
-    ])('%s: the status is passed over, the one beside it is not', (_, id) => {
+    ])('%s: the status is ignored, and its neighbor is not', (_, id) => {
       const receipts = parse(post({ ...STATUS, id }, STATUS));
       expect(receipts.map(({ messageId }) => messageId)).toEqual([messageIdOf(STATUS.id)]);
     });
@@ -147,7 +147,7 @@ describe('receipts', () => {
     });
 
     it.each<unknown>([undefined, null, '', '0', '1.5', '1763629203000', 1e300, {}, { toString: 1 }])(
-      'is the present when the provider says %j',
+      'is the current time if the timestamp is %j',
       (timestamp) => {
         const before = Date.now();
         const occurredAt = parseOne({ timestamp })?.occurredAt.getTime();
@@ -170,7 +170,7 @@ describe('receipts', () => {
       expect(parseOne({ status: 'failed', errors })?.failure).toMatchObject(failure);
     });
 
-    it('carries no text of the provider, and no other status carries a failure', () => {
+    it('contains no text of the provider, and other statuses contain no failure', () => {
       const quoting = `to ${STATUS.recipient_id}`;
       const errors = [{ code: 987654, title: quoting, message: quoting, error_data: { details: quoting } }];
       const { failure } = parseOne({ status: 'failed', errors })!;
@@ -193,7 +193,7 @@ describe('receipts', () => {
     });
   });
 
-  describe('what is not ours is harmless', () => {
+  describe('unknown content is ignored:', () => {
     const change = { field: 'messages', value: { statuses: [STATUS] } };
 
     it.each<[string, unknown]>([
@@ -212,7 +212,7 @@ describe('receipts', () => {
       expect(parse(body)).toEqual([]);
     });
 
-    it('entries of a wrong shape do not hide the right one beside them', () => {
+    it('malformed entries do not hide valid ones', () => {
       fc.assert(
         fc.property(fc.array(fc.jsonValue()), fc.array(fc.jsonValue()), (before, after) => {
           const around = (right: unknown) => [...before, right, ...after];
@@ -226,7 +226,7 @@ describe('receipts', () => {
     });
   });
 
-  describe('reading never breaks', () => {
+  describe('parseWebhook does not fail', () => {
     const known = fc.constantFrom<unknown>(
       'failed',
       'sent',
@@ -255,7 +255,7 @@ describe('receipts', () => {
       ),
     });
 
-    it('on any JSON, nor on what is almost a webhook; and what it gives, the database can keep', () => {
+    it('on any JSON or malformed webhook, and returns values that the database can store', () => {
       fc.assert(
         fc.property(fc.oneof(fc.jsonValue(), almostPost), (body) => {
           for (const { messageId, occurredAt, failure, status } of parse(body)) {
@@ -268,7 +268,7 @@ describe('receipts', () => {
       );
     });
 
-    it('on any bytes: they are read, or refused as no JSON', () => {
+    it('on any bytes, except with UnreadableWebhook', () => {
       fc.assert(
         fc.property(fc.uint8Array(), (bytes) => {
           try {
@@ -280,7 +280,7 @@ describe('receipts', () => {
       );
     });
 
-    it('on JSON nested 100,000 deep, in any place', () => {
+    it('on JSON that is nested 100,000 levels deep', () => {
       const deep = '['.repeat(100_000) + ']'.repeat(100_000);
       const text = JSON.stringify(
         post({ ...STATUS, status: 'failed', timestamp: '@', errors: '@', extra: '@' }),
@@ -291,7 +291,7 @@ describe('receipts', () => {
     });
 
     it.each(['', '{', 'null null', '{"entry":[{]}', '<html>'])(
-      'refuses %j, and does not repeat it',
+      'except for %j, which is not repeated in the error',
       (text) => {
         expect(() => parseReceipts(Buffer.from(text))).toThrow(UnreadableWebhook);
         expect(() => parseReceipts(Buffer.from(text))).toThrow('The body of the webhook is not JSON.');
@@ -302,7 +302,7 @@ describe('receipts', () => {
   describeWithReference('the reference webhooks', () => {
     const read = (name: string) => parseReceipts(Buffer.from(reference(`samples/${name}`)));
 
-    it('in one post come as they stand, whatever else is in it', () => {
+    it('of one post keep their order', () => {
       const statuses = read('webhook.batched-out-of-order.json').map(({ status }) => status);
       expect(statuses).toEqual(['delivered', 'sent', 'read']);
     });
@@ -332,7 +332,7 @@ describe('denials', () => {
   const parse = (...messages: unknown[]) => parsePost([{ field: 'messages', value: { messages } }]);
 
   describe('an incoming message', () => {
-    it('is a denial of the message that it answers when it says DID_NOT_REQUEST_CODE', () => {
+    it('is a denial of its context message if its payload is DID_NOT_REQUEST_CODE', () => {
       expect(parse(MESSAGE)).toMatchObject({
         receipts: [],
         denials: [{ messageId: messageIdOf('wamid.OURS='), occurredAt: new Date('2025-11-20T09:00:03Z') }],
@@ -375,7 +375,7 @@ describe('changes', () => {
   };
 
   describe('a change in a webhook', () => {
-    it('is kept whole, with its time and a digest that tells repeats', () => {
+    it('is returned completely, with its time and a digest that identifies repeats', () => {
       const [change, ...others] = parse([alert]);
       expect(others).toEqual([]);
       expect(change).toEqual({
@@ -404,17 +404,17 @@ describe('changes', () => {
       expect(parse([{ field, value: {} }])).toMatchObject([{ field }]);
     });
 
-    it('of another field is not, nor one of no business account', () => {
+    it('is ignored if it has another field or no business account', () => {
       expect(parse([{ field: 'messages', value: {} }, { field: 'flows', value: {} }, 'nothing'])).toEqual([]);
       expect(parse([alert], { id: 'onecode' })).toEqual([]);
     });
 
-    it('has no text that PostgreSQL cannot hold', () => {
+    it('has no text that PostgreSQL cannot store', () => {
       const value = { ['na\0me']: 'a\0b\ud800c' };
       expect(parse([{ field: 'account_alerts', value }])[0]!.value).toEqual({ name: 'abc' });
     });
 
-    it('has an end, however long its texts and lists and however deep it is', () => {
+    it('is bounded in the length of texts and lists and in depth', () => {
       const value = { text: 'a'.repeat(10_000), list: Array(1_000).fill('a') };
       const kept = parse([{ field: 'account_alerts', value }])[0]!.value as typeof value;
       expect([kept.text.length, kept.list.length]).toEqual([500, 50]);
@@ -423,19 +423,19 @@ describe('changes', () => {
       expect(JSON.stringify(parseWebhook(Buffer.from(post)).changes[0]!.value).length).toBeLessThan(100);
     });
 
-    it('is filed under the business account that it names', () => {
+    it('has the business account from its content', () => {
       const value = { event: 'ACCOUNT_DELETED', waba_info: { waba_id: '999', owner_business_id: '5' } };
       expect(parse([{ field: 'account_update', value }])).toMatchObject([{ businessAccountId: '999' }]);
     });
 
-    it('is dated now where its time is more than five minutes ahead', () => {
+    it('has the current time if its time is more than five minutes ahead', () => {
       const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
       const [near, far] = [inSeconds(290), inSeconds(330)];
       expect(parse([alert], { time: near })[0]!.occurredAt).toEqual(new Date(near * 1000));
       expect(parse([alert], { time: far })[0]!.occurredAt.getTime()).toBeLessThanOrEqual(Date.now());
     });
 
-    it('may be an error of the account that is about no message', () => {
+    it('can be an error of the account without a message', () => {
       const errors = [{ code: 131_042, title: 'Payment issue', error_data: { details: 'Pay.' }, href: 'x' }];
       const [change, ...others] = parse([{ field: 'messages', value: { errors, metadata: {} } }]);
       expect(others).toEqual([]);
@@ -445,14 +445,14 @@ describe('changes', () => {
       });
     });
 
-    it('comes beside messages, which tell the business accounts of numbers', () => {
+    it('can be next to messages, which contain the business accounts of numbers', () => {
       const value = { metadata: { display_phone_number: '15550783881', phone_number_id: '106540352242922' } };
       const { businessAccounts } = parsePost([{ field: 'messages', value }], { id: ACCOUNT });
       expect([...businessAccounts]).toEqual([['106540352242922', ACCOUNT]]);
     });
   });
 
-  describe('what a change says', () => {
+  describe('reportOf', () => {
     const template = {
       message_template_name: 'verification_code',
       message_template_language: 'pt-BR',
@@ -474,7 +474,7 @@ describe('changes', () => {
       });
     });
 
-    it('of a template’s quality and category', () => {
+    it('returns a template’s quality and category', () => {
       const valuesOf = (field: string, value: object) => {
         const report = reportOf(field, { ...template, ...value });
         expect(report).toMatchObject(about);
@@ -554,7 +554,7 @@ describe('changes', () => {
       expect(reportOf(field, value)).toEqual({ about: 'business_account', values: {}, alerts: [alert] });
     });
 
-    it('is nothing without a name, and for a field that we do not know', () => {
+    it('is null without a name, and for an unknown field', () => {
       expect(reportOf('message_template_status_update', { event: 'PAUSED' })).toBeNull();
       expect(reportOf('phone_number_quality_update', { event: 'UPGRADE' })).toBeNull();
       expect(reportOf('flows', {})).toBeNull();
@@ -571,7 +571,7 @@ describe('changes', () => {
         reportOf(field, value),
       );
 
-    it('are understood', () => {
+    it('are parsed', () => {
       expect(reported('webhook.template-status.paused.json')).toMatchObject([
         { about: 'template', language: 'pt_BR', values: { status: 'PAUSED', reason: 'FIRST_PAUSE' } },
       ]);

@@ -276,7 +276,7 @@ const OUTAGES = [
   /the database system is|terminating connection|too many clients|remaining connection slots/i,
   /expired transaction|unable to start a transaction|the database answers too late/i,
   /timeout expired|takes (?:no )?writes/,
-  /an operator has to act/,
+  /sender blocked/,
 ];
 
 const isOutage = (kind: string): boolean => OUTAGES.some((pattern) => pattern.test(kind));

@@ -35,7 +35,7 @@ import { sendView } from '../sendView.js';
 
 const IDEMPOTENCY_KEY_BYTES_MAX = 255;
 
-/** `POST /v1/send`: the checks stand in the order in which they are answered. */
+/** Returns the handler of `POST /v1/send`. The order of the checks is part of the contract. */
 export function createSendRoute({
   authenticate,
   database,
@@ -97,9 +97,9 @@ export function createSendRoute({
         describeSpan({}, creation.send.traceparent);
         break;
       case 'created':
-        // A send that waits for a sender needs no job: it is sent at its account's turn.
+        // A send that waits for a sender needs no job: a worker takes it at its account's turn.
         if (creation.send.phase === 'waiting') break;
-        // Not awaited: the row is committed, and a worker takes it without a job if this fails.
+        // Not awaited: the row is committed, and the delivery loop takes the send if this fails.
         void enqueue(deliveryQueue, creation.send);
     }
     // crash point: api create before answer
@@ -115,7 +115,7 @@ async function enqueue(deliveryQueue: DeliveryQueue, { id, mode, traceparent }: 
   });
 }
 
-/** The request's key within its length. @throws Problem `invalid_idempotency_key` */
+/** Returns the request's idempotency key. @throws Problem `invalid_idempotency_key` if it is too long */
 function idempotencyKey(request: IncomingMessage): Buffer | null {
   const key = idempotencyKeyBytes(request);
   if (key !== null && key.length > IDEMPOTENCY_KEY_BYTES_MAX)

@@ -8,7 +8,7 @@ import type { ApiContext } from '../context.js';
 import { setSendId } from '../requests.js';
 import { sendView } from '../sendView.js';
 
-/** `GET /v1/send/{id}/status`: a send of the key's account. Sends of other accounts are unknown. */
+/** Returns the handler of `GET /v1/send/{id}/status`. It answers 404 for sends of other accounts. */
 export function sendStatusRoute({ authenticate, database }: ApiContext): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const caller = await authenticate(request);

@@ -4,10 +4,10 @@ import { readSettings, type Settings } from '@onecode/store/accounts';
 import { answerJson } from '../answer.js';
 import type { ApiContext } from '../context.js';
 
-/** Anybody may ask, so the settings are read once a second at most. */
+/** The route is public, so the settings are read at most once a second. */
 const CACHED_MS = 1_000;
 
-/** `GET /v1/signup-settings`: public. */
+/** Returns the handler of `GET /v1/signup-settings`, which needs no key. */
 export function signupSettingsRoute({ database }: ApiContext): RequestHandler {
   const cache = new LRUCache<'settings', Settings>({
     max: 1,

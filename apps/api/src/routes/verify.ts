@@ -10,7 +10,7 @@ import { readJsonBody } from '../body.js';
 import { parseVerify } from '../contract.js';
 import { setSendId } from '../requests.js';
 
-/** `POST /v1/send/{id}/verify`: one judged guess. A guess is committed before it is answered, and counts even if it is not. */
+/** Returns the handler of `POST /v1/send/{id}/verify`. A guess is committed before the response, so it counts even if the response is lost. */
 export function verifyRoute({
   authenticate,
   database,

@@ -18,18 +18,18 @@ import { answerText } from '../answer.js';
 import { createBodyReader } from '../body.js';
 
 /**
- * Anyone may post, and a signature is checked over the whole body: bodies take 40 MiB at most. Real posts have a few kilobytes; 3 MiB is the
- * largest webhook that Meta documents.
+ * Any client can post, and the signature covers the whole body, so the body buffers are limited to 40 MiB in total. Real posts have a few
+ * kilobytes; 3 MiB is the largest webhook that Meta documents.
  */
 const BODY_SIZES = {
   small: { bytes: 64 * 1024, countMax: 256 },
   large: { bytes: 3 * 1024 * 1024, countMax: 8 },
 };
 
-/** The id of a sender whose business has a Meta app of its own, in the address that this app posts to. */
+/** The path parameters of a webhook: the id of the sender whose business has its own Meta app. */
 type OfApp = { id?: string };
 
-/** The app that posts to this address; null at the address that all other senders share. @throws Problem `not_found` */
+/** Returns the account's own app that posts to this address; null at the shared address. @throws Problem `not_found` */
 async function appOf(
   { database, config }: ApiContext,
   { params: { id } }: Request<OfApp>,
@@ -40,12 +40,12 @@ async function appOf(
   return app;
 }
 
-/** `GET /webhooks/whatsapp` and `…/<sender>`: the handshake by which the provider checks that the address is ours. */
+/** Returns the handler of `GET /webhooks/whatsapp` and `…/<sender>`: Meta's handshake, which verifies the owner of the address. */
 export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp> {
   return async (request, response) => {
     const app = await appOf(context, request);
     const query = new URLSearchParams(request.url.split('?')[1] ?? '');
-    /** A parameter's value; undefined if it is repeated, because it is unclear which one counts. */
+    /** Returns a parameter's value; undefined if it is repeated, because then the value is ambiguous. */
     const only = (name: string): string | undefined => {
       const values = query.getAll(name);
       return values.length === 1 ? values[0] : undefined;
@@ -62,23 +62,23 @@ export function webhookHandshakeRoute(context: ApiContext): RequestHandler<OfApp
 }
 
 /**
- * `POST /webhooks/whatsapp` and `…/<sender>`: receipts, denials, and changes of templates, numbers and business accounts. A post without a
- * possible signature is refused unread. The signature over the raw bytes is checked before they are parsed, and the reports are stored
- * before the 200; the worker applies them. From an account's own app, only reports about that account's senders are stored, and none while
- * too many of them wait.
+ * Returns the handler of `POST /webhooks/whatsapp` and `…/<sender>`: receipts, denials, and changes of templates, numbers and business
+ * accounts. A post without a well-formed signature is refused before its body is read. The signature of the raw bytes is checked before they
+ * are parsed, and the reports are stored before the 200; the worker applies them. From an account's own app, only reports about the account's
+ * senders are stored, and none while too many of them are pending.
  */
 export function webhookRoute(context: ApiContext): RequestHandler<OfApp> {
   const take = createTaker(context);
-  const counted = (result: WebhookResult): void =>
+  const count = (result: WebhookResult): void =>
     context.traffic.count({ event: 'webhook', country: '', senderId: '', accountId: '', reason: result });
   return async (request, response) => {
     try {
       await take(request);
     } catch (error) {
-      counted(resultOf(error));
+      count(resultOf(error));
       throw error;
     }
-    counted('accepted');
+    count('accepted');
     answerText(response, 200, 'ok');
   };
 }
@@ -88,7 +88,7 @@ function resultOf(error: unknown): WebhookResult {
   return error.code === 'invalid_signature' ? 'invalid_signature' : 'refused';
 }
 
-/** Returns a function that resolves when a post's reports are stored. */
+/** Returns a function that stores the reports of a post. */
 function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<void> {
   const { database, deliveryQueue, config, metrics } = context;
   const readBody = createBodyReader(BODY_SIZES);
@@ -104,12 +104,12 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
       return readReports(body, config.NUMBER_PEPPER);
     });
     const own = app === null ? reports : await reportsOfApp(database, app, reports);
-    // Meta posts it again later.
+    // Meta will repeat the post later.
     if (own === null) throw new Problem('too_busy');
     // crash point: api webhook before store
     const [stored] = await Promise.all([
       storeReports(database, own, app?.accountId ?? null),
-      // The business account of an account's own sender is read from the provider.
+      // The business accounts of an account's own senders are read from Meta instead.
       learn(app === null ? reports.businessAccounts : new Map()),
     ]);
     // crash point: api webhook after store
@@ -118,7 +118,7 @@ function createTaker(context: ApiContext): (request: Request<OfApp>) => Promise<
   };
 }
 
-/** The numbers whose business accounts a process remembers, so that a webhook costs no statement for what is known. */
+/** Numbers whose business accounts a process caches, so that a webhook needs no statement for known numbers. */
 const KNOWN_NUMBERS_MAX = 1_000;
 
 function businessAccountLearner(

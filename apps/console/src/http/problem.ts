@@ -66,7 +66,7 @@ export function problemWriter(log: Logger): ErrorRequestHandler {
     }
     const { code, more, retryAfterSeconds } = asProblem(error);
     if (retryAfterSeconds !== null) response.set('Retry-After', String(retryAfterSeconds));
-    if (code === 'internal_error') logOf(request, log).error({ err: error }, 'a request failed');
+    if (code === 'internal_error') logOf(request, log).error({ err: error }, 'request failed');
     const status = STATUS[code];
     response
       .status(status)

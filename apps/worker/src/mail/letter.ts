@@ -1,12 +1,12 @@
 import type { Locale } from '@onecode/domain';
 
-/** What a mail says, in one language. */
+/** The content of a mail in one language. */
 export interface Content {
   subject: string;
   paragraphs: readonly string[];
-  /** The one thing to do, if any. */
+  /** The button, if any. */
   action: { label: string; url: string } | null;
-  /** Why this person gets it, and how to get it no more. */
+  /** Why the recipient gets the mail, and how to unsubscribe. */
   footer: string;
 }
 
@@ -16,7 +16,6 @@ export interface Letter {
   html: string;
 }
 
-/** Wide enough for a line that reads well; narrower on a phone. */
 const STYLE = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 body { margin: 0; padding: 24px 12px; background: #f4f5f7; color: #1b1f24; font: 16px/1.55 -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif; }
@@ -40,7 +39,7 @@ p { margin: 0 0 14px; overflow-wrap: anywhere; }
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 
-/** The mail as text and as HTML, which needs nothing from outside. `copy`: what stands before the address of the button. */
+/** Returns the mail as text and as self-contained HTML. @param copy the text before the button's address */
 export function letterOf(
   { subject, paragraphs, action, footer }: Content,
   language: Locale,

@@ -2,7 +2,7 @@ import { MUTABLE_MAILS, type Locale, type MailFacts, type MailKind } from '@onec
 import { letterOf, type Letter } from './letter.js';
 import { AROUND, TEXTS, type Target, type Text, type Around } from './texts.js';
 
-/** A mail as the outbox has it, with its link opened. */
+/** A mail of the outbox, with its link decrypted. */
 export interface MailInput {
   kind: MailKind;
   language: Locale;
@@ -13,15 +13,15 @@ export interface MailInput {
 
 const NAME_LENGTH_MAX = 80;
 
-/** A name that people chose, so that no mail program makes a link of it: an invitation must not carry somebody's advertisement. */
+/** Returns a user-chosen name that no mail program turns into a link, so that an invitation cannot carry an advertisement. */
 function plainName(name: string): string {
   const line = name.replace(/[\s\p{C}]+/gu, ' ').trim();
   const short = line.length > NAME_LENGTH_MAX ? `${line.slice(0, NAME_LENGTH_MAX)}…` : line;
-  // A word joiner is not seen, and ends what looks like an address.
+  // A word joiner is invisible and breaks the address.
   return short.replace(/[./:@](?=\S)/g, '$&\u2060');
 }
 
-/** What the mail says to its recipient. @param consoleUrl null: no page of the console is linked to */
+/** Returns the mail in the recipient's language. @param consoleUrl null omits links to the console */
 export function mailText(
   { kind, language, facts, link, isKnown }: MailInput,
   consoleUrl: string | null,
@@ -41,11 +41,11 @@ export function mailText(
     time: (at) =>
       `${new Date(at).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })} UTC`,
   };
-  // Times must be read, not shown as they are.
+  // Times are parsed later, so `plainName` must not change them.
   const given = { ...plain, ...(typeof facts['until'] === 'string' && { until: facts['until'] }) };
   const write = TEXTS[language][kind] as (facts: MailFacts[MailKind], around: Around) => Text;
   const { subject: written, paragraphs, button } = write(given as MailFacts[MailKind], around);
-  // It may begin with `your account`.
+  // The subject may begin with `your account`.
   const subject = isTrial ? written.charAt(0).toUpperCase() + written.slice(1) : written;
   const url = button && addressOf(button[1], { link, consoleUrl, accountId: facts['accountId'] });
   const isMutable = (MUTABLE_MAILS as readonly MailKind[]).includes(kind);
@@ -58,7 +58,7 @@ function addressOf(
   { link, consoleUrl, accountId }: { link: string | null; consoleUrl: string | null; accountId: unknown },
 ): string | null {
   if (target === 'link') return link;
-  // The link of a sign-up leads to the console too, and without its token to nothing.
+  // The link of a sign-up leads to the console too.
   const base = consoleUrl ?? (link === null ? null : new URL(link).origin);
   if (base === null) return null;
   const account = `/accounts/${String(accountId)}`;

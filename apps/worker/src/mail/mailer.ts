@@ -6,23 +6,23 @@ import type { Letter } from './letter.js';
 const TIMEOUTS = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 };
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
-/** Connections for all mails, and one that is kept for urgent ones. A mail that waits for a connection would outlive its lease. */
+/** Connections for all mails, and one reserved for urgent mails. A mail that waits for a connection could outlive its lease. */
 export const CONNECTIONS = { all: 2, urgent: 1 };
 
 export interface Mailer {
   from: string;
-  /** @param id makes the Message-ID: the same mail, sent again, has the same */
+  /** @param id becomes the Message-ID, so that a mail that is sent again has the same one */
   send(id: string, to: string, letter: Letter): Promise<void>;
   close(): void;
 }
 
-/** What sends mails by `SMTP_URL`; null without it. */
+/** Opens an SMTP client for `SMTP_URL`. @returns null without `SMTP_URL` */
 export async function openMailer({
   SMTP_URL: url,
   MAIL_FROM: from,
 }: Pick<WorkerConfig, 'SMTP_URL' | 'MAIL_FROM'>): Promise<Mailer | null> {
   if (url === '') return null;
-  // Loaded only where mail is sent.
+  // Loaded only by workers that send mail.
   const { createTransport } = await import('nodemailer');
   const { username, hostname } = new URL(url);
   const transport: Transporter = createTransport({
@@ -30,7 +30,7 @@ export async function openMailer({
     pool: true,
     maxConnections: CONNECTIONS.all + CONNECTIONS.urgent,
     ...TIMEOUTS,
-    // A password is never sent in the open, whoever sits between us and the server.
+    // A password is never sent without TLS, even if an attacker in between removes STARTTLS.
     requireTLS: username !== '' && !LOOPBACK.test(hostname),
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -46,7 +46,7 @@ export async function openMailer({
         text,
         html,
         messageId: `<${id}@${domain}>`,
-        // Out-of-office answers stay away.
+        // Prevents out-of-office replies.
         headers: { 'Auto-Submitted': 'auto-generated' },
       });
     },

@@ -15,19 +15,19 @@ import { CONNECTIONS, type Mailer } from './mailer.js';
 import { mailText } from './mailText.js';
 
 export type MailContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' | 'releaseClaims'> & {
-  /** Null: this worker sends no mail. */
+  /** Null if this worker sends no mail. */
   mailer: Mailer | null;
   consoleUrl: string | null;
-  /** Whether some may be due: otherwise a round looks for none. */
+  /** Returns whether mails may be due. If not, a run does not query for them. */
   hasMails?: () => boolean;
 };
 
 /**
- * Returns a round that sends the mails that are due. The first one notes who they are from, so that mails are written from then on.
+ * Returns a loop run that sends the due mails. The first run stores the sender address in the database, which turns on the queueing of mails.
  *
- * @param which `urgent`: a round that sends only urgent mails, so that these do not wait for a slow server to take others
+ * @param which `urgent` sends only urgent mails, so that they do not wait while a slow server accepts other mails
  */
-export function createMailRound(context: MailContext, which: 'all' | 'urgent' = 'all'): () => Promise<void> {
+export function createMailRun(context: MailContext, which: 'all' | 'urgent' = 'all'): () => Promise<void> {
   const { database, mailer, releaseClaims, hasMails = () => true } = context;
   let isNoted = false;
   return async () => {
@@ -36,22 +36,22 @@ export function createMailRound(context: MailContext, which: 'all' | 'urgent' = 
     if (mailer === null || !hasMails()) return;
     while (!releaseClaims.aborted) {
       const mails = await takeDueMails(database, CONNECTIONS[which], which);
-      const sent = await Promise.allSettled(mails.map((mail) => sendOne({ ...context, mailer }, mail)));
+      const sent = await Promise.allSettled(mails.map((mail) => sendMail({ ...context, mailer }, mail)));
       for (const one of sent) if (one.status === 'rejected') throw one.reason;
       if (mails.length < CONNECTIONS[which]) return;
     }
   };
 }
 
-async function sendOne(
+async function sendMail(
   { database, secretKey, mailer, consoleUrl, releaseClaims, log }: MailContext & { mailer: Mailer },
   mail: DueMail,
 ): Promise<void> {
   const { id, kind, recipient, encryptedLink } = mail;
-  if (!isMeant(mail)) return dropMail(database, id);
+  if (!isStillWanted(mail)) return dropMail(database, id);
   if (mail.isOver) {
     await endEntry(database, mail, 'given_up');
-    log.error({ mail_id: id, kind }, 'a mail was given up: the SMTP server did not take it in time');
+    log.error({ mail_id: id, kind, tries: mail.tries }, 'mail given up');
     return;
   }
   try {
@@ -67,20 +67,20 @@ async function sendOne(
   } catch (error) {
     const code = codeOf(error);
     await postponeEntry(database, mail, code);
-    // The server's answer may repeat the address.
-    log.warn({ mail_id: id, kind, tries: mail.tries, code }, 'a mail was not sent yet');
+    // Only the code is logged, because the server's reply may repeat the address.
+    log.warn({ mail_id: id, kind, tries: mail.tries, code }, 'mail postponed');
     return;
   }
   await endEntry(database, mail, 'sent');
 }
 
-/** A password is reset for whoever has the address, and an address that somebody has cannot become another's: then it is for nobody. */
-function isMeant({ kind, isKnown }: Pick<DueMail, 'kind' | 'isKnown'>): boolean {
+/** Returns false for a password reset of an unknown address, and for a change to an address that another user has. */
+function isStillWanted({ kind, isKnown }: Pick<DueMail, 'kind' | 'isKnown'>): boolean {
   if (kind === 'password_reset') return isKnown;
   return kind !== 'address_change' || !isKnown;
 }
 
-/** The SMTP client's code and the server's, such as `EAUTH 535`. */
+/** Returns the codes of the SMTP client and the server, such as `EAUTH 535`. */
 function codeOf(error: unknown): string {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
   return (
@@ -91,7 +91,7 @@ function codeOf(error: unknown): string {
   );
 }
 
-/** Tells what no request tells: balances that have fallen, and findings that last. Deletes what was told long ago. */
+/** Queues low-balance and incident mails, and deletes old outbox entries. */
 export async function queueStandingAlerts({ database }: Pick<WorkerContext, 'database'>): Promise<void> {
   const steps = [queueLowBalanceAlerts(database), queueFindingAlerts(database), deleteOldEntries(database)];
   for (const one of await Promise.allSettled(steps)) if (one.status === 'rejected') throw one.reason;

@@ -1,19 +1,19 @@
 import type { Locale, MailFacts, MailKind } from '@onecode/domain';
 
-/** What a text may use besides the facts of its kind. */
+/** What a text can use in addition to the facts of its kind. */
 export interface Around {
-  /** The account that it is about; empty where it is about none. */
+  /** The name of the account that the mail is about, or empty. */
   account: string;
-  /** A name in the subject, or `your account` in a mail about a trial account: anyone can create one, and choose its names. */
+  /** Returns a name for the subject, or `your account` for a trial account: anyone can create one and choose its names. */
   inSubject: (name: string) => string;
-  /** Whether somebody signs in with the recipient's address. */
+  /** Whether a user signs in with the recipient's address. */
   isKnown: boolean;
   number: (value: number) => string;
   country: (code: string) => string;
   time: (at: string) => string;
 }
 
-/** Where the button of a mail leads: to the mail's own link, or to a page of the console. */
+/** The target of a mail's button: the mail's own link, or a page of the console. */
 export type Target =
   'link' | 'sign-in' | 'profile' | 'applications' | 'webhook' | 'team' | 'overview' | 'senders' | 'health';
 
@@ -25,13 +25,13 @@ export interface Text {
 
 type Texts = { [Kind in MailKind]: (facts: MailFacts[Kind], around: Around) => Text };
 
-/** What the mails say. Names that people chose come as `plainName` made them. */
+/** The texts of the mails. User-chosen names are passed through `plainName` first. */
 export const TEXTS: Readonly<Record<Locale, Texts>> = {
   en: {
     password_reset: () => ({
       subject: 'Set a new password',
       paragraphs: [
-        'Somebody asked to set a new password for this address. The link is valid for one hour and works once.',
+        'A new password was requested for this address. The link is valid for one hour and works once.',
         'If it was not you, ignore this mail: your password stays as it is.',
       ],
       button: ['Set a new password', 'link'],
@@ -41,7 +41,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
         ? {
             subject: 'You have signed up already',
             paragraphs: [
-              'Somebody tried to sign up with this address, which already has a sign-in. Nothing was changed.',
+              'You or another person tried to sign up with this address, which is already registered. Nothing was changed.',
               'If it was you, sign in. If you forgot your password, the sign-in page lets you set a new one.',
             ],
             button: ['Sign in', 'sign-in'],
@@ -50,7 +50,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             subject: 'Confirm your address',
             paragraphs: [
               'Open the link and enter the password that you chose. The link is valid for one day and works once.',
-              'If you did not sign up, ignore this mail: without it, nobody can use your address.',
+              'If you did not sign up, ignore this mail: your address cannot be used without it.',
             ],
             button: ['Confirm the address', 'link'],
           },
@@ -84,7 +84,7 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       passkey_added: ['A passkey was added', 'It signs you in without a password and without a code.'],
       passkey_removed: [
         'A passkey was removed',
-        'It signs nobody in any more, and all other sessions have ended.',
+        'It no longer works for sign-in, and all other sessions have ended.',
       ],
     }),
     address_changed: ({ to }) => ({
@@ -94,15 +94,15 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     key_made: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `New API key for ${inSubject(application)}`,
       paragraphs: [
-        `${by ?? 'The staff of the service'} made the key ${hint} for the application ${application} of ${account}.`,
-        'If nobody should have done so, revoke it.',
+        `${by ?? 'The staff of the service'} created the key ${hint} for the application ${application} of ${account}.`,
+        'If you did not expect this, revoke it.',
       ],
       button: ['See the keys', 'applications'],
     }),
     key_revoked: ({ application, hint, by }, { account, inSubject }) => ({
       subject: `API key of ${inSubject(application)} revoked`,
       paragraphs: [
-        `${by ?? 'The staff of the service'} revoked the key ${hint} of the application ${application} of ${account}. Requests with it are refused.`,
+        `${by ?? 'The staff of the service'} revoked the key ${hint} of the application ${application} of ${account}. Requests that use it are rejected.`,
       ],
       button: ['See the keys', 'applications'],
     }),
@@ -114,9 +114,9 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
             ? `replaced the secret of the webhook of ${account}`
             : host === null
               ? `removed the webhook of ${account}`
-              : `set the webhook of ${account}: its events now go to ${host}`
+              : `set the webhook of ${account}: its events are now sent to ${host}`
         }.`,
-        'If nobody should have done so, set it back and look at who is in the team.',
+        'If you did not expect this, restore it and check the members of the team.',
       ],
       button: ['See the webhook', 'webhook'],
     }),
@@ -124,14 +124,14 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: `New member of ${inSubject(account)}`,
       paragraphs: [
         `${name} is now a member of ${account}, as ${ROLES.en[role] ?? role}.`,
-        'If nobody should have joined, remove them from the team.',
+        'If you did not expect this, remove them from the team.',
       ],
       button: ['See the team', 'team'],
     }),
     low_balance: ({ left, below, perDay }, { account, inSubject, number }) => ({
       subject: `${inSubject(account)} has ${number(left)} units left`,
       paragraphs: [
-        `The balance of ${account} has fallen below ${number(below)}. Without units, live sends are refused, and nobody gets codes.`,
+        `The balance of ${account} has fallen below ${number(below)}. Without units, live sends are rejected, and users get no codes.`,
         ...rate(
           perDay,
           left,
@@ -144,8 +144,8 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
     breaker_tripped: ({ country, sends, unverified, until }, around) => ({
       subject: `Sends to ${around.country(country)} are blocked`,
       paragraphs: [
-        `Of the last ${around.number(sends)} codes of ${around.account} to ${around.country(country)}, ${around.number(unverified)} were not verified. That is how pumped traffic looks, so the fraud breaker stops them until ${around.time(until)}.`,
-        'Sends to other countries go on. Check who requests codes on your pages.',
+        `Of the last ${around.number(sends)} codes of ${around.account} to ${around.country(country)}, ${around.number(unverified)} were not verified. This looks like SMS pumping, so the fraud breaker blocks them until ${around.time(until)}.`,
+        'Sends to other countries continue. Check who requests codes on your pages.',
       ],
       button: ['See what happened', 'overview'],
     }),
@@ -153,11 +153,11 @@ export const TEXTS: Readonly<Record<Locale, Texts>> = {
       subject: `Meta has blocked the sender ${number}`,
       paragraphs: [
         language !== null
-          ? `It sends nothing in the language ${language}.`
+          ? `It cannot send in the language ${language}.`
           : country === null
-            ? 'It sends nothing.'
-            : `It sends nothing to ${around.country(country)}.`,
-        `What Meta says: ${reason}`,
+            ? 'It cannot send.'
+            : `It cannot send to ${around.country(country)}.`,
+        `Reason from Meta: ${reason}`,
       ],
       button: ['See the senders', 'senders'],
     }),
@@ -321,11 +321,11 @@ const ROLES: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
 };
 
 const NOT_YOU: Readonly<Record<Locale, string>> = {
-  en: 'If it was not you, set a new password at once, and tell an operator of this service.',
+  en: 'If it was not you, set a new password now and contact an operator of this service.',
   'pt-BR': 'Se não foi você, defina uma nova senha já e avise um operador deste serviço.',
 };
 
-/** The texts of changes to somebody's own sign-in, each with its subject and what it means. */
+/** Returns the texts of the mails about changes to a user's own sign-in. */
 function signInChanges<Kind extends MailKind>(
   locale: Locale,
   label: string,
@@ -342,7 +342,7 @@ function signInChanges<Kind extends MailKind>(
   return Object.fromEntries(texts) as Record<Kind, () => Text>;
 }
 
-/** The text before the address of a button, below a mail that can be switched off or not, and in place of a trial account's names. */
+/** Fixed texts: before the button's address, in the footer of mails that can or cannot be switched off, and for a trial account's name. */
 export const AROUND: Readonly<
   Record<Locale, { copy: string; muted: string; fixed: string; yourAccount: string }>
 > = {
@@ -350,8 +350,7 @@ export const AROUND: Readonly<
     yourAccount: 'your account',
     copy: 'If the button does not work, open this address:',
     muted: 'You choose in your profile which of these mails you get.',
-    fixed:
-      'This mail concerns the security of a sign-in, or somebody asked for it: it cannot be switched off.',
+    fixed: 'This mail was requested, or it concerns the security of a sign-in, so it cannot be switched off.',
   },
   'pt-BR': {
     yourAccount: 'sua conta',
@@ -361,7 +360,7 @@ export const AROUND: Readonly<
   },
 };
 
-/** How long the balance lasts; nothing of an account that sends nothing. */
+/** Returns the sentence about how long the balance lasts; none for an account that sends nothing. */
 function rate(
   perDay: number,
   left: number,

@@ -4,7 +4,7 @@ import { reportOf } from '@onecode/whatsapp';
 import type { WorkerContext } from '../context.js';
 import { alertAboutBlocks } from './senderFaults.js';
 
-/** Applies a reported change of a template, a number or a business account. One that says nothing known is dropped. */
+/** Applies a reported change of a template, a number or a business account. A change of an unknown kind is dropped. */
 export async function applyProviderChange(
   context: WorkerContext,
   { key, report: { businessAccountId, field, value, occurredAt } }: StoredReport<ProviderChange>,

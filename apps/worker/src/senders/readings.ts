@@ -12,14 +12,14 @@ import { alertAboutBlocks } from './senderFaults.js';
 
 type ReadingContext = Pick<WorkerContext, 'database' | 'senders' | 'releaseClaims' | 'log' | 'metrics'>;
 
-/** Reads what the provider knows of the senders whose read is due, each by one worker at a time. */
+/** Reads the due senders from Meta and stores the result. Only one worker reads a sender at a time. */
 export async function readDueSenders(context: ReadingContext, graph: GraphReader): Promise<void> {
   const failures: unknown[] = [];
   for (;;) {
     const due = await takeDueReading(context.database);
     if (due === null) break;
-    // One that cannot be read or written holds up no other.
-    await readOne(context, graph, due)
+    // A sender that cannot be read or written does not block the others.
+    await readSender(context, graph, due)
       .then((blocks) => alertAboutBlocks(context, blocks))
       .catch((error: unknown) => failures.push(error));
     await postponeReading(context.database, due);
@@ -27,12 +27,12 @@ export async function readDueSenders(context: ReadingContext, graph: GraphReader
   if (failures.length > 0) throw failures[0];
 }
 
-async function readOne(
+async function readSender(
   { database, senders, releaseClaims }: ReadingContext,
   graph: GraphReader,
   { senderId, startedAt }: DueReading,
 ): Promise<StartedBlock[]> {
-  // The token may have been replaced a moment ago, and the read is to say of the new one whether it is taken.
+  // The token may have been replaced a moment ago, and the read checks whether Meta accepts the new one.
   senders.forget();
   const { phoneNumberId, template, token } = await senders.open(senderId);
   const known = (await listSenders(database)).find(({ id }) => id === senderId);

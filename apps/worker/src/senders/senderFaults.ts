@@ -18,12 +18,12 @@ type Fault = Extract<SenderFailure, { kind: 'sender' | 'config' }>;
 type Limit = Extract<SenderFailure, { kind: 'retry' }>;
 type Context = Pick<WorkerContext, 'database' | 'senders' | 'metrics' | 'log'>;
 
-/** The attempt that met a failure or succeeded, and how we know. */
+/** The attempt that failed or succeeded, and the source of that signal. */
 export interface SenderAttempt extends Signal {
   senderId: string;
 }
 
-/** Blocks what a failure outside of its send is about, so that the send goes out by another sender, or waits. */
+/** Blocks the sender, business account, template or country that caused a failure, so that the send uses another sender or waits. */
 export function recordSenderFailure(
   context: Context,
   at: SenderAttempt,
@@ -33,18 +33,18 @@ export function recordSenderFailure(
   return failure.kind === 'retry' ? slowDown(context, at, send, failure) : block(context, at, send, failure);
 }
 
-/** Ends what single messages were trying: the provider accepted a message of the sender, or has sent one on to the recipient. */
+/** Clears blocks that single trial messages were testing, after Meta accepted or delivered a message of the sender. */
 export async function recordSenderSuccess(
   { database, senders }: Context,
   { senderId, ...success }: SenderAttempt,
   send: Pick<Send, 'locale' | 'country'>,
 ): Promise<void> {
   const { blocks, accountId } = await senders.open(senderId);
-  const isOwnWord = isWordOfAccount(accountId, success);
+  const isUntrusted = isReportedByAccount(accountId, success);
   for (const block of blocks) {
     if (
       !isAbout(block, send) ||
-      (isOwnWord && block.scope !== 'sender') ||
+      (isUntrusted && block.scope !== 'sender') ||
       afterSuccess(block, new Date(), success) === null
     )
       continue;
@@ -53,19 +53,19 @@ export async function recordSenderSuccess(
   }
 }
 
-/** Whether only the sender's account may stand behind this: with an app of its own it signs receipts itself. */
-const isWordOfAccount = (accountId: string | null, { source }: Pick<Signal, 'source'>): boolean =>
+/** Returns whether the sender's account may have forged the signal: an account with its own app signs its receipts itself. */
+const isReportedByAccount = (accountId: string | null, { source }: Pick<Signal, 'source'>): boolean =>
   accountId !== null && source === 'receipt';
 
 async function block(context: Context, at: SenderAttempt, send: Send, fault: Fault): Promise<void> {
   const { database, senders, metrics, log } = context;
   const { errorCode, reason } = fault;
   const scope = fault.kind === 'config' ? fault.scope : 'token';
-  // Its business account may have become known a moment ago.
+  // The sender's business account may have become known a moment ago.
   senders.forget();
   const sender = await senders.open(at.senderId);
   const blocks = blocksOf(scope, send).filter(
-    (one) => one.scope === 'sender' || !isWordOfAccount(sender.accountId, at),
+    (one) => one.scope === 'sender' || !isReportedByAccount(sender.accountId, at),
   );
   const subjects = blocks.map((one): BlockSubject => ({
     cause: 'fault',
@@ -79,7 +79,7 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
     reason,
     isConfiguration: fault.kind === 'config',
   };
-  // While a block stands, the many messages that met the same look up no refutation.
+  // While a block is active, the many messages with the same fault skip the look-up of newer success signals.
   const isKnown = (one: BlockSubject): boolean =>
     sender.blocks.some(
       (known) =>
@@ -88,7 +88,7 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
         known.onlyFor === one.onlyFor &&
         afterFault(one, known, new Date(), met) === null,
     );
-  // The widest decides: a business account that delivers is not at fault.
+  // The widest scope decides: if the business account delivers, it is not at fault.
   const widest = subjects.at(-1);
   if (widest === undefined || subjects.every(isKnown)) return;
   if (await isSuperseded(database, widest, { ...at, sendId: send.id })) return;
@@ -96,15 +96,15 @@ async function block(context: Context, at: SenderAttempt, send: Send, fault: Fau
   for (const subject of subjects)
     begun.push(await changeBlock(database, subject, (last, now) => afterFault(subject, last, now, met)));
   senders.forget();
-  // Many sends meet the same fault at once; the one that begins the block raises the alert.
+  // Many sends meet the same fault at once. Only the one that starts the block raises the alert.
   if (begun[0] === null) return;
   const facts = { ...factsOf(at, send), error_code: errorCode, reason };
   if (fault.kind === 'config') {
     metrics.configurationFaults.inc({ scope: fault.scope, error_code: String(errorCode ?? 'none') });
-    log.error({ ...facts, scope: fault.scope }, 'an operator has to act: a sender is blocked');
+    log.error({ ...facts, scope: fault.scope }, 'sender blocked');
   } else {
     metrics.coolDowns.inc({ error_code: String(errorCode ?? 'none') });
-    log.warn(facts, 'a sender cools down after a fault');
+    log.warn(facts, 'sender cooling down');
   }
 }
 
@@ -115,9 +115,9 @@ async function slowDown(
   { throttled, errorCode, reason, retryAfterSeconds }: Limit,
 ): Promise<void> {
   const sender = await senders.open(at.senderId);
-  // An account's own sender may be of an app of its own, whose limit slows nobody else.
+  // An account's own sender may belong to the account's own app, and a limit of that app does not concern other accounts.
   const widest = throttled === 'app' && sender.accountId !== null ? 'business' : throttled;
-  const scope = isWordOfAccount(sender.accountId, at) ? 'sender' : widest;
+  const scope = isReportedByAccount(sender.accountId, at) ? 'sender' : widest;
   const subject: BlockSubject = { cause: 'limit', scope, subject: blockSubject(scope, sender), onlyFor: '' };
   const limit = { fullRate: await fullRate(database, subject), retryAfterSeconds, random: Math.random() };
   const begun = await changeBlock(database, subject, (last, now) =>
@@ -126,7 +126,7 @@ async function slowDown(
   senders.forget();
   if (begun?.failures !== 1) return;
   metrics.throttles.inc({ scope, error_code: String(errorCode ?? 'none') });
-  log.warn({ ...factsOf(at, send), scope, error_code: errorCode }, 'a limit of the provider was reached');
+  log.warn({ ...factsOf(at, send), scope, error_code: errorCode }, 'provider limit reached');
 }
 
 const factsOf = ({ senderId, source }: SenderAttempt, send: Send): object => ({
@@ -136,7 +136,7 @@ const factsOf = ({ senderId, source }: SenderAttempt, send: Send): object => ({
   source,
 });
 
-/** Raises an alert for each block that a report or a read from Meta began. */
+/** Raises an alert for each block that a report or a read from Meta started. */
 export function alertAboutBlocks(
   { log, metrics }: Pick<Context, 'log' | 'metrics'>,
   blocks: readonly StartedBlock[],
@@ -144,9 +144,6 @@ export function alertAboutBlocks(
   for (const { senderId, locale, reason, source } of blocks) {
     const scope = locale === null ? 'business' : 'template';
     metrics.configurationFaults.inc({ scope, error_code: 'none' });
-    log.error(
-      { sender_id: senderId, locale, reason, source, scope },
-      'an operator has to act: a sender is blocked',
-    );
+    log.error({ sender_id: senderId, locale, reason, source, scope }, 'sender blocked');
   }
 }

@@ -3,7 +3,6 @@ import { tryDecrypt, type Keyring } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import { listSenderDetails, type SenderDetails } from '@onecode/store/senders';
 
-/** How long the senders' details are cached. */
 const CACHED_MS = 1_000;
 
 /** A sender with its access token in clear. */
@@ -12,11 +11,11 @@ export interface OpenSender extends SenderDetails {
   token: string | null;
 }
 
-/** The senders with what calls need of them, cached for a second. */
+/** The senders with their tokens and blocks, cached for a second. */
 export interface SenderPool {
-  /** @throws Error when there is no such sender */
+  /** Returns a sender. @throws Error when it does not exist */
   open(senderId: string): Promise<OpenSender>;
-  /** Reads the senders again at the next look-up, after one of them was changed. */
+  /** Clears the cache after a sender was changed. */
   forget(): void;
 }
 
@@ -24,7 +23,7 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
   const cache = new LRUCache<'senders', Map<string, OpenSender>>({
     max: 1,
     ttl: CACHED_MS,
-    // A fault empties the cache. Look-ups under way still get what was read for them: an abort would fail their jobs.
+    // `forget` empties the cache. Look-ups in progress still get their result: an abort would fail their jobs.
     ignoreFetchAbort: true,
     fetchMethod: async () =>
       new Map(
@@ -40,7 +39,7 @@ export function createSenderPool(database: Database, secretKey: Keyring): Sender
         (await cache.forceFetch('senders')).get(id) ??
         // The sender may have been added a moment ago.
         (await cache.forceFetch('senders', { forceRefresh: true })).get(id);
-      if (known === undefined) throw new Error('a permit was taken from an unknown sender');
+      if (known === undefined) throw new Error(`the sender ${id} of a permit does not exist`);
       return known;
     },
     forget: () => void cache.delete('senders'),

@@ -28,19 +28,18 @@ import { LEASE_MARGIN_MS, waitUnlessAborted, type WorkerContext } from '../conte
 import { recordSenderFailure, recordSenderSuccess, type SenderAttempt } from '../senders/senderFaults.js';
 import type { OpenSender } from '../senders/senderPool.js';
 
-/** How a delivery ended. */
 type DeliveryEnd =
   | Exclude<Postponement | Settlement, { kind: 'reassign' | 'failed' }>
-  /** `isRequestFault`: Meta refused the request itself, and would refuse it for any recipient. */
+  /** `isRequestFault`: Meta refused the request itself, for any recipient. */
   | { kind: 'failed'; reason: FailureReason; isRequestFault?: boolean }
-  /** No call was made: the worker is stopping, or it was too late for its permit or the code. */
+  /** No call was made: the worker is stopping, or the permit or the code had expired. */
   | { kind: 'released' }
   /** The send does not exist. */
   | { kind: 'gone' };
 
-/** Senders that one delivery tries. The send is still due then, so the loop takes it soon. */
+/** After this many senders the delivery ends. The send is still due, so the loop takes it soon. */
 const SENDERS_TRIED_MAX = 20;
-/** A call that begins later than this after the time of its permit might outlast the lease. */
+/** A call that starts later than this after the time of its permit could outlast the lease. */
 const CALL_DELAY_MS_MAX = LEASE_MARGIN_MS / 2;
 
 /** The outcome of a call that was still running when the worker stopped. The message may have been sent. */
@@ -50,14 +49,14 @@ const UNANSWERED: Outcome = {
   reason: 'the worker stopped before the answer came',
 };
 
-/** Claims and delivers a live send. @throws Error only for our own failures, such as an unavailable database */
+/** Claims and delivers a live send. @throws Error only for failures of the service itself, such as an unavailable database */
 export async function deliver(context: WorkerContext, sendId: string): Promise<DeliveryEnd> {
   return deliverTaken(context, sendId, await take(context, sendId));
 }
 
 /**
- * Delivers a live send that was taken: waits for the time of its permit (half a second at most), calls the provider and writes the outcome.
- * After a fault of the sender, another sender takes over at once. A send that was not claimed is postponed or fails.
+ * Delivers a live send that was taken: waits for the time of its permit (half a second at most), calls Meta and writes the outcome. After a
+ * fault of the sender, it tries another sender at once. A send that was not claimed is postponed or fails.
  *
  * @throws as `deliver`
  */
@@ -80,10 +79,10 @@ function count({ metrics }: WorkerContext, end: DeliveryEnd): DeliveryEnd {
   return end;
 }
 
-/** Returns the name of an end in metrics and job results. */
+/** Returns the name of a delivery's end in metrics and job results. */
 export const outcomeOf = (end: DeliveryEnd): JobOutcome => (end.kind === 'failed' ? end.reason : end.kind);
 
-/** A send that was taken, and when that began, by `performance.now()`. */
+/** A send that was taken, and when the take started, by `performance.now()`. */
 export interface Taken {
   taken: TakenSend;
   beganAt: number;
@@ -135,7 +134,7 @@ async function endDelivery(context: WorkerContext, sendId: string): Promise<Deli
   const { end, send } = ended;
   if (end.kind === 'failed') {
     const attributes = { 'onecode.send_id': sendId, 'onecode.end': end.reason };
-    log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'a send failed');
+    log.info({ send_id: sendId, request_id: send.requestId, reason: end.reason }, 'send failed');
     recordSpan('give up', { parent: send.traceparent, beganAt, attributes });
   }
   return end;
@@ -145,7 +144,8 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
   const { database, policy, senders, metrics } = context;
   const { send } = taken;
   const { attemptNumber: number, senderId, claimedAt } = send;
-  if (senderId === null || claimedAt === null) throw new Error('a send was taken without a claim');
+  if (senderId === null || claimedAt === null)
+    throw new Error(`the send ${send.id} was taken without a claim`);
   const expiresAt = performance.now() + send.expiresAt.getTime() - taken.now().getTime();
   // crash point: worker after claim
   const [hasPermit, identityHash] = await Promise.all([
@@ -155,10 +155,10 @@ async function afterClaim(context: WorkerContext, taken: ClaimedSend, permitAt: 
   const sender = await senders.open(senderId);
   const release = (): Promise<string | null> =>
     changeSendSnapshot(database, taken, (current, now) => releaseClaim(current, now, number));
-  // A process that was frozen may be too late for its lease, or the code may have expired.
+  // If this process was frozen, the lease or the code may have expired.
   if (!hasPermit || performance.now() >= Math.min(permitAt + CALL_DELAY_MS_MAX, expiresAt))
     return { kind: (await release()) === 'released' ? 'released' : 'stale' };
-  // Blocked between the claim and the call, by another message's answer or an operator.
+  // A response to another message, or an operator, may have blocked the sender after the claim.
   if (sender.blocks.some((block) => isAbout(block, send) && block.since > claimedAt)) {
     await release();
     return { kind: 'reassign' };
@@ -209,10 +209,13 @@ function logAttempt(
   seconds: number,
 ): void {
   const why = outcome.kind === 'accepted' ? {} : { error_code: outcome.errorCode, reason: outcome.reason };
-  log.info({ ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...why }, 'attempt');
+  log.info(
+    { ...facts, outcome: outcome.kind, settlement: settlement.kind, seconds, ...why },
+    'attempt finished',
+  );
   if (outcome.kind === 'config' && outcome.scope === 'request') {
     metrics.configurationFaults.inc({ scope: 'request', error_code: String(outcome.errorCode ?? 'none') });
-    log.error({ ...facts, ...why }, 'the provider refused a request of ours');
+    log.error({ ...facts, ...why }, 'provider refused request');
   }
 }
 
@@ -253,7 +256,7 @@ async function call(
   });
 }
 
-/** Waits until a time of `performance.now()`. @returns false when claims are released before */
+/** Waits until a time of `performance.now()`. @returns false if claims are released before that time */
 async function waitUntil(at: number, releaseClaims: AbortSignal): Promise<boolean> {
   if (releaseClaims.aborted) return false;
   const ms = at - performance.now();

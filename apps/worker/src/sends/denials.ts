@@ -3,7 +3,7 @@ import { applyDenial, type StoredReport } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
 import { postponeUnmatched } from '../postponedReports.js';
 
-/** Stores a reported denial with its send, and counts it. The breaker reads it from the database. */
+/** Stores a reported denial with its send, and counts it. The fraud breaker reads it from the database. */
 export async function applyReportedDenial(
   context: Pick<WorkerContext, 'database' | 'metrics'>,
   report: StoredReport<Denial>,

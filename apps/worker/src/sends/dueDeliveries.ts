@@ -3,20 +3,22 @@ import type { WorkerContext } from '../context.js';
 import { deliverTaken } from './deliver.js';
 import { simulate } from './simulate.js';
 
-/** How long a new send is left to its job. */
+/** How long a new send waits for its job before the loop takes it. */
 const JOB_WAIT_MS = 2_000;
 
 /** Deliveries without a job. */
 export interface DueDeliveries {
   /** Starts deliveries of due and waiting sends until none can be sent now. */
-  round(): Promise<void>;
+  run(): Promise<void>;
   /** Waits for the deliveries in progress. */
   ended(): Promise<void>;
 }
 
 /**
- * @param hasJobs whether Redis is connected, so that jobs wake workers for new sends
- * @param concurrencyMax deliveries without a job at a time; jobs have a limit of their own
+ * Creates the deliverer of sends without a job.
+ *
+ * @param hasJobs whether Redis is connected, so that new sends get a job
+ * @param concurrencyMax concurrent deliveries without a job; jobs have their own limit
  */
 export function createDueDeliveries(
   context: WorkerContext,
@@ -24,22 +26,22 @@ export function createDueDeliveries(
   concurrencyMax: number,
 ): DueDeliveries {
   const { deliveries, metrics, log } = context;
-  const underWay = new Set<Promise<unknown>>();
+  const active = new Set<Promise<unknown>>();
 
   const start = (taken: TakenSend): void => {
     const { id } = taken.send;
     const delivery = deliverTaken(context, id, { taken, beganAt: performance.now() })
-      .catch((error: unknown) => log.error({ err: error, send_id: id }, 'a delivery failed'))
-      .finally(() => underWay.delete(delivery));
-    underWay.add(delivery);
+      .catch((error: unknown) => log.error({ err: error, send_id: id }, 'delivery failed'))
+      .finally(() => active.delete(delivery));
+    active.add(delivery);
   };
 
   return {
-    async round() {
+    async run() {
       for (;;) {
-        const room = concurrencyMax - underWay.size;
+        const room = concurrencyMax - active.size;
         if (room === 0) {
-          await Promise.race(underWay);
+          await Promise.race(active);
           continue;
         }
         const taken = await deliveries.takeDue(room, hasJobs() ? JOB_WAIT_MS : 0);
@@ -47,7 +49,7 @@ export function createDueDeliveries(
         const claimed = taken.filter(({ outcome }) => outcome === 'claimed');
         for (const one of claimed) start(one);
         metrics.dueDeliveries.inc(claimed.length);
-        // Before the next takeDue, which would return the same sends.
+        // End these before the next `takeDue`, which would return the same sends.
         for (const { send, outcome } of taken) {
           if (outcome !== 'over') continue;
           if (send.mode === 'test') await simulate(context, send.id);
@@ -56,6 +58,6 @@ export function createDueDeliveries(
         if (taken.length === 0) return;
       }
     },
-    ended: async () => void (await Promise.all(underWay)),
+    ended: async () => void (await Promise.all(active)),
   };
 }

@@ -3,12 +3,12 @@ import type { Send } from '@onecode/domain';
 import type { Database } from '@onecode/store/client';
 import { findVerifiedIdentity, listEnforcingApplications } from '@onecode/store/sends';
 
-/** How long it is cached which applications refuse numbers that have changed hands. */
+/** How long the list of applications that enforce the identity check is cached. */
 const CACHED_MS = 1_000;
 
-/** Who has to have a recipient's number, for the sends of applications that enforce it. */
+/** The expected owners of recipients' numbers, for sends of applications that enforce the identity check. */
 export interface Identities {
-  /** The provider's hash of the person whom the message is for; null delivers it to whoever has the number. */
+  /** Returns Meta's hash of the expected owner; null delivers the message to the current owner of the number. */
   of(send: Send): Promise<string | null>;
 }
 

@@ -27,9 +27,9 @@ import { recordReceipt } from '../traffic.js';
 type ReportedReceipt = ReportedSend['receipts'][number];
 
 /**
- * Applies stored receipts: all of one send together.
+ * Applies stored receipts, all receipts of a send together.
  *
- * @returns false if another process changed one of the sends meanwhile: its receipts are still stored and due
+ * @returns false if another process changed one of the sends meanwhile; its receipts are still stored and due
  */
 export async function applyReceipts(
   context: WorkerContext,
@@ -43,7 +43,7 @@ export async function applyReceipts(
   }
   const areWritten = await Promise.all(
     sends.map((reported) =>
-      applyToSend(context, reported).catch(async (error) => {
+      applyReceiptsOfSend(context, reported).catch(async (error) => {
         await postponeOrPark(context, reported.receipts, error, { send_id: reported.send.id });
         return true;
       }),
@@ -53,7 +53,7 @@ export async function applyReceipts(
 }
 
 /** Applies the receipts of one send. @returns false if another process changed it meanwhile */
-async function applyToSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
+async function applyReceiptsOfSend(context: WorkerContext, reported: ReportedSend): Promise<boolean> {
   const { database, policy } = context;
   const { send, now, receipts } = reported;
   const beganAt = performance.now();
@@ -76,10 +76,10 @@ async function applyToSend(context: WorkerContext, reported: ReportedSend): Prom
 }
 
 /**
- * Records what a receipt reports apart from its send: a fault of its sender, before the send is due again, and who has the recipient's number.
- * A receipt that is repeated or has to wait may count twice, which only makes the limit of an own app stricter.
+ * Records facts of a receipt that are not about its send: a fault of the sender (before the send is due again), and the identity of the
+ * recipient. A repeated or postponed receipt may count twice, which only makes the limit for the account's own app stricter.
  *
- * @returns false if it is a failure that the account's own app is not believed
+ * @returns false if the receipt reports a failure that is ignored, because the account's own app has reported too many
  */
 async function recordReport(
   context: WorkerContext,
@@ -98,8 +98,13 @@ async function recordReport(
   // crash point: worker before failed receipt
   if (!mayFail(send) || (await countOwnFailure(database, senderId))) return true;
   log.warn(
-    { send_id: send.id, sender_id: senderId, error_code: failure.errorCode },
-    "failure report ignored: the account's own app has reported too many this month",
+    {
+      send_id: send.id,
+      sender_id: senderId,
+      error_code: failure.errorCode,
+      reason: "the account's own app has reported too many failures this month",
+    },
+    'failure report ignored',
   );
   return false;
 }
@@ -128,7 +133,7 @@ async function recordApplied(
         ...(failure !== null && { error_code: failure.errorCode, reason: failure.reason }),
         ...(end === 'redelivers' && { redelivers: true }),
       },
-      'receipt',
+      'receipt applied',
     );
     const attributes = { 'onecode.send_id': send.id, 'onecode.attempt': number, 'onecode.status': status };
     recordSpan('apply receipt', { kind: 'consumer', parent: send.traceparent, beganAt, attributes });

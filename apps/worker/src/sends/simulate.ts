@@ -3,7 +3,7 @@ import { recordSpan } from '@onecode/runtime';
 import { changeSend } from '@onecode/store/sends';
 import type { WorkerContext } from '../context.js';
 
-/** Ends a test send without sending anything. Doing it again changes nothing. */
+/** Ends a test send without sending a message. A second call changes nothing. */
 export async function simulate(
   { database }: Pick<WorkerContext, 'database'>,
   sendId: string,

@@ -5,7 +5,7 @@ import { endEntry, postponeEntry, takeDueEvents, type DueEvent } from '@onecode/
 import type { WorkerContext } from '../context.js';
 import type { Poster } from './poster.js';
 
-/** Receivers that one worker waits for at a time, each for one event. */
+/** Concurrent posts of one worker, at most one for each account. */
 const RECEIVERS_MAX = 50;
 const GONE = 410;
 
@@ -13,19 +13,22 @@ export type EventContext = Pick<WorkerContext, 'database' | 'secretKey' | 'log' 
   poster: Poster;
 };
 
-/** Posts the events of accounts to their webhooks. A round waits for no receiver: a slow one holds up no other account. */
-export function createEventRound(context: EventContext): {
-  round: () => Promise<void>;
+/**
+ * Returns a loop run that posts the due events of accounts to their webhooks. A run does not wait for responses, so a slow receiver does not
+ * delay other accounts.
+ */
+export function createEventRun(context: EventContext): {
+  run: () => Promise<void>;
   ended: () => Promise<void>;
 } {
   const { database, log, releaseClaims } = context;
   const busy = new Map<string, Promise<void>>();
-  const onFault = repeatedFaults(log, 'error', 'an event was not posted', {});
+  const onFault = repeatedFaults(log, 'error', 'event posting failed', {});
   return {
-    async round() {
+    async run() {
       if (releaseClaims.aborted || busy.size >= RECEIVERS_MAX) return;
       for (const event of await takeDueEvents(database, RECEIVERS_MAX - busy.size, [...busy.keys()])) {
-        const posting = postOne(context, event)
+        const posting = postEvent(context, event)
           .catch(onFault)
           .finally(() => busy.delete(event.accountId));
         busy.set(event.accountId, posting);
@@ -38,7 +41,7 @@ export function createEventRound(context: EventContext): {
   };
 }
 
-async function postOne(
+async function postEvent(
   { database, secretKey, poster, releaseClaims, log }: EventContext,
   event: DueEvent,
 ): Promise<void> {
@@ -46,7 +49,7 @@ async function postOne(
   const facts = { event_id: id, account_id: accountId, tries };
   if (event.isOver) {
     await endEntry(database, event, 'given_up');
-    log.info(facts, 'an event was given up: its webhook did not take it in time');
+    log.info(facts, 'event given up');
     return;
   }
   const timestamp = Math.floor(Date.now() / 1_000);
@@ -59,7 +62,7 @@ async function postOne(
     'webhook-signature': signEvent(secret, id, timestamp, body),
   };
   const posted = await poster.post(url, headers, body, releaseClaims);
-  // The lease ends, and another worker posts it again.
+  // This worker is stopping. When the lease ends, another worker posts the event again.
   if ('error' in posted && releaseClaims.aborted) return;
   if ('error' in posted) return postponeEntry(database, event, posted.error);
   const { status } = posted;

@@ -6,16 +6,16 @@ import ipaddr from 'ipaddr.js';
 import { Agent, request } from 'undici';
 
 const TIMEOUT_MS = 15_000;
-/** Of an answer, no more is read, and nothing is kept. */
+/** Responses are read up to this size and discarded. */
 const ANSWER_BYTES_MAX = 4_096;
 
-/** How a call to a receiver ended: the status of its answer, or a code that says why none came. */
+/** The status of the receiver's response, or a code for the reason that none came. */
 type Posted = { status: number } | { error: string };
 
-/** In an IPv6-only network, name servers put the address of an IPv4-only host into the last 32 bits of one of these (RFC 6052). */
+/** In IPv6-only networks, name servers put the address of an IPv4-only host into the last 32 bits of this prefix (RFC 6052). */
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
-/** Whether everybody may call this address: it is none of this machine's, its network's or its cloud's. */
+/** Returns whether an address is public: outside of this machine, its network and its cloud. */
 export function isPublicAddress(address: string): boolean {
   const ip = ipaddr.process(address);
   if (ip.kind() === 'ipv6' && ip.match(NAT64)) return isPublicAddress(ip.toByteArray().slice(-4).join('.'));
@@ -31,7 +31,7 @@ type LookupCallback = (error: Error | null, address: string | LookupAddress[], f
 
 const LOOKUP = { timeout: 2_000, tries: 2 };
 
-/** @throws Error where the name means nothing, or an address that is not public; those named `localhost` never are (RFC 6761, 6.3) */
+/** @throws Error if the name does not resolve, or to an address that is not public; `localhost` names never are (RFC 6761, 6.3) */
 async function addressesOf(resolver: Resolver, hostname: string): Promise<LookupAddress[]> {
   if (/(?:^|\.)localhost\.?$/i.test(hostname)) throw new PrivateAddress();
   const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
@@ -45,8 +45,9 @@ async function addressesOf(resolver: Resolver, hostname: string): Promise<Lookup
 }
 
 /**
- * Looks names up for connections. The addresses that are judged are those that are connected to, whatever the name means later. It asks
- * name servers itself: the system's look-ups share a few threads with those of the provider, and whoever owns a name can be slow.
+ * Returns a look-up function for connections. It connects to the same addresses that it has checked, so a name cannot change in between
+ * (DNS rebinding). It queries name servers itself, because system look-ups share a few threads with the look-ups for Meta, and the owner of
+ * a name can delay them.
  */
 function publicLookup(nameServers: readonly string[]) {
   const resolver = new Resolver(LOOKUP);
@@ -65,16 +66,16 @@ export interface Poster {
   close(): Promise<void>;
 }
 
-/** What calls receivers. It follows no redirect, and waits 15 seconds at the most. @param nameServers in place of the system's */
+/** Opens an HTTP client for receivers. It follows no redirects and waits up to 15 seconds. @param nameServers replace the system's */
 export function openPoster(addresses: 'public' | 'any', nameServers: readonly string[] = []): Poster {
   const isAny = addresses === 'any';
-  // Connections are not kept: a receiver that moves is found at its next event.
+  // Connections are not kept, so that a receiver that moves is found at its next event.
   const agent = new Agent({ connect: isAny ? {} : { lookup: publicLookup(nameServers) }, pipelining: 0 });
   return {
     async post(url, headers, body, stop) {
       const { hostname, protocol } = new URL(url);
       const literal = hostname.replace(/^\[|\]$/g, '');
-      // A name is judged by `publicLookup`, which is not asked about an address.
+      // `publicLookup` checks names, but is not called for literal addresses.
       if (!isAny && (protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))))
         return { error: 'private_address' };
       const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), stop]);
@@ -90,7 +91,7 @@ export function openPoster(addresses: 'public' | 'any', nameServers: readonly st
   };
 }
 
-/** Such as `ECONNREFUSED`, `ENOTFOUND` or `timeout`. */
+/** Returns a code such as `ECONNREFUSED`, `ENOTFOUND` or `timeout`. */
 function codeOf(error: unknown): string {
   const { name, code } = error as { name?: unknown; code?: unknown };
   if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout';

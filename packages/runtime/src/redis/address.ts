@@ -11,7 +11,7 @@ interface Several {
   password?: string;
 }
 
-/** Where Redis is, as REDIS_URL says it. */
+/** The parsed REDIS_URL. */
 export type RedisAddress = { isTls: boolean } & (
   | { kind: 'server'; url: string }
   | ({ kind: 'sentinel'; master: string; db: number } & Several)
@@ -30,8 +30,8 @@ const DATABASE = /^\d{0,5}$/;
 const BAD_DATABASE = 'must have a number as its database, at the end';
 
 /**
- * Reads an address of Redis: `redis://` or `rediss://` for one server, `redis+sentinel://` for what sentinels watch, `redis+cluster://`
- * for a cluster; the last two with TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
+ * Parses an address of Redis: `redis://` or `rediss://` for one server, `redis+sentinel://` for a master behind sentinels, `redis+cluster://`
+ * for a cluster. The last two use TLS as `redis+sentinel+tls://` and `redis+cluster+tls://`.
  *
  * @throws Error whose message completes the sentence "REDIS_URL …" and repeats no part of the address
  */
@@ -61,7 +61,7 @@ export function parseRedisAddress(text: string): RedisAddress {
   return { kind: 'sentinel', ...several, master: decodeURIComponent(first), db: Number(second ?? '0') };
 }
 
-/** A user and a password, or a password alone. */
+/** Parses a user and a password, or a password alone. */
 function parseUser(user: string): Pick<Several, 'username' | 'password'> {
   if (user === '') return {};
   const [username = '', ...rest] = user.split(':');
@@ -79,14 +79,14 @@ function parseNode(server: string): { host: string; port: number } {
   return { host: host.replace(/^\[|\]$/g, ''), port };
 }
 
-/** The prefix of the queues' keys: a cluster keeps keys with the same text in braces on one node, as BullMQ's scripts need. */
+/** Returns the prefix of the queues' keys. In a cluster it has braces, which keep all keys on one node, as BullMQ's scripts require. */
 export function keyPrefix(redisUrl: string, prefix: string): string {
   return parseRedisAddress(redisUrl).kind === 'cluster' && !/^[^{]*\{[^}]+\}/.test(prefix)
     ? `{${prefix}}`
     : prefix;
 }
 
-/** The environment variables that say where Redis is. */
+/** The environment variables of the connection to Redis. */
 export const REDIS_ADDRESS = {
   REDIS_URL: secret(
     variable((value) => {
@@ -97,7 +97,7 @@ export const REDIS_ADDRESS = {
   REDIS_CA_FILE: variable(readCertificates, ''),
 } satisfies Record<string, RequiredValidatorSpec<string>>;
 
-/** The certificates in a file, in PEM. */
+/** Returns the certificates of a PEM file. */
 function readCertificates(path: string): string {
   try {
     const text = readFileSync(path, 'utf8');

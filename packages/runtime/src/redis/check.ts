@@ -3,28 +3,28 @@ import { Cluster } from 'ioredis';
 import { keyPrefix } from './address.js';
 import { connectRedis, lastErrorOf, type RedisConnection, type RedisSource } from './connect.js';
 
-/** Why Redis takes no write although it answers; `unfit`: it can never be used as REDIS_URL names it. */
+/** Why Redis answers but accepts no writes. `unfit`: it can never work with this REDIS_URL. */
 type RedisRefusal = 'out_of_memory' | 'read_only' | 'disk' | 'unfit';
 
-/** Redis can be reached and cannot be used. */
+/** Redis is reachable but not usable. */
 export class RefusedByRedis extends Error {
   override readonly name = 'RefusedByRedis';
   constructor(
     readonly reason: RedisRefusal,
     message: string,
-    /** Whether it does not end by itself, as a fail-over does. */
+    /** False for a condition that ends by itself, such as a fail-over. */
     readonly isLasting = reason === 'unfit',
   ) {
     super(message);
   }
 }
 
-/** Redis's words for what it does not take. */
+/** Redis's error messages for refused commands. */
 const REFUSALS: readonly [RegExp, RedisRefusal][] = [
   [/^OOM\b.*/, 'out_of_memory'],
   [/^(?:READONLY|NOREPLICAS|MASTERDOWN)\b.*/, 'read_only'],
   [/^MISCONF\b.*/, 'disk'],
-  // ioredis puts what sentinels say behind words of its own. Commands are unknown to another kind of server than the address says.
+  // ioredis prefixes the errors of sentinels. Commands are unknown if the server is of another kind than the address.
   [
     /\b(?:NOPERM|NOAUTH|WRONGPASS|MOVED|ERR unknown command|ERR This instance has cluster support).*/,
     'unfit',
@@ -40,7 +40,7 @@ function refusalOf(error: Error): RefusedByRedis | null {
   return null;
 }
 
-/** Looks at the role and the settings of each server that gets our writes. @throws RefusedByRedis, Error without an answer */
+/** Checks the role and the settings of each server that receives writes. @throws RefusedByRedis, or Error without a response */
 async function refuseUnfit(connection: RedisConnection): Promise<void> {
   const masters = connection instanceof Cluster ? connection.nodes('master') : [connection];
   for (const info of await Promise.all(masters.map((master) => master.info()))) {
@@ -60,11 +60,11 @@ async function refuseUnfit(connection: RedisConnection): Promise<void> {
 }
 
 /**
- * Tries whether Redis can be used: a fit server that takes a write where the queues' keys are. Replicas and a Redis without memory
- * answer reads, and a cluster answers a command without a key on any node.
+ * Checks whether Redis is usable: the settings of the server, and a write with the prefix of the queues' keys. A read would not be enough:
+ * replicas and a Redis without memory answer reads, and any node of a cluster answers a command without a key.
  *
  * @param prefix of the keys, as `keyPrefix` returns it
- * @throws RefusedByRedis when Redis answers and cannot be used, Error when it does not answer
+ * @throws RefusedByRedis if Redis answers but is not usable, Error if it does not answer
  */
 export async function checkRedis(connection: RedisConnection, prefix: string): Promise<void> {
   if (connection.status !== 'ready') {
@@ -72,7 +72,7 @@ export async function checkRedis(connection: RedisConnection, prefix: string): P
     if (error === undefined) throw new Error('Redis is not connected');
     throw refusalOf(error) ?? new Error(`Redis is not connected: ${error.message}`);
   }
-  // The write also makes a connection that leads to a replica be replaced.
+  // The write also causes ioredis to replace a connection to a replica.
   const checks = [refuseUnfit(connection), connection.set(`${prefix}:ready`, '', 'PX', 1_000)];
   for (const result of await Promise.allSettled(checks))
     if (result.status === 'rejected') throw refusalOf(result.reason as Error) ?? result.reason;
@@ -80,7 +80,7 @@ export async function checkRedis(connection: RedisConnection, prefix: string): P
 
 const CONNECT_MS_MAX = 3_000;
 
-/** As `checkRedis` on a connection of its own. @returns its error, or null */
+/** Runs `checkRedis` on a new connection. @returns the error, or null */
 export async function tryRedis(source: RedisSource, prefix: string): Promise<Error | null> {
   const connection = connectRedis(source, 'enqueue', () => {});
   try {

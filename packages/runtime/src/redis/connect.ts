@@ -1,24 +1,24 @@
 import { Cluster, Redis, SentinelConnector, type RedisOptions } from 'ioredis';
 import { parseRedisAddress } from './address.js';
 
-/** How long Redis may take for an answer. */
+/** The time limit of a command. */
 const ANSWER_MS_MAX = 2_000;
 
-/** How long a consumer blocks for a job before it asks Redis again. */
+/** The maximum time that a consumer blocks for a job before it asks Redis again. */
 export const BLOCK_SECONDS_MAX = 5;
 
-/** Milliseconds before the next attempt to reach Redis. */
+/** Returns the milliseconds before the next attempt to connect. */
 const reconnectMs = (times: number): number => Math.min(50 * 2 ** Math.min(times, 6), 1_000);
 
 const COMMON = {
   connectTimeout: 2_000,
   retryStrategy: reconnectMs,
-  // A fail-over has made our server a replica: the connection is replaced, and so finds the new master.
+  // After a fail-over, this server is a replica. A new connection finds the new master.
   reconnectOnError: ({ message }: Error) => /READONLY|^UNBLOCKED/.test(message),
 } satisfies RedisOptions;
 
 const USES = {
-  /** Commands fail soon instead of waiting for Redis. */
+  /** Commands fail fast instead of waiting for Redis. */
   enqueue: {
     ...COMMON,
     enableOfflineQueue: false,
@@ -26,7 +26,7 @@ const USES = {
     commandTimeout: ANSWER_MS_MAX,
     socketTimeout: ANSWER_MS_MAX + 1_000,
   },
-  /** Commands wait for Redis without limit. A connection that is silent for longer than a consumer ever blocks is replaced. */
+  /** Commands wait for Redis without limit. A connection that is silent for longer than a consumer blocks is replaced. */
   consume: {
     ...COMMON,
     enableOfflineQueue: true,
@@ -38,16 +38,16 @@ const USES = {
 export interface RedisSource {
   /** The value of REDIS_URL. */
   redisUrl: string;
-  /** Certificates in PEM of the authorities that sign Redis's certificate; without them, those that Node trusts. */
+  /** PEM certificates of the authorities that sign Redis's certificate. By default, Node's trusted authorities. */
   redisCa?: string;
 }
 
 export type RedisConnection = Redis | Cluster;
 
-/** Why a connection is not ready: the last error since it was. */
+/** The last error of each connection since it was ready. */
 const lastErrors = new WeakMap<RedisConnection, Error>();
 
-/** Connects to Redis in the background. The connection is replaced whenever it breaks, or leads to a replica. */
+/** Connects to Redis in the background. The connection is replaced whenever it breaks or its server has become a replica. */
 export function connectRedis(
   source: RedisSource,
   use: keyof typeof USES,
@@ -56,7 +56,7 @@ export function connectRedis(
   const connection = open(source, USES[use]);
   connection.on('ready', () => lastErrors.delete(connection));
   connection.on('error', (error: Error & { lastNodeError?: Error }) => {
-    // A cluster says that no node helped, and beside it what the last one said.
+    // The error of a cluster is general; `lastNodeError` holds the cause.
     lastErrors.set(connection, error.lastNodeError ?? error);
     onError(error);
   });
@@ -82,7 +82,7 @@ function open(
       enableOfflineQueue: options.enableOfflineQueue,
       clusterRetryStrategy: reconnectMs,
       slotsRefreshTimeout: ANSWER_MS_MAX,
-      // Names stay names, because certificates hold them.
+      // Host names are not resolved here, because TLS certificates contain them.
       dnsLookup: (host, callback) => callback(null, host),
       redisOptions: { ...options, ...user },
     });
@@ -99,21 +99,21 @@ function open(
   });
 }
 
-/** Sentinels have no password, or the user and password of Redis: they are asked without, and with it once one wants it. */
+/** Returns a connector for sentinels without a password or with that of Redis. It sends the password only after a sentinel requires one. */
 function sentinelConnector(user: Record<'sentinelUsername' | 'sentinelPassword', string | undefined>) {
   class Connector extends SentinelConnector {
     override connect(
       emit: Parameters<SentinelConnector['connect']>[0],
     ): ReturnType<SentinelConnector['connect']> {
-      let isAskedAgain = false;
+      let isRetried = false;
       return super.connect((type, error) => {
         const { sentinelPassword } = this.options;
         if (/NOAUTH/.test(error.message) && sentinelPassword !== user.sentinelPassword) {
           this.options = { ...this.options, ...user };
-          isAskedAgain = true;
+          isRetried = true;
         }
-        // The end of a round in which none was asked with the password.
-        if (type === 'error' && isAskedAgain) isAskedAgain = false;
+        // All sentinels were tried without the password. The next try uses it, so this error is not reported.
+        if (type === 'error' && isRetried) isRetried = false;
         else emit(type, error);
       });
     }

@@ -1,7 +1,7 @@
 import { QUEUE_NAMES, type Queues } from '../queues.js';
 import { RefusedByRedis } from './check.js';
 
-/** Reads what Redis tells of itself and of the queues. Never throws. */
+/** Returns the latency of Redis, why it refuses commands, and the job counts of the queues. Never throws. */
 export async function readRedisHealth(queues: Queues) {
   const startedAt = performance.now();
   try {

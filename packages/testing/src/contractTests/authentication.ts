@@ -6,7 +6,7 @@ import { contractTest, PHONE, type ContractCaller, type ContractTarget } from '.
 
 type Operation = (...authorization: string[]) => Promise<RawAnswer>;
 
-/** The Bearer credential, in every operation that asks for it. */
+/** Tests the Bearer credential in every operation that requires it. */
 export function testAuthentication(open: () => ContractTarget): void {
   const api = contractTest(open);
   let caller: ContractCaller;
@@ -79,7 +79,7 @@ export function testAuthentication(open: () => ContractTarget): void {
       expect((await call(value.replace('KEY', caller.key))).status).toBe(accepted);
     });
 
-    it('refuses two Authorization headers, whichever is right', async () => {
+    it('refuses two Authorization headers, even if one is right', async () => {
       const [right, wrong] = [`Bearer ${caller.key}`, 'Bearer x'];
       for (const pair of [
         [right, right],
@@ -90,14 +90,14 @@ export function testAuthentication(open: () => ContractTarget): void {
         expect((await call(...pair)).json).toMatchObject({ status: 400, code: 'bad_request' });
     });
 
-    it('repeats no credential in its answer', async () => {
+    it('does not repeat the credential in its response', async () => {
       for (const value of ['Bearer leaked-credential', 'Basic leaked-credential'])
         expect(JSON.stringify(await call(value))).not.toContain('leaked-credential');
     });
   });
 
   describe('a key', () => {
-    it('determines the mode of its sends: that of its application', async () => {
+    it('gives its sends the mode of its application', async () => {
       for (const mode of ['test', 'live'] as const) {
         const owner = await api.target.buildCaller(mode);
         expect(owner.key.startsWith(`ak_${mode}_`)).toBe(true);
@@ -110,12 +110,12 @@ export function testAuthentication(open: () => ContractTarget): void {
       expect(json).toMatchObject({ code: 'missing_credentials' });
     });
 
-    it('is not needed for the sign-up settings, where a wrong one is ignored', async () => {
+    it('is optional for the sign-up settings, which ignore a wrong one', async () => {
       await api.request.get('/v1/signup-settings').expect(200);
       await api.request.get('/v1/signup-settings').set('Authorization', 'Bearer wrong').expect(200);
     });
 
-    it('that is revoked is refused, and other keys of the application are not', async () => {
+    it('is refused after its revocation, unlike other keys of the application', async () => {
       const doomed = await api.target.addKey(caller);
       expect((await create(`Bearer ${doomed.key}`)).status).toBe(202);
       await api.target.revokeKey(doomed);

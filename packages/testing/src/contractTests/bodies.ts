@@ -5,7 +5,7 @@ function bytes(...parts: (string | number[])[]): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 }
 
-/** Bodies of any operation that are no JSON object in UTF-8. */
+/** Bodies that are not a JSON object in UTF-8. */
 const NO_JSON: [string, Buffer | string][] = [
   ['nothing', ''],
   ['white space', ' \n'],
@@ -28,7 +28,7 @@ const NO_JSON: [string, Buffer | string][] = [
   ['a nesting inside a member', `{"to":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
 ];
 
-/** Bodies of a creation whose members are not the documented ones, each once and a string. */
+/** Bodies of a creation with undocumented or repeated members, or members that are not strings. */
 const WRONG_MEMBERS: [string, string][] = [
   ['channel', `{"to":"${PHONE}","channel":"whatsapp"}`],
   ['an empty name', `{"to":"${PHONE}","":""}`],
@@ -47,7 +47,7 @@ const WRONG_MEMBERS: [string, string][] = [
   ['a quote in a value that hides a repeat', `{"to":"\\"","to":"${PHONE}"}`],
 ];
 
-/** Bodies of a creation whose fields are faulty: the code, and where several are faulty, all of them. */
+/** Bodies of a creation with faulty fields, the expected code, and the names of the faulty fields if there are several. */
 const FAULTY_FIELDS: [body: string, code: ProblemCode, fields: string[] | undefined][] = [
   ['{}', 'invalid_recipient', ['to']],
   ['{"to":"5511987654321"}', 'invalid_recipient', ['to']],
@@ -70,7 +70,7 @@ const FAULTY_FIELDS: [body: string, code: ProblemCode, fields: string[] | undefi
   ['{"locale":"y","code":1,"to":"x"}', 'invalid_json', undefined],
 ];
 
-/** Bodies that are no guess. */
+/** Bodies that are not a guess. */
 const NO_GUESSES: [name: string, body: Buffer | string][] = [
   ['no code', '{}'],
   ['code as a number', '{"code":4217}'],
@@ -80,7 +80,7 @@ const NO_GUESSES: [name: string, body: Buffer | string][] = [
   ['a repeated code', '{"code":"004217","code":"004217"}'],
 ];
 
-/** What the bodies of creation and verification may be. */
+/** Tests the bodies of creation and verification. */
 export function testBodies(open: () => ContractTarget): void {
   const api = contractTest(open);
   let caller: ContractCaller;
@@ -103,7 +103,7 @@ export function testBodies(open: () => ContractTarget): void {
   });
 
   describe('the body of a verification', () => {
-    it.each([...NO_JSON, ...NO_GUESSES])('is invalid_json, and no guess: %s', async (_name, body) => {
+    it.each([...NO_JSON, ...NO_GUESSES])('is invalid_json and uses no attempt: %s', async (_name, body) => {
       const { id } = (await api.create(caller).expect(202)).body;
       expect((await post(`/v1/send/${id}/verify`, body)).json).toMatchObject({ code: 'invalid_json' });
       expect((await api.verify(caller, id, '1')).body.attempts_left).toBe(4);

@@ -3,7 +3,7 @@ import type { Mode } from '@onecode/domain';
 import type { RawAnswer } from '../rawConnection.js';
 import { bearer, contractTest, PHONE, type ContractCaller, type ContractTarget } from './target.js';
 
-/** `POST /v1/send`: what is accepted, and what comes of it. */
+/** Tests `POST /v1/send`: accepted requests and their effects. */
 export function testCreation(open: () => ContractTarget): void {
   const api = contractTest(open);
   let test: ContractCaller;
@@ -13,7 +13,7 @@ export function testCreation(open: () => ContractTarget): void {
     live = await api.target.buildCaller('live', { freeQuota: 100 });
   });
   const callers = (): Record<Mode, ContractCaller> => ({ test, live });
-  /** Sends a body in exactly these bytes, with no header but the given ones and the key. */
+  /** Posts exactly these bytes, with only the given headers and the key. */
   const post = (body: string | Buffer, ...headers: [string, string][]): Promise<RawAnswer> =>
     api.raw('POST', '/v1/send', [...Object.entries(bearer(test)), ...headers], body);
 
@@ -68,7 +68,7 @@ export function testCreation(open: () => ContractTarget): void {
       expect((await api.create(sandbox)).status).toBe(202);
     });
 
-    it('gives its unit back to where it came from when its delivery fails', async () => {
+    it('refunds its unit to its source when the delivery fails', async () => {
       const payer = await api.target.buildCaller('live', { freeQuota: 1, credits: 1 });
       const ids: string[] = [];
       for (const to of ['+5511987650001', '+5511987650002'])
@@ -82,7 +82,7 @@ export function testCreation(open: () => ContractTarget): void {
 
   describe('the code', () => {
     it.each(['0042', '000000', '004217', '0123456789'])(
-      '%s of one’s own is kept with its leading zeros in both modes',
+      'keeps the leading zeros of the caller’s own code %s in both modes',
       async (code) => {
         for (const caller of [test, live]) {
           const { id } = (await api.create(caller, { to: PHONE, code })).body;
@@ -108,7 +108,7 @@ export function testCreation(open: () => ContractTarget): void {
       expect(new Set(codes).size).toBeGreaterThan(1);
     });
 
-    it('is in no answer', async () => {
+    it('is in no response', async () => {
       const code = '7391846205';
       const headers = { 'Idempotency-Key': 'a code in no answer' };
       const created = await api.create(live, { to: PHONE, code }, headers);
@@ -174,7 +174,7 @@ export function testCreation(open: () => ContractTarget): void {
     });
 
     it.each(['Content-Length', 'Transfer-Encoding'])(
-      'and may have 64 KiB, counted by %s, and not a byte more',
+      'and may have up to 64 KiB, counted by %s',
       async (framing) => {
         const send = (bytes: number): Promise<RawAnswer> => {
           const body = BODY + ' '.repeat(bytes - BODY.length);

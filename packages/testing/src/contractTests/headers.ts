@@ -4,7 +4,7 @@ import { bearer, contractTest, PHONE, type ContractTarget } from './target.js';
 const BODY = JSON.stringify({ to: PHONE });
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** One answer of every kind that the contract gives, by its name. */
+/** Returns one response of every kind in the contract, by name. */
 export async function contractAnswers(target: ContractTarget): Promise<Map<string, RawAnswer>> {
   const api = contractTest(() => target);
   const test = await target.buildCaller('test', { ratePerMinute: 1 });
@@ -50,24 +50,24 @@ export async function contractAnswers(target: ContractTarget): Promise<Map<strin
   );
 }
 
-/** Holds the headers that every answer has. @param isPublic whether any cache may keep the answer with this name */
+/** Tests the headers of every response. @param isPublic returns whether caches may store the response with this name */
 export function testAnswerHeaders(
   answersOf: () => Promise<Map<string, RawAnswer>>,
   isPublic: (name: string) => boolean = () => false,
 ): void {
-  describe('every kind of answer', () => {
+  describe('every kind of response', () => {
     let answers: Map<string, RawAnswer>;
     beforeAll(async () => {
       answers = await answersOf();
     });
 
-    it('has a request id of its own', () => {
+    it('has a unique request id', () => {
       const ids = [...answers.values()].map(({ headers }) => headers['x-request-id'] ?? '');
       for (const id of ids) expect(id).toMatch(UUID);
       expect(new Set(ids).size).toBe(answers.size);
     });
 
-    it('forbids guessing its type, and keeping it unless it is public', () => {
+    it('forbids type sniffing, and caching unless it is public', () => {
       for (const [name, { headers }] of answers)
         expect([name, headers['x-content-type-options'], headers['cache-control']]).toEqual([
           name,
@@ -76,7 +76,7 @@ export function testAnswerHeaders(
         ]);
     });
 
-    it('has each header once, and none that reveals the software or admits browsers', () => {
+    it('has each header once, and no header that reveals the software or allows browsers', () => {
       for (const [name, { headers, headerCounts }] of answers) {
         for (const [header, count] of Object.entries(headerCounts))
           expect([name, header, count]).toEqual([name, header, 1]);
@@ -94,7 +94,7 @@ export function testAnswerHeaders(
         ]);
     });
 
-    it('that is a problem says what happened, and has one base of its types', () => {
+    it('has a detail and the common base of problem types if it is a problem', () => {
       const problems = [...answers].filter(([, { status }]) => status >= 400);
       for (const [name, { json }] of problems)
         expect([name, json['detail']]).toEqual([name, expect.stringMatching(/\S/)]);
@@ -105,12 +105,12 @@ export function testAnswerHeaders(
   });
 }
 
-/** The headers of every answer. */
+/** Tests the headers of the service. */
 export function testHeaders(open: () => ContractTarget): void {
   const api = contractTest(open);
   testAnswerHeaders(() => contractAnswers(api.target));
 
-  it('a request id is ours, whatever the client sends', async () => {
+  it('X-Request-Id ignores the value of the client', async () => {
     const { headers } = await api.raw('GET', '/v1/signup-settings', [['X-Request-Id', 'leaked']]);
     expect(headers['x-request-id']).toMatch(UUID);
   });

@@ -2,10 +2,10 @@ import type { RawAnswer } from '../rawConnection.js';
 import { bearer, contractTest, PHONE, type ContractCaller, type ContractTarget } from './target.js';
 
 const BODY = `{"to":"${PHONE}","code":"004217"}`;
-/** The bytes of a text in UTF-8, as a header holds them: one character a byte. */
+/** Returns the UTF-8 bytes of a text in the form of a header value: one character for each byte. */
 const utf8 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** What an `Idempotency-Key` is, and what a repeat does. */
+/** Tests the `Idempotency-Key` and repeated requests. */
 export function testIdempotency(open: () => ContractTarget): void {
   const api = contractTest(open);
   let test: ContractCaller;
@@ -16,7 +16,7 @@ export function testIdempotency(open: () => ContractTarget): void {
   let keys = 0;
   const newKey = (): string => `key ${++keys}`;
 
-  /** Creates with a key in exactly these bytes, outer white space included. */
+  /** Creates a send with exactly these bytes as the key, including outer white space. */
   function create(
     key: string,
     body: string = BODY,
@@ -36,7 +36,7 @@ export function testIdempotency(open: () => ContractTarget): void {
   }
 
   describe('the key', () => {
-    it('leads the same body to the same send', async () => {
+    it('returns the same send for the same body', async () => {
       const key = newKey();
       expect(await idOf(create(key))).toBe(await idOf(create(key)));
     });
@@ -135,7 +135,7 @@ export function testIdempotency(open: () => ContractTarget): void {
   });
 
   describe('the scope of a key', () => {
-    it('two applications use the same key without sharing a send, not even in one account', async () => {
+    it('is the application: the same key in another application of the account creates another send', async () => {
       const key = newKey();
       const sibling = await api.target.buildCaller('test', { sibling: test });
       const stranger = await api.target.buildCaller('test');
@@ -146,7 +146,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect((await create(key, `${BODY} `, { caller: sibling })).status).toBe(409);
     });
 
-    it('two API keys of one application share it', async () => {
+    it('is shared by the API keys of one application', async () => {
       const key = newKey();
       const second = await api.target.addKey(test);
       expect(await idOf(create(key, BODY, { caller: second }))).toBe(await idOf(create(key)));
@@ -154,7 +154,7 @@ export function testIdempotency(open: () => ContractTarget): void {
   });
 
   describe('a repeat', () => {
-    it('shows the send as it stands now', async () => {
+    it('returns the current state of the send', async () => {
       const caller = await api.target.buildCaller('live');
       const key = newKey();
       const id = await idOf(create(key, BODY, { caller }));
@@ -168,7 +168,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       ['expired', (id) => api.target.expire(id)],
       ['locked', (id) => Promise.all([1, 2, 3, 4, 5].map(() => api.verify(test, id, '1')))],
       ['verified', (id) => api.verify(test, id, '004217')],
-    ])('recovers a send whose code is %s, and which stays so', async (state, end) => {
+    ])('returns a send with a code that is %s, and does not change it', async (state, end) => {
       const key = newKey();
       const id = await idOf(create(key));
       await end(id);
@@ -179,7 +179,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(body).toMatchObject({ valid: false, verification: state });
     });
 
-    it('recovers a failed send, and reserves nothing again', async () => {
+    it('returns a failed send without charging again', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 1 });
       const key = newKey();
       const id = await idOf(create(key, BODY, { caller }));
@@ -189,7 +189,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 1 });
     });
 
-    it('reserves no second unit, counts against no limit, and works while a limit is reached', async () => {
+    it('charges no second unit, counts against no limit, and works while a limit is exhausted', async () => {
       const caller = await api.target.buildCaller('live', {
         freeQuota: 1,
         credits: 1,
@@ -205,7 +205,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await idOf(create(key, BODY, { caller }))).toBe(id);
     });
 
-    it('80 times at once is one send and one charge', async () => {
+    it('creates one send and one charge when made 80 times concurrently', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 10 });
       const key = newKey();
       const ids = await Promise.all(Array.from({ length: 80 }, () => idOf(create(key, BODY, { caller }))));
@@ -213,7 +213,7 @@ export function testIdempotency(open: () => ContractTarget): void {
       expect(await api.target.unitsOf(caller)).toMatchObject({ freeQuota: 9 });
     });
 
-    it('with two bodies at once accepts one of them and refuses the other as a conflict', async () => {
+    it('accepts one of two concurrent bodies and refuses the other as a conflict', async () => {
       const key = newKey();
       const bodies = [BODY, `${BODY} `];
       const answers = await Promise.all(

@@ -9,7 +9,7 @@ import { testStatus } from './status.js';
 import type { ContractTarget } from './target.js';
 import { testVerification } from './verification.js';
 
-/** What holds a service that speaks the contract, by its subject. */
+/** The test suites for a service with this contract, by subject. */
 export const CONTRACT_SUITES: readonly (readonly [
   subject: string,
   suite: (open: () => ContractTarget) => void,

@@ -9,12 +9,12 @@ const statuses = async (answers: PromiseLike<Response>[]): Promise<number[]> =>
   (await Promise.all(answers)).map(({ status }) => status);
 const count = (all: number[], status: number): number => all.filter((one) => one === status).length;
 
-/** The limits of creation, and what they answer. */
+/** Tests the rate limits of creation and their responses. */
 export function testLimits(open: () => ContractTarget): void {
   const api = contractTest(open);
 
   describe.each(['test', 'live'] as const)('in %s mode', (mode) => {
-    it('the account’s limit counts all its applications, and no other account’s', async () => {
+    it('the account’s limit counts all applications of the account, and no other accounts', async () => {
       const one = await api.target.buildCaller(mode, { ratePerMinute: 3 });
       const two = await api.target.buildCaller(mode, { sibling: one });
       const other = await api.target.buildCaller(mode, { ratePerMinute: 3 });
@@ -50,15 +50,15 @@ export function testLimits(open: () => ContractTarget): void {
       expect((await api.create(caller, { to: PHONE })).status).toBe(202);
     });
 
-    it('exactly as many concurrent requests pass as the limit allows', async () => {
+    it('a limit accepts exactly its number of concurrent requests', async () => {
       const caller = await api.target.buildCaller(mode, { ratePerMinute: 7, freeQuota: 100 });
       const all = await statuses(Array.from({ length: 30 }, () => api.create(caller)));
       expect([count(all, 202), count(all, 429)]).toEqual([7, 23]);
     });
   });
 
-  describe('the limits in force', () => {
-    it('of an application can be turned on, changed and off while it runs', async () => {
+  describe('the active limits', () => {
+    it('of an application can be turned on, changed and turned off at any time', async () => {
       const caller = await api.target.buildCaller('test');
       const limit = (limits: Parameters<ContractTarget['limit']>[1]) => api.target.limit(caller, limits);
       await api.create(caller).expect(202);
@@ -99,7 +99,7 @@ export function testLimits(open: () => ContractTarget): void {
       await api.create(caller, { to: PHONE }, key).expect(202);
     });
 
-    it('is that of the window that opens last', async () => {
+    it('is the wait of the limit that reopens last', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 1 });
       await api.target.limit(caller, {
         perMinute: 1,
@@ -114,7 +114,7 @@ export function testLimits(open: () => ContractTarget): void {
   });
 
   describe('RateLimit and RateLimit-Policy', () => {
-    /** The limits that an answer tells. Both headers name the same ones in the same order, and hold nothing else. */
+    /** Returns the limits of a response. Both headers must have the same limits in the same order, and nothing else. */
     const rateLimit = ({ headers }: Response): Record<string, { r: number; t: number | null }> => {
       const policies = String(headers['ratelimit-policy']).split(', ');
       const states = String(headers['ratelimit']).split(', ');
@@ -127,7 +127,7 @@ export function testLimits(open: () => ContractTarget): void {
       return Object.fromEntries(limits) as Record<string, { r: number; t: number | null }>;
     };
 
-    it('tell each limit in force, and what it leaves', async () => {
+    it('report each active limit and its remainder', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 3 });
       const first = await api.create(caller).expect(202);
       expect(first.headers['ratelimit-policy']).toBe('"account";q=3;w=60');
@@ -148,7 +148,7 @@ export function testLimits(open: () => ContractTarget): void {
       expect(rateLimit(second)['recipient']?.t).toBeGreaterThan(3_590);
     });
 
-    it('on a refusal, tell what is exhausted and for how long, and no limit ends after Retry-After', async () => {
+    it('report the exhausted limits and their wait on a refusal, none longer than Retry-After', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 9 });
       await api.target.limit(caller, { perMinute: 1 });
       await api.create(caller).expect(202);
@@ -168,7 +168,7 @@ export function testLimits(open: () => ContractTarget): void {
         expect((await application(202))?.r).toBe(left);
         await api.target.age(caller, 20);
       }
-      // The first is out; the oldest of the other two has 20 seconds left.
+      // The first send is outside of the window; the older of the other two has 20 seconds left.
       const fourth = await application(202);
       expect(fourth?.r).toBe(2);
       expect(fourth?.t).toBeGreaterThan(10);
@@ -176,14 +176,14 @@ export function testLimits(open: () => ContractTarget): void {
       await api.target.limit(caller, { perMinute: 2 });
       expect((await application(429))?.r).toBe(0);
       await api.target.age(caller, 20);
-      // Two are left in the window, and the limit is two.
+      // Two sends are left in the window, and the limit is two.
       const refused = await api.create(caller).expect(429);
       expect(rateLimit(refused)['application']).toEqual({ r: 0, t: retryAfter(refused) });
       await api.target.limit(caller, { perMinute: 4 });
       expect((await application(202))?.r).toBe(1);
     });
 
-    it('are exact under concurrency: each accepted request is told another remainder', async () => {
+    it('report a different remainder to each concurrent request', async () => {
       const caller = await api.target.buildCaller('test', { ratePerMinute: 20 });
       const answers = await Promise.all(Array.from({ length: 30 }, () => api.create(caller)));
       const accepted = answers.filter(({ status }) => status === 202);
@@ -192,7 +192,7 @@ export function testLimits(open: () => ContractTarget): void {
       );
     });
 
-    it('are on a 402, which takes nothing of a limit, and not on a repeat', async () => {
+    it('are on a 402, which counts against no limit, and not on a repeat', async () => {
       const caller = await api.target.buildCaller('live', { ratePerMinute: 3, freeQuota: 1, credits: 0 });
       const key = { 'Idempotency-Key': 'once' };
       await api.create(caller, { to: PHONE }, key).expect(202);
@@ -204,7 +204,7 @@ export function testLimits(open: () => ContractTarget): void {
   });
 
   describe('units', () => {
-    it('15 of them and 60 live sends at once are exactly 15 accepted, and 402 for the rest', async () => {
+    it('allow exactly 15 of 60 concurrent live sends with 15 units left, and answer 402 to the rest', async () => {
       const caller = await api.target.buildCaller('live', { freeQuota: 10, credits: 5 });
       const all = await statuses(Array.from({ length: 60 }, () => api.create(caller)));
       expect([count(all, 202), count(all, 402)]).toEqual([15, 45]);

@@ -10,7 +10,7 @@ const PATHS: [path: string, allow: string][] = [
   ['/v1/send/%00/verify', 'POST'],
   ['/v1/signup-settings', 'GET, HEAD'],
 ];
-/** What each path is asked with, besides its own methods. */
+/** The methods that each path is tested with. */
 export const METHODS = [
   'GET',
   'HEAD',
@@ -25,7 +25,7 @@ export const METHODS = [
   'QUERY',
 ];
 
-/** Paths and methods: what is there, and what is not. */
+/** Tests known and unknown paths and methods. */
 export function testRouting(open: () => ContractTarget): void {
   const api = contractTest(open);
   let caller: ContractCaller;
@@ -68,9 +68,9 @@ export function testRouting(open: () => ContractTarget): void {
   });
 
   describe.each(PATHS)('%s', (path, allow) => {
-    it(`takes ${allow}, and answers every other method with 405 and just that in Allow`, async () => {
+    it(`accepts ${allow}, and answers every other method with 405 and exactly these in Allow`, async () => {
       for (const method of METHODS) {
-        // Which methods Node's parser knows depends on its version.
+        // The methods that Node's parser knows depend on its version.
         const { status, headers, json } = await api.raw(method, path);
         if (method === 'QUERY' && status === 400) continue;
         if (allow.split(', ').includes(method)) {
@@ -93,7 +93,7 @@ export function testRouting(open: () => ContractTarget): void {
         expect([name, head.headers[name]]).toEqual([name, get.headers[name]]);
     });
 
-    it('of a status asks for the key, and needs an existing id', async () => {
+    it('of a status requires a key and an existing id', async () => {
       const { id } = (await api.create(caller)).body;
       const head = (headers: Record<string, string>, of = id as string) =>
         api.raw('HEAD', `/v1/send/${of}/status`, Object.entries(headers));
@@ -104,7 +104,7 @@ export function testRouting(open: () => ContractTarget): void {
   });
 
   describe('the sign-up settings', () => {
-    it('are public, and say ten free sends by default', async () => {
+    it('are public, with ten free sends by default', async () => {
       const { type, headers, body } = await api.request.get('/v1/signup-settings').expect(200);
       expect([type, headers['cache-control']]).toEqual(['application/json', 'no-store']);
       expect(body).toEqual({ free_sends: 10 });

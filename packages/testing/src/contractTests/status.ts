@@ -21,7 +21,7 @@ const NOTHING_YET = {
 };
 const ROUTED = { ...NOTHING_YET, channel: 'whatsapp', from: expect.stringMatching(/^\+\d+$/) };
 
-/** `GET /v1/send/{id}/status`, and whose ids are known to whom. */
+/** Tests `GET /v1/send/{id}/status`, and which accounts can read which sends. */
 export function testStatus(open: () => ContractTarget): void {
   const api = contractTest(open);
   let caller: ContractCaller;
@@ -33,7 +33,7 @@ export function testStatus(open: () => ContractTarget): void {
 
   let created = 0;
   async function create(by = caller): Promise<string> {
-    // A recipient may have few active codes at a time.
+    // A recipient can have only a few active codes at a time.
     return (await api.create(by, { to: `+55119${80_000_000 + (created += 1)}`, code: '004217' }).expect(202))
       .body.id;
   }
@@ -62,7 +62,7 @@ export function testStatus(open: () => ContractTarget): void {
       expect(body).toEqual({ ...always, ...fields });
     });
 
-    it('shows a test send as read in the sandbox, with three times set and no sender', async () => {
+    it('is read for a sandbox send, with three times set and no sender', async () => {
       const sandbox = await api.target.buildCaller('test');
       const id = await create(sandbox);
       await api.target.simulateDelivery(id);
@@ -89,7 +89,7 @@ export function testStatus(open: () => ContractTarget): void {
       },
     );
 
-    it('is shown to every application of the account, whatever its mode', async () => {
+    it('is visible to every application of the account, in any mode', async () => {
       const id = await create();
       const sibling = await api.target.buildCaller('test', { sibling: caller });
       expect((await api.status(sibling, id)).body).toEqual((await api.status(caller, id)).body);
@@ -105,13 +105,13 @@ export function testStatus(open: () => ContractTarget): void {
     const askFor = (id: string, headers: Record<string, string>): Promise<RawAnswer> =>
       api.raw(method, `/v1/send/${id}/${name}`, Object.entries(headers), body);
 
-    /** An answer without what differs from request to request. */
+    /** Returns a response without the parts that differ in each request. */
     function comparable({ status, headers, body }: RawAnswer): unknown {
       const { date: _date, 'x-request-id': _requestId, ...rest } = headers;
       return { status, headers: Object.entries(rest), body };
     }
 
-    it('the answer to another account’s id equals that to an unknown id byte for byte, in every state', async () => {
+    it('the response to another account’s id equals the response to an unknown id byte for byte, in every state', async () => {
       const unknown = comparable(await askFor(randomUUID(), bearer(stranger)));
       expect(unknown).toMatchObject({
         status: 404,
@@ -151,13 +151,13 @@ export function testStatus(open: () => ContractTarget): void {
       expect(wrong.json).toMatchObject({ status: 401, code: 'invalid_api_key' });
     });
 
-    it('an existing id in capitals is unknown', async () => {
+    it('an existing id in upper case is unknown', async () => {
       const id = await create();
       expect((await askFor(id.toUpperCase(), bearer(caller))).json).toMatchObject({ code: 'send_not_found' });
       expect((await askFor(id, bearer(caller))).status).toBe(200);
     });
 
-    it('an id with a query behind it is that id', async () => {
+    it('an id with a query after it is that id', async () => {
       const id = await create();
       const path = `/v1/send/${id}/${name}?id=x&account=y`;
       expect((await api.raw(method, path, Object.entries(bearer(caller)), body)).status).toBe(200);

@@ -10,28 +10,28 @@ export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'delivered' | 'read
 
 type Headers = Record<string, string>;
 
-/** An application and a key of it. */
+/** An application with a key. */
 export interface ContractCaller {
   mode: Mode;
   key: string;
 }
 
 export interface CallerSettings {
-  /** Whose account the application belongs to; a new one unless given, with the settings below. */
+  /** A caller in the same account. By default, a new account with the settings below is created. */
   sibling?: ContractCaller;
   freeQuota?: number;
   credits?: number;
   ratePerMinute?: number;
 }
 
-/** A service that speaks the contract on a port of this machine, and what no request of the contract can do to it. */
+/** A service with this contract on a port of this machine, and operations on it that the contract does not have. */
 export interface ContractTarget {
   readonly port: number;
-  /** The time by the clock of the service. */
+  /** Returns the time of the service's clock. */
   now(): Promise<Date>;
-  /** An application with a key of its own. */
+  /** Creates an application with a key. */
   buildCaller(mode: Mode, settings?: CallerSettings): Promise<ContractCaller>;
-  /** Another key of the application. */
+  /** Creates another key of the application. */
   addKey(caller: ContractCaller): Promise<ContractCaller>;
   revokeKey(caller: ContractCaller): Promise<void>;
   /** Changes the limits of the application; null turns one off. */
@@ -39,21 +39,21 @@ export interface ContractTarget {
     caller: ContractCaller,
     limits: { perMinute?: number | null; perRecipientHour?: number | null },
   ): Promise<void>;
-  /** What is left to the account. */
+  /** Returns the remaining units of the account. */
   unitsOf(caller: ContractCaller): Promise<{ freeQuota: number; credits: number }>;
-  /** Lets seconds go by for the limits of the account. */
+  /** Advances time by some seconds for the limits of the account. */
   age(caller: ContractCaller, seconds: number): Promise<void>;
-  /** Brings a queued live send to this status. Nothing else moves the delivery of live sends. */
+  /** Moves a queued live send to this status. Live sends are delivered only by this function. */
   deliver(id: string, status: DeliveryStatus): Promise<void>;
-  /** Brings a test send to the end of its delivery. */
+  /** Moves a test send to the end of its delivery. */
   simulateDelivery(id: string): Promise<void>;
-  /** Lets the code's deadline go by. */
+  /** Moves the code's deadline into the past. */
   expire(id: string): Promise<void>;
-  /** The code of a live send, as its recipient reads it. */
+  /** Returns the code of a live send, as sent to its recipient. */
   codeOf(id: string): Promise<string>;
-  /** The number that the message goes to. */
+  /** Returns the number that the message is sent to. */
   recipientOf(id: string): Promise<string>;
-  /** The bytes of the `Idempotency-Key` that made the send, one character a byte; null without one. */
+  /** Returns the `Idempotency-Key` of the send, one character for each byte; null without one. */
   idempotencyKeyOf(id: string): Promise<string | null>;
 }
 
@@ -61,9 +61,9 @@ export const bearer = ({ key }: Pick<ContractCaller, 'key'>): Headers => ({ Auth
 
 /** The operations of the contract. */
 export interface ContractCalls {
-  /** A supertest agent whose requests reject when an answer breaks openapi.yaml. */
+  /** A supertest agent that rejects responses that violate openapi.yaml. */
   request: ReturnType<typeof contractAgent>;
-  /** `POST /v1/send`; text is sent as it is. */
+  /** `POST /v1/send`; text is sent unchanged. */
   create(caller: Pick<ContractCaller, 'key'>, body?: object | string, headers?: Headers): Test;
   status(caller: Pick<ContractCaller, 'key'>, id: string): Test;
   /** `POST /v1/send/{id}/verify`. */
@@ -84,10 +84,10 @@ export function contractCalls(port: number): ContractCalls {
   };
 }
 
-/** What the contract tests work with, from the hooks of their file on. */
+/** The helpers of contract tests, for use inside hooks and tests. */
 export interface ContractTest extends ContractCalls {
   readonly target: ContractTarget;
-  /** One request as bytes, over a connection of its own; its answer is checked against openapi.yaml. */
+  /** Sends one request as bytes, over its own connection, and checks the response against openapi.yaml. */
   raw(
     method: string,
     path: string,
@@ -96,7 +96,7 @@ export interface ContractTest extends ContractCalls {
   ): Promise<RawAnswer>;
 }
 
-/** @param open is called once, within a hook or a test */
+/** Returns the helpers of contract tests. @param open is called once, within a hook or a test */
 export function contractTest(open: () => ContractTarget): ContractTest {
   let opened: { target: ContractTarget; calls: ContractCalls } | undefined;
   const test = (): { target: ContractTarget; calls: ContractCalls } => {

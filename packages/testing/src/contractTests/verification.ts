@@ -16,7 +16,7 @@ const LOCKED = { valid: false, verification: 'locked', attempts_left: 0 };
 const EXPIRED = { valid: false, verification: 'expired', attempts_left: 0 };
 const USED = { valid: false, verification: 'verified', attempts_left: 0 };
 
-/** `POST /v1/send/{id}/verify`. */
+/** Tests `POST /v1/send/{id}/verify`. */
 export function testVerification(open: () => ContractTarget): void {
   const api = contractTest(open);
   let test: ContractCaller;
@@ -29,7 +29,7 @@ export function testVerification(open: () => ContractTarget): void {
   async function create(caller = test, body: object = { to: PHONE, code: CODE }): Promise<string> {
     return (await api.create(caller, body).expect(202)).body.id;
   }
-  /** One guess; its answer's body. */
+  /** Makes one guess. @returns the response's body */
   async function guess(id: string, code: string, caller = test): Promise<unknown> {
     return (await api.verify(caller, id, code).expect(200)).body;
   }
@@ -37,7 +37,7 @@ export function testVerification(open: () => ContractTarget): void {
     api.raw('POST', `/v1/send/${id}/verify`, [...Object.entries(bearer(test)), ...headers], body);
 
   describe('a guess', () => {
-    it('that is right is valid, and sets verified_at', async () => {
+    it('is valid if it is right, and sets verified_at', async () => {
       const id = await create();
       const answer = await api.verify(test, id, CODE);
       expect([answer.type, answer.body]).toEqual(['application/json', VALID]);
@@ -46,7 +46,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(Date.parse(body.verified_at)).toBeGreaterThanOrEqual(Date.parse(body.created_at));
     });
 
-    it('that is wrong takes one of five attempts, and the fifth locks the send', async () => {
+    it('uses one of five attempts if it is wrong, and the fifth locks the send', async () => {
       const id = await create();
       const answers = [];
       for (let round = 0; round < 7; round++) answers.push(await guess(id, '1'));
@@ -54,7 +54,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect((await api.status(test, id)).body).toMatchObject({ verification: 'locked', verified_at: null });
     });
 
-    it('that is right is valid after four wrong ones, but not after five', async () => {
+    it('is valid if it is right after four wrong guesses, but not after five', async () => {
       const [four, five] = [await create(), await create()];
       for (let round = 0; round < 4; round++) await guess(four, '1');
       for (let round = 0; round < 5; round++) await guess(five, '1');
@@ -62,7 +62,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(five, CODE)).toEqual(LOCKED);
     });
 
-    it('after a right one is not valid, right or wrong, and changes nothing', async () => {
+    it('is never valid after a right guess, and changes nothing', async () => {
       const id = await create();
       await guess(id, CODE);
       const { body: before } = await api.status(test, id);
@@ -70,7 +70,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect((await api.status(test, id)).body).toEqual(before);
     });
 
-    it('after the deadline is expired, right or wrong, and is not counted', async () => {
+    it('returns expired after the deadline, right or wrong, and is not counted', async () => {
       const id = await create();
       await guess(id, '1');
       await api.target.expire(id);
@@ -106,13 +106,13 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(id, CODE)).toEqual(VALID);
     });
 
-    it('has no idempotency: the same request with the same key is judged again', async () => {
+    it('is judged again when repeated with the same idempotency key', async () => {
       const id = await create();
       const again = () => api.verify(test, id, '1').set('Idempotency-Key', 'one');
       expect([(await again()).body, (await again()).body]).toEqual([PENDING(4), PENDING(3)]);
     });
 
-    it('is judged for the account: another of its applications may verify', async () => {
+    it('is accepted from every application of the account', async () => {
       const id = await create();
       const sibling = await api.target.buildCaller('live', { sibling: test });
       expect(await guess(id, '1', sibling)).toEqual(PENDING(4));
@@ -130,13 +130,13 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(id, '000000')).toEqual(VALID);
     });
 
-    it('is the chosen one in test mode, and not 000000', async () => {
+    it('is the caller’s own code in test mode, and not 000000', async () => {
       const id = await create();
       expect(await guess(id, '000000')).toEqual(PENDING(4));
       expect(await guess(id, CODE)).toEqual(VALID);
     });
 
-    it('is never 000000 in live mode by itself', async () => {
+    it('is not 000000 in live mode', async () => {
       const id = await create(live, { to: PHONE, code: '999999' });
       expect(await guess(id, '000000', live)).toEqual(PENDING(4));
     });
@@ -162,7 +162,7 @@ export function testVerification(open: () => ContractTarget): void {
     );
   });
 
-  it('a body that is no guess is invalid_json in every state of the code', async () => {
+  it('a body that is not a guess is invalid_json in every state of the code', async () => {
     const [used, locked, expired] = [await create(), await create(), await create()];
     await guess(used, CODE);
     for (let round = 0; round < 5; round++) await guess(locked, '1');
@@ -178,7 +178,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect((await post(await create(), `{"code":"${CODE}"}`, ...headers)).json).toEqual(VALID);
     });
 
-    it('with a body of 64 KiB, and not of a byte more', async () => {
+    it('with a body of up to 64 KiB', async () => {
       const id = await create();
       const padded = (bytes: number) => post(id, `{"code":"${CODE}"}`.padEnd(bytes));
       expect((await padded(65_537)).json).toMatchObject({ status: 422, code: 'invalid_json' });
@@ -187,12 +187,12 @@ export function testVerification(open: () => ContractTarget): void {
   });
 
   describe('the id', () => {
-    it('of no send is send_not_found', async () => {
+    it('is send_not_found if it does not exist', async () => {
       const { body } = await api.verify(test, randomUUID(), CODE);
       expect(body).toMatchObject({ status: 404, code: 'send_not_found' });
     });
 
-    it('of another form than ours is judged before the body, and an unknown one after it', async () => {
+    it('is checked before the body if it is malformed, and after it if it is unknown', async () => {
       const bodies = ['{', '{"code":"1"}'];
       const codesOf = (id: string) =>
         Promise.all(bodies.map(async (body) => (await post(id, body)).json.code));
@@ -200,7 +200,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await codesOf(randomUUID())).toEqual(['invalid_json', 'send_not_found']);
     });
 
-    it('of another account’s send is send_not_found, and costs that send no attempt', async () => {
+    it('is send_not_found for another account’s send, and uses no attempt of that send', async () => {
       const id = await create(live);
       for (let round = 0; round < 5; round++) await api.verify(test, id, '1').expect(404);
       await api.verify(test, id, CODE).expect(404);
@@ -209,14 +209,14 @@ export function testVerification(open: () => ContractTarget): void {
   });
 
   describe('concurrent guesses', () => {
-    it('200 right guesses give exactly one valid answer', async () => {
+    it('are valid exactly once if 200 are right', async () => {
       const id = await create();
       const answers = await Promise.all(Array.from({ length: 200 }, () => guess(id, CODE)));
       expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(VALID))).toHaveLength(1);
       expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(USED))).toHaveLength(199);
     });
 
-    it('of 200 wrong guesses exactly five are judged', async () => {
+    it('are judged exactly five times if 200 are wrong', async () => {
       const id = await create();
       const answers = await Promise.all(Array.from({ length: 200 }, () => guess(id, '1')));
       for (const left of [4, 3, 2, 1])
@@ -227,7 +227,7 @@ export function testVerification(open: () => ContractTarget): void {
       expect(await guess(id, CODE)).toEqual(LOCKED);
     });
 
-    it('of right and wrong guesses at most one is valid and at most five are judged', async () => {
+    it('are valid at most once and judged at most five times if right and wrong ones are mixed', async () => {
       const id = await create();
       const codes = Array.from({ length: 60 }, (_, index) => (index % 6 === 5 ? CODE : '1'));
       const answers = await Promise.all(codes.map((code) => guess(id, code)));
