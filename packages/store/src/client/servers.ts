@@ -39,7 +39,10 @@ export class Servers {
     });
   }
 
-  /** Opens a connection if the last new one was rejected for its user or password, which open ones hide. @throws if it is rejected again */
+  /**
+   * Opens a connection if the server rejected the user or password of the last new one; connections that are already open would hide that.
+   * @throws if it is rejected again
+   */
   async retryRefused(): Promise<void> {
     if (!this.#isRefused) return;
     try {
@@ -63,7 +66,7 @@ export class Servers {
       .finally(() => (this.#search = null)));
   }
 
-  /** Searches in the background: new connections use the last server meanwhile. Without a result, the next connection searches again. */
+  /** Searches in the background; new connections use the last server meanwhile. If the search fails, the next connection searches again. */
   #searchAgain(): void {
     if (this.#configs.length > 1) this.#findServer().catch(() => {});
   }

@@ -16,13 +16,15 @@ import type { Connection, Database } from '../client/database.js';
 import { endTokenFault, syncProviderBlocks, type StartedBlock } from './providerBlocks.js';
 import { countRecipients } from './recipientCount.js';
 
-/** When the provider said something, and how we know. */
+/** When the provider reported a fact, and through which channel. */
 interface FactOrigin {
   at: Date;
   source: FactSource;
 }
 
-/** Applies what a webhook said of a business account. Webhooks come in any order, and each may come again. @returns the blocks that it began */
+/**
+ * Applies a webhook about a business account. Webhooks arrive in any order and may be repeated. @returns the blocks that this call started
+ */
 export async function applyProviderReport(
   database: Database,
   businessAccountId: string,
@@ -52,7 +54,7 @@ export async function applyProviderReport(
   });
 }
 
-/** Applies what a read found out, part by part. @param startedAt by the database's clock @returns the blocks that it began */
+/** Applies the parts of a read that succeeded. @param startedAt by the database's clock @returns the blocks that this call started */
 export async function applySenderReading(
   database: Database,
   sender: { id: string; template: string; businessAccountId: string | null },
@@ -101,12 +103,12 @@ export async function applySenderReading(
   });
 }
 
-/** Facts are read, merged and written by one at a time. */
+/** Serializes the reads and writes of a subject's facts. */
 async function lockFacts({ sql }: Connection, subject: string): Promise<void> {
   await sql.query`select pg_advisory_xact_lock(hashtextextended(${`provider facts of ${subject}`}, 0))::text`;
 }
 
-/** The senders of a business account, or the one of it with this number in digits. */
+/** Returns the senders of a business account, or only the one with this number (digits only). */
 async function sendersOf(
   { sql }: Connection,
   businessAccountId: string,
@@ -118,14 +120,14 @@ async function sendersOf(
   return rows.map(({ id }) => id);
 }
 
-/** Whose facts: a sender's, a business account's, or those of one language of its template. */
+/** The subject of facts: a sender, a business account, or one language of a business account's template. */
 interface FactsOf {
   subject: string;
   template?: string;
   language?: string;
 }
 
-/** The facts that are known, under their lock. */
+/** Reads the known facts and locks their row. */
 async function readFacts<Values>(
   { sql }: Connection,
   { subject, template = '', language = '' }: FactsOf,
@@ -150,7 +152,7 @@ async function merge<Values extends object>(
     on conflict (subject, template, language) do update set facts = excluded.facts`;
 }
 
-/** Adds to the alerts of a business account, of which something is known. */
+/** Adds alerts to a business account whose facts exist. */
 async function addAlerts(
   { sql }: Connection,
   businessAccountId: string,
@@ -178,13 +180,13 @@ async function mergeTemplate(
 ): Promise<void> {
   const of: FactsOf = { subject: businessAccountId, template: name, language };
   const { status } = await readFacts<TemplateValues>(connection, of);
-  // A read does not say why a template is paused: what the webhook said of the same status stays.
+  // A read returns no reason for a paused template. Keep the webhook's reason while the status is the same.
   const { reason, ...others } = values;
   const keepsReason = origin.source === 'read' && reason === null && values.status === status?.value;
   await merge(connection, of, keepsReason ? others : values, origin);
 }
 
-/** Merges all languages of a template. One that was there and is not any more was deleted. */
+/** Merges all languages of a template. A known language that the provider no longer lists was deleted. */
 async function mergeTemplates(
   connection: Connection,
   businessAccountId: string,
@@ -206,7 +208,7 @@ async function mergeTemplates(
     );
 }
 
-/** Stores to which business accounts numbers belong, by their provider's ids, where that is not known. */
+/** Stores the business accounts of phone number ids, for senders whose business account is not known yet. */
 export async function learnBusinessAccounts(
   database: Database,
   accounts: ReadonlyMap<string, string>,
