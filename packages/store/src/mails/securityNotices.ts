@@ -3,7 +3,7 @@ import type { Connection } from '../client/database.js';
 import { takeAction } from '../users/outwardLimits.js';
 import { writeMails } from './writeMails.js';
 
-/** Changes of a person's own security, of which the audit log's subject is told. */
+/** Audit log actions that change a person's own security; the person gets a mail. */
 const OF_PEOPLE: Readonly<Record<string, MailKind>> = {
   'user.password': 'password_changed',
   'user.reset_password': 'password_changed',
@@ -23,8 +23,8 @@ const OF_KEYS: Readonly<Record<string, 'key_made' | 'key_revoked'>> = {
 const OF_WEBHOOKS: ReadonlySet<string> = new Set(['webhook.set', 'webhook.rotate_secret', 'webhook.remove']);
 
 /**
- * Changes that mail all admins of an account, and that a person could repeat without end. Revoking and removing are not limited, because
- * they end a danger, and each needs one of these changes first.
+ * Actions that mail all admins of an account, and that a person could repeat without end. Revoking and removing are not limited, because
+ * they end a danger, and each needs one of these actions first.
  */
 const LIMITED: ReadonlySet<string> = new Set([
   'key.create',
@@ -33,7 +33,7 @@ const LIMITED: ReadonlySet<string> = new Set([
   'account.balance_alert',
 ]);
 
-/** What the audit log got. */
+/** The entry in the audit log. */
 interface Entry {
   action: string;
   accountId: string | null;
@@ -42,9 +42,9 @@ interface Entry {
 }
 
 /**
- * Mails the people concerned about a change of their security, keys, webhook or team. They cannot switch these mails off.
+ * Mails the people affected by a change of their security, keys, webhook or team. They cannot turn these mails off.
  *
- * @throws LimitReached for an account whose people made too many changes that mail all its admins
+ * @throws LimitReached for an account whose members made too many such changes
  */
 export async function writeSecurityNotice(
   connection: Pick<Connection, 'sql' | 'prisma'>,
@@ -57,7 +57,7 @@ export async function writeSecurityNotice(
   if (ofPerson !== undefined && subject !== null)
     return writeMails(connection, { kind: ofPerson, event, facts: {} }, { userId: subject });
   if (accountId === null) return;
-  // The key of a visit to the page Try it ends by itself.
+  // The key of a visit to the page Try it expires by itself.
   const isKeyOfVisit = action === 'key.create' && details['expiresAt'] !== undefined;
   if (actor.kind === 'user' && LIMITED.has(action) && !isKeyOfVisit)
     await takeAction(connection, 'change', { accountId, userId: actor.id });

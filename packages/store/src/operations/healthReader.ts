@@ -32,7 +32,7 @@ import { listHeartbeats, type Heartbeat } from './heartbeats.js';
 import { countWorkers } from './processes.js';
 import { readTraffic, type TrafficTotal } from './traffic.js';
 
-/** What PostgreSQL knows about the whole service. Null means that the statement did not finish in time. */
+/** PostgreSQL's facts about the whole service. Null means that the statement did not finish in time. */
 interface StoreHealth {
   connections: { used: number; most: number } | null;
   waiting: WaitingSends | null;
@@ -135,7 +135,10 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
     });
 }
 
-/** Returns what keeps a sender from sending, a complete block first. A fault of its business account, which also blocks the sender, is listed once. */
+/**
+ * Returns the blocks that keep a sender from sending, a complete block first. A fault of its business account, which also blocks the
+ * sender, is listed once.
+ */
 function currentBlocks(blocks: readonly Block[], now: Date): Block[] {
   const main = standingBlock(blocks, now);
   const current = blocks.filter(
@@ -166,7 +169,7 @@ function blockStatistics(
   };
 }
 
-/** Returns the template that a block of the provider is about; null if it is not about one language. */
+/** Returns the template that a provider's block is about; null if it is not about one language. */
 function blockedTemplate(
   onlyFor: string,
   since: Date,

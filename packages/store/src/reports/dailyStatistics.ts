@@ -5,15 +5,15 @@ import { Prisma } from '../generated/prisma/client.js';
 
 const DAY_MS = 86_400_000;
 /**
- * So many days after its end a day changes no more: codes live for 90 minutes at the most, and the provider repeats a receipt for seven
- * days. A receipt that comes still later changes its send, and no statistics.
+ * A day is final this many days after its end: codes are active for at most 90 minutes, and the provider repeats a receipt for seven days.
+ * A later receipt changes its send, but not the statistics.
  */
 export const FINAL_AFTER_DAYS = 8;
-/** Sends that are read at once: a day of many takes longer than a statement may. */
+/** How many sends are read at once. A busy day would exceed the statement time-out. */
 const PART = 50_000;
 const FOLD_MS_MAX = 600_000;
 
-/** What sends are counted by: columns of the table, each with the condition of a send that counts. */
+/** The counted columns of the table, each with the condition for a send to be counted. */
 const COUNTS = {
   created: 'true',
   sent: 'sent_at is not null',
@@ -41,25 +41,25 @@ const PRICES = Prisma.sql`
 /** The sends of an application to a country in a language. */
 export interface Cell {
   application: string;
-  /** `NO_COUNTRY` for numbers of none. */
+  /** `NO_COUNTRY` for numbers without a country. */
   country: string;
   locale: string;
 }
 
-/** What `countSends` answers for each cell. */
+/** The result of `countSends` for each cell. */
 export interface CountedSends extends Cell {
-  /** As they were asked for. */
+  /** In the requested order. */
   counts: number[];
-  /** The bucket of the time of each that was delivered; null for none. */
+  /** The bucket of each delivery time; null without deliveries. */
   delivery_times: number[] | null;
 }
 
 /**
- * Counts `sends`, rows of the table of which each stands for `n` of them, by their cells.
+ * Returns SQL that counts `sends` by cell. Each row of `sends` stands for `n` sends.
  *
  * @param names of the counts
- * @param more columns of the answer, of all sends of a cell
- * @param by a further column of `sends` that divides the cells
+ * @param more columns of the result, over all sends of a cell
+ * @param by another column of `sends` to group by
  */
 export function countSends(
   sends: Prisma.Sql,
@@ -74,7 +74,7 @@ export function countSends(
     from (${sends}) s group by 1, 2, 3 ${by === undefined ? Prisma.empty : Prisma.raw(`, ${by}`)}`;
 }
 
-/** Up to which time all sends are counted in the table, by their ids; the others are counted by `countSends`. */
+/** Returns the time up to which all sends, by their ids, are in the table. `countSends` counts the others. */
 export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date> {
   const [{ position }] = await sql.query<[{ position: string }]>`
     select position from cursors where name = 'statistics'`;
@@ -82,16 +82,16 @@ export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date
 }
 
 /**
- * Counts the days that changed all that they can, oldest first, each once, and never if it is cut off. Leaves a day to another caller who
- * is at it. While a send of a day or a receipt of one waits, the day and those after it wait too.
+ * Aggregates the days that are final, oldest first, each exactly once even if interrupted. Skips a day that another caller is aggregating.
+ * Does not aggregate a day, or any later day, while one of its sends or receipts is still pending.
  *
- * @param signal ends it after the day at hand
+ * @param signal ends the run after the current day
  */
 export async function foldDays(database: Database, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await foldDay(database)));
 }
 
-/** @returns whether there may be another one */
+/** Aggregates the next day. @returns whether there may be another one */
 async function foldDay(database: Database): Promise<boolean> {
   return database.transaction(
     async ({ sql }) => {
@@ -171,7 +171,7 @@ function addTo(rows: Map<string, FoldedCell>, { application, country, locale, ..
   for (const price of part.prices ?? []) row.prices[price] = (row.prices[price] ?? 0) + 1;
 }
 
-/** Deletes what is counted of an account in the table, after its sends: a day that is under way may still have some of them. */
+/** Deletes an account's rows of the table, after its sends. A day that is being aggregated may still contain some of them. */
 export async function deleteDailyStatistics(database: Database, accountId: string): Promise<void> {
   await database.transaction(async ({ sql }) => {
     await sql.execute`select from cursors where name = 'statistics' for update`;

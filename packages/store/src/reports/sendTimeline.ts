@@ -12,12 +12,12 @@ type Event =
   | { kind: 'routed'; sender: string | null }
   | {
       kind: 'attempt';
-      /** 1 for the first. */
+      /** Starts at 1. */
       number: number;
       sender: string | null;
       /** Whether the sender is the account's own. */
       isOwnSender: boolean;
-      /** Null, like the outcome, while the call is under way. */
+      /** Null, like the outcome, while the call is in progress. */
       seconds: number | null;
       outcome: AttemptOutcome | null;
       errorCode: number | null;
@@ -25,16 +25,16 @@ type Event =
   | {
       kind: 'receipt';
       status: ReceiptDetails['status'];
-      /** Whether it reports a message as lost that goes out again, or went. */
+      /** Whether it reports a lost message whose send is or was sent again. */
       isSentAgain: boolean;
       /** What a failure means for the message; null for other statuses. */
       outcome: Exclude<AttemptOutcome, 'accepted'> | null;
       errorCode: number | null;
     }
   | { kind: 'simulated' }
-  /** The recipient says that they did not request the code. */
+  /** The recipient reported that they did not request the code. */
   | { kind: 'denied' }
-  /** The recipient's number has changed hands since they last verified a code, or WhatsApp was installed anew. */
+  /** The number's owner has changed since the last verified code, or WhatsApp was installed again. */
   | { kind: 'identity_changed' }
   | { kind: 'wrong_code'; left: number }
   | { kind: 'verified' }
@@ -108,7 +108,7 @@ function attemptEvent(send: SendDetails, attempt: AttemptDetails): Dated {
   };
 }
 
-/** Undoes what a later `failed` receipt wrote into its attempt: the provider had accepted the call itself. */
+/** Reverts the effect of a later `failed` receipt on its attempt: the provider had accepted the call itself. */
 function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails): AttemptDetails {
   const isReported = receipts.some(
     (receipt) => receipt.status === 'failed' && receipt.attempt === attempt.number,
@@ -132,12 +132,15 @@ const identityOf = ({ identityChangedAt: time }: SendDetails): Dated[] =>
   time === null ? [] : [{ kind: 'identity_changed', time }];
 
 function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
-  // The provider's clock counts whole seconds: nobody denies a message before it is sent.
+  // The provider's clock has whole seconds, so a denial may seem earlier than its message.
   const earliest = sentAt ?? createdAt;
   return deniedAt.map((at) => ({ kind: 'denied', time: at < earliest ? earliest : at }));
 }
 
-/** The provider's clock counts whole seconds and may run ahead or behind: never before what must have come before. */
+/**
+ * Returns the time of a receipt, no earlier than the events that must precede it: the provider's clock has whole seconds and may be ahead
+ * or behind.
+ */
 function reportedAt(send: SendDetails, { attempt: number, occurredAt, status }: ReceiptDetails): Date {
   if (status !== 'failed') return occurredAt;
   const attempt = send.attempts.find((one) => one.number === number);
@@ -145,7 +148,7 @@ function reportedAt(send: SendDetails, { attempt: number, occurredAt, status }: 
   return occurredAt < earliest ? earliest : occurredAt;
 }
 
-/** Why a message was lost, and whether its send goes out again. */
+/** Returns why a message was lost, and whether its send is sent again. */
 function failureOf(
   send: SendDetails,
   { status, attempt: number }: ReceiptDetails,
@@ -167,7 +170,7 @@ function codeOf({
   wrongGuesses,
   wrongGuessTimes,
 }: SendDetails): Dated[] {
-  // Guesses whose times are not kept came before the others.
+  // Guesses without a stored time precede the others.
   const before = wrongGuesses - wrongGuessTimes.length;
   const events: Dated[] = wrongGuessTimes.map((time, n) => ({
     kind: 'wrong_code',

@@ -39,11 +39,11 @@ export async function applyProviderReport(
         await mergeTemplate(connection, businessAccountId, report, origin);
         break;
       case 'number':
-        for (const subject of await sendersOf(connection, businessAccountId, report.displayNumber))
+        for (const subject of await findSenders(connection, businessAccountId, report.displayNumber))
           await merge(connection, { subject }, report.values, origin);
         break;
       case 'all_numbers':
-        for (const subject of await sendersOf(connection, businessAccountId, null))
+        for (const subject of await findSenders(connection, businessAccountId, null))
           await merge(connection, { subject }, report.values, origin);
         break;
       case 'business_account':
@@ -109,7 +109,7 @@ async function lockFacts({ sql }: Connection, subject: string): Promise<void> {
 }
 
 /** Returns the senders of a business account, or only the one with this number (digits only). */
-async function sendersOf(
+async function findSenders(
   { sql }: Connection,
   businessAccountId: string,
   displayNumber: string | null,
@@ -121,7 +121,7 @@ async function sendersOf(
 }
 
 /** The subject of facts: a sender, a business account, or one language of a business account's template. */
-interface FactsOf {
+interface FactSubject {
   subject: string;
   template?: string;
   language?: string;
@@ -130,7 +130,7 @@ interface FactsOf {
 /** Reads the known facts and locks their row. */
 async function readFacts<Values>(
   { sql }: Connection,
-  { subject, template = '', language = '' }: FactsOf,
+  { subject, template = '', language = '' }: FactSubject,
 ): Promise<Facts<Values>> {
   const [row] = await sql.query<{ facts: Facts<Values> }[]>`
     select facts from provider_facts
@@ -140,7 +140,7 @@ async function readFacts<Values>(
 
 async function merge<Values extends object>(
   connection: Connection,
-  of: FactsOf,
+  of: FactSubject,
   values: Partial<Values>,
   { at, source }: FactOrigin,
 ): Promise<void> {
@@ -156,13 +156,13 @@ async function merge<Values extends object>(
 async function addAlerts(
   { sql }: Connection,
   businessAccountId: string,
-  told: readonly BusinessAccountAlert[],
+  alerts: readonly BusinessAccountAlert[],
   at: Date,
 ): Promise<void> {
   const [row] = await sql.query<[{ alerts: DatedAlert[] }]>`
     select alerts from provider_facts where subject = ${businessAccountId} and template = ''`;
   await sql.execute`
-    update provider_facts set alerts = ${JSON.stringify(mergeAlerts(row.alerts, told, at))}::jsonb
+    update provider_facts set alerts = ${JSON.stringify(mergeAlerts(row.alerts, alerts, at))}::jsonb
     where subject = ${businessAccountId} and template = ''`;
 }
 
@@ -178,7 +178,7 @@ async function mergeTemplate(
   { name, language, values }: ReportedTemplate,
   origin: FactOrigin,
 ): Promise<void> {
-  const of: FactsOf = { subject: businessAccountId, template: name, language };
+  const of: FactSubject = { subject: businessAccountId, template: name, language };
   const { status } = await readFacts<TemplateValues>(connection, of);
   // A read returns no reason for a paused template. Keep the webhook's reason while the status is the same.
   const { reason, ...others } = values;

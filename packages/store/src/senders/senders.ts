@@ -212,21 +212,21 @@ export async function resumeSender(
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.resume', key, async ({ sql }, { id }) => {
     const ended = await sql.query<{ reason: string }[]>`
-      with standing as materialized (
+      with current as materialized (
         -- In the order in which \`take_permits\` locks them.
         select t.cause, t.scope, t.subject, t.only_for from sender_blocks t join senders r on t.subject = block_subject(t.scope, r.id, r.business_account_id)
         where r.id = ${id}::uuid and t.failures > 0 and (t.cause in ('operator', 'fault') or t.cause = 'provider' and t.only_for = '')
         order by t.cause, t.scope, t.subject, t.only_for for update of t
-      ), told as (
-        delete from sender_blocks t using standing k
+      ), deleted as (
+        delete from sender_blocks t using current k
         where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause <> 'fault'
         returning t.reason
-      ), met as (
-        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from standing k
+      ), cleared as (
+        update sender_blocks t set failures = 0, until = clock_timestamp(), cleared_at = clock_timestamp() from current k
         where (t.cause, t.scope, t.subject, t.only_for) = (k.cause, k.scope, k.subject, k.only_for) and t.cause = 'fault'
         returning t.reason
       )
-      select reason from told union all select reason from met`;
+      select reason from deleted union all select reason from cleared`;
     return ended.length === 0 ? {} : { ...(reason && { reason }), ended: ended.map((block) => block.reason) };
   });
 }
