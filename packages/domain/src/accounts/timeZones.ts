@@ -10,10 +10,10 @@ const FORMATS: Readonly<Record<keyof typeof BUCKET_MS, Intl.DateTimeFormatOption
 };
 
 /**
- * Returns when the local hours or days of a span begin: the first at or before `from`, the last before `to`. A day of a clock change has 23
- * or 25 hours, and a day that a zone skipped is left out.
+ * Returns when the local hours or days of a period start: the first at or before `from`, the last before `to`. A day of a clock change has
+ * 23 or 25 hours, and a day that a zone skipped is omitted.
  *
- * @param timeZone an IANA name, a legacy one such as `Asia/Calcutta` included
+ * @param timeZone an IANA name, including legacy ones such as `Asia/Calcutta`
  * @throws UnknownTimeZone
  */
 export function bucketStarts(

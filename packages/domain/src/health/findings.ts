@@ -1,6 +1,6 @@
 import type { BacklogName } from './healthStatistics.js';
 
-/** Who has to act. `held`: operators stopped something on purpose. */
+/** Who has to act. `held`: operators placed a hold or a pause on purpose. */
 export type Owner = 'us' | 'redis' | 'postgresql' | 'meta' | 'held';
 export type Severity = 'degraded' | 'failing';
 

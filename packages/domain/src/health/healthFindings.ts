@@ -28,10 +28,10 @@ export interface Finding {
   /** `serving`: the senders that still serve its language. */
   template?: BlockedTemplate & { serving: number };
   failures?: Failures;
-  /** What blocks which senders, and how many senders there are. */
+  /** The blocked senders with their blocks, and how many senders there are. */
   blocks?: readonly (SenderBlock & { senderId: string; number: string })[];
   senders?: number;
-  /** Numbers whose quality is low. */
+  /** Numbers with low quality. */
   lowQuality?: readonly { senderId: string; number: string }[];
 }
 
