@@ -1,4 +1,4 @@
--- Claims those of the sends, already locked by the caller, for which a sender has a permit within the horizon: see `take_deliveries`.
+-- Claims the sends for which a sender has a permit within the horizon. The caller has locked them. See `take_deliveries`.
 create or replace function claim_sends(p_ids uuid[], p_now timestamptz, p_horizon interval, p_terms delivery_terms)
 returns table (outcome text, send sends, wait_ms integer)
 language plpgsql set plan_cache_mode = force_generic_plan as $$

@@ -1,4 +1,4 @@
--- A minute's counters after further sends, without those that have ended but the last of them; see `minute_window`.
+-- Returns a minute's counters after more sends, without the expired counters except the last; see `minute_window`.
 create or replace function counted_minute(
   inout times timestamptz[], inout totals bigint[], total bigint, at timestamptz
 )
@@ -7,7 +7,7 @@ declare
   v_first integer := minute_begin(times, at) + 1;
   v_last integer := cardinality(times);
   v_base bigint := totals[v_first - 1];
-  -- The clock may have stepped back a little.
+  -- The clock may have been set back a little.
   v_at timestamptz := case when v_last < v_first then at else greatest(at, times[v_last]) end;
 begin
   if v_last >= v_first and date_trunc('second', times[v_last]) = date_trunc('second', v_at) then

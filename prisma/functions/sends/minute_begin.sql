@@ -1,4 +1,4 @@
--- The position of the last of a minute's counters that has ended; see `minute_window`.
+-- Returns the position of the last expired counter of a minute; see `minute_window`.
 create or replace function minute_begin(times timestamptz[], at timestamptz) returns integer
 language sql stable as $$
   select case

@@ -41,7 +41,7 @@ function formatOf(options: Intl.DateTimeFormatOptions, timeZone: string): Intl.D
   try {
     return new Intl.DateTimeFormat('en', { ...options, timeZone });
   } catch {
-    throw new UnknownTimeZone(`there is no time zone ${timeZone}`);
+    throw new UnknownTimeZone(`unknown time zone: ${timeZone}`);
   }
 }
 

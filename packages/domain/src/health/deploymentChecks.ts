@@ -100,10 +100,10 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
 }
 
 function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
-  const told = all
+  const ofProcesses = all
     .filter(({ state }) => state === 'running')
     .map((one) => ({ clock: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }));
-  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...told]
+  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...ofProcesses]
     .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
     .map(({ clock, aheadMs }) => {
       const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
@@ -193,8 +193,8 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
   return findings.map((finding) => {
     const { name, severity, owner } = finding;
     const { sentence, remedy } = describeFinding(finding);
-    const whose = finding.account === undefined ? [] : [`account ${finding.account.name}`];
-    const about = [severity, owner, ...whose, ...aboutOf(finding)].join(', ');
+    const accounts = finding.account === undefined ? [] : [`account ${finding.account.name}`];
+    const about = [severity, owner, ...accounts, ...aboutOf(finding)].join(', ');
     return {
       check: `health_${name}`,
       ok: owner === 'held',

@@ -36,7 +36,7 @@ export function compareReleases(one: string, other: string): number {
 
 function partsOf(version: string): { numbers: number[]; rank: number } {
   const match = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
-  if (match === null) throw new Error(`no version: ${version}`);
+  if (match === null) throw new Error(`not a version: ${version}`);
   return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
 }
 

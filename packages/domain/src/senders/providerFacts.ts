@@ -74,10 +74,10 @@ export function mergeAlerts(
   alerts: readonly BusinessAccountAlert[],
   at: Date,
 ): DatedAlert[] {
-  const told = alerts.map((alert) => ({ ...alert, at: at.toISOString() }));
+  const added = alerts.map((alert) => ({ ...alert, at: at.toISOString() }));
   const isSame = (one: DatedAlert, other: DatedAlert): boolean =>
     (['type', 'severity', 'detail', 'at'] as const).every((name) => one[name] === other[name]);
-  return [...told, ...known.filter((one) => !told.some((other) => isSame(one, other)))]
+  return [...added, ...known.filter((one) => !added.some((other) => isSame(one, other)))]
     .toSorted((a, b) => b.at.localeCompare(a.at))
     .slice(0, ALERTS_MAX);
 }

@@ -131,7 +131,7 @@ export function endedAttempt(
   }: Pick<AttemptChange, 'outcome'> & Partial<Pick<AttemptChange, 'errorCode' | 'messageId'>>,
 ): AttemptChange {
   const { attemptNumber: number, senderId, claimedAt } = send;
-  if (claimedAt === null) throw new Error('no attempt is under way');
+  if (claimedAt === null) throw new Error('the send has no attempt in progress');
   return { number, senderId, startedAt: claimedAt, outcome, errorCode, messageId };
 }
 

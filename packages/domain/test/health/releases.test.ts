@@ -30,7 +30,7 @@ describe('versions', () => {
   });
 
   it('are X.Y.Z', () => {
-    expect(() => compareReleases('1.2', '1.2.0')).toThrow('no version: 1.2');
+    expect(() => compareReleases('1.2', '1.2.0')).toThrow('not a version: 1.2');
   });
 });
 

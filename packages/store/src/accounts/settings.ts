@@ -77,7 +77,7 @@ export async function changeSetting<Name extends keyof Settings>(
 ): Promise<Settings> {
   // Prisma would drop the fraction of the number.
   if (typeof value === 'number' && !Number.isInteger(value))
-    throw new RangeError('a setting is a whole number');
+    throw new RangeError('a setting must be a whole number');
   return audited(database, actor, async (connection, log) => {
     await connection.sql.execute`select from settings for no key update`;
     const before = await readSettings(connection);

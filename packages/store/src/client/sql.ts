@@ -116,7 +116,7 @@ const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;
 /** Parses a time. @throws TypeError if `DateStyle` is not ISO, because day and month could be swapped */
 function parseTime(text: string): Date {
   const [, day, time, hours, minutes = ':00'] = TIME.exec(text) ?? [];
-  if (day === undefined) throw new TypeError('PostgreSQL wrote a time in another form than ISO');
+  if (day === undefined) throw new TypeError('could not parse a time: it is not in ISO format, so DateStyle must be ISO');
   return new Date(`${day}T${time}${hours}${minutes}`);
 }
 

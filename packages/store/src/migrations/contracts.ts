@@ -5,7 +5,7 @@ export class ContractRefused extends Error {
   /** Thrown when a contracting migration would break something. @param faults what it would break, one sentence each */
   constructor(readonly faults: readonly string[]) {
     super(
-      `${faults.join('; ')}. Deploy the release in between, or stop what is too old and wait a minute; npm run migrate -- --force goes on all the same`,
+      `${faults.join('; ')}. Deploy the release in between, or stop the older processes and wait a minute; npm run migrate -- --force migrates anyway`,
     );
   }
 }

@@ -199,7 +199,7 @@ async function lockHolder(client: pg.Client): Promise<string> {
      where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = ${LOCK} and l.objsubid = 1
        and l.database = (select oid from pg_database where datname = current_database())`,
   );
-  return rows[0]?.text ?? 'somebody';
+  return rows[0]?.text ?? 'another session';
 }
 
 /** Checks that the role can create tables in the schema of all tables. @throws UnusableDatabase */

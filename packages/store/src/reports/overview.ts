@@ -81,7 +81,7 @@ export async function overview(
 ): Promise<Overview> {
   const { from, to, bucket } = question;
   if ((to.getTime() - from.getTime()) / BUCKET_MS[bucket] > BUCKETS_MAX)
-    throw new RangeError(`an overview has ${BUCKETS_MAX} buckets at the most`);
+    throw new RangeError(`an overview has at most ${BUCKETS_MAX} buckets: choose a shorter period or longer buckets`);
   const starts = bucketStarts(bucket, question, question.timeZone);
   // A day that is aggregated between the two statements is read from its sends, which are stored for weeks.
   const until = await countedUntil(database);

@@ -33,7 +33,7 @@ export async function changeBlock(
         select ${COLUMNS} from sender_blocks
         where cause = ${cause} and scope = ${scope} and subject = ${subject} and only_for = ${onlyFor} for update
       ) t on true`;
-    if (row === undefined) throw new Error('the database has no time');
+    if (row === undefined) throw new Error('the query of a block returned no row');
     const { now, ...last } = row;
     const before = (last.cause as unknown) === null ? null : last;
     const next = rule(before, now);

@@ -28,7 +28,7 @@ export async function changeSend<R>(
     if (isNothing(decision) || (await write(database, changeOf(send, row.version, row.now, decision))))
       return decision.result;
   }
-  throw new Error(`a send changed under each of ${ROUNDS_MAX} tries to change it`);
+  throw new Error(`could not change a send: its row changed during each of ${ROUNDS_MAX} attempts`);
 }
 
 /** A send as it was read or written. The row may have changed since. */

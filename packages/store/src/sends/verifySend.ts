@@ -50,7 +50,7 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
     if (outcome.outcome === 'failed') throw outcome.error;
     return outcome;
   }
-  throw new Error(`a send changed during each of ${ROUNDS_MAX} attempts to judge a guess`);
+  throw new Error(`could not judge a guess: the send changed during each of ${ROUNDS_MAX} attempts`);
 }
 
 /** `overtaken`: another guess or change was written first. */
