@@ -7,7 +7,7 @@ create type active_holds as (all_live boolean, countries text[], accounts uuid[]
 
 create type created_send as (ordinal bigint, mode text, locale text, charged_from text, expires_at timestamp with time zone, awaiting_sender boolean, application_number bigint);
 
-create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, permit_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, job_wait_ms integer);
 
 create type new_send as (ordinal bigint, id uuid, key_id uuid, account_id uuid, application_id uuid, idempotency_key bytea, body_hashes bytea[], recipient text, recipient_keys text[], country text, is_premium_rate boolean, locale text, code_hash bytea, encrypted_code bytea, guess_cost integer, request_id uuid, traceparent text);
 

@@ -3,7 +3,7 @@ import {
   createApiKey,
   createApplication,
   createOwnAccount,
-  keyOfVisit,
+  createVisitKey,
   removeEventWebhook,
   revokeApiKey,
   rotateEventSecret,
@@ -251,7 +251,7 @@ describe('mails', () => {
   it('tell nobody of the key of a visit to the page Try it, which ends by itself', async () => {
     const { accountId, applicationId } = await buildCaller(database, 'test');
     const { id: userId, email } = await user({ accountId, role: 'admin' });
-    await keyOfVisit(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
+    await createVisitKey(database, TEST_ACTOR, TEST_SECRET_KEY, { userId, applicationId });
     await createApiKey(database, TEST_ACTOR, applicationId);
     expect(await sql('select kind, recipient from outbox')).toEqual([{ kind: 'key_made', recipient: email }]);
   });

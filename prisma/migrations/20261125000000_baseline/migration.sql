@@ -795,7 +795,7 @@ language sql as $$
   where r.removed_at is null and may_serve(r.account_id, r.application_ids, p_senders, p_account_id, p_application_id)
 $$;
 
-create type delivery_terms as (attempts_max integer, lease_ms integer, settle_ms integer, permit_wait_ms integer, job_wait_ms integer);
+create type delivery_terms as (attempts_max integer, lease_ms integer, receipt_wait_ms integer, permit_wait_ms integer, job_wait_ms integer);
 create type permit_source as (
   sender_id uuid, number text, business_account_id text, account_id uuid, application_ids uuid[], spacing interval, free_at timestamptz,
   taken integer
@@ -1102,7 +1102,7 @@ begin
       status = case s.status when 'queued' then 'sending' else s.status end, phase = 'calling', channel = 'whatsapp', from_number = t.number,
       sender_id = t.sender_id, attempts = s.attempts + 1, attempt_number = s.attempt_number + 1, claimed_at = p_now,
       claimed_until = t.permit_at + make_interval(secs => p_terms.lease_ms / 1000.0),
-      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.settle_ms / 1000.0) end,
+      receipt_until = case when s.claimed_until is null then s.receipt_until else p_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end,
       due_at = case s.phase when 'waiting' then p_now else s.due_at end, version = s.version + 1
     from taken t
     where s.id = any (array(select taken.id from taken)) and s.id = t.id
@@ -1165,7 +1165,7 @@ begin
   if v_claimed < cardinality(v_eligible) then
     return query
       update sends s set phase = 'waiting', due_at = s.expires_at, claimed_at = null, claimed_until = null, version = s.version + 1,
-        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.settle_ms / 1000.0) end
+        receipt_until = case when s.claimed_until is null then s.receipt_until else v_now + make_interval(secs => p_terms.receipt_wait_ms / 1000.0) end
       where s.id = any (v_eligible) and coalesce(s.claimed_until <= v_now, true)
       returning 'waits', s, null::integer;
   end if;

@@ -21,7 +21,7 @@ export function bucketStarts(
   { from, to }: { from: Date; to: Date },
   timeZone: string,
 ): Date[] {
-  const format = formatOf(FORMATS[bucket], timeZone);
+  const format = createFormat(FORMATS[bucket], timeZone);
   const nameAt = (time: number): string => format.format(time);
   const usualMs = BUCKET_MS[bucket];
   const nextStart = (start: number): number => {
@@ -37,7 +37,7 @@ export function bucketStarts(
   return starts;
 }
 
-function formatOf(options: Intl.DateTimeFormatOptions, timeZone: string): Intl.DateTimeFormat {
+function createFormat(options: Intl.DateTimeFormatOptions, timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en', { ...options, timeZone });
   } catch {

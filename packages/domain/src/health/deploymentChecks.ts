@@ -1,5 +1,5 @@
 import { canonicalNumber } from '../recipients/canonicalNumber.js';
-import { runbookOf } from './findings.js';
+import { runbookPath } from './findings.js';
 import { describeFinding, type Finding } from './healthFindings.js';
 import type { Keyring } from '../security/keyring.js';
 import { recipientKeys } from '../recipients/numberKeys.js';
@@ -100,10 +100,10 @@ function connections({ connections: { used, most } }: DatabaseFacts): Deployment
 }
 
 function clocks({ clockAheadMs, processes: all }: DatabaseFacts): DeploymentCheck {
-  const ofProcesses = all
+  const processClocks = all
     .filter(({ state }) => state === 'running')
     .map((one) => ({ clock: `${one.kind} ${one.id}`, aheadMs: one.clockAheadMs }));
-  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...ofProcesses]
+  const off = [{ clock: 'this machine', aheadMs: clockAheadMs }, ...processClocks]
     .filter(({ aheadMs }) => Math.abs(aheadMs) > CLOCK_MS_MAX)
     .map(({ clock, aheadMs }) => {
       const seconds = Math.abs(aheadMs / 1_000).toFixed(1);
@@ -194,17 +194,17 @@ export function healthChecks(findings: readonly Finding[]): DeploymentCheck[] {
     const { name, severity, owner } = finding;
     const { sentence, remedy } = describeFinding(finding);
     const accounts = finding.account === undefined ? [] : [`account ${finding.account.name}`];
-    const about = [severity, owner, ...accounts, ...aboutOf(finding)].join(', ');
+    const about = [severity, owner, ...accounts, ...listSubjects(finding)].join(', ');
     return {
       check: `health_${name}`,
       ok: owner === 'held',
-      detail: `${about}: ${sentence} ${remedy} Steps: ${runbookOf(name)}`,
+      detail: `${about}: ${sentence} ${remedy} Steps: ${runbookPath(name)}`,
     };
   });
 }
 
 /** Returns what a finding is about, if there may be several of its kind, and what blocks senders. */
-function aboutOf({ template, failures, blocks }: Finding): string[] {
+function listSubjects({ template, failures, blocks }: Finding): string[] {
   if (template !== undefined) return [`template ${template.template} ${template.language}`];
   if (blocks !== undefined)
     return [...new Set(blocks.map(({ number, reason }) => `${number} ${reason.replace(/\.$/, '')}`))];

@@ -221,4 +221,4 @@ export const KNOWN_FINDINGS: readonly { name: FindingName; owner: Owner; severit
 );
 
 /** Returns the address of a finding's steps. */
-export const runbookOf = (name: FindingName): string => `docs/runbooks.md#${name}`;
+export const runbookPath = (name: FindingName): string => `docs/runbooks.md#${name}`;

@@ -6,7 +6,7 @@ export interface Contract {
 }
 
 /** Returns the contract of a migration whose name contains `_contract_` or `_contract_since_X_Y_Z_`; null for all others. */
-export function contractOf(migration: string): Contract | null {
+export function parseContract(migration: string): Contract | null {
   const match = /^\d+_contract(?:_since_(\d+)_(\d+)_(\d+))?_/.exec(migration);
   if (match === null) return null;
   return { migration, oldestRelease: match[1] === undefined ? null : match.slice(1, 4).join('.') };
@@ -28,13 +28,13 @@ export interface RunningProcess {
 
 /** Compares two versions X.Y.Z: negative if `one` is older. A version with a hyphen suffix is older than the same version without it. */
 export function compareReleases(one: string, other: string): number {
-  const [a, b] = [partsOf(one), partsOf(other)];
+  const [a, b] = [parseVersion(one), parseVersion(other)];
   return (
     a.numbers.map((part, index) => part - b.numbers[index]!).find((part) => part !== 0) ?? a.rank - b.rank
   );
 }
 
-function partsOf(version: string): { numbers: number[]; rank: number } {
+function parseVersion(version: string): { numbers: number[]; rank: number } {
   const match = /^(\d+)\.(\d+)\.(\d+)(-)?/.exec(version);
   if (match === null) throw new Error(`not a version: ${version}`);
   return { numbers: match.slice(1, 4).map(Number), rank: match[4] === undefined ? 0 : -1 };
@@ -54,7 +54,7 @@ export function schemaFault(release: Release, applied: readonly string[]): strin
   }
   const contract = applied
     .filter((name) => !release.migrations.includes(name))
-    .flatMap((name) => contractOf(name) ?? [])
+    .flatMap((name) => parseContract(name) ?? [])
     .find(
       ({ oldestRelease }) => oldestRelease === null || compareReleases(release.version, oldestRelease) < 0,
     );

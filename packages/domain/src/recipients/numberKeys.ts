@@ -22,8 +22,8 @@ export function deriveNumberPepper({ current, keys }: Keyring): Keyring {
  * @param canonical a result of `canonicalNumber`
  */
 export function recipientKeys(pepper: Keyring, canonical: string): string[] {
-  return versionsOf(pepper).map((version) => {
-    const mac = macOf(pepper, version, 'number:', canonical).subarray(0, RECIPIENT_KEY_BYTES);
+  return keyVersions(pepper).map((version) => {
+    const mac = computeMac(pepper, version, 'number:', canonical).subarray(0, RECIPIENT_KEY_BYTES);
     return `${version}:${mac.toString('base64url')}`;
   });
 }
@@ -33,16 +33,16 @@ export function recipientKeys(pepper: Keyring, canonical: string): string[] {
  * HMAC-SHA256(pepper, `body:` ‖ body). 33 bytes. They are keyed because a body is little more than a number.
  */
 export function bodyHashes(pepper: Keyring, body: Uint8Array): Buffer[] {
-  return versionsOf(pepper).map((version) =>
-    Buffer.concat([Buffer.of(version), macOf(pepper, version, 'body:', body)]),
+  return keyVersions(pepper).map((version) =>
+    Buffer.concat([Buffer.of(version), computeMac(pepper, version, 'body:', body)]),
   );
 }
 
 /** Returns the versions of a keyring's keys, the current one first. */
-export const versionsOf = ({ current, keys }: Keyring): number[] => [
+export const keyVersions = ({ current, keys }: Keyring): number[] => [
   current,
   ...[...keys.keys()].filter((version) => version !== current),
 ];
 
-const macOf = (pepper: Keyring, version: number, label: string, data: string | Uint8Array): Buffer =>
+const computeMac = (pepper: Keyring, version: number, label: string, data: string | Uint8Array): Buffer =>
   createHmac('sha256', requireKey(pepper, version)).update(label).update(data).digest();

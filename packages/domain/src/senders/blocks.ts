@@ -142,7 +142,7 @@ export const isNew = (blocks: readonly Block[]): boolean =>
  * Returns the block that keeps a sender from sending anything, the longest of several; null without one. A rate limit only slows a sender
  * down.
  */
-export function standingBlock(blocks: readonly Block[], now: Date): Block | null {
+export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
   const end = ({ until }: Block): number => until?.getTime() ?? Infinity;
   const standing = blocks.filter(
     (block) => block.onlyFor === '' && block.cause !== 'limit' && stands(block, now),
@@ -157,7 +157,7 @@ export type SenderState = (typeof SENDER_STATES)[number];
 
 /** Returns the state of a sender by its own blocks, its business account's and the app's. */
 export function senderState(blocks: readonly Block[], now: Date): SenderState {
-  const block = standingBlock(blocks, now);
+  const block = activeBlock(blocks, now);
   if (block === null) return 'active';
   return block.until === null ? 'paused' : 'cooling_down';
 }

@@ -1,7 +1,7 @@
 import {
   CODE_CATEGORY,
-  isOfLowQuality,
-  messagingLimitOf,
+  hasLowQuality,
+  parseMessagingLimit,
   senderBlock,
   templateLanguages,
   type BusinessAccountValues,
@@ -125,8 +125,8 @@ export function preflight(input: PreflightInput): PreflightResult[] {
     number_connected: () => numberConnected(input),
     template_pt_br: () => templateUsable(input, languages['pt-BR']),
     template_en: () => templateUsable(input, languages.en),
-    template_ttl: () => ofTemplates(input, languages, ttlFault),
-    template_footer: () => ofTemplates(input, languages, footerFault),
+    template_ttl: () => findTemplateFault(input, languages, ttlFault),
+    template_footer: () => findTemplateFault(input, languages, footerFault),
     webhook_subscribed: () => webhookSubscribed(input),
     business_verified: () => businessVerified(input),
     messaging_limit: () => messagingLimit(input),
@@ -186,7 +186,7 @@ function numberConnected(input: PreflightInput): Found {
   if (status.value !== 'CONNECTED') return bad('number_status', { status: status.value });
   const block = senderBlock(input.number, input.businessAccount, input.now);
   if (block !== null) return bad('number_blocked', { why: block.word.replace(/\.$/, '') });
-  return isOfLowQuality(input.number) ? bad('number_quality') : fine();
+  return hasLowQuality(input.number) ? bad('number_quality') : fine();
 }
 
 function templateUsable(input: PreflightInput, language: string): Found {
@@ -214,7 +214,7 @@ type Languages = Record<Locale, string>;
 type Template = PreflightInput['templates'][number];
 
 /** Returns the first fault of the existing templates. */
-function ofTemplates(
+function findTemplateFault(
   input: PreflightInput,
   languages: Languages,
   faultOf: (template: Template, codeValiditySeconds: number) => Found | null,
@@ -272,7 +272,7 @@ function businessVerified(input: PreflightInput): Found {
 function messagingLimit(input: PreflightInput): Found {
   const name = input.number.messagingLimit?.value;
   if (name === undefined) return unknown(input, 'number');
-  const most = messagingLimitOf(name);
+  const most = parseMessagingLimit(name);
   if (most === null) return bad('unknown');
   const facts = { people: input.recipients24h, limit: name };
   if (input.recipients24h >= most) return bad('limit_reached', facts);

@@ -112,17 +112,17 @@ export function mergeFacts<Values extends object>(
   return merged;
 }
 
-const secondOf = (at: Date): number => Math.floor(at.getTime() / 1000);
+const toSeconds = (at: Date): number => Math.floor(at.getTime() / 1000);
 
 function isNewer(known: Fact<unknown> | undefined, at: Date, source: FactSource): boolean {
   if (known === undefined) return true;
   const knownAt = new Date(known.at);
-  if (source === 'webhook') return secondOf(at) >= secondOf(knownAt);
-  return known.source === 'read' ? at >= knownAt : secondOf(at) > secondOf(knownAt);
+  if (source === 'webhook') return toSeconds(at) >= toSeconds(knownAt);
+  return known.source === 'read' ? at >= knownAt : toSeconds(at) > toSeconds(knownAt);
 }
 
 /** Returns whether Meta rates a number's quality as low, because people block or report it. */
-export const isOfLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
+export const hasLowQuality = ({ quality }: Facts<NumberValues>): boolean => quality?.value === 'RED';
 
 /** Why a template or a sender must not be used, according to the provider. */
 export interface ProviderBlock {
@@ -247,7 +247,7 @@ const MESSAGING_LIMITS: Readonly<Record<string, number>> = {
 };
 
 /** Returns how many people may be messaged in 24 hours, or null for an unknown limit. */
-export function messagingLimitOf(name: string | undefined): number | null {
+export function parseMessagingLimit(name: string | undefined): number | null {
   return name === undefined ? null : (MESSAGING_LIMITS[name] ?? null);
 }
 

@@ -10,14 +10,17 @@ export function generateCode(): string {
   return String(randomInt(10 ** GENERATED_DIGITS)).padStart(GENERATED_DIGITS, '0');
 }
 
-function macOf(key: Buffer, sendId: string, code: string): Buffer {
+function computeMac(key: Buffer, sendId: string, code: string): Buffer {
   // All send ids have the same length, so no other id and code give the same bytes.
   return createHmac('sha256', key).update(sendId).update(code).digest();
 }
 
 /** Returns the stored hash of a code: the key version (1 byte), then HMAC-SHA256(pepper, send id ‖ code). 33 bytes. */
 export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer {
-  return Buffer.concat([Buffer.of(pepper.current), macOf(requireKey(pepper, pepper.current), sendId, code)]);
+  return Buffer.concat([
+    Buffer.of(pepper.current),
+    computeMac(requireKey(pepper, pepper.current), sendId, code),
+  ]);
 }
 
 /**
@@ -28,7 +31,7 @@ export function hashCode(pepper: Keyring, sendId: string, code: string): Buffer 
  */
 export function matchesCode(pepper: Keyring, sendId: string, guess: string, codeHash: Uint8Array): boolean {
   return timingSafeEqual(
-    macOf(requireKey(pepper, codeHash[0] as number), sendId, guess),
+    computeMac(requireKey(pepper, codeHash[0] as number), sendId, guess),
     codeHash.subarray(1),
   );
 }

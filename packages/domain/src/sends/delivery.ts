@@ -1,9 +1,9 @@
 import type { Outcome } from './outcome.js';
-import { isPairLimit, retryDelayMs, settleDelayMs, type RetryPolicy } from './retry.js';
+import { isPairLimit, retryDelayMs, receiptWaitMs, type RetryPolicy } from './retry.js';
 import {
   DONE,
   isDelivering,
-  isUnderWay,
+  isInProgress,
   UNCLAIMED,
   type AttemptChange,
   type Decision,
@@ -107,7 +107,7 @@ export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Deci
   if (state === 'not_due') return { result: { kind: send.phase === 'waiting' ? 'no_sender' : 'not_due' } };
 
   const unfinished = send.claimedUntil === null ? [] : [endedAttempt(send, { outcome: 'unknown' })];
-  const receiptUntil = unfinished.length > 0 ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const receiptUntil = unfinished.length > 0 ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   const postpone = (phase: 'waiting' | 'giving_up', dueAt: Date): Decision<Postponement> => ({
     result: { kind: phase === 'waiting' ? 'no_sender' : 'done' },
     change: { phase, dueAt, receiptUntil, ...UNCLAIMED },
@@ -140,7 +140,7 @@ export function endedAttempt(
  * counted.
  */
 export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {
-  if (!isUnderWay(send, attempt)) return { result: 'stale' };
+  if (!isInProgress(send, attempt)) return { result: 'stale' };
   return {
     result: 'released',
     change: {
@@ -194,7 +194,7 @@ export function settle(
   policy: RetryPolicy,
   random: number,
 ): Decision<Settlement> {
-  if (!isUnderWay(send, attempt)) return { result: { kind: 'stale' } };
+  if (!isInProgress(send, attempt)) return { result: { kind: 'stale' } };
   const attempts = [endedAttempt(send, { ...outcome, outcome: outcome.kind })];
   const done = (result: Settlement, change: SendChange): Decision<Settlement> => ({
     result,
@@ -216,7 +216,7 @@ export function settle(
     return done({ kind: 'reassign' }, { phase: 'ready', attempts: send.attempts - 1, dueAt: now });
 
   const attemptsUsed = isPairLimit(outcome) ? send.attempts - 1 : send.attempts;
-  const receiptUntil = outcome.kind === 'unknown' ? after(now, settleDelayMs(policy)) : send.receiptUntil;
+  const receiptUntil = outcome.kind === 'unknown' ? after(now, receiptWaitMs(policy)) : send.receiptUntil;
   const isExhausted = attemptsUsed >= policy.attemptsMax;
   if (!isExhausted && send.verification === 'pending') {
     // No later than the deadline, at which the send fails.

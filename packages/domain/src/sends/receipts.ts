@@ -4,7 +4,7 @@ import { isPairLimit, retryDelayMs, type RetryPolicy } from './retry.js';
 import {
   DONE,
   isDelivering,
-  isUnderWay,
+  isInProgress,
   UNCLAIMED,
   type AttemptChange,
   type AttemptOutcome,
@@ -105,7 +105,7 @@ const PROGRESS: readonly DeliveryState[] = ['sent', 'delivered', 'read'];
 const ORDER: readonly Receipt['status'][] = ['sent', 'delivered', 'read', 'failed'];
 
 /**
- * Folds all stored receipts of one send into one change, by `applyReceipt`.
+ * Folds all stored receipts of one send into one change, by `decideReceipt`.
  *
  * @param acceptedNumbers the numbers of the send's attempts that the provider accepted
  * @param isPriced whether the cost of the send's message is counted already
@@ -133,7 +133,7 @@ export function foldReceipts(
     const outcome = attempts.get(attempt.number)?.outcome ?? attempt.outcome;
     const otherIsAccepted = [...accepted].some((number) => number !== attempt.number);
     const judged = { ...attempt, outcome, otherIsAccepted, isBelieved };
-    const decision = applyReceipt(after, now, receipt, judged, policy, random);
+    const decision = decideReceipt(after, now, receipt, judged, policy, random);
     result[index] = decision.result;
     if (decision.change !== undefined) {
       change = { ...change, ...decision.change };
@@ -146,7 +146,7 @@ export function foldReceipts(
     }
   }
   const hasArrived = after.status === 'delivered' || after.status === 'read';
-  const cost = hasArrived && !isPriced ? costOf(receipts, accepted, now) : undefined;
+  const cost = hasArrived && !isPriced ? findCost(receipts, accepted, now) : undefined;
   return {
     result,
     ...(change !== undefined && { change }),
@@ -156,7 +156,7 @@ export function foldReceipts(
 }
 
 /** Returns the cost of a message that arrived, from the first of its receipts with a price. */
-function costOf(
+function findCost(
   receipts: readonly AttemptReceipt[],
   accepted: ReadonlySet<number>,
   now: Date,
@@ -188,7 +188,7 @@ function costOf(
  *
  * @param random a number from 0 up to, not including, 1
  */
-export function applyReceipt(
+export function decideReceipt(
   send: Send,
   now: Date,
   receipt: Receipt,
@@ -197,20 +197,20 @@ export function applyReceipt(
   random: number,
 ): Decision<ReceiptEnd> {
   if (receipt.status !== 'failed') return moveForward(send, now, receipt, receipt.status, attempt);
-  const lost = receipt.failure;
-  if (lost === null) return { result: 'ignored' };
-  const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: lost.errorCode };
+  const failed = receipt.failure;
+  if (failed === null) return { result: 'ignored' };
+  const report = { at: receipt.occurredAt < now ? receipt.occurredAt : now, errorCode: failed.errorCode };
   // A right code proves that the message arrived.
   if (!mayFail(send) || !isBelieved) {
     // A call without a response was accepted, because the provider reports on its message.
     const outcome = attempt.outcome ?? 'accepted';
     return {
       result: 'ignored',
-      attempts: [endedBy(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],
+      attempts: [endAttempt(attempt, { outcome, errorCode: null, messageId: receipt.messageId, report })],
     };
   }
   // A repeat must not resend the message that already replaced the failed one.
-  if (isLost(attempt) && lost.kind !== 'recipient') return { result: 'ignored' };
+  if (isUndelivered(attempt) && failed.kind !== 'recipient') return { result: 'ignored' };
   // A calling send is claimed again when the other attempt's lease ends. In other phases it is not, so the receipt has to wait.
   const otherMayBeUnderWay =
     send.claimedUntil !== null &&
@@ -218,20 +218,21 @@ export function applyReceipt(
     (send.phase === 'calling' || now < send.claimedUntil);
   if (otherMayBeUnderWay && send.phase !== 'calling') return { result: 'later' };
   const attempts: AttemptChange[] = [
-    endedBy(attempt, {
-      outcome: lost.kind,
-      errorCode: lost.errorCode,
+    endAttempt(attempt, {
+      outcome: failed.kind,
+      errorCode: failed.errorCode,
       messageId: receipt.messageId,
       report,
     }),
   ];
   if (attempt.otherIsAccepted || otherMayBeUnderWay) return { result: 'applied', change: {}, attempts };
-  const isBeforeNext = isDelivering(send) && !isUnderWay(send, attempt.number) && lost.kind !== 'recipient';
+  const isBeforeNext =
+    isDelivering(send) && !isInProgress(send, attempt.number) && failed.kind !== 'recipient';
   if (isBeforeNext) return { result: 'applied', change: {}, attempts };
   // Both changes end the claim. If it is another attempt's, its worker has died.
   if (send.claimedUntil !== null && send.attemptNumber !== attempt.number)
     attempts.push(endedAttempt(send, { outcome: 'unknown' }));
-  const change = redelivery(send, now, lost, policy, random);
+  const change = redelivery(send, now, failed, policy, random);
   return change === null
     ? { result: 'applied', change: failure('rejected_by_provider', now), attempts }
     : { result: 'redelivers', change, attempts };
@@ -249,30 +250,30 @@ function moveForward(
   attempt: ReportedAttempt,
 ): Decision<ReceiptEnd> {
   // The message was sent before it failed; this late receipt changes nothing.
-  if (reported === 'sent' && isLost(attempt)) return { result: 'ignored' };
-  const isNews =
+  if (reported === 'sent' && isUndelivered(attempt)) return { result: 'ignored' };
+  const isForward =
     send.status !== 'failed' &&
     (PROGRESS.indexOf(reported) > PROGRESS.indexOf(send.status) ||
       (reported === 'sent' && isDelivering(send)));
-  const change: SendChange = !isNews
+  const change: SendChange = !isForward
     ? {}
     : reported === 'sent'
-      ? acceptance(send, clampedTime(send, now, 'sentAt', receipt.occurredAt))
+      ? acceptance(send, clampTime(send, now, 'sentAt', receipt.occurredAt))
       : { ...DONE, status: reported };
   const field = ({ sent: 'sentAt', delivered: 'deliveredAt', read: 'readAt' } as const)[reported];
   if (send[field] === null && change[field] === undefined && send.status !== 'failed')
-    change[field] = clampedTime(send, now, field, receipt.occurredAt);
+    change[field] = clampTime(send, now, field, receipt.occurredAt);
   // The provider has the message, so an attempt without a response was accepted.
   const attempts: AttemptChange[] =
     attempt.outcome === 'accepted'
       ? []
-      : [endedBy(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
+      : [endAttempt(attempt, { outcome: 'accepted', errorCode: null, messageId: receipt.messageId })];
   if (Object.keys(change).length === 0 && attempts.length === 0) return { result: 'ignored' };
   return { result: 'applied', change, attempts };
 }
 
 /** Returns the attempt with the end that a receipt reports. */
-function endedBy(
+function endAttempt(
   { number, senderId, startedAt }: ReportedAttempt,
   end: Omit<AttemptChange, 'number' | 'senderId' | 'startedAt'>,
 ): AttemptChange {
@@ -291,7 +292,7 @@ export function agreesWith(
 }
 
 /** Returns whether the attempt's message is known not to have been delivered. */
-export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
+export function isUndelivered({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
   return outcome !== null && outcome !== 'accepted' && outcome !== 'unknown';
 }
 
@@ -299,17 +300,17 @@ export function isLost({ outcome }: Pick<ReportedAttempt, 'outcome'>): boolean {
 function redelivery(
   send: Send,
   now: Date,
-  lost: NonNullable<Receipt['failure']>,
+  failed: NonNullable<Receipt['failure']>,
   policy: RetryPolicy,
   random: number,
 ): SendChange | null {
   if (send.encryptedCode === null || send.verification !== 'pending' || !isWorthSending(send, now))
     return null;
-  const isOfSender = isSenderFailure(lost);
-  const attempts = isOfSender || isPairLimit(lost) ? Math.max(0, send.attempts - 1) : send.attempts;
+  const isOfSender = isSenderFailure(failed);
+  const attempts = isOfSender || isPairLimit(failed) ? Math.max(0, send.attempts - 1) : send.attempts;
   if (isOfSender) return { phase: 'ready', ...UNCLAIMED, attempts, dueAt: now };
-  if (lost.kind !== 'retry' || attempts >= policy.attemptsMax) return null;
-  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send, lost, random));
+  if (failed.kind !== 'retry' || attempts >= policy.attemptsMax) return null;
+  const retryAt = new Date(now.getTime() + retryDelayMs(policy, send, failed, random));
   const dueAt = retryAt < send.expiresAt ? retryAt : send.expiresAt;
   return { phase: 'backing_off', ...UNCLAIMED, attempts, dueAt };
 }
@@ -318,7 +319,7 @@ function redelivery(
  * Returns the provider's time (another clock, in whole seconds), limited to the times of the earlier and later steps, and not in the
  * future.
  */
-function clampedTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
+function clampTime(send: Send, now: Date, field: 'sentAt' | 'deliveredAt' | 'readAt', at: Date): Date {
   const earlier = { sentAt: [], deliveredAt: [send.sentAt], readAt: [send.deliveredAt, send.sentAt] }[field];
   const later = { sentAt: [send.deliveredAt, send.readAt], deliveredAt: [send.readAt], readAt: [] }[field];
   const min = earlier.find((time) => time !== null) ?? send.createdAt;

@@ -125,4 +125,4 @@ const DEFENCES: ReadonlyMap<string, Defence | null> = new Map(
 );
 
 /** Returns the account's setting that refused a request, by the `detail` of the response; null for other refusals. */
-export const defenceOf = (detail: string): Defence | null => DEFENCES.get(detail) ?? null;
+export const findDefence = (detail: string): Defence | null => DEFENCES.get(detail) ?? null;

@@ -39,6 +39,6 @@ export function isPairLimit(outcome: Outcome): boolean {
 /**
  * Returns the milliseconds to wait for a receipt after an attempt with an unknown outcome, so that a time-out alone never refunds a unit.
  */
-export function settleDelayMs(policy: RetryPolicy): number {
+export function receiptWaitMs(policy: RetryPolicy): number {
   return Math.min(WAIT_MS_MAX, policy.backoffMs * 2 ** policy.attemptsMax);
 }

@@ -140,7 +140,7 @@ export function isDelivering({ phase }: Pick<Send, 'phase'>): boolean {
 }
 
 /** Returns whether this attempt of the send is in progress. */
-export function isUnderWay(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
+export function isInProgress(send: Pick<Send, 'attemptNumber' | 'claimedUntil'>, attempt: number): boolean {
   return send.claimedUntil !== null && send.attemptNumber === attempt;
 }
 

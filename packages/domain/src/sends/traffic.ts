@@ -58,7 +58,7 @@ export interface TrafficCount extends TrafficKey {
  * Returns the events of a change of a live send's delivery. Each event occurs once per message or send. A send whose code was finished
  * before its message arrived is not counted as a failure.
  */
-export function trafficOf(before: DeliveryFacts, after: DeliveryFacts): TrafficKey[] {
+export function trafficEvents(before: DeliveryFacts, after: DeliveryFacts): TrafficKey[] {
   if (after.mode !== 'live') return [];
   const key = (event: TrafficEvent, reason = ''): TrafficKey => ({
     event,
@@ -94,8 +94,11 @@ export interface RecentTraffic {
 }
 
 /** Returns the sum of the matching counts. */
-export function sumOf(counts: readonly TrafficCount[], isMeant: (count: TrafficCount) => boolean): number {
-  return counts.reduce((sum, count) => sum + (isMeant(count) ? count.count : 0), 0);
+export function sumMatching(
+  counts: readonly TrafficCount[],
+  matches: (count: TrafficCount) => boolean,
+): number {
+  return counts.reduce((sum, count) => sum + (matches(count) ? count.count : 0), 0);
 }
 
 /** The ended sends of a country or a sender, or all of them. */
@@ -122,16 +125,16 @@ export function endedSends(
 }
 
 /** Returns the sum of ended sends. */
-export function endOf(counts: readonly TrafficCount[]): EndedSends {
+export function sumEnded(counts: readonly TrafficCount[]): EndedSends {
   return {
-    delivered: sumOf(counts, ({ event }) => event === 'delivered'),
-    failed: sumOf(counts, ({ event }) => event === 'failed'),
-    reason: mostOf(counts, 'reason') as EndedSends['reason'],
+    delivered: sumMatching(counts, ({ event }) => event === 'delivered'),
+    failed: sumMatching(counts, ({ event }) => event === 'failed'),
+    reason: findMost(counts, 'reason') as EndedSends['reason'],
   };
 }
 
 /** Returns the reason or the account of most failed sends; '' without any. */
-function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
+function findMost(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): string {
   const failed = new Map<string, number>();
   for (const { event, count, [by]: name } of counts)
     if (event === 'failed') failed.set(name, (failed.get(name) ?? 0) + count);
@@ -145,9 +148,9 @@ function mostOf(counts: readonly TrafficCount[], by: 'reason' | 'accountId'): st
  * @param all all counts, also of other groups
  */
 export function endedOfOthers(group: readonly TrafficCount[], all: readonly TrafficCount[]): EndedSends {
-  const most = mostOf(group, 'accountId');
-  const ofOthers = (counts: readonly TrafficCount[]): TrafficCount[] =>
+  const most = findMost(group, 'accountId');
+  const withoutMost = (counts: readonly TrafficCount[]): TrafficCount[] =>
     counts.filter(({ accountId }) => accountId !== most);
-  const others = ofOthers(group);
-  return endOf(others.length > 0 ? others : ofOthers(all));
+  const others = withoutMost(group);
+  return sumEnded(others.length > 0 ? others : withoutMost(all));
 }

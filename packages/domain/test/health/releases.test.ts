@@ -1,7 +1,7 @@
 import {
   compareReleases,
   contractFaults,
-  contractOf,
+  parseContract,
   schemaFault,
   type Contract,
   type RunningProcess,
@@ -77,7 +77,7 @@ describe('a contracting migration', () => {
     ['20270101000000_contracts', null],
     ['20270101000000_signed_contract_since_1_2_0_note', null],
   ])('is known by its name: %s', (migration, expected) => {
-    expect(contractOf(migration)).toEqual(expected && { migration, ...expected });
+    expect(parseContract(migration)).toEqual(expected && { migration, ...expected });
   });
 
   it('breaks nothing where all that runs works without what it takes away', () => {

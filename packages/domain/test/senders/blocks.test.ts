@@ -8,7 +8,7 @@ import {
   isAbout,
   limitWaitMs,
   senderState,
-  standingBlock,
+  activeBlock,
   type Block,
 } from '@onecode/domain';
 
@@ -168,8 +168,8 @@ describe('a sender', () => {
   });
 
   it('is blocked by the longest, and by an operator before the provider', () => {
-    expect(standingBlock([blocked(), provider, operator], NOW)).toBe(operator);
-    expect(standingBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
+    expect(activeBlock([blocked(), provider, operator], NOW)).toBe(operator);
+    expect(activeBlock([blocked(), blocked({ until: at(90) })], NOW)?.until).toEqual(at(90));
   });
 
   it('counts as a business account of its own where that is unknown', () => {

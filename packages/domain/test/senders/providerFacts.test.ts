@@ -3,7 +3,7 @@ import {
   mergeAlerts,
   mergeFacts,
   messagingLimitName,
-  messagingLimitOf,
+  parseMessagingLimit,
   senderBlock,
   templateBlock,
   type BusinessAccountValues,
@@ -139,7 +139,7 @@ describe('a messaging limit', () => {
     ['TIER_NEW', null],
     [undefined, null],
   ])('%s is %s people', (name, most) => {
-    expect(messagingLimitOf(name)).toBe(most);
+    expect(parseMessagingLimit(name)).toBe(most);
   });
 
   it.each([

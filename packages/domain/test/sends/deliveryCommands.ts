@@ -1,4 +1,4 @@
-import { applyReceipt, GUESSES_MAX, isWorthSending, type Outcome, type Receipt } from '@onecode/domain';
+import { decideReceipt, GUESSES_MAX, isWorthSending, type Outcome, type Receipt } from '@onecode/domain';
 import fc from 'fast-check';
 import {
   check,
@@ -92,7 +92,7 @@ const reports = (
     const number = attemptAt(real, index);
     if (number === null) return;
     const others = [...real.attempts].filter(([other]) => other !== number);
-    const decision = applyReceipt(
+    const decision = decideReceipt(
       real.send,
       real.now,
       {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import {
   releaseClaim,
   isDelivering,
-  isUnderWay,
+  isInProgress,
   isWorthSending,
   judge,
   settle,
-  settleDelayMs,
+  receiptWaitMs,
   type AttemptOutcome,
   type Decision,
   type DeliveryState,
@@ -149,7 +149,7 @@ export function check(model: Model, real: Real): void {
     times.every((time, step) => step === 0 || time >= (times[step - 1] as number)),
     'created ≤ sent ≤ delivered ≤ read ≤ now',
   );
-  const wait = Math.max(LEASE_MS + PERMIT_WAIT_MS, settleDelayMs(POLICY));
+  const wait = Math.max(LEASE_MS + PERMIT_WAIT_MS, receiptWaitMs(POLICY));
   const furthest = Math.max(Number(send.expiresAt), Number(real.now) + wait);
   must(nextAt(send) <= furthest, 'only an attempt or a receipt is awaited beyond the deadline');
 }
@@ -210,13 +210,13 @@ export function runRelease(model: Model, real: Real): void {
 
 function mustHaveHadItsReceipt(model: Model, now: number): void {
   must(
-    model.unknownSince === null || now - model.unknownSince >= settleDelayMs(POLICY),
+    model.unknownSince === null || now - model.unknownSince >= receiptWaitMs(POLICY),
     'an unknown outcome never fails a send before a receipt had its time',
   );
 }
 
 export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome, random: number): void {
-  const isStale = !isUnderWay(real.send, attempt);
+  const isStale = !isInProgress(real.send, attempt);
   // A receipt may say what became of the message before its call ends.
   const isReported = real.attempts.get(attempt)?.outcome !== null;
   const decision = settle(real.send, real.now, attempt, outcome, POLICY, random);
@@ -241,7 +241,7 @@ export function abandon(model: Model, real: Real): void {
     Math.max(isPending ? Number(real.send.expiresAt) : 0, Number(real.now)) +
     LEASE_MS +
     PERMIT_WAIT_MS +
-    2 * settleDelayMs(POLICY);
+    2 * receiptWaitMs(POLICY);
   for (let round = 0; isDelivering(real.send); round++) {
     must(round < 50, 'every send comes to its end');
     real.now = new Date(Math.max(Number(real.now), nextAt(real.send)));

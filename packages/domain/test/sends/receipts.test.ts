@@ -1,6 +1,6 @@
 import {
   agreesWith,
-  applyReceipt,
+  decideReceipt,
   foldReceipts,
   DONE,
   UNCLAIMED,
@@ -39,7 +39,7 @@ function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome
   };
 }
 
-type Attempt = Parameters<typeof applyReceipt>[3];
+type Attempt = Parameters<typeof decideReceipt>[3];
 const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
   number: 1,
   senderId: 'sender-1',
@@ -52,7 +52,7 @@ const attempt = (fields: Partial<Attempt> = {}): Attempt => ({
 });
 
 const apply = (send: Send, receipt: Receipt, which = attempt()) =>
-  applyReceipt(send, NOW, receipt, which, POLICY, 0);
+  decideReceipt(send, NOW, receipt, which, POLICY, 0);
 const after = (send: Send, receipt: Receipt, which = attempt()): Send =>
   written(send, apply(send, receipt, which));
 

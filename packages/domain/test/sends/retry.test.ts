@@ -1,4 +1,4 @@
-import { retryDelayMs, settleDelayMs, type RetryPolicy } from '@onecode/domain';
+import { retryDelayMs, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
 import fc from 'fast-check';
 import { POLICY, retryable, UNKNOWN } from './sendFixtures.js';
 
@@ -52,6 +52,6 @@ describe('the wait after an attempt', () => {
 });
 
 it('the wait for a receipt after the last attempt is the next step of the back-off, 15 minutes at most', () => {
-  expect(settleDelayMs(POLICY)).toBe(32_000);
-  expect(settleDelayMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
+  expect(receiptWaitMs(POLICY)).toBe(32_000);
+  expect(receiptWaitMs({ attemptsMax: 12, backoffMs: 60_000 })).toBe(WAIT_MS_MAX);
 });

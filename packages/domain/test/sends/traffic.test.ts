@@ -1,10 +1,10 @@
 import { breakerTrips } from '@onecode/domain';
 import fc from 'fast-check';
 import type { Send } from '../../src/sends/send.js';
-import { trafficOf } from '../../src/sends/traffic.js';
+import { trafficEvents } from '../../src/sends/traffic.js';
 import { at, liveSend } from './sendFixtures.js';
 
-describe('trafficOf', () => {
+describe('trafficEvents', () => {
   const PHASE_OF = {
     queued: 'ready',
     sending: 'calling',
@@ -16,7 +16,7 @@ describe('trafficOf', () => {
   const factsOf = (fields: Partial<Send>): Send =>
     liveSend({ phase: PHASE_OF[fields.status ?? 'queued'], ...fields });
   const changed = (before: Partial<Send>, after: Partial<Send>): string[] =>
-    trafficOf(factsOf(before), factsOf({ ...before, ...after })).map(({ event }) => event);
+    trafficEvents(factsOf(before), factsOf({ ...before, ...after })).map(({ event }) => event);
 
   it.each<[string, Partial<Send>, Partial<Send>, string[]]>([
     ['a claim', { status: 'queued' }, { status: 'sending' }, []],
@@ -53,13 +53,13 @@ describe('trafficOf', () => {
     [{ status: 'read', deliveredAt: at(1), readAt: at(30.001) }, ''],
   ] as const)('tells a code that is on the phone late: %j', (after, reason) => {
     const before = liveSend({ status: 'sent' });
-    expect(trafficOf(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
+    expect(trafficEvents(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
   });
 
   it('names country, sender and reason, and never a number', () => {
     const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
     const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };
-    expect(trafficOf(before, after)).toEqual([
+    expect(trafficEvents(before, after)).toEqual([
       {
         event: 'failed',
         country: 'ZZ',
@@ -72,7 +72,7 @@ describe('trafficOf', () => {
 
   it('leaves test sends out', () => {
     const before = liveSend({ mode: 'test', status: 'queued' });
-    expect(trafficOf(before, { ...before, status: 'read' })).toEqual([]);
+    expect(trafficEvents(before, { ...before, status: 'read' })).toEqual([]);
   });
 });
 

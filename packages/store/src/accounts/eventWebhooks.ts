@@ -31,7 +31,7 @@ export async function findEventWebhook(
 }
 
 /** Returns the host of an address for the audit log; its path and query may contain secrets. */
-const hostOf = (url: string | undefined): string | null => (url === undefined ? null : new URL(url).host);
+const parseHost = (url: string | undefined): string | null => (url === undefined ? null : new URL(url).host);
 
 const encrypted = (keyring: Keyring, accountId: string, secret: string): Uint8Array<ArrayBuffer> =>
   new Uint8Array(encrypt(keyring, accountId, secret));
@@ -60,7 +60,7 @@ export function setEventWebhook(
         data: { accountId, url, encryptedSecret: encrypted(keyring, accountId, secret) },
       });
     else await prisma.eventWebhook.update({ where: { accountId }, data: { url, goneAt: null } });
-    const details = { before: { host: hostOf(before?.url) }, after: { host: hostOf(url) } };
+    const details = { before: { host: parseHost(before?.url) }, after: { host: parseHost(url) } };
     await log({ action: 'webhook.set', accountId, subject: accountId, details });
     return { secret: before === null ? secret : null };
   });
@@ -91,7 +91,7 @@ export function removeEventWebhook(database: Database, actor: Actor, accountId: 
     const [removed] = await prisma.eventWebhook.findMany({ where: { accountId }, select: { url: true } });
     const { count } = await prisma.eventWebhook.deleteMany({ where: { accountId } });
     if (count === 0) return false;
-    const details = { before: { host: hostOf(removed?.url) } };
+    const details = { before: { host: parseHost(removed?.url) } };
     await log({ action: 'webhook.remove', accountId, subject: accountId, details });
     return true;
   });

@@ -16,7 +16,7 @@ const KEY_SECONDS_LEFT_MIN = 30;
  *
  * @returns null if the application does not exist
  */
-export async function keyOfVisit(
+export async function createVisitKey(
   database: Database,
   actor: Actor,
   keyring: Keyring,

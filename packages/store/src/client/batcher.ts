@@ -102,13 +102,13 @@ const LOOK_UPS_MAX = 200;
 export function createLookUp<Request, Row>(
   read: (database: Database, requests: Request[]) => Promise<WithOrdinal<Row>[]>,
 ): (database: Database, request: Request) => Promise<Row | undefined> {
-  const batcherOf = oncePerClient((database: Database) =>
+  const getBatcher = oncePerClient((database: Database) =>
     createBatcher(async (requests: Request[]) => byOrdinal(requests, await read(database, requests)), {
       batchSizeMax: LOOK_UPS_MAX,
       concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
     }),
   );
-  return (database, request) => batcherOf(database)(request);
+  return (database, request) => getBatcher(database)(request);
 }
 
 /** Returns a function that calls `make` once per client and keeps the result for the client's lifetime. */

@@ -9,7 +9,7 @@ export function newId(): string {
 export const CLOCKS_APART_MS = 120_000;
 
 /** Returns when an id was made, by the clock of its process. */
-export function timeOf(id: string): Date {
+export function readIdTime(id: string): Date {
   return new Date(Number.parseInt(id.replace('-', '').slice(0, 12), 16));
 }
 

@@ -31,7 +31,7 @@ export class Servers {
     this.#needsWriter =
       (searchParams.get('target_session_attrs') ?? (isOne ? 'any' : 'read-write')) !== 'any';
     // The last value of a setting counts.
-    const options = `${searchParams.get('options') ?? ''} ${commandLineOf(settings)}`;
+    const options = `${searchParams.get('options') ?? ''} ${toCommandLine(settings)}`;
     this.#configs = hosts.split(',').map((host) => {
       const one = new URL(before + host + after);
       for (const name of ['target_session_attrs', 'options']) one.searchParams.delete(name);
@@ -134,7 +134,7 @@ export class Servers {
 }
 
 /** Returns settings in the form of PostgreSQL's command line, which the start-up packet's `options` take. */
-function commandLineOf(settings: Settings): string {
+function toCommandLine(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)
     .join(' ');

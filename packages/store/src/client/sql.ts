@@ -98,12 +98,12 @@ const PARSERS: Partial<Record<number, Parser>> = {
   3802: JSON.parse, // jsonb
 };
 
-const typesOf = (parserOf: (oid: number) => Parser): pg.CustomTypesConfig => ({
-  getTypeParser: parserOf as typeof pg.types.getTypeParser,
+const createTypes = (getParser: (oid: number) => Parser): pg.CustomTypesConfig => ({
+  getTypeParser: getParser as typeof pg.types.getTypeParser,
 });
-const PARSED = typesOf((oid) => PARSERS[oid] ?? refuseType(oid));
+const PARSED = createTypes((oid) => PARSERS[oid] ?? refuseType(oid));
 /** Leaves values unparsed, for statements whose rows are only counted: a function without a result returns a column of type void. */
-const UNPARSED = typesOf(() => keepText);
+const UNPARSED = createTypes(() => keepText);
 
 /** Returns a parser that fails: the driver and Prisma would return different values. */
 const refuseType = (oid: number) => (): never => {
@@ -116,7 +116,8 @@ const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(:\d\d)?$/;
 /** Parses a time. @throws TypeError if `DateStyle` is not ISO, because day and month could be swapped */
 function parseTime(text: string): Date {
   const [, day, time, hours, minutes = ':00'] = TIME.exec(text) ?? [];
-  if (day === undefined) throw new TypeError('could not parse a time: it is not in ISO format, so DateStyle must be ISO');
+  if (day === undefined)
+    throw new TypeError('could not parse a time: it is not in ISO format, so DateStyle must be ISO');
   return new Date(`${day}T${time}${hours}${minutes}`);
 }
 

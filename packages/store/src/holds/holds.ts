@@ -32,7 +32,7 @@ export async function placeHold(
       insert into holds (kind, target, reason, set_by) values (${kind}, ${target}, ${reason}, ${actor.name})
       on conflict (kind, target) do nothing`;
     const details = { kind, target, reason };
-    if (isNew === 1) await log({ action: 'hold.set', accountId, subject: subjectOf(what), details });
+    if (isNew === 1) await log({ action: 'hold.set', accountId, subject: auditSubject(what), details });
     const where = { kind_target: { kind, target } };
     return (await connection.prisma.hold.findUnique({ where, select: SELECTED })) as Hold | null;
   });
@@ -53,12 +53,12 @@ export async function releaseHold(
     const accountId = kind === 'account' ? target : null;
     const { reason, since, setBy } = released;
     const details = { kind, target, reason, since, setBy, ...(releaseReason && { releaseReason }) };
-    await log({ action: 'hold.release', accountId, subject: subjectOf(what), details });
+    await log({ action: 'hold.release', accountId, subject: auditSubject(what), details });
     return released;
   });
 }
 
-const subjectOf = ({ kind, target }: HoldTarget): string => (kind === 'live' ? kind : target);
+const auditSubject = ({ kind, target }: HoldTarget): string => (kind === 'live' ? kind : target);
 
 /** Returns all holds, oldest first. */
 export async function listHolds(database: Connection): Promise<Hold[]> {

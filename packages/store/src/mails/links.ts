@@ -6,7 +6,7 @@ type Sql = Pick<Connection, 'sql'>;
 
 type LinkPurpose = 'password-reset' | 'sign-up' | 'address-change';
 
-const identifierOf = (purpose: LinkPurpose, token: string): string =>
+const toIdentifier = (purpose: LinkPurpose, token: string): string =>
   `${purpose}:${createHash('sha256').update(token).digest('hex')}`;
 
 /** Creates a link's token, of which only the hash is stored. @param value the data that the link gives access to */
@@ -19,21 +19,21 @@ export async function makeLink(
   const token = randomBytes(32).toString('base64url');
   await sql.execute`
     insert into user_verifications (id, identifier, value, expires_at)
-    values (${newId()}::uuid, ${identifierOf(purpose, token)}, ${value}, clock_timestamp() + make_interval(mins => ${minutes}::integer))`;
+    values (${newId()}::uuid, ${toIdentifier(purpose, token)}, ${value}, clock_timestamp() + make_interval(mins => ${minutes}::integer))`;
   return token;
 }
 
 /** Returns the value of a link; null if it was used or has expired. */
 export async function readLink({ sql }: Sql, purpose: LinkPurpose, token: string): Promise<string | null> {
   const [link] = await sql.query<{ value: string }[]>`
-    select value from user_verifications where identifier = ${identifierOf(purpose, token)} and expires_at > clock_timestamp()`;
+    select value from user_verifications where identifier = ${toIdentifier(purpose, token)} and expires_at > clock_timestamp()`;
   return link?.value ?? null;
 }
 
 /** Uses up a link: only one of several callers gets its value. @returns the result of `readLink` */
 export async function useLink({ sql }: Sql, purpose: LinkPurpose, token: string): Promise<string | null> {
   const [link] = await sql.query<{ value: string }[]>`
-    delete from user_verifications where identifier = ${identifierOf(purpose, token)} and expires_at > clock_timestamp()
+    delete from user_verifications where identifier = ${toIdentifier(purpose, token)} and expires_at > clock_timestamp()
     returning value`;
   return link?.value ?? null;
 }

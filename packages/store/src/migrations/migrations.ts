@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { contractOf } from '@onecode/domain';
+import { parseContract } from '@onecode/domain';
 import pg from 'pg';
 import { UnusableDatabase } from '../client/errors.js';
 import { Servers } from '../client/servers.js';
@@ -143,7 +143,7 @@ export async function migrate(
     const pending = migrations.filter(({ name }) => !applied.has(name));
     // A new database has no processes that could break.
     if (applied.size > 0) {
-      const contracts = pending.flatMap(({ name }) => contractOf(name) ?? []);
+      const contracts = pending.flatMap(({ name }) => parseContract(name) ?? []);
       const faults = await findContractFaults(client, contracts);
       if (faults.length > 0 && !force) throw new ContractRefused(faults);
       for (const fault of faults) log(`Forced: ${fault}.`);

@@ -110,7 +110,7 @@ export async function listAuditEntries(
       (select n.name from (${NAMED}) n where n.id = case when e.subject ~ ${ID} then e.subject::uuid end) as "subjectName",
       (select name from applications where id = (e.details ->> 'applicationId')::uuid) as "applicationName", e.details
     from audit_entries e left join accounts a on a.id = e.account_id
-    where ${before === undefined ? Prisma.sql`true` : Prisma.sql`e.id < ${before}::bigint`} and ${conditionsOf(filter)}
+    where ${before === undefined ? Prisma.sql`true` : Prisma.sql`e.id < ${before}::bigint`} and ${toConditions(filter)}
     order by e.id desc limit ${limit}::integer`;
   return rows.map(({ kind, actorId, name, ...entry }) =>
     filter.isForMembers === true && kind !== 'user'
@@ -119,7 +119,7 @@ export async function listAuditEntries(
   );
 }
 
-function conditionsOf({
+function toConditions({
   accountId,
   actionPrefix,
   person,

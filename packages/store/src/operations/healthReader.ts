@@ -1,9 +1,9 @@
 import {
   isNew,
-  isOfLowQuality,
+  hasLowQuality,
   maskRecipient,
   senderState,
-  standingBlock,
+  activeBlock,
   stands,
   templateLanguages,
   type Block,
@@ -130,7 +130,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
         number: maskRecipient(number),
         state: senderState(blocks, now),
         blocks: currentBlocks(blocks, now).map((block) => blockStatistics(block, sender, known)),
-        hasLowQuality: isOfLowQuality(known?.number ?? {}),
+        hasLowQuality: hasLowQuality(known?.number ?? {}),
       };
     });
 }
@@ -140,7 +140,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
  * sender, is listed once.
  */
 function currentBlocks(blocks: readonly Block[], now: Date): Block[] {
-  const main = standingBlock(blocks, now);
+  const main = activeBlock(blocks, now);
   const current = blocks.filter(
     (block) => block.cause !== 'limit' && (stands(block, now) || block.isConfiguration),
   );

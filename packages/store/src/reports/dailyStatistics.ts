@@ -1,6 +1,6 @@
 import { addCounts, countTimes, NO_COUNTRY, TIME_BOUNDS } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { timeOf } from '../client/ids.js';
+import { readIdTime } from '../client/ids.js';
 import { Prisma } from '../generated/prisma/client.js';
 
 const DAY_MS = 86_400_000;
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 export const FINAL_AFTER_DAYS = 8;
 /** How many sends are read at once. A busy day would exceed the statement time-out. */
 const PART = 50_000;
-const FOLD_MS_MAX = 600_000;
+const AGGREGATION_MS_MAX = 600_000;
 
 /** The counted columns of the table, each with the condition for a send to be counted. */
 const COUNTS = {
@@ -29,11 +29,11 @@ const COUNTS = {
 };
 export type Count = keyof typeof COUNTS;
 
-const bucketsOf = (time: string): Prisma.Sql => Prisma.sql`
+const countBuckets = (time: string): Prisma.Sql => Prisma.sql`
   array_agg(width_bucket(date_part('epoch', ${Prisma.raw(time)} - created_at), ${[...TIME_BOUNDS]}::float8[]))
     filter (where ${Prisma.raw(time)} is not null)`;
-const DELIVERY_TIMES = bucketsOf('delivered_at');
-const VERIFICATION_TIMES = bucketsOf('verified_at');
+const DELIVERY_TIMES = countBuckets('delivered_at');
+const VERIFICATION_TIMES = countBuckets('verified_at');
 const PRICES = Prisma.sql`
   array_agg((pricing ->> 'category') || case when (pricing ->> 'billable')::boolean then ' billable' else ' free' end)
     filter (where pricing is not null)`;
@@ -78,7 +78,7 @@ export function countSends(
 export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date> {
   const [{ position }] = await sql.query<[{ position: string }]>`
     select position from cursors where name = 'statistics'`;
-  return timeOf(position);
+  return readIdTime(position);
 }
 
 /**
@@ -87,12 +87,12 @@ export async function countedUntil({ sql }: Pick<Database, 'sql'>): Promise<Date
  *
  * @param signal ends the run after the current day
  */
-export async function foldDays(database: Database, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted && (await foldDay(database)));
+export async function aggregateDays(database: Database, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await aggregateDay(database)));
 }
 
 /** Aggregates the next day. @returns whether there may be another one */
-async function foldDay(database: Database): Promise<boolean> {
+async function aggregateDay(database: Database): Promise<boolean> {
   return database.transaction(
     async ({ sql }) => {
       const [first] = await sql.query<{ id: string; cutoff: Date }[]>`
@@ -100,7 +100,7 @@ async function foldDay(database: Database): Promise<boolean> {
         select s.id, statement_timestamp() - make_interval(days => ${FINAL_AFTER_DAYS}::integer) as cutoff
         from cursor c cross join lateral (select id from sends where id >= c.position order by id limit 1) s`;
       if (first === undefined) return false;
-      const day = new Date(Math.floor(timeOf(first.id).getTime() / DAY_MS) * DAY_MS);
+      const day = new Date(Math.floor(readIdTime(first.id).getTime() / DAY_MS) * DAY_MS);
       const end = new Date(day.getTime() + DAY_MS);
       if (end > first.cutoff) return false;
       const afterDay = Prisma.sql`first_id_at(${end}::timestamptz)`;
@@ -134,7 +134,7 @@ async function foldDay(database: Database): Promise<boolean> {
       await sql.execute`update cursors set position = ${afterDay} where name = 'statistics'`;
       return true;
     },
-    { timeout: FOLD_MS_MAX },
+    { timeout: AGGREGATION_MS_MAX },
   );
 }
 

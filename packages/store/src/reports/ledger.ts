@@ -1,7 +1,7 @@
 import type { UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { cursorOf, readCursor, type Page } from './pages.js';
+import { encodeCursor, decodeCursor, type Page } from './pages.js';
 
 export type LedgerKind = 'granted' | 'reserved' | 'returned' | 'reclaimed' | 'expired';
 
@@ -53,7 +53,7 @@ export async function listLedger(
   accountId: string,
   { limit, before, kind }: Page & { kind?: LedgerKind },
 ): Promise<LedgerPage> {
-  const [id, freeQuota, credits] = before === undefined ? [] : readCursor(before, 3);
+  const [id, freeQuota, credits] = before === undefined ? [] : decodeCursor(before, 3);
   const account = Prisma.sql`from accounts where id = ${accountId}::uuid`;
   const rows = await database.sql.query<LedgerRow[]>`
     select id, send_id as "sendId", kind, bucket, change, reason, reference, expires_at as "expiresAt", created_at as at, position,
@@ -78,7 +78,7 @@ export async function listLedger(
   const last =
     wanted.length > limit ? wanted[limit - 1] : rows.find((row) => Number(row.position) === SCANNED_MAX);
   return {
-    entries: wanted.slice(0, limit).map(entryOf),
+    entries: wanted.slice(0, limit).map(toEntry),
     next: last === undefined ? null : cursorAfter(last),
   };
 }
@@ -93,11 +93,11 @@ interface LedgerRow extends Omit<LedgerEntry, 'id' | 'balance'> {
 /** Returns the cursor after a row: its id, and the account's balance before it. */
 function cursorAfter({ id, bucket, change, freeQuota, credits }: LedgerRow): string {
   return bucket === 'free_quota'
-    ? cursorOf(id, freeQuota - BigInt(change), credits)
-    : cursorOf(id, freeQuota, credits - BigInt(change));
+    ? encodeCursor(id, freeQuota - BigInt(change), credits)
+    : encodeCursor(id, freeQuota, credits - BigInt(change));
 }
 
-const entryOf = ({ id, position: _position, freeQuota, credits, ...entry }: LedgerRow): LedgerEntry => ({
+const toEntry = ({ id, position: _position, freeQuota, credits, ...entry }: LedgerRow): LedgerEntry => ({
   id: String(id),
   ...entry,
   balance: { freeQuota: Number(freeQuota), credits: Number(credits) },
@@ -189,7 +189,7 @@ export async function readStatement(
       if (isLater) later[bucket] += change;
       else changes[kind][bucket] += units;
       net[bucket] += isLater ? 0 : change;
-      grants.push(...granted.map(grantOf));
+      grants.push(...granted.map(toGrant));
     }
     before = rows[0]?.next ?? null;
   }
@@ -219,7 +219,7 @@ type GrantRow = Omit<Statement['grants'][number], 'at' | 'expiresAt'> & {
   expiresAt: string | null;
 };
 
-const grantOf = ({ at, expiresAt, ...grant }: GrantRow): Statement['grants'][number] => ({
+const toGrant = ({ at, expiresAt, ...grant }: GrantRow): Statement['grants'][number] => ({
   ...grant,
   at: new Date(at),
   expiresAt: expiresAt === null ? null : new Date(expiresAt),

@@ -81,7 +81,9 @@ export async function overview(
 ): Promise<Overview> {
   const { from, to, bucket } = question;
   if ((to.getTime() - from.getTime()) / BUCKET_MS[bucket] > BUCKETS_MAX)
-    throw new RangeError(`an overview has at most ${BUCKETS_MAX} buckets: choose a shorter period or longer buckets`);
+    throw new RangeError(
+      `an overview has at most ${BUCKETS_MAX} buckets: choose a shorter period or longer buckets`,
+    );
   const starts = bucketStarts(bucket, question, question.timeZone);
   // A day that is aggregated between the two statements is read from its sends, which are stored for weeks.
   const until = await countedUntil(database);
@@ -90,7 +92,7 @@ export async function overview(
     readOpen(database, accountId, question, openFrom, starts),
     openFrom === until ? readCounted(database, accountId, question, until) : [],
   ]);
-  return overviewOf(starts, read, days);
+  return buildOverview(starts, read, days);
 }
 
 /** The counts in an overview. Rows have them in this order, followed by the delivery times by bucket. */
@@ -194,7 +196,7 @@ const readSends = (from: Date, to: Date): Prisma.Sql => Prisma.sql`
       ) s
     ) s where step.k > 1)`;
 
-function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly CountedDays[]): Overview {
+function buildOverview(starts: readonly Date[], read: OpenSends, counted: readonly CountedDays[]): Overview {
   const series = starts.map((): number[] => []);
   const cells = new Map<string, Cell & { counts: number[] }>();
   const add = ({ application, country, locale }: Cell, bucket: number, counts: readonly number[]): void => {
@@ -232,19 +234,19 @@ function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly 
   const total = groups(() => '')[0]?.[1] ?? [];
   return {
     sampled: read.k === 1n ? null : Number(read.k),
-    totals: statisticsOf(total),
-    series: series.map((counts, n) => ({ start: starts[n]!, ...statisticsOf(counts) })),
+    totals: toStatistics(total),
+    series: series.map((counts, n) => ({ start: starts[n]!, ...toStatistics(counts) })),
     applications: groups(({ application }) => application).map(([applicationId, counts]) => {
       const { name, mode } = read.applications.find(({ id }) => id === applicationId)!;
-      return { applicationId, name, mode, ...statisticsOf(counts) };
+      return { applicationId, name, mode, ...toStatistics(counts) };
     }),
     locales: groups(({ locale }) => locale).map(([locale, counts]) => ({
       locale: locale as Locale,
-      ...statisticsOf(counts),
+      ...toStatistics(counts),
     })),
     countries: groups(({ country }) => country).map(([country, counts]) => ({
       country,
-      ...statisticsOf(counts),
+      ...toStatistics(counts),
     })),
     failures: FAILURE_REASONS.map((reason) => ({ reason, sends: total[SHOWN.indexOf(reason)] ?? 0 }))
       .filter(({ sends }) => sends > 0)
@@ -253,22 +255,22 @@ function overviewOf(starts: readonly Date[], read: OpenSends, counted: readonly 
   };
 }
 
-function statisticsOf(counts: readonly number[]): SendStatistics {
+function toStatistics(counts: readonly number[]): SendStatistics {
   const [sends = 0, delivered = 0, verified = 0, _failedVerified, ...failures] = counts.slice(
     0,
     SHOWN.length,
   );
   const times = counts.slice(SHOWN.length);
   const failed = failures.reduce((sum, count) => sum + count, 0);
-  const shareOf = (part: number): number | null => (sends === 0 ? null : part / sends);
+  const toShare = (part: number): number | null => (sends === 0 ? null : part / sends);
   return {
     sends,
     delivered,
     verified,
     failed,
-    deliveredShare: shareOf(delivered),
-    verifiedShare: shareOf(verified),
-    failedShare: shareOf(failed),
+    deliveredShare: toShare(delivered),
+    verifiedShare: toShare(verified),
+    failedShare: toShare(failed),
     deliverySecondsMedian: secondsWithin(0.5, times),
     deliverySecondsP95: secondsWithin(0.95, times),
   };

@@ -13,12 +13,12 @@ export class InvalidCursor extends Error {
 }
 
 /** Returns a cursor: whole numbers as one opaque text. */
-export function cursorOf(...numbers: (bigint | number)[]): string {
+export function encodeCursor(...numbers: (bigint | number)[]): string {
   return Buffer.from(numbers.join('.')).toString('base64url');
 }
 
 /** Returns the numbers of a cursor. @throws InvalidCursor unless it has `count` of them */
-export function readCursor(cursor: string, count: number): bigint[] {
+export function decodeCursor(cursor: string, count: number): bigint[] {
   const parts = Buffer.from(cursor, 'base64url').toString('latin1').split('.');
   if (parts.length !== count || !parts.every((part) => /^-?[0-9]{1,18}$/.test(part)))
     throw new InvalidCursor();

@@ -1,6 +1,6 @@
 import type { AttemptOutcome, Phase, UnitBucket } from '@onecode/domain';
 import type { Database } from '../client/database.js';
-import { type SendSummary, SUMMARY_COLUMNS, summaryOf, type SummaryRow } from './sendSummary.js';
+import { type SendSummary, SUMMARY_COLUMNS, toSummary, type SummaryRow } from './sendSummary.js';
 
 export interface AttemptDetails {
   number: number;
@@ -105,26 +105,26 @@ export async function findSendDetails(
       )) as lists
     from sends s join applications a on a.id = s.application_id
     where s.id = ${sendId}::uuid and s.account_id = ${accountId}::uuid`;
-  return row === undefined ? null : detailsOf(row);
+  return row === undefined ? null : toDetails(row);
 }
 
-function detailsOf({ lists, ...row }: DetailsRow): SendDetails {
+function toDetails({ lists, ...row }: DetailsRow): SendDetails {
   return {
-    ...summaryOf(row),
+    ...toSummary(row),
     wrongGuessTimes: lists.wrongGuessTimes.map((at) => new Date(at)),
     attempts: lists.attempts.map(({ reportedAt: _at, reportedCode: _code, ...attempt }) => ({
       ...attempt,
       startedAt: new Date(attempt.startedAt),
       finishedAt: attempt.finishedAt === null ? null : new Date(attempt.finishedAt),
     })),
-    receipts: receiptsOf(row, lists.attempts),
+    receipts: toReceipts(row, lists.attempts),
     units: lists.units.map((unit) => ({ ...unit, at: new Date(unit.at) })),
     deniedAt: lists.deniedAt.map((at) => new Date(at)),
     identityChangedAt: lists.identityChangedAt === null ? null : new Date(lists.identityChangedAt),
   };
 }
 
-function receiptsOf(
+function toReceipts(
   { channel, deliveredAt, readAt }: Omit<DetailsRow, 'lists'>,
   attempts: Lists['attempts'],
 ): ReceiptDetails[] {

@@ -10,7 +10,7 @@ import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import { CLOCKS_APART_MS, isId } from '../client/ids.js';
 import { InvalidCursor, type Page } from './pages.js';
-import { SUMMARY_COLUMNS, summaryOf, type SendSummary, type SummaryRow } from './sendSummary.js';
+import { SUMMARY_COLUMNS, toSummary, type SendSummary, type SummaryRow } from './sendSummary.js';
 
 /** Which sends to list; an omitted field restricts nothing. */
 export interface SendFilter {
@@ -68,7 +68,7 @@ export async function listSends(
         -- The last row that was read, matching or not, is where the next page starts.
         select * from (
           select s.*, row_number() over (order by ${order}) = ${SEARCHED_MAX} as is_last, ${matches(filter)} as is_found
-          from sends s where ${isByTime ? toRecipient(accountId, before) : ofApplication(filter, before)}
+          from sends s where ${isByTime ? scanRecipient(accountId, before) : scanApplication(filter, before)}
           order by ${order} limit ${SEARCHED_MAX}::integer
         ) s
         where s.is_found or s.is_last order by ${order} limit ${limit + 2}::integer
@@ -79,13 +79,13 @@ export async function listSends(
   const end = rows.findIndex(({ isLast }) => isLast);
   const found = (end === -1 ? rows : rows.slice(0, end + 1)).filter(({ isFound }) => isFound);
   const next = found.length > limit ? found[limit - 1] : rows[end];
-  const sends = found.slice(0, limit).map(({ isLast: _isLast, isFound: _isFound, ...row }) => summaryOf(row));
+  const sends = found.slice(0, limit).map(({ isLast: _isLast, isFound: _isFound, ...row }) => toSummary(row));
   return { sends, next: next?.id ?? null };
 }
 
 /** Returns SQL for the sends `s` of an application `a` that may match, through an index by id. */
-const ofApplication = (filter: SendFilter, before: string | undefined): Prisma.Sql => Prisma.sql`
-  s.application_id = a.id and s.id < ${before === undefined ? endOf(filter) : Prisma.sql`${before}::uuid`} and s.id >= ${beginOf(filter)}
+const scanApplication = (filter: SendFilter, before: string | undefined): Prisma.Sql => Prisma.sql`
+  s.application_id = a.id and s.id < ${before === undefined ? upperBound(filter) : Prisma.sql`${before}::uuid`} and s.id >= ${lowerBound(filter)}
   ${filter.status === 'failed' || filter.failureReason !== undefined ? Prisma.sql`and s.failed_at is not null` : Prisma.empty}
   ${filter.verification === 'locked' ? Prisma.sql`and s.locked_at is not null` : Prisma.empty}`;
 
@@ -95,7 +95,7 @@ const whichApplications = (accountId: string, { applicationId, mode }: SendFilte
   ${mode === undefined ? Prisma.empty : Prisma.sql`and a.mode = ${mode}`}`;
 
 /** Returns SQL for the sends `s` of a mode `a` to a recipient with a key `k`, through the index by recipient. */
-const toRecipient = (accountId: string, before: string | undefined): Prisma.Sql => Prisma.sql`
+const scanRecipient = (accountId: string, before: string | undefined): Prisma.Sql => Prisma.sql`
   s.account_id = ${accountId}::uuid and s.mode = a.mode and s.recipient_key = k.recipient_key
   ${
     before === undefined
@@ -110,13 +110,13 @@ const isOpen = ({ status, verification }: SendFilter): boolean =>
   status === 'queued' || status === 'sending' || verification === 'pending';
 
 /** Returns an id above all matching sends. Ids are made before their sends, and by other clocks. */
-const endOf = ({ createdTo }: SendFilter): Prisma.Sql =>
+const upperBound = ({ createdTo }: SendFilter): Prisma.Sql =>
   createdTo === undefined
     ? Prisma.sql`${BEYOND_ALL}::uuid`
     : firstIdAt(createdTo.getTime() + CLOCKS_APART_MS);
 
 /** Returns an id below all matching sends. */
-function beginOf(filter: SendFilter): Prisma.Sql {
+function lowerBound(filter: SendFilter): Prisma.Sql {
   const from = filter.createdFrom?.getTime() ?? 0;
   const openSince = isOpen(filter) ? Date.now() - OPEN_MS_MAX : 0;
   return firstIdAt(Math.max(0, Math.max(from, openSince) - CLOCKS_APART_MS));

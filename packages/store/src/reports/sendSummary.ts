@@ -44,7 +44,7 @@ export const SUMMARY_COLUMNS = Prisma.sql`s.id, s.application_id as "application
   s.failure_reason as "failureReason", s.charged_from as "chargedFrom", statement_timestamp() as now`;
 
 /** Returns the presentable form of a row; additional columns are kept. */
-export const summaryOf = <Row extends SummaryRow>({ recipient, now, ...row }: Row) => ({
+export const toSummary = <Row extends SummaryRow>({ recipient, now, ...row }: Row) => ({
   ...row,
   verification: verificationAt(row, now),
   recipientMasked: maskRecipient(recipient),

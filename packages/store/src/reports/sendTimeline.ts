@@ -67,14 +67,14 @@ const ORDER: readonly Event['kind'][] = [
 type Dated = Event & { time: Date };
 
 /** Returns the history of a send, oldest event first. */
-export function timelineOf(send: SendDetails): TimelineEvent[] {
+export function buildTimeline(send: SendDetails): TimelineEvent[] {
   return [
-    ...deliveryOf(send),
-    ...receiptsOf(send),
-    ...denialsOf(send),
-    ...identityOf(send),
-    ...codeOf(send),
-    ...unitsOf(send),
+    ...deliveryEvents(send),
+    ...receiptEvents(send),
+    ...denialEvents(send),
+    ...identityEvents(send),
+    ...codeEvents(send),
+    ...unitEvents(send),
   ]
     .toSorted(
       (one, other) =>
@@ -83,7 +83,7 @@ export function timelineOf(send: SendDetails): TimelineEvent[] {
     .map(({ time, ...event }) => ({ ...event, at: time }));
 }
 
-function deliveryOf(send: SendDetails): Dated[] {
+function deliveryEvents(send: SendDetails): Dated[] {
   const { attempts, channel, createdAt, failedAt, failureReason, readAt } = send;
   const [first] = attempts;
   const events: Dated[] = [{ kind: 'created', time: createdAt, chargedFrom: send.chargedFrom }];
@@ -118,20 +118,20 @@ function asAnswered({ sentAt, receipts }: SendDetails, attempt: AttemptDetails):
     : attempt;
 }
 
-function receiptsOf(send: SendDetails): Dated[] {
+function receiptEvents(send: SendDetails): Dated[] {
   return send.receipts.map((receipt) => ({
     kind: 'receipt',
     time: reportedAt(send, receipt),
     status: receipt.status,
     errorCode: receipt.errorCode,
-    ...failureOf(send, receipt),
+    ...describeFailure(send, receipt),
   }));
 }
 
-const identityOf = ({ identityChangedAt: time }: SendDetails): Dated[] =>
+const identityEvents = ({ identityChangedAt: time }: SendDetails): Dated[] =>
   time === null ? [] : [{ kind: 'identity_changed', time }];
 
-function denialsOf({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
+function denialEvents({ deniedAt, sentAt, createdAt }: SendDetails): Dated[] {
   // The provider's clock has whole seconds, so a denial may seem earlier than its message.
   const earliest = sentAt ?? createdAt;
   return deniedAt.map((at) => ({ kind: 'denied', time: at < earliest ? earliest : at }));
@@ -149,7 +149,7 @@ function reportedAt(send: SendDetails, { attempt: number, occurredAt, status }: 
 }
 
 /** Returns why a message was lost, and whether its send is sent again. */
-function failureOf(
+function describeFailure(
   send: SendDetails,
   { status, attempt: number }: ReceiptDetails,
 ): { outcome: Exclude<AttemptOutcome, 'accepted'> | null; isSentAgain: boolean } {
@@ -163,7 +163,7 @@ function failureOf(
   };
 }
 
-function codeOf({
+function codeEvents({
   verification,
   verifiedAt,
   expiresAt,
@@ -184,7 +184,7 @@ function codeOf({
   return events;
 }
 
-function unitsOf({ units }: SendDetails): Dated[] {
+function unitEvents({ units }: SendDetails): Dated[] {
   return units.flatMap(({ kind, bucket, at }) =>
     kind === 'reserved' ? [] : [{ kind, chargedFrom: bucket, time: at }],
   );

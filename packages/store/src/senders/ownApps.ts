@@ -6,7 +6,7 @@ import type { NewReports } from '../sends/providerReports.js';
 import { toSenderFilter, type SenderKey } from './senders.js';
 
 /** The secret is bound to another name than the token, so that neither can be decrypted as the other. */
-const ownerOf = (senderId: string): string => `app of ${senderId}`;
+const secretName = (senderId: string): string => `app of ${senderId}`;
 
 /**
  * Sets the app secret of a sender's own Meta app, encrypted, or removes it with null. While it is set, the sender's own webhook address
@@ -24,7 +24,7 @@ export async function setAppSecret(
   return audited(database, actor, async ({ prisma }, log) => {
     const { id } = toSenderFilter(key);
     const encryptedAppSecret =
-      appSecret === null ? null : new Uint8Array(encrypt(keyring, ownerOf(id), appSecret));
+      appSecret === null ? null : new Uint8Array(encrypt(keyring, secretName(id), appSecret));
     const [changed] = await prisma.sender.updateManyAndReturn({
       where: { ...toSenderFilter(key), removedAt: null },
       data: { encryptedAppSecret },
@@ -52,7 +52,7 @@ export async function reencryptAppSecrets({ prisma }: Connection, keyring: Keyri
     )
       continue;
     const encryptedAppSecret = new Uint8Array(
-      encrypt(keyring, ownerOf(id), decrypt(keyring, ownerOf(id), old)),
+      encrypt(keyring, secretName(id), decrypt(keyring, secretName(id), old)),
     );
     await prisma.sender.update({ where: { id }, data: { encryptedAppSecret } });
   }
@@ -77,7 +77,7 @@ export async function findOwnApp(
   if (sender === null || sender.encryptedAppSecret === null) return null;
   return {
     accountId: sender.accountId,
-    secret: decrypt(keyring, ownerOf(senderId), sender.encryptedAppSecret),
+    secret: decrypt(keyring, secretName(senderId), sender.encryptedAppSecret),
   };
 }
 

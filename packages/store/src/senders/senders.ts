@@ -81,7 +81,7 @@ export async function addSender(
   const id = newId();
   try {
     return await audited(database, actor, async (connection, log) => {
-      const { accountId, applicationIds } = await ownerOf(connection, owner);
+      const { accountId, applicationIds } = await checkOwner(connection, owner);
       const made = await connection.prisma.sender.create({
         data: {
           id,
@@ -245,7 +245,7 @@ export async function assignSender(
   owner: SenderOwner,
 ): Promise<Sender | null> {
   return changeSender(database, actor, 'sender.assign', id, async (connection) => {
-    const { accountId, applicationIds } = await ownerOf(connection, owner);
+    const { accountId, applicationIds } = await checkOwner(connection, owner);
     await connection.sql.execute`
       update senders set account_id = ${accountId}::uuid, application_ids = ${applicationIds}::uuid[],
         encrypted_app_secret = case when account_id is not distinct from ${accountId}::uuid then encrypted_app_secret end
@@ -255,7 +255,7 @@ export async function assignSender(
 }
 
 /** Returns the columns of an owner. @throws AssignmentRefused */
-async function ownerOf(
+async function checkOwner(
   { sql }: Connection,
   owner: SenderOwner,
 ): Promise<{ accountId: string | null; applicationIds: string[] | null }> {

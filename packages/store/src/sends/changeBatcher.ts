@@ -1,7 +1,7 @@
 import type { AttemptChange, MessageCost, Send } from '@onecode/domain';
 import { createBatcher, OVERLAPPING_BATCHES_MAX } from '../client/batcher.js';
 import { Prisma } from '../generated/prisma/client.js';
-import { assignments, RECORD_COLUMNS, recordOf } from './sendRow.js';
+import { assignments, RECORD_COLUMNS, toSendRecord } from './sendRow.js';
 
 /** A change of a send, written only if its row still has `version`. */
 export interface Change {
@@ -55,7 +55,7 @@ export function updateSends(changes: readonly Change[], { records, returning }: 
     changes.map((change) => ({
       id: change.before.id,
       version: change.version,
-      ...recordOf(change.after),
+      ...toSendRecord(change.after),
       pricing: change.cost?.pricing,
       ...records?.valuesOf(change),
     })),

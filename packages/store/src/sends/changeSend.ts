@@ -1,7 +1,7 @@
 import type { Decision, Send } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import { readSend, type WhichSend } from './readSend.js';
-import { sendOf } from './sendRow.js';
+import { toSend } from './sendRow.js';
 import type { Change } from './changeBatcher.js';
 import { writeDelivery } from './writeDelivery.js';
 
@@ -23,9 +23,9 @@ export async function changeSend<R>(
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const row = await readSend(database, which);
     if (row === undefined) return null;
-    const send = sendOf(row);
+    const send = toSend(row);
     const decision = decide(send, row.now);
-    if (isNothing(decision) || (await write(database, changeOf(send, row.version, row.now, decision))))
+    if (isNothing(decision) || (await write(database, toChange(send, row.version, row.now, decision))))
       return decision.result;
   }
   throw new Error(`could not change a send: its row changed during each of ${ROUNDS_MAX} attempts`);
@@ -47,12 +47,12 @@ export async function changeSendSnapshot<R>(
 ): Promise<R | null> {
   const at = now();
   const decision = decide(send, at);
-  if (!isNothing(decision) && (await write(database, changeOf(send, version, at, decision))))
+  if (!isNothing(decision) && (await write(database, toChange(send, version, at, decision))))
     return decision.result;
   return changeSend(database, { id: send.id }, decide);
 }
 
-function changeOf(
+function toChange(
   before: Send,
   version: number,
   at: Date,

@@ -102,7 +102,7 @@ export async function readDueReports(database: Database): Promise<DueReports> {
     ) union all (
       select key, kind, tries, report, false from of_own_apps order by turn, key limit ${BATCH.ownApps}
     )`;
-  const reportsOf = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
+  const selectReports = <Report>(kind: ReportRow['kind']): StoredReport<Report>[] =>
     rows
       .filter((row) => row.kind === kind)
       .map(({ key, tries, report }) => ({
@@ -110,12 +110,12 @@ export async function readDueReports(database: Database): Promise<DueReports> {
         tries,
         report: { ...report, occurredAt: new Date(report.occurredAt) } as Report,
       }));
-  const ofOperator = rows.filter(({ isOperators }) => isOperators).length;
+  const operatorCount = rows.filter(({ isOperators }) => isOperators).length;
   return {
-    receipts: reportsOf('receipt'),
-    denials: reportsOf('denial'),
-    changes: reportsOf('change'),
-    isFull: ofOperator >= BATCH.operator || rows.length - ofOperator >= BATCH.ownApps,
+    receipts: selectReports('receipt'),
+    denials: selectReports('denial'),
+    changes: selectReports('change'),
+    isFull: operatorCount >= BATCH.operator || rows.length - operatorCount >= BATCH.ownApps,
   };
 }
 

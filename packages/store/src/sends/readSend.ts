@@ -1,7 +1,7 @@
 import type { Receipt, ReportedAttempt, Send } from '@onecode/domain';
 import { byOrdinal, createLookUp, type WithOrdinal } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
-import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+import { sendColumns, toSend, type SendRow } from './sendRow.js';
 
 /** The send to read: by id and, if `accountId` is given, only in that account. */
 export interface WhichSend {
@@ -77,7 +77,7 @@ export async function findSend(
   id: string,
 ): Promise<{ send: Send; now: Date } | null> {
   const row = await readSend(database, { id, accountId });
-  return row === undefined ? null : { send: sendOf(row), now: row.now };
+  return row === undefined ? null : { send: toSend(row), now: row.now };
 }
 
 /** Counts the attempts of a send that ended with this provider code and allowed a retry. */

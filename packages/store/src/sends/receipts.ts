@@ -13,7 +13,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import { updateSends, type Change } from './changeBatcher.js';
 import type { StoredReport } from './providerReports.js';
 import { readReportedSends, type ReportedRow } from './readSend.js';
-import { sendOf } from './sendRow.js';
+import { toSend } from './sendRow.js';
 import { ATTEMPT_RECORDS, ATTEMPTED, isFailure, REFUNDED } from './writeDelivery.js';
 
 /** The payer in `message_costs` of messages from senders without an account. */
@@ -39,18 +39,18 @@ export async function findReportedSends(
   database: Database,
   receipts: readonly StoredReceipt[],
 ): Promise<{ sends: ReportedSend[]; unmatched: StoredReceipt[] }> {
-  const messages = new Map(receipts.map(({ report }) => [messageName(report), report]));
+  const messages = new Map(receipts.map(({ report }) => [messageKey(report), report]));
   const rows = messages.size === 0 ? [] : await readReportedSends(database, [...messages.values()]);
   const rowsByMessage = new Map([...messages.keys()].map((name, index) => [name, rows[index]]));
   const sends = new Map<string, ReportedSend>();
   const unmatched: StoredReceipt[] = [];
   for (const stored of receipts) {
-    const row = rowsByMessage.get(messageName(stored.report));
+    const row = rowsByMessage.get(messageKey(stored.report));
     if (row === undefined) unmatched.push(stored);
     else {
-      const known = sends.get(row.id) ?? reportedSendOf(row);
+      const known = sends.get(row.id) ?? toReportedSend(row);
       const { key, tries, report: receipt } = stored;
-      known.receipts.push({ key, tries, receipt, attempt: attemptOf(row) });
+      known.receipts.push({ key, tries, receipt, attempt: toReportedAttempt(row) });
       sends.set(row.id, known);
     }
   }
@@ -58,15 +58,15 @@ export async function findReportedSends(
 }
 
 /** Returns the same name for receipts of the same message. */
-const messageName = ({ attempt, messageId }: Receipt): string =>
+const messageKey = ({ attempt, messageId }: Receipt): string =>
   `${attempt?.sendId}.${attempt?.number} ${messageId}`;
 
-function reportedSendOf(row: ReportedRow): ReportedSend {
+function toReportedSend(row: ReportedRow): ReportedSend {
   const { version, now, acceptedNumbers, isPriced } = row;
-  return { send: sendOf(row), version, now, acceptedNumbers, isPriced, receipts: [] };
+  return { send: toSend(row), version, now, acceptedNumbers, isPriced, receipts: [] };
 }
 
-function attemptOf(row: ReportedRow): ReportedAttempt {
+function toReportedAttempt(row: ReportedRow): ReportedAttempt {
   const { number, senderId, phoneNumberId, startedAt, outcome, recipientKey } = row;
   return { number, senderId, phoneNumberId, startedAt, outcome, recipientKey };
 }
@@ -98,7 +98,7 @@ export async function writeReceipts(
   const deleted =
     change !== null && isFailure(change)
       ? (await writeTogether(database, [write], REFUNDED))[0]
-      : await batcherOf(database)(write);
+      : await getBatcher(database)(write);
   if (deleted === null || deleted === undefined) return null;
   if (change !== null) database.onDelivery(before, after);
   return { send: after, deleted: new Set(deleted) };
@@ -107,7 +107,7 @@ export async function writeReceipts(
 /** A batch locks the rows of its sends until it commits. */
 const WRITES_MAX = 200;
 
-const batcherOf = oncePerClient((database: Database) =>
+const getBatcher = oncePerClient((database: Database) =>
   createBatcher((writes: Write[]) => writeTogether(database, writes, PRICED), {
     batchSizeMax: WRITES_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,

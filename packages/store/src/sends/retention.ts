@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isMasked, maskRecipient } from '@onecode/domain';
 import type { Connection, Database } from '../client/database.js';
 import { readSettings, type Settings } from '../accounts/settings.js';
-import { FINAL_AFTER_DAYS, foldDays } from '../reports/dailyStatistics.js';
+import { FINAL_AFTER_DAYS, aggregateDays } from '../reports/dailyStatistics.js';
 
 /** What a run of retention changed. */
 export interface Retained {
@@ -22,7 +22,7 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 type Step = 'numbers' | 'test_sends' | 'sends';
 
 /** The steps under the current settings. A single step deletes all sends if test sends are not kept for longer than others. */
-const stepsOf = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, number][] => [
+const listSteps = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, number][] => [
   ...(retainNumbersDays === null ? [] : [['numbers', retainNumbersDays] as [Step, number]]),
   retainSendsDays === null ? ['test_sends', TEST_SEND_DAYS] : ['sends', retainSendsDays],
 ];
@@ -69,7 +69,7 @@ export async function retainAll(database: Database): Promise<Retained> {
 
 /** Returns by how many seconds the most overdue step is late; negative if none is late, null if there is nothing to do. */
 export async function readRetention(database: Connection): Promise<{ seconds: number | null }> {
-  const steps = [['statistics', FINAL_AFTER_DAYS + 1] as const, ...stepsOf(await readSettings(database))];
+  const steps = [['statistics', FINAL_AFTER_DAYS + 1] as const, ...listSteps(await readSettings(database))];
   const [row] = await database.sql.query<[{ seconds: number | null }]>`
     select max(extract(epoch from statement_timestamp() - s.created_at - make_interval(days => k.days)))::float8 as seconds
     from unnest(${steps.map(([step]) => step)}::text[], ${steps.map(([, days]) => days)}::integer[]) as k (step, days)
@@ -87,8 +87,8 @@ async function eachStep(
   pagesOf: (step: Step, days: number) => NextPage,
 ): Promise<Retained> {
   const retained: Retained = { numbersReplaced: 0, sendsDeleted: 0 };
-  await foldDays(database, signal);
-  for (const [step, days] of stepsOf(await readSettings(database))) {
+  await aggregateDays(database, signal);
+  for (const [step, days] of listSteps(await readSettings(database))) {
     const next = pagesOf(step, days);
     while (!signal.aborted) {
       const beganAt = performance.now();

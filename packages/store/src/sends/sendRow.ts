@@ -74,14 +74,14 @@ export function sendColumns(source: string): Prisma.Sql {
 }
 
 /** Returns the domain's form of a row. */
-export function sendOf(row: SendRow): Send {
+export function toSend(row: SendRow): Send {
   const send: Record<string, unknown> = {};
   for (const field of FIELDS) send[field] = row[COLUMNS[field].name];
   return send as unknown as Send;
 }
 
 /** Returns the writable columns of a send, for `json_to_recordset` with `RECORD_COLUMNS`. */
-export function recordOf(send: Send): Record<string, unknown> {
+export function toSendRecord(send: Send): Record<string, unknown> {
   const record: Record<string, unknown> = {};
   for (const field of WRITABLE) {
     const value = send[field];

@@ -1,9 +1,9 @@
-import { PERMIT_WAIT_MS_MAX, settleDelayMs, type RetryPolicy } from '@onecode/domain';
+import { PERMIT_WAIT_MS_MAX, receiptWaitMs, type RetryPolicy } from '@onecode/domain';
 import { createBatcher } from '../client/batcher.js';
 import type { Database } from '../client/database.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { SendSnapshot } from './changeSend.js';
-import { sendColumns, sendOf, type SendRow } from './sendRow.js';
+import { sendColumns, toSend, type SendRow } from './sendRow.js';
 
 /** The limits of a claim. */
 export interface TakeTerms {
@@ -39,13 +39,13 @@ const TAKEN_MAX = 100;
 
 export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerms): Deliveries {
   const { attemptsMax } = policy;
-  const settleMs = settleDelayMs(policy);
+  const receiptMs = receiptWaitMs(policy);
   const take = async (
     ids: readonly string[] | null,
     limit: number,
     jobWaitMs: number,
   ): Promise<TakenSend[]> => {
-    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${settleMs}, ${PERMIT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
+    const terms = Prisma.sql`row(${attemptsMax}, ${leaseMs}, ${receiptMs}, ${PERMIT_WAIT_MS_MAX}, ${jobWaitMs})::delivery_terms`;
     const rows = await database.sql.query<
       (SendRow & { now: Date; outcome: TakenSend['outcome']; wait_ms: number })[]
     >`
@@ -53,7 +53,7 @@ export function openDeliveries(database: Database, { policy, leaseMs }: TakeTerm
       from take_deliveries(${ids === null ? null : [...ids]}::uuid[], ${limit}::integer, ${terms}) t`;
     const readAt = performance.now();
     return rows.map((row) => ({
-      send: sendOf(row),
+      send: toSend(row),
       version: row.version,
       now: () => new Date(row.now.getTime() + performance.now() - readAt),
       outcome: row.outcome,

@@ -43,7 +43,7 @@ const GUESSES_IN_BATCH_MAX = 100;
  * @throws the error of `matches`; nothing is written then
  */
 export async function verifySend(database: Database, guess: Guess): Promise<GuessOutcome> {
-  const judgeNext = batcherOf(database);
+  const judgeNext = getBatcher(database);
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const outcome = await judgeNext(guess);
     if (outcome === 'overtaken') continue;
@@ -56,7 +56,7 @@ export async function verifySend(database: Database, guess: Guess): Promise<Gues
 /** `overtaken`: another guess or change was written first. */
 type BatchOutcome = GuessOutcome | 'overtaken' | { outcome: 'failed'; error: unknown };
 
-const batcherOf = oncePerClient((database: Database) =>
+const getBatcher = oncePerClient((database: Database) =>
   createBatcher((guesses: Guess[]) => judgeGuesses(database, guesses), {
     batchSizeMax: GUESSES_IN_BATCH_MAX,
     concurrentBatchesMax: OVERLAPPING_BATCHES_MAX,
@@ -118,7 +118,7 @@ interface GuessWrite {
 }
 
 /** Returns the record of a write. A field that the change leaves out is missing in the record and stays unchanged in the row. */
-function recordOf({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
+function toGuessRecord({ guess, index, send, decision: { change = {}, reclaimsUnit } }: GuessWrite): object {
   return {
     ordinal: index + 1,
     id: send.id,
@@ -152,7 +152,7 @@ async function writeGuesses(
       select *, (
         select ${KEY_STATE} from api_keys k join accounts o on o.id = g.account_id where k.id = g.key_id limit 1
       ) as key_state
-      from json_to_recordset(${JSON.stringify(writes.map(recordOf))}::json) as g (
+      from json_to_recordset(${JSON.stringify(writes.map(toGuessRecord))}::json) as g (
         ordinal bigint, id uuid, version integer, account_id uuid, key_id uuid, judged_at timestamptz, verification text,
         wrong_guesses smallint, erases_code boolean, phase text, due_at timestamptz, reclaims_unit boolean
       )

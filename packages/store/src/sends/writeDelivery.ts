@@ -5,10 +5,10 @@ import { createChangeBatcher, updateSends, type Change } from './changeBatcher.j
 
 /** Writes the result of a delivery, with its attempts and the refund of a failure. @returns whether the row still had the version */
 export function writeDelivery(database: Database, change: Change): Promise<boolean> {
-  return isFailure(change) ? writeFailure(database, change) : batcherOf(database)(change);
+  return isFailure(change) ? writeFailure(database, change) : getBatcher(database)(change);
 }
 
-const batcherOf = oncePerClient((database: Database) =>
+const getBatcher = oncePerClient((database: Database) =>
   createChangeBatcher((changes) =>
     changes.some(({ attempts }) => attempts.length > 0)
       ? writeAttempts(database, changes)

@@ -6,7 +6,7 @@ import { newId } from '../client/ids.js';
 import { sendsMail, writeLinkMail } from '../mails/writeMails.js';
 import { secondsUntilTry, takeTry } from './countedTries.js';
 import type { MemberRole } from './members.js';
-import { LimitReached, mailboxOf, takeAction } from './outwardLimits.js';
+import { LimitReached, normalizeMailbox, takeAction } from './outwardLimits.js';
 
 const VALIDITY_DAYS = 7;
 /** How often an account may mail an invitation to one address, even if it was revoked in between. */
@@ -57,7 +57,7 @@ export async function inviteMember(
       return { kind: 'member' };
     if (await sendsMail(connection)) await takeMail(connection, accountId, email);
     const by = { accountId, userId: actor.id, network };
-    await takeAction(connection, 'invitation', by, mailboxOf(email));
+    await takeAction(connection, 'invitation', by, normalizeMailbox(email));
     const token = randomBytes(32).toString('base64url');
     const [{ id, expiresAt }] = await connection.sql.query<[{ id: string; expiresAt: Date }]>`
       insert into invitations as i (id, account_id, email, role, token_hash, invited_by, created_at, expires_at)

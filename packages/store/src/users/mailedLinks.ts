@@ -6,7 +6,7 @@ import { Prisma } from '../generated/prisma/client.js';
 import { makeLink, readLink, useLink } from '../mails/links.js';
 import { sendsMail, writeLinkMail, writeMails } from '../mails/writeMails.js';
 import { secondsUntilTry, takeTry } from './countedTries.js';
-import { LimitReached, mailboxOf } from './outwardLimits.js';
+import { LimitReached, normalizeMailbox } from './outwardLimits.js';
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
@@ -74,7 +74,7 @@ async function requestLink(
   if (!(await sendsMail(database))) return 'not_sent';
   await takeMail(database, `mails of ${network}`, MAILS_PER_NETWORK);
   const { purpose, minutes, perAddress } = LINKS[kind];
-  if ((await takeTry(database, `${kind} mails to ${mailboxOf(email)}`, perAddress)) === null)
+  if ((await takeTry(database, `${kind} mails to ${normalizeMailbox(email)}`, perAddress)) === null)
     return 'accepted';
   await database.transaction(async (connection) => {
     const token = await makeLink(connection, purpose, value, minutes);

@@ -94,7 +94,7 @@ export async function changeMemberRole(
       where: { accountId_userId: { accountId, userId } },
       data: { role },
     });
-    if (before === 'admin') await revokeInvitationsOf(connection, accountId, userId);
+    if (before === 'admin') await revokeInvitationsBy(connection, accountId, userId);
     const details = { before: { role: before }, after: { role } };
     await log({ action: 'member.role', accountId, subject: userId, details });
     return 'changed';
@@ -116,7 +116,7 @@ export async function removeMember(
     if (before === null) return 'unknown';
     if (isLast(admins, userId)) return 'last_admin';
     await connection.prisma.member.delete({ where: { accountId_userId: { accountId, userId } } });
-    await revokeInvitationsOf(connection, accountId, userId);
+    await revokeInvitationsBy(connection, accountId, userId);
     const details = { before: { role: before } };
     await log({ action: 'member.remove', accountId, subject: userId, details });
     return 'changed';
@@ -151,6 +151,6 @@ const isLast = (admins: readonly string[], userId: string): boolean =>
 const isAdmin = (admins: readonly string[], { id }: Actor): boolean => id === null || admins.includes(id);
 
 /** Revokes a removed member's invitations: a removed admin could return by their own link. */
-async function revokeInvitationsOf(connection: Connection, accountId: string, userId: string): Promise<void> {
+async function revokeInvitationsBy(connection: Connection, accountId: string, userId: string): Promise<void> {
   await connection.prisma.invitation.deleteMany({ where: { accountId, invitedBy: userId } });
 }

@@ -86,7 +86,7 @@ async function findTier(
  *
  * @param email in lower case
  */
-export function mailboxOf(email: string): string {
+export function normalizeMailbox(email: string): string {
   const at = email.lastIndexOf('@');
   const [name = ''] = email.slice(0, at).split('+', 1);
   return name.replaceAll('.', '') + email.slice(at);

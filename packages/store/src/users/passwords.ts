@@ -38,11 +38,11 @@ export async function passwordFault({ password, ...owner }: WantedPassword): Pro
   if (password.length < PASSWORD_LENGTH_MIN) return 'too_short';
   if (password.length > PASSWORD_LENGTH_MAX) return 'too_long';
   judge ??= loadJudge();
-  const { score } = (await judge).check(password, wordsOf(owner));
+  const { score } = (await judge).check(password, listWords(owner));
   return score < STRENGTH_MIN ? 'guessable' : null;
 }
 
-function wordsOf({ name, email }: Omit<WantedPassword, 'password'>): string[] {
+function listWords({ name, email }: Omit<WantedPassword, 'password'>): string[] {
   const parts = [...name.split(/\s+/), ...email.split(/[@.]/)];
   return ['onecode', name, name.replaceAll(/\s+/g, ''), email, ...parts].filter((word) => word.length > 2);
 }

@@ -19,7 +19,7 @@ export async function takeSignInTry(database: Database, email: string): Promise<
  * Returns the subject that counts a signed-in person's second-factor codes. It has the limit of passwords, but is separate from sign-in
  * tries, so that using it up does not prevent the person from signing in.
  */
-export const triesOfCodes = (userId: string): string => `codes of ${userId}`;
+export const codeTriesSubject = (userId: string): string => `codes of ${userId}`;
 
 /** Subtracts a try whose password was not checked. */
 export const returnSignInTry = returnTry;

@@ -14,8 +14,8 @@ export interface SignUpOrigin {
   mailDomain: string;
 }
 
-const triesOf = ({ network }: SignUpOrigin): string => `sign-up tries of ${network}`;
-const peopleOf = ({ network, mailDomain }: SignUpOrigin): [network: string, domain: string] => [
+const triesSubject = ({ network }: SignUpOrigin): string => `sign-up tries of ${network}`;
+const listSubjects = ({ network, mailDomain }: SignUpOrigin): [network: string, domain: string] => [
   `people of ${network}`,
   `people at ${mailDomain}`,
 ];
@@ -28,9 +28,9 @@ export async function takeSignUp(
   database: Database,
   origin: SignUpOrigin,
 ): Promise<'tries' | 'network' | 'domain' | null> {
-  if (!(await takeTry(database, triesOf(origin), TRIES))) return 'tries';
+  if (!(await takeTry(database, triesSubject(origin), TRIES))) return 'tries';
   const { signUpsPerNetworkDay, signUpsPerDomainDay } = await readSettings(database);
-  const [network, domain] = peopleOf(origin);
+  const [network, domain] = listSubjects(origin);
   if (!(await takeTry(database, network, { max: signUpsPerNetworkDay, seconds: DAY_SECONDS })))
     return 'network';
   if ((await takeTry(database, domain, { max: signUpsPerDomainDay, seconds: DAY_SECONDS })) !== null)
@@ -41,5 +41,5 @@ export async function takeSignUp(
 
 /** Subtracts a sign-up that created no user from the day's counts. The try stays counted. */
 export async function returnSignUp(database: Database, origin: SignUpOrigin): Promise<void> {
-  for (const people of peopleOf(origin)) await returnTry(database, people);
+  for (const people of listSubjects(origin)) await returnTry(database, people);
 }

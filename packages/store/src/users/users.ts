@@ -43,7 +43,7 @@ const SELECTED = {
   createdAt: true,
 } as const;
 
-const userOf = ({
+const toUser = ({
   twoFactorEnabled,
   emailVerified,
   ...row
@@ -82,7 +82,7 @@ export async function createUser(
       data: { id: newId(), userId: id, accountId: id, providerId: 'credential', password: hash },
     });
     if (membership !== null) await connection.prisma.member.create({ data: { userId: id, ...membership } });
-    const user = userOf(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
+    const user = toUser(await connection.prisma.user.findUniqueOrThrow({ where: { id }, select: SELECTED }));
     const { accountId = null, role = null } = membership ?? {};
     const details = { after: { name, email, language, staff, role } };
     await log({ action: 'user.create', accountId, subject: id, details });
@@ -102,7 +102,7 @@ export async function isStaff(database: Connection, id: string): Promise<boolean
 /** Returns all users, by e-mail address. */
 export async function listUsers(database: Database): Promise<User[]> {
   const rows = await database.prisma.user.findMany({ orderBy: { email: 'asc' }, select: SELECTED });
-  return rows.map(userOf);
+  return rows.map(toUser);
 }
 
 /** Changes a user's name or language. @returns the changed user, or null if the user does not exist */
@@ -120,7 +120,7 @@ export async function changeUser(
     const after = await prisma.user.update({ where: { id }, data: change, select: SELECTED });
     const details = changedFields(before, after);
     if (details !== null) await log({ action: 'user.change', subject: id, details });
-    return userOf(after);
+    return toUser(after);
   });
 }
 
@@ -168,11 +168,11 @@ export async function setStaffRole(
     const before = await prisma.user.findUnique({ where: { email }, select: SELECTED });
     if (before === null) return { kind: 'unknown' };
     const { id } = before;
-    const isPromotion = RANKS.indexOf(staff) > RANKS.indexOf(userOf(before).staff);
+    const isPromotion = RANKS.indexOf(staff) > RANKS.indexOf(toUser(before).staff);
     if (!isPromotion && password !== undefined) return { kind: 'not_promoted' };
     if (isPromotion && !before.emailVerified && !isVouchedFor)
-      return { kind: 'unconfirmed', user: userOf(before) };
-    if (staff === before.staff) return { kind: 'changed', user: userOf(before), password: null };
+      return { kind: 'unconfirmed', user: toUser(before) };
+    if (staff === before.staff) return { kind: 'changed', user: toUser(before), password: null };
     if (isPromotion) {
       await endWaysIn(connection, before);
       await replacePassword(connection, before, hash);
@@ -183,7 +183,7 @@ export async function setStaffRole(
     if (isPromotion) await log({ action: 'user.password', subject: id });
     return {
       kind: 'changed',
-      user: userOf(after),
+      user: toUser(after),
       password: isPromotion && password === undefined ? made : null,
     };
   });

@@ -6,7 +6,7 @@ import {
   findCaller,
   grantCredits,
   hasTriedSend,
-  keyOfVisit,
+  createVisitKey,
   listApiKeys,
   newTryoutIdempotencyKey,
   revokeApiKey,
@@ -242,7 +242,7 @@ describe('tryouts', () => {
   /** The key of a visit that is there or begins. */
   async function visit(userId: string, { applicationId }: TestCaller): Promise<string> {
     const which = { userId, applicationId };
-    return (await keyOfVisit(store.database, TEST_ACTOR, TEST_SECRET_KEY, which)) ?? '';
+    return (await createVisitKey(store.database, TEST_ACTOR, TEST_SECRET_KEY, which)) ?? '';
   }
   const keysOf = async ({ applicationId, keyId }: TestCaller) =>
     (await listApiKeys(store.database, applicationId))?.filter(({ id }) => id !== keyId) ?? [];

@@ -15,7 +15,7 @@ import {
 } from '@onecode/store/operations';
 import {
   findSendDetails,
-  foldDays,
+  aggregateDays,
   listLedger,
   listRefusedRequests,
   listSends,
@@ -466,7 +466,7 @@ describe('a database with much in it', () => {
   });
 
   it('an overview of days that are counted is exact, and reads no send of theirs', async () => {
-    await foldDays(store.database, new AbortController().signal);
+    await aggregateDays(store.database, new AbortController().signal);
     await store.sql('analyze daily_statistics');
     const { sampled, totals, series } = await ask('day', 31)(store.database);
     expect([sampled, totals.sends, totals.verified]).toEqual([null, SENDS, 0.9 * SENDS]);

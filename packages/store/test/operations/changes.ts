@@ -122,7 +122,7 @@ const guessedAt = ({ database, caller: { accountId } }: Fixture): Promise<unknow
   });
 
 const visit = ({ database }: Fixture, applicationId: string) =>
-  store.keyOfVisit(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
+  store.createVisitKey(database, ACTOR, TEST_SECRET_KEY, { userId: ACTOR.id, applicationId });
 const setWebhook = ({ database }: Fixture, accountId: string) =>
   store.setEventWebhook(
     database,
@@ -224,7 +224,7 @@ const OPERATOR_CHANGES: Record<string, AuditedChange> = {
       store.renameApplication(database, ACTOR, id, caller.applicationId, 'Loja'),
   },
   createApiKey: { ...ofApplication('key.create', store.createApiKey), isRepeatable: true },
-  keyOfVisit: {
+  createVisitKey: {
     action: 'key.create',
     change: (fixture) => visit(fixture, fixture.caller.applicationId),
     changesNothing: (fixture) => visit(fixture, store.newId()),

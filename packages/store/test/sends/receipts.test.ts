@@ -156,7 +156,7 @@ describe('reports', () => {
     return { sendId, number };
   }
 
-  const isUnderWay = (sendId: string, number: number) =>
+  const isInProgress = (sendId: string, number: number) =>
     store.sql(
       `update sends set attempt_number = $2, claimed_at = now(), claimed_until = now(), sender_id = $3, from_number = '+15550783881',
          status = 'sending', phase = 'calling', channel = 'whatsapp' where id = $1`,
@@ -180,7 +180,7 @@ describe('reports', () => {
   describe('the send that a receipt reports on', () => {
     it('is found by our attempt’s name while it is under way, before the message id is known', async () => {
       const sendId = await buildSend(store.database, caller);
-      await isUnderWay(sendId, 2);
+      await isInProgress(sendId, 2);
       expect(await reported({ attempt: { sendId, number: 2 } })).toEqual({
         sendId,
         acceptedNumbers: [],
@@ -229,7 +229,7 @@ describe('reports', () => {
     it('is none by the name of an attempt that has another message', async () => {
       const sendId = await buildSend(store.database, caller);
       const name = await attempt(sendId, { messageId: `wamid.${sendId}` });
-      await isUnderWay(sendId, name.number);
+      await isInProgress(sendId, name.number);
       expect(await reported({ attempt: name })).toBeNull();
       expect(await reported({ attempt: name, messageId: `wamid.${sendId}` })).toMatchObject({ sendId });
     });
