@@ -33,7 +33,7 @@ export type Event =
 /** `phase event phase` */
 export type Transition = `${Phase} ${Event} ${Phase}`;
 
-/** The changes of phase in the table of `docs/lifecycle.md`, whose columns are events and whose rows are phases. */
+/** The changes of phase in the table of `docs/lifecycle.md`: columns are events, rows are phases. */
 export function documentedTransitions(): Set<Transition> {
   const table = /^\| phase +\|.*?\n\n/ms.exec(readFileSync('docs/lifecycle.md', 'utf8'))?.[0] ?? '';
   const [[, ...events] = [], , ...rows] = table
@@ -110,7 +110,7 @@ export function write(real: Real, decision: Decision<unknown>, event: Event): vo
     real.attempts.set(attemptNumber, { senderId, outcome: null, claimedAt });
 }
 
-/** When somebody may act on the delivery next; 0 where nothing is left to do. */
+/** When a worker may act on the delivery next; 0 if nothing is left to do. */
 export const nextAt = ({ dueAt, claimedUntil }: Send): number =>
   Math.max(Number(dueAt), Number(claimedUntil));
 

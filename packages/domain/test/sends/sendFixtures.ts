@@ -67,7 +67,7 @@ export function testSend(fields: Partial<Send> = {}): Send {
   return liveSend({ mode: 'test', chargedFrom: null, encryptedCode: null, ...fields });
 }
 
-/** A live send whose first attempt is under way, with a lease from second 0; without a claim it backs off. */
+/** A live send with its first attempt in progress and a lease from second 0; without a claim it backs off. */
 export function sendingSend(fields: Partial<Send> = {}): Send {
   return liveSend({
     status: 'sending',

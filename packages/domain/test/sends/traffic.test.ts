@@ -42,7 +42,7 @@ describe('trafficEvents', () => {
     ['a failure after the right code', { verification: 'verified' }, { status: 'failed' }, []],
     ['a failure after five wrong codes', { verification: 'locked' }, { status: 'failed' }, []],
     ['a late time of a failed send', { status: 'failed' }, { deliveredAt: at(1) }, []],
-  ])('of %s', (_, before, after, expected) => {
+  ])('returns the events of %s', (_, before, after, expected) => {
     expect(changed(before, after)).toEqual(expected);
   });
 
@@ -51,12 +51,12 @@ describe('trafficEvents', () => {
     [{ status: 'delivered', deliveredAt: at(30.001) }, 'late'],
     [{ status: 'read', readAt: at(30.001) }, 'late'],
     [{ status: 'read', deliveredAt: at(1), readAt: at(30.001) }, ''],
-  ] as const)('tells a code that is on the phone late: %j', (after, reason) => {
+  ] as const)('marks a code that arrived late: %j', (after, reason) => {
     const before = liveSend({ status: 'sent' });
     expect(trafficEvents(before, { ...before, ...after })).toMatchObject([{ event: 'delivered', reason }]);
   });
 
-  it('names country, sender and reason, and never a number', () => {
+  it('contain country, sender and reason, but no number', () => {
     const before = liveSend({ status: 'sent', senderId: 'sender-1', country: null });
     const after: Send = { ...before, status: 'failed', failureReason: 'rejected_by_provider' };
     expect(trafficEvents(before, after)).toEqual([
@@ -70,7 +70,7 @@ describe('trafficEvents', () => {
     ]);
   });
 
-  it('leaves test sends out', () => {
+  it('ignore test sends', () => {
     const before = liveSend({ mode: 'test', status: 'queued' });
     expect(trafficEvents(before, { ...before, status: 'read' })).toEqual([]);
   });
@@ -78,7 +78,7 @@ describe('trafficEvents', () => {
 
 const RULE = { unverifiedPercent: 90, minSends: 50 };
 
-describe('the breaker', () => {
+describe('breakerTrips', () => {
   it.each([
     [49, 49, 0, false],
     [50, 45, 0, true],
@@ -94,13 +94,13 @@ describe('the breaker', () => {
     // A busy and honest account is not blocked by a few people with a grudge.
     [1000, 250, 722, false],
   ])(
-    'at 90 percent of 50 sends, a denial as ten unverified ones: %i sends, %i unverified, %i denying: %s',
+    'counts a denial as ten unverified sends, at 90 percent of 50: %i sends, %i unverified, %i denying: %s',
     (sends, unverified, denying, trips) => {
       expect(breakerTrips(RULE, { sends, unverified, denying })).toBe(trips);
     },
   );
 
-  it('never trips without sends or when all codes are verified, and a further unverified code never resets it', () => {
+  it('never trips without sends or with all codes verified, and another unverified code never untrips it', () => {
     const rule = fc.record({
       unverifiedPercent: fc.integer({ min: 1, max: 100 }),
       minSends: fc.integer({ min: 1, max: 1000 }),
