@@ -1,5 +1,4 @@
--- Returns true for a row of `accounts` whose columns are consistent. One check, like `send_is_valid`, because every creation writes such a
--- row.
+-- Returns true for a row of `accounts` with consistent columns. One check, like `send_is_valid`, because every creation writes such a row.
 create or replace function account_is_valid(account accounts) returns boolean
 language plpgsql immutable as $$
 declare

@@ -1,5 +1,5 @@
--- Returns true for a row of `applications` whose columns are consistent. One check, like `send_is_valid`, because every creation writes
--- such a row.
+-- Returns true for a row of `applications` with consistent columns. One check, like `send_is_valid`, because every creation writes such a
+-- row.
 create or replace function application_is_valid(application applications) returns boolean
 language plpgsql immutable as $$
 declare

@@ -1,9 +1,8 @@
 -- Returns the sends that get the next permits of the senders they wait for, in order, and locks them. Accounts take turns: the account
--- served least recently is first, and none gets a second send before every other account has had one. Of an account's sends, the one whose
--- code expires last is first: usually the newest, whose recipient is still waiting.
---
--- Gives turns only to sends that are not held and that a sender can send within the horizon. The recursive query reads one index row for
--- each group of an account, application, country and language, and none while no sender has a permit or all live sends are held.
+-- served least recently is first, and none gets a second send before every other account has had one. Of an account's sends, the one that
+-- expires last is first: usually the newest, for which the recipient is still waiting.  Gives turns only to sends that are not held and
+-- that a sender can send within the horizon. The recursive query reads one index row for each group of an account, application, country and
+-- language, and none while no sender has a permit or all live sends are held.
 create or replace function next_turns(p_limit integer, p_now timestamptz, p_horizon interval)
 returns setof uuid
 language plpgsql set plan_cache_mode = force_generic_plan as $$

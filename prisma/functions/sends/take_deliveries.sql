@@ -71,7 +71,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- Only turns whose sends were claimed just now. Adding the position makes the times unique.
+    -- Only turns of sends that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1

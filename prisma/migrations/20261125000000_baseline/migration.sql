@@ -317,7 +317,7 @@ declare
       when 'calling' then send.status in ('sending', 'sent') and send.due_at is not null and send.claimed_at is not null
       when 'unconfirmed' then send.status = 'sent' and send.due_at is null
       when 'done' then send.status not in ('queued', 'sending') and send.due_at is null
-      -- A claim whose call was overtaken by a receipt stays until the call ends. Before a call there is no claim.
+      -- A claim stays until its call ends, even after a receipt. Before a call there is no claim.
       else send.phase in ('ready', 'waiting', 'backing_off', 'giving_up') and send.status in ('queued', 'sending', 'sent')
         and send.due_at is not null and send.claimed_at is null
     end then 'phase_fits'
@@ -1177,7 +1177,7 @@ begin
   if cardinality(v_ids) < p_limit and exists (select from sends where is_waiting) then
     v_turns := array(select next_turns(p_limit - cardinality(v_ids), v_now, v_horizon));
     return query select * from claim_sends(v_turns, v_now, v_horizon, p_terms);
-    -- Only turns whose sends were claimed just now. Adding the position makes the times unique.
+    -- Only turns of sends that were claimed just now. Adding the position makes the times unique.
     insert into account_turns as t (account_id, served_at)
       select s.account_id, max(v_now + u.ordinal * interval '1 microsecond')
       from unnest(v_turns) with ordinality as u (id, ordinal) join sends s on s.id = u.id and s.claimed_at = v_now group by 1

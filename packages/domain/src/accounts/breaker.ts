@@ -9,7 +9,7 @@ export interface BreakerRule {
 /** An account's latest sends to one country that people had time to verify. */
 export interface BreakerEvidence {
   sends: number;
-  /** Sends whose code was not verified, and denied sends, verified or not. */
+  /** Sends without a verified code, and denied sends, verified or not. */
   unverified: number;
   /** People who reported that they did not request a code, each counted once. */
   denying: number;

@@ -23,7 +23,7 @@ export interface Finding {
   cause: CauseOf<FindingName>;
   owner: Owner;
   severity: Severity;
-  /** The account whose own senders are affected; then it is `degraded` at most. */
+  /** Set if an account's own senders are affected; then it is `degraded` at most. */
   account?: SenderAccount;
   /** `serving`: the senders that still serve its language. */
   template?: BlockedTemplate & { serving: number };
@@ -79,7 +79,7 @@ const RESPONSE_MS: Thresholds = { degraded: 200, failing: 1_000 };
 const CONNECTIONS: Thresholds = { degraded: 0.8, failing: 0.95 };
 /** Loops record a heartbeat every five seconds. */
 const LOOP_SECONDS: Thresholds = { degraded: 10, failing: 20 };
-/** A due send is taken within moments, a new one whose job was lost after two seconds. */
+/** A due send is taken within moments, a new one without a job after two seconds. */
 const DUE_SECONDS: Thresholds = { degraded: 5, failing: 15 };
 const RECEIPT_SECONDS: Thresholds = { degraded: 15, failing: 60 };
 /** Retention runs every minute. A day is a promise in a privacy notice. */

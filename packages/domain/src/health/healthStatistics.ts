@@ -26,7 +26,7 @@ export interface RedisHealth {
 export interface Backlog {
   count: number;
   oldestSeconds: number | null;
-  /** The same without the account whose send has waited longest. */
+  /** The same without the account of the send that has waited longest. */
   othersSeconds: number | null;
   /** Until the first of their codes expires. */
   expirySeconds: number | null;

@@ -5,7 +5,7 @@ export interface Contract {
   oldestRelease: string | null;
 }
 
-/** Returns the contract of a migration whose name contains `_contract_` or `_contract_since_X_Y_Z_`; null for all others. */
+/** Returns the contract of a migration with a name that contains `_contract_` or `_contract_since_X_Y_Z_`; null for all others. */
 export function parseContract(migration: string): Contract | null {
   const match = /^\d+_contract(?:_since_(\d+)_(\d+)_(\d+))?_/.exec(migration);
   if (match === null) return null;

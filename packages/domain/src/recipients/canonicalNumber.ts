@@ -11,8 +11,8 @@ interface Rule {
  *
  * - **Brazil**: every mobile number got a ninth digit, a 9 before its eight digits (ANATEL, Resolução 553/2010, carried out from 2012 to
  * 2016). Mobile numbers of eight digits started with 6 to 9. Landlines start with 2 to 5 and kept their eight digits. A mobile number of
- * nine digits whose second digit is below 6 never had a form of eight. (Trunked radio, 7, kept eight digits until its network ended in
- * 2018; its numbers share a form with the mobile ones.)
+ * nine digits with a second digit below 6 never had a form of eight. (Trunked radio, 7, kept eight digits until its network ended in 2018;
+ * its numbers share a form with the mobile ones.)
  * - **Mexico**: mobile numbers were called from abroad with a 1 after the country code, until the numbering plan of 3 August 2019 abolished
  * it (IFT, Plan Técnico Fundamental de Numeración, Diario Oficial 11 May 2018). WhatsApp keeps older accounts under the old form. National
  * numbers have ten digits and start with 2 to 9.

@@ -55,7 +55,7 @@ const PREMIUM_RATE_TYPES = new Set<NumberType>([
   'PAGER',
   'VOICEMAIL',
 ]);
-/** The calling codes whose numbers of eight digits became ones of ten, and when: Ivory Coast (ARTCI) and Benin (ARCEP). */
+/** The calling codes in which numbers of eight digits got ten, and when: Ivory Coast (ARTCI) and Benin (ARCEP). */
 const TEN_DIGITS_SINCE: ReadonlyMap<string, number> = new Map([
   ['225', 2021],
   ['229', 2024],

@@ -41,7 +41,7 @@ export interface Block extends BlockSubject {
   since: Date;
   /** Null if it lasts until its source ends it. */
   until: Date | null;
-  /** When the message whose success cleared the block was started; null if the block is not cleared. */
+  /** When the successful message that cleared the block was started; null if the block is not cleared. */
   clearedAt: Date | null;
   /** Messages per second at which a rate-limited sender continues afterwards; null for other causes. */
   rate: number | null;
@@ -208,7 +208,7 @@ export function limitWaitMs(nth: number, retryAfterSeconds: number | null, rando
 }
 
 /**
- * Returns the subject of a sender's block with this scope. A sender whose business account is unknown counts as a business account of its
+ * Returns the subject of a sender's block with this scope. A sender with an unknown business account counts as a business account of its
  * own.
  */
 export function blockSubject(

@@ -1,7 +1,7 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto';
 import { requireKey, type Keyring } from '../security/keyring.js';
 
-/** The code of a test send whose caller did not choose one. */
+/** The code of a test send if the caller did not choose one. */
 export const TEST_CODE = '000000';
 const GENERATED_DIGITS = 6;
 

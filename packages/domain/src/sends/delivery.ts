@@ -40,7 +40,7 @@ export function isWorthSending(send: Pick<Send, 'createdAt' | 'expiresAt'>, now:
 }
 
 /**
- * Returns the change that ends the delivery of a live send whose code was just verified or locked. A send without a call in progress is due
+ * Returns the change that ends the delivery of a live send after its code was verified or locked. A send without a call in progress is due
  * now, so that `postponeOrFail` fails it; after an attempt with an unknown outcome, it becomes due when the time for its receipt is over. A
  * call in progress continues. Erases the encrypted code if the provider has accepted the message.
  */
@@ -95,11 +95,11 @@ function eligibility(send: Send, now: Date, policy: RetryPolicy): Eligibility {
 }
 
 /**
- * Postpones or fails a live send that has no sender now. An attempt whose lease has ended ends as `unknown`.
+ * Postpones or fails a live send that has no sender now. An attempt with an expired lease ends as `unknown`.
  *
- * A send whose deadline has come, whose attempts are used up, or whose code was verified or locked fails; if a message may have been
- * sent, only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other
- * send waits for a sender.
+ * A send fails at its deadline, when its attempts are used up, or when its code was verified or locked; if a message may have been sent,
+ * only after the time for its receipt. A send with too little life left waits for its deadline without another call. Any other send waits
+ * for a sender.
  */
 export function postponeOrFail(send: Send, now: Date, policy: RetryPolicy): Decision<Postponement> {
   const state = eligibility(send, now, policy);
@@ -136,7 +136,7 @@ export function endedAttempt(
 }
 
 /**
- * Releases a claim whose message was certainly not sent, for example because the worker stops. The send is due now, and the attempt is not
+ * Releases a claim if its message was certainly not sent, for example because the worker stops. The send is due now, and the attempt is not
  * counted.
  */
 export function releaseClaim(send: Send, now: Date, attempt: number): Decision<'released' | 'stale'> {

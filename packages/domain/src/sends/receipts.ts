@@ -280,7 +280,7 @@ function endAttempt(
   return { number, senderId, startedAt, ...end };
 }
 
-/** Returns whether a failure names its attempt's sender and recipient, whose number may have another form with the same key. */
+/** Returns whether a failure names its attempt's sender and recipient. The recipient's number may have another form, with the same key. */
 export function agreesWith(
   { phoneNumberId, recipientKeys }: MessageEnds,
   attempt: Pick<ReportedAttempt, 'phoneNumberId' | 'recipientKey'>,

@@ -55,8 +55,8 @@ export interface TrafficCount extends TrafficKey {
 }
 
 /**
- * Returns the events of a change of a live send's delivery. Each event occurs once per message or send. A send whose code was finished
- * before its message arrived is not counted as a failure.
+ * Returns the events of a change of a live send's delivery. Each event occurs once per message or send. A send with a code that was
+ * finished before its message arrived is not counted as a failure.
  */
 export function trafficEvents(before: DeliveryFacts, after: DeliveryFacts): TrafficKey[] {
   if (after.mode !== 'live') return [];

@@ -46,7 +46,7 @@ const BLOCKED_TEMPLATE = block('provider', {
   onlyFor: 'en',
   template: { template: 'verification_code', language: 'en', status: 'PAUSED', at: AT },
 });
-/** A sender whose English template Meta blocks. */
+/** A sender with an English template that Meta blocks. */
 const WITHOUT_ENGLISH: SenderStatistics = { ...ACTIVE, id: 'without', blocks: [BLOCKED_TEMPLATE] };
 const backlog = (count: number, oldestSeconds: number): Backlog => ({
   ...NO_BACKLOG,

@@ -155,7 +155,7 @@ const FINISHED_CODES = [
   ['locked', { verification: 'locked', wrongGuesses: 5, lockedAt: at(10) }],
 ] as const;
 
-describe.each(FINISHED_CODES)('a claim of a send whose code is %s', (_, code) => {
+describe.each(FINISHED_CODES)('a claim of a send with a code that is %s', (_, code) => {
   const reason = 'expired_before_delivery';
 
   it.each([
@@ -169,7 +169,7 @@ describe.each(FINISHED_CODES)('a claim of a send whose code is %s', (_, code) =>
     expect(decision.attempts).toEqual([]);
   });
 
-  it('waits for the receipt of an attempt whose lease has ended', () => {
+  it('waits for the receipt of an attempt with an expired lease', () => {
     const send = sendingSend(code);
     const waiting = written(send, claim(send, NOW, offer()));
     expect(waiting).toMatchObject({ phase: 'giving_up', ...UNCLAIMED, dueAt: ms(NOW, 32_000) });
@@ -229,7 +229,7 @@ describe('releaseClaim', () => {
   });
 });
 
-describe('the deadline of a send whose message may have been sent', () => {
+describe('the deadline of a send with a message that may have been sent', () => {
   it.each([
     ['a receipt if the lease ends with it', { claimedUntil: at(LIFE_SECONDS) }, 32],
     [

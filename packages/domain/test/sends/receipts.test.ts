@@ -148,7 +148,7 @@ describe('a failure receipt', () => {
     }
   });
 
-  it('fails a send whose response is still expected', () => {
+  it('fails a send that is still waiting for the response', () => {
     expect(after(sendingSend(), report('failed'), attempt({ outcome: null }))).toMatchObject({
       status: 'failed',
       failureReason: 'rejected_by_provider',
@@ -200,7 +200,7 @@ describe('a failure receipt', () => {
     });
   });
 
-  it('does not wait for the other attempt of an undelivered send, whose lease decides', () => {
+  it('does not wait for the other attempt of an undelivered send: its lease decides', () => {
     const send = sendingSend({ ...NEXT, claimedUntil: at(30) });
     const decision = apply(send, report('failed'));
     expect(written(send, decision)).toEqual(send);
@@ -297,7 +297,7 @@ describe('a failed message', () => {
     );
   });
 
-  it('is replaced by the next message, whose time counts', () => {
+  it('is replaced by the next message, with its time', () => {
     const send = sentSend({ phase: 'calling', ...NEXT, dueAt: at(40) });
     const next = attempt({ number: 2, outcome: null });
     expect(after(send, report('sent', at(50)), next)).toEqual(sentSend({ ...NEXT, sentAt: at(50) }));

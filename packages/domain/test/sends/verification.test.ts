@@ -80,7 +80,7 @@ describe('judge', () => {
         });
     });
 
-    it('makes a send whose message may have been sent wait for its receipt', () => {
+    it('makes a send wait for its receipt if a message may have been sent', () => {
       const send = sendingSend({ wrongGuesses, ...UNCLAIMED, receiptUntil: at(40), dueAt: at(300) });
       expect(judged(send)).toMatchObject({ phase: 'giving_up', dueAt: at(40) });
     });

@@ -33,7 +33,7 @@ describe('deliveryWait', () => {
   });
 
   it.each(['verified', 'locked', 'expired'] as const)(
-    'returns null for a sent message whose code is %s',
+    'returns null for a sent message with a code that is %s',
     (verification) => {
       expect(deliveryWait(progress('unconfirmed', { verification }), false)).toBeNull();
     },

@@ -68,7 +68,7 @@ export async function limitApplication(
   return change(database, actor, 'application.limit', { id }, limits);
 }
 
-/** Sets what an application does about numbers whose owner has changed. @returns null if the application does not exist */
+/** Sets what an application does about numbers after a change of owner. @returns null if the application does not exist */
 export async function setIdentityCheck(
   database: Database,
   actor: Actor,

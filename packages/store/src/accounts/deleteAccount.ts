@@ -132,7 +132,7 @@ export function cancelDeletion(database: Database, actor: Actor, accountId: stri
 }
 
 /**
- * Deletes the accounts whose scheduled time has passed. The audit log names the admin who requested it.
+ * Deletes the accounts that are due for deletion. The audit log names the admin who requested it.
  *
  * @param signal leaves the rest for the next call
  * @returns their ids

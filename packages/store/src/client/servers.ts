@@ -107,7 +107,7 @@ export class Servers {
     }
   }
 
-  /** Returns a class of clients whose connections go to the writable server, for the driver's pool. */
+  /** Returns a class of clients that connect to the writable server, for the driver's pool. */
   clientClass(): typeof pg.Client {
     const [address] = this.#configs;
     const open = this.#open.bind(this);

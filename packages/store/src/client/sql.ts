@@ -3,7 +3,7 @@ import pg from 'pg';
 import { Prisma } from '../generated/prisma/client.js';
 import { isLostConnection, throwStatementError } from './errors.js';
 
-/** A statement: a template whose values become its parameters, or one made with `Prisma.sql`. */
+/** A statement: a template with values that become its parameters, or one made with `Prisma.sql`. */
 type Statement = TemplateStringsArray | Prisma.Sql;
 
 /** Raw SQL. `readSqlState` reads the rejections. */
@@ -102,7 +102,7 @@ const createTypes = (getParser: (oid: number) => Parser): pg.CustomTypesConfig =
   getTypeParser: getParser as typeof pg.types.getTypeParser,
 });
 const PARSED = createTypes((oid) => PARSERS[oid] ?? refuseType(oid));
-/** Leaves values unparsed, for statements whose rows are only counted: a function without a result returns a column of type void. */
+/** Leaves values unparsed, for statements that only count rows: a function without a result returns a column of type void. */
 const UNPARSED = createTypes(() => keepText);
 
 /** Returns a parser that fails: the driver and Prisma would return different values. */

@@ -33,7 +33,10 @@ export function setBalanceAlert(
   });
 }
 
-/** Queues a mail to each account whose balance has fallen below its alert, once until the balance has risen above the alert by a tenth. */
+/**
+ * Queues a mail to each account with a balance that has fallen below its alert, once until the balance has risen above the alert by a
+ * tenth.
+ */
 export async function queueLowBalanceAlerts(database: Database): Promise<void> {
   await database.sql.execute`
     update balance_alerts b set crossed_at = null from accounts a
@@ -43,7 +46,7 @@ export async function queueLowBalanceAlerts(database: Database): Promise<void> {
     where b.crossed_at is null and a.free_quota::bigint + a.credits < b.below and a.delete_at is null`;
   let fault: unknown;
   for (const { account_id: accountId } of low)
-    // An account whose sends take too long to count does not block other accounts.
+    // A slow count of one account's sends does not block other accounts.
     await queueLowBalanceAlert(database, accountId).catch((error: unknown) => (fault ??= error));
   if (fault !== undefined) throw fault;
 }

@@ -48,7 +48,7 @@ interface Entry {
 /**
  * Mails the people affected by a change of their security, keys, webhook or team. They cannot turn these mails off.
  *
- * @throws LimitReached for an account whose members made too many such changes
+ * @throws LimitReached if the account's members made too many such changes
  */
 export async function writeSecurityNotice(
   connection: Pick<Connection, 'sql' | 'prisma'>,

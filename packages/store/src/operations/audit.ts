@@ -42,7 +42,7 @@ export function audited<R>(
   );
 }
 
-/** Writes an entry into the audit log, and mails the people whose security it affects. */
+/** Writes an entry into the audit log, and mails the people affected by it. */
 export async function logEntry(
   connection: Connection,
   actor: Actor,

@@ -13,7 +13,7 @@ export interface Read {
 
 /**
  * Logs that a staff member is about to see something, once an hour per person and object, so that a page that refreshes every two seconds
- * adds no more entries. Concurrent reads wait for the one that is logged. Reads from the command line, whose actor has no id, are always
+ * adds no more entries. Concurrent reads wait for the one that is logged. Reads from the command line (an actor without an id) are always
  * logged.
  *
  * @throws if the read cannot be logged; the caller must not show the data then

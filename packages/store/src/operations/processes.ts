@@ -55,7 +55,7 @@ export function createPresence(
   };
 }
 
-/** Returns in one sentence why a release, whose migrations are in this folder, cannot work with the database's schema; null if it can. */
+/** Returns in one sentence why this release, with the migrations in its folder, cannot work with the database's schema; null if it can. */
 export async function findSchemaFault(database: Database, release: string): Promise<string | null> {
   const migrations = (await readMigrations()).map(({ name }) => name);
   return schemaFault({ version: release, migrations }, await readApplied(database));

@@ -4,7 +4,7 @@ import type { Connection } from '../client/database.js';
 export interface RestoredState {
   /** The time of its newest row; null if it is empty. Everything later is lost. */
   newestAt: Date | null;
-  /** Unfinished live sends whose code has not expired. */
+  /** Unfinished live sends with a code that has not expired. */
   waiting: number;
   /** When the last of their codes expires; null without any. */
   lastExpiresAt: Date | null;

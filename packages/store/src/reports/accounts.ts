@@ -16,8 +16,8 @@ export interface FoundAccount extends Account {
 const TEXT_LENGTH_MAX = 200;
 
 /**
- * Returns accounts, newest first: the one with this id; those whose name has, for each word of the text, a word that starts with it; or all
- * for an empty text. `before` is the id of the last account of the previous page.
+ * Returns accounts, newest first: the one with this id; those with a name that has, for each word of the text, a word that starts with it;
+ * or all for an empty text. `before` is the id of the last account of the previous page.
  */
 export async function searchAccounts(
   database: Connection,

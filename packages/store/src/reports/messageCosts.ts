@@ -13,7 +13,7 @@ export interface MessageCost {
   /** Whether the provider charges for them. */
   billable: boolean;
   pricingModel: string;
-  /** The account whose sender was used, and whom the provider charges; null if it charges the operator. */
+  /** The owner of the sender, charged by the provider; null if it charges the operator. */
   accountId: string | null;
   messages: number;
   /** How many of the messages used a free send or a credit. */
@@ -49,7 +49,7 @@ export interface MonthlyCost {
 /**
  * Returns the costs of the messages of the last months, including this one: newest month first, then the most expensive.
  *
- * @param payer the account whose senders sent the messages, or `OPERATOR` for senders without an account. Prices are the operator's
+ * @param payer the owner of the senders that sent the messages, or `OPERATOR` for senders without an account. Prices are the operator's
  */
 export async function listMonthlyCosts(
   { sql }: Database,

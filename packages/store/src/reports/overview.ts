@@ -22,7 +22,7 @@ export interface OverviewQuestion {
   mode?: Mode;
   locale?: Locale;
   bucket: 'hour' | 'day';
-  /** An IANA name that defines when days and hours start. It is never sent to PostgreSQL, whose catalog may lack it. */
+  /** An IANA name that defines when days and hours start. It is never sent to PostgreSQL, which may not know it. */
   timeZone: string;
 }
 
@@ -53,7 +53,7 @@ export interface Overview {
   countries: (SendStatistics & { country: string })[];
   /** The reasons of failures, most frequent first. */
   failures: { reason: FailureReason; sends: number }[];
-  /** Failed sends whose code was verified, which shows that their messages had arrived. */
+  /** Failed sends with a verified code, which shows that their messages had arrived. */
   failedVerified: number;
 }
 
@@ -148,7 +148,7 @@ interface CountedDays extends Cell {
   days: string;
 }
 
-/** Reads the cells of the aggregated days whose noon is in the period. */
+/** Reads the cells of the aggregated days that have their noon in the period. */
 async function readCounted(
   { sql }: Database,
   accountId: string,

@@ -12,7 +12,7 @@ export interface ListedRefusedRequest {
   detail: string;
   fields: string[];
   count: number;
-  /** Null for a call from the page Try it, whose key was deleted afterwards. */
+  /** Null for a call from the page Try it: its key was deleted afterwards. */
   keyHint: string | null;
   applicationId: string;
   applicationName: string;

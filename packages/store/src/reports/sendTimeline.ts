@@ -25,7 +25,7 @@ type Event =
   | {
       kind: 'receipt';
       status: ReceiptDetails['status'];
-      /** Whether it reports a lost message whose send is or was sent again. */
+      /** Whether it reports a failed message, after which the code is or was sent again. */
       isSentAgain: boolean;
       /** What a failure means for the message; null for other statuses. */
       outcome: Exclude<AttemptOutcome, 'accepted'> | null;

@@ -152,7 +152,7 @@ async function merge<Values extends object>(
     on conflict (subject, template, language) do update set facts = excluded.facts`;
 }
 
-/** Adds alerts to a business account whose facts exist. */
+/** Adds alerts to a business account, which must have facts. */
 async function addAlerts(
   { sql }: Connection,
   businessAccountId: string,
@@ -208,7 +208,7 @@ async function mergeTemplates(
     );
 }
 
-/** Stores the business accounts of phone number ids, for senders whose business account is not known yet. */
+/** Stores the business accounts of phone number ids, for senders without a known business account. */
 export async function learnBusinessAccounts(
   database: Database,
   accounts: ReadonlyMap<string, string>,

@@ -22,7 +22,7 @@ const LEASE_SECONDS = 90;
 const INTERVAL_SECONDS = 600;
 const JITTER_SHARE = 0.2;
 
-/** Claims a sender whose read is due for one caller; returns null if none is due. New senders are due immediately. */
+/** Claims a sender that is due for a read, for one caller; returns null if none is due. New senders are due immediately. */
 export async function takeDueReading({ sql }: Database): Promise<DueReading | null> {
   const [due] = await sql.query<DueReading[]>`
     with due as materialized (

@@ -22,7 +22,7 @@ const CHANGES_MAX = 100;
  * Returns a function that batches changes into one statement, and returns whether its change was written. If a batch has two changes of one
  * send, only the first is tried.
  *
- * @param write returns the ids of the sends whose rows still had the version
+ * @param write returns the ids of the sends that still had the version
  */
 export function createChangeBatcher(
   write: (changes: readonly Change[]) => Promise<{ id: string }[]>,
@@ -46,8 +46,8 @@ interface UpdateOptions {
 }
 
 /**
- * Returns the first steps of a statement that writes changes of different sends: `changed` returns the sends whose rows still had the
- * version. Every statement locks sends in the order of their ids, so that two cannot deadlock.
+ * Returns the first steps of a statement that writes changes of different sends: `changed` returns the sends that still had the version.
+ * Every statement locks sends in the order of their ids, so that two cannot deadlock.
  */
 export function updateSends(changes: readonly Change[], { records, returning }: UpdateOptions): Prisma.Sql {
   const { lock, lockedIds } = lockSends(changes.length);
@@ -73,8 +73,8 @@ export function updateSends(changes: readonly Change[], { records, returning }: 
 }
 
 /**
- * Returns the step that locks the sends of the step `changes` whose rows still have its `version`, one probe for each in the order of the
- * ids, and the query of the locked ids. A single send needs no such step: its update locks it.
+ * Returns the step that locks the sends of the step `changes` that still have its `version`, one probe for each in the order of the ids,
+ * and the query of the locked ids. A single send needs no such step: its update locks it.
  */
 export function lockSends(count: number): { lock: Prisma.Sql; lockedIds: Prisma.Sql } {
   return count === 1 ? { lock: Prisma.empty, lockedIds: ONLY_ID } : { lock: LOCKED, lockedIds: LOCKED_IDS };

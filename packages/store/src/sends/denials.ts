@@ -2,7 +2,7 @@ import type { Denial } from '@onecode/domain';
 import type { Database } from '../client/database.js';
 import type { StoredReport } from './providerReports.js';
 
-/** The send whose message a denial is about. */
+/** The send that a denial is about. */
 export interface DeniedSend {
   applicationId: string;
   country: string | null;

@@ -28,7 +28,7 @@ export async function recordIdentity(
   return recorded?.hasChanged === true;
 }
 
-/** Returns the applications that refuse to send to a number whose owner has changed. */
+/** Returns the applications that refuse to send to a number after a change of owner. */
 export async function listEnforcingApplications(database: Database): Promise<string[]> {
   const found = await database.prisma.application.findMany({
     where: { identityCheck: 'enforce', mode: 'live' },

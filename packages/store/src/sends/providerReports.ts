@@ -34,7 +34,7 @@ const receiptKey = ({ attempt, messageId, status }: Receipt): string =>
 /**
  * Stores reports in one statement, for the worker to apply. Skips repeats of reports that are stored and not applied yet.
  *
- * @param accountId the account whose own Meta app sent the reports; null for the operator's app
+ * @param accountId the owner of the Meta app that sent the reports; null for the operator's app
  * @returns how many are new
  */
 export async function storeReports(

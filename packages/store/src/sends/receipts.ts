@@ -34,7 +34,7 @@ export interface ReportedSend {
   receipts: { key: string; tries: number; receipt: Receipt; attempt: ReportedAttempt }[];
 }
 
-/** Reads the sends that receipts report on, each once. @returns the sends, and the receipts whose messages are unknown */
+/** Reads the sends that receipts report on, each once. @returns the sends, and the receipts of unknown messages */
 export async function findReportedSends(
   database: Database,
   receipts: readonly StoredReceipt[],

@@ -6,7 +6,7 @@ import { FINAL_AFTER_DAYS, aggregateDays } from '../reports/dailyStatistics.js';
 
 /** What a run of retention changed. */
 export interface Retained {
-  /** Sends whose recipient's number was replaced by its masked form. */
+  /** Sends in which the recipient's number was replaced by its masked form. */
   numbersReplaced: number;
   sendsDeleted: number;
 }
@@ -28,9 +28,9 @@ const listSteps = ({ retainNumbersDays, retainSendsDays }: Settings): [Step, num
 ];
 
 /**
- * Aggregates finished days, then masks the numbers and deletes the sends whose retention by `created_at` is over. Walks through the sends
- * once, in the order of their ids (which is the order of creation), up to the first that is too young. A page and its position are
- * committed together. Skips a step that another caller is running.
+ * Aggregates finished days, then masks the numbers and deletes the sends that have passed their retention by `created_at`. Walks through
+ * the sends once, in the order of their ids (which is the order of creation), up to the first that is too young. A page and its position
+ * are committed together. Skips a step that another caller is running.
  *
  * @param signal ends the run after the current page
  */

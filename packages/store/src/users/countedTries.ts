@@ -46,7 +46,7 @@ export async function forgetTries({ sql }: Connection, subject: string): Promise
   await sql.execute`delete from counted_tries where key_hash = ${sha256(subject)}::bytea`;
 }
 
-/** Deletes the counts whose windows have ended. */
+/** Deletes the counts of ended windows. */
 export async function deleteEndedTries({ sql }: Connection): Promise<void> {
   await sql.execute`delete from counted_tries where ends_at < now()`;
 }

@@ -21,7 +21,7 @@ export async function takeSignInTry(database: Database, email: string): Promise<
  */
 export const codeTriesSubject = (userId: string): string => `codes of ${userId}`;
 
-/** Subtracts a try whose password was not checked. */
+/** Subtracts a try if its password was not checked. */
 export const returnSignInTry = returnTry;
 
 /** Resets an e-mail address's tries after a right or a new password. */

@@ -21,7 +21,7 @@ export async function setPassword(
   );
 }
 
-/** Returns the user whose password a mailed link replaces; null if the link was used or has expired, or the user no longer exists. */
+/** Returns the user of a mailed link that replaces a password; null if the link was used or has expired, or the user no longer exists. */
 export async function findPasswordReset(
   database: Connection,
   token: string,

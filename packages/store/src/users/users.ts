@@ -131,7 +131,7 @@ const RANKS: readonly (StaffRole | null)[] = [null, 'on_call', 'operator'];
 interface Promotion {
   /** A new password; without one, the store makes one. */
   password?: string | undefined;
-  /** Whether an operator vouches for a user whose address is unconfirmed. */
+  /** Whether an operator vouches for a user with an unconfirmed address. */
   isVouchedFor?: boolean;
 }
 

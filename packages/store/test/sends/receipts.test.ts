@@ -419,7 +419,7 @@ describe('writeReceipts', () => {
     expect(await costs()).toMatchObject([{ messages: 10, credits: 10 }]);
   });
 
-  it('counts by country, category, type, and whether and to whom it is charged', async () => {
+  it('counts by country, category, type, whether it is charged, and to which account', async () => {
     const prices = [
       PRICE,
       { ...PRICE, category: 'marketing' },

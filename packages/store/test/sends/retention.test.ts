@@ -180,7 +180,7 @@ describe('retention of sends', () => {
       expect(await store.sql(`select send_id from ${table}`)).toEqual([{ send_id: stays }]);
   });
 
-  it('keeps sends whose unit may still be refunded', async () => {
+  it('keeps sends that may still be refunded', async () => {
     await days(30);
     await makeOlder(await buildSend(store.database, live), 31, '');
     expect(await retainAll(store.database)).toMatchObject({ sendsDeleted: 0 });
