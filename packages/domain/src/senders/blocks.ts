@@ -54,15 +54,15 @@ export interface Signal {
 }
 
 /** The failure of a message by a fault or a rate limit. */
-export interface MetFault extends Signal, Pick<Block, 'errorCode' | 'reason' | 'isConfiguration'> {}
+export interface FaultSignal extends Signal, Pick<Block, 'errorCode' | 'reason' | 'isConfiguration'> {}
 
 /** Returns whether a block still blocks all its messages. */
-export function stands({ failures, until }: Pick<Block, 'failures' | 'until'>, now: Date): boolean {
+export function isBlocking({ failures, until }: Pick<Block, 'failures' | 'until'>, now: Date): boolean {
   return failures > 0 && (until === null || until > now);
 }
 
 /** Returns whether a block applies to a message of its sender. */
-export function isAbout(
+export function appliesTo(
   { onlyFor }: BlockSubject,
   message: { locale: Locale; country: string | null },
 ): boolean {
@@ -84,9 +84,10 @@ export function afterFault(
   subject: BlockSubject,
   last: Block | null,
   now: Date,
-  { startedAt, ...met }: MetFault,
+  { startedAt, ...met }: FaultSignal,
 ): Block | null {
-  if (last !== null && (!isNewer(last, { startedAt, source: met.source }) || stands(last, now))) return null;
+  if (last !== null && (!isNewer(last, { startedAt, source: met.source }) || isBlocking(last, now)))
+    return null;
   const failures = Math.min((last?.failures ?? 0) + 1, FAILURES_MAX);
   const until = new Date(now.getTime() + coolDownSeconds(subject, failures) * 1_000);
   return { ...subject, ...met, failures, since: now, until, clearedAt: null, rate: null };
@@ -100,7 +101,7 @@ export function afterLimit(
   subject: BlockSubject,
   last: Block | null,
   now: Date,
-  { startedAt, ...met }: Omit<MetFault, 'isConfiguration'>,
+  { startedAt, ...met }: Omit<FaultSignal, 'isConfiguration'>,
   limit: { fullRate: number; retryAfterSeconds: number | null; random: number },
 ): Block | null {
   if (last !== null && !isNewer(last, { startedAt, source: met.source })) return null;
@@ -145,7 +146,7 @@ export const isNew = (blocks: readonly Block[]): boolean =>
 export function activeBlock(blocks: readonly Block[], now: Date): Block | null {
   const end = ({ until }: Block): number => until?.getTime() ?? Infinity;
   const standing = blocks.filter(
-    (block) => block.onlyFor === '' && block.cause !== 'limit' && stands(block, now),
+    (block) => block.onlyFor === '' && block.cause !== 'limit' && isBlocking(block, now),
   );
   // An operator's block precedes the provider's.
   return standing.toSorted((a, b) => end(b) - end(a) || a.cause.localeCompare(b.cause))[0] ?? null;

@@ -39,7 +39,7 @@ export const PREFLIGHT_TEXTS = {
   webhook_subscribed: "Meta sends this business account's webhooks to the app.",
   business_verified: 'Nothing says that the business is not verified.',
   messaging_limit: '{{people}} people in the last 24 hours, within the limit {{limit}}.',
-  unknown: 'Meta has not told this. Check again, and look in WhatsApp Manager if it stays so.',
+  unknown: 'Meta has not reported this. Check again, and look in WhatsApp Manager if it stays so.',
   not_read:
     'It could not be read: {{why}} Check the token, the network and that a worker is running, then check again.',
   token_invalid:

@@ -8,7 +8,7 @@ const starts = (bucket: 'hour' | 'day', timeZone: string, from: string, to: stri
     start.toISOString().replace(/:00\.000Z$/, 'Z'),
   );
 
-/** The local day of a time, by another form of it than `bucketStarts` uses. */
+/** Returns the local day of a time, computed in another way than in `bucketStarts`. */
 function localDay(timeZone: string): (time: number) => string {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short' });
   return (time) => format.format(time);

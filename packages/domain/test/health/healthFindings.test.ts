@@ -117,7 +117,7 @@ const found = (change: Change): string[] =>
     ({ owner, name, cause, severity }) => `${owner} ${name} ${cause} ${severity}`,
   );
 
-/** Causes stand before their consequences, and what fails before what is degraded. */
+/** Causes precede their consequences, and failing findings precede degraded ones. */
 type Case = [when: string, change: Change, findings: string[]];
 const CASES: Case[] = [
   ['nothing is wrong', {}, []],
@@ -186,7 +186,7 @@ const CASES: Case[] = [
     { loops: [...sweptSecondsAgo(900), { loop: 'sweep', secondsAgo: 1 }] },
     ['us workers_behind loops failing'],
   ],
-  ['one of two workers is gone', { loops: sweptSecondsAgo(1, 900) }, []],
+  ['one of two workers stopped', { loops: sweptSecondsAgo(1, 900) }, []],
   [
     'a queue is paused',
     { queues: [{ isPaused: false }, { isPaused: true }] },
@@ -198,12 +198,12 @@ const CASES: Case[] = [
     ['us sender_misconfigured refused failing'],
   ],
   [
-    'Meta paused a template, which a call met too',
+    'Meta paused a template, and a call failed because of it',
     { senders: [{ ...ACTIVE, blocks: [BLOCKED_TEMPLATE, refused(132015, 'en')] }] },
     ['meta senders_blocked template failing'],
   ],
   [
-    'Meta refused our token, and nothing has proved that over since the time of the block',
+    'Meta rejected our token, and no success has cleared the block',
     { senders: [{ ...ACTIVE, blocks: [refused(190)] }] },
     ['us sender_misconfigured refused failing'],
   ],

@@ -48,7 +48,7 @@ describe('deriveNumberPepper', () => {
     expect([derived.current, [...derived.keys.keys()]]).toEqual([2, [2, 1]]);
     expect(derived).toEqual(deriveNumberPepper(ring(2, 1)));
     for (const [version, derivedKey] of derived.keys) expect(derivedKey).not.toEqual(key(version));
-    // RFC 5869: a release that derived another one would find no number again.
+    // RFC 5869: if a release derived other keys, no number would be found any more.
     expect(derived.keys.get(1)!.toString('hex')).toBe(
       'b3ae0925fbdd3aa0ace2d5bcb6f2d65663867d46bf912256e2927bd66034b66d',
     );

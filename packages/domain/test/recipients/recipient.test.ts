@@ -332,7 +332,7 @@ const numberOfTwoForms = fc.oneof(
   fc.tuple(fc.constantFrom('', '9'), numberOfArgentina).map((parts) => `+54${parts.join('')}`),
 );
 
-/** Every way to write the number of one subscriber, as the numbering plans have it: the judge of the rules. */
+/** All ways to write one subscriber's number according to the numbering plans, to check the rules against. */
 function formsOf(e164: string): string[] {
   const brazil = /^\+55([1-9][1-9])(9?)([6-9]\d{7})$/.exec(e164);
   if (brazil !== null) return [`+55${brazil[1]}9${brazil[3]}`, `+55${brazil[1]}${brazil[3]}`];

@@ -57,7 +57,7 @@ describe('parseKeyring', () => {
     ['no version before the colon', `:${text}`],
     ['key and version swapped', `${text}:1`],
     ['a version twice', `1:${text},1:${other}`],
-    ['an unversioned key beside version 1', `${text},1:${other}`],
+    ['an unversioned key in addition to version 1', `${text},1:${other}`],
     ['a comma at the end', `2:${text},`],
     ['a colon in place of the comma', `2:${text}:1:${other}`],
     ['something behind the key', `2:${text}:old`],

@@ -5,7 +5,7 @@ import {
   blocksOf,
   blockSubject,
   coolDownSeconds,
-  isAbout,
+  appliesTo,
   limitWaitMs,
   senderState,
   activeBlock,
@@ -28,7 +28,7 @@ const success = (seconds: number, source: 'answer' | 'receipt' = 'answer') => ({
   startedAt: at(seconds),
   source,
 });
-/** A fault of a message that was begun at -1, met at 0. */
+/** A fault at 0 of a message that was started at -1. */
 const blocked = (more: Partial<Block> = {}): Block => ({
   ...afterFault(SUBJECT, null, NOW, met(-1))!,
   ...more,
@@ -52,7 +52,7 @@ describe('afterFault', () => {
     ['of a message started before the block', blocked(), 61, met(-1)],
     ['while the block is active', blocked(), 59, met(58)],
     [
-      'met by a message that was begun before the one that proved it over',
+      'of a message started before the one that cleared the block',
       afterSuccess(blocked(), at(70), success(65))!,
       80,
       met(64),
@@ -125,7 +125,7 @@ describe('afterLimit', () => {
     expect(second).toMatchObject({ failures: 2, until: at(7), rate: 40 });
     const eased = afterSuccess(second, at(9), success(8))!;
     expect(eased).toMatchObject({ failures: 0, rate: 40, clearedAt: at(8) });
-    // Four messages a second more each second.
+    // Four more messages per second each second.
     expect(reached(eased, 13, 12)).toMatchObject({ failures: 1, rate: 30 });
     expect(reached(eased, 100, 99)).toMatchObject({ rate: 40 });
   });
@@ -186,6 +186,6 @@ it.each([
   ['pt-BR', false],
   ['ZZ', true],
   ['BR', false],
-])('isAbout: a block for "%s" and an English message to no country: %s', (onlyFor, is) => {
-  expect(isAbout({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
+])('appliesTo: a block for "%s" and an English message to no country: %s', (onlyFor, is) => {
+  expect(appliesTo({ ...SUBJECT, onlyFor }, { locale: 'en', country: null })).toBe(is);
 });

@@ -36,7 +36,7 @@ import {
 } from './sendFixtures.js';
 
 const noPermit = { permit: null };
-/** The first attempt, as its end is written. */
+/** The first attempt as it is written at its end. */
 const FIRST = { number: 1, senderId: 'sender-1', startedAt: CREATED_AT, errorCode: null, messageId: null };
 const CLAIMED = { claimedAt: CREATED_AT, claimedUntil: ms(CREATED_AT, LEASE_MS) };
 

@@ -17,17 +17,17 @@ import {
 import { claim } from '@onecode/testing/claim-model';
 import { LEASE_MS, liveSend, permit, POLICY } from './sendFixtures.js';
 
-/** What must have happened by the rules, computed without the code under test. */
+/** The expected history according to the rules, computed without the code under test. */
 export interface Model {
   statuses: DeliveryState[];
   routed: boolean;
   calls: number;
   reassignments: number;
-  /** When an attempt last turned out to have an unknown outcome. */
+  /** When an attempt last got an unknown outcome. */
   unknownSince: number | null;
 }
 
-/** What changes a send. */
+/** The events that change a send. */
 export type Event =
   'taken' | 'outcome of the call' | 'claim released' | 'receipt' | 'failed receipt' | 'code ended';
 /** `phase event phase` */
@@ -53,11 +53,11 @@ export function documentedTransitions(): Set<Transition> {
   return new Set(transitions);
 }
 
-/** A send with its attempts, its clock and its refunds, kept as the store keeps them. */
+/** A send with its attempts, its clock and its refunds, as in the store. */
 export interface Real {
   now: Date;
   send: Send;
-  /** By number, those under way too. */
+  /** By number, including those in progress. */
   attempts: Map<number, { senderId: string | null; outcome: AttemptOutcome | null; claimedAt: Date }>;
   refunds: number;
   /** The changes of phase so far. */
@@ -217,7 +217,7 @@ function mustHaveHadItsReceipt(model: Model, now: number): void {
 
 export function runAnswer(model: Model, real: Real, attempt: number, outcome: Outcome, random: number): void {
   const isStale = !isInProgress(real.send, attempt);
-  // A receipt may say what became of the message before its call ends.
+  // A receipt may report the result of a message before its call ends.
   const isReported = real.attempts.get(attempt)?.outcome !== null;
   const decision = settle(real.send, real.now, attempt, outcome, POLICY, random);
   must(!isStale || decision.change === undefined, 'a stale answer changes nothing');
@@ -227,13 +227,13 @@ export function runAnswer(model: Model, real: Real, attempt: number, outcome: Ou
   }
   if (decision.result.kind === 'failed' && decision.result.reason !== 'rejected_by_provider')
     mustHaveHadItsReceipt(model, Number(real.now));
-  // A fault or a limit uses no attempt.
+  // A fault or a rate limit uses no attempt.
   if (decision.change?.attempts === real.send.attempts - 1) model.reassignments += 1;
   write(real, decision, 'outcome of the call');
   check(model, real);
 }
 
-/** Workers claim when due and no answer or receipt ever comes, until nothing is due. */
+/** Workers claim when the send is due and never get a response or receipt, until nothing is due. */
 export function abandon(model: Model, real: Real): void {
   // A send with a verified or locked code does not wait for its deadline.
   const isPending = real.send.verification === 'pending';

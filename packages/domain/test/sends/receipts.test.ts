@@ -26,7 +26,7 @@ import {
 
 const NOW = at(60);
 const KEY = '1:AAAAAAAAAAAAAAAAAAAAAA';
-/** The second attempt is under way. */
+/** The second attempt is in progress. */
 const NEXT = { attemptNumber: 2, claimedAt: at(40), claimedUntil: ms(NOW, 1) };
 
 function report(status: Receipt['status'], occurredAt = at(30), failure: Outcome = RECIPIENT_FAULT): Receipt {
@@ -170,7 +170,7 @@ describe('a failure receipt', () => {
     ['failed', { status: 'failed' }],
     ['verified', { verification: 'verified', encryptedCode: null }],
   ] as const)('is recorded but changes nothing if the send is %s', (_, fields) => {
-    // Of a call that was accepted, and of one that is still waiting for its response.
+    // For an accepted call, and for one that is still waiting for its response.
     for (const outcome of ['accepted', null] as const) {
       const decision = apply(sentSend(fields), report('failed'), attempt({ outcome }));
       expect(decision).toMatchObject({

@@ -84,14 +84,14 @@ describe('breakerTrips', () => {
     [50, 45, 0, true],
     [50, 44, 0, false],
     [1000, 899, 0, false],
-    // Ten denials are a hundred unverified sends that few others outweigh.
+    // Ten denials count as a hundred unverified sends, which few others outweigh.
     [60, 50, 4, false],
     [60, 50, 5, true],
-    // Where little is sent, people who deny it are no traffic.
+    // With few sends, denials count as no sends.
     [5, 5, 5, false],
     [50, 40, 5, false],
     [50, 40, 6, true],
-    // A busy and honest account is not blocked by a few people with a grudge.
+    // A few malicious people cannot get a busy, honest account blocked.
     [1000, 250, 722, false],
   ])(
     'counts a denial as ten unverified sends, at 90 percent of 50: %i sends, %i unverified, %i denying: %s',

@@ -4,7 +4,7 @@ import {
   maskRecipient,
   senderState,
   activeBlock,
-  stands,
+  isBlocking,
   templateLanguages,
   type Block,
   type BlockedTemplate,
@@ -142,7 +142,7 @@ async function readSenders(database: Database): Promise<SenderStatistics[]> {
 function currentBlocks(blocks: readonly Block[], now: Date): Block[] {
   const main = activeBlock(blocks, now);
   const current = blocks.filter(
-    (block) => block.cause !== 'limit' && (stands(block, now) || block.isConfiguration),
+    (block) => block.cause !== 'limit' && (isBlocking(block, now) || block.isConfiguration),
   );
   const byName = new Map<string, Block>();
   for (const block of main === null ? current : [main, ...current]) {

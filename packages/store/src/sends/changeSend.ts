@@ -5,8 +5,8 @@ import { toSend } from './sendRow.js';
 import type { Change } from './changeBatcher.js';
 import { writeDelivery } from './writeDelivery.js';
 
-/** More rounds mean a fault: something changes the row again and again. */
-const ROUNDS_MAX = 1000;
+/** More tries mean a fault: something changes the row again and again. */
+const TRIES_MAX = 1000;
 
 /**
  * Changes a send by a pure rule: reads the row with the database's clock, calls `decide`, and writes the decision if the row still has its
@@ -20,7 +20,7 @@ export async function changeSend<R>(
   which: WhichSend,
   decide: (send: Send, now: Date) => Decision<R>,
 ): Promise<R | null> {
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const row = await readSend(database, which);
     if (row === undefined) return null;
     const send = toSend(row);
@@ -28,7 +28,7 @@ export async function changeSend<R>(
     if (isNothing(decision) || (await write(database, toChange(send, row.version, row.now, decision))))
       return decision.result;
   }
-  throw new Error(`could not change a send: its row changed during each of ${ROUNDS_MAX} attempts`);
+  throw new Error(`could not change a send: its row changed during each of ${TRIES_MAX} attempts`);
 }
 
 /** A send as it was read or written. The row may have changed since. */

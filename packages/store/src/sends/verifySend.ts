@@ -27,8 +27,8 @@ export type GuessOutcome =
   /** The key was revoked or its account suspended. The guess was not counted. */
   | { outcome: 'key_refused'; cause: Exclude<KeyState, 'valid'> };
 
-/** A send has at most five guesses that write something, and a few dozen changes of its delivery. More rounds mean a fault. */
-const ROUNDS_MAX = 100;
+/** A send has at most five guesses that write something, and a few dozen changes of its delivery. More tries mean a fault. */
+const TRIES_MAX = 100;
 /** A batch locks its sends until it commits. */
 const GUESSES_IN_BATCH_MAX = 100;
 
@@ -44,13 +44,13 @@ const GUESSES_IN_BATCH_MAX = 100;
  */
 export async function verifySend(database: Database, guess: Guess): Promise<GuessOutcome> {
   const judgeNext = getBatcher(database);
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     const outcome = await judgeNext(guess);
     if (outcome === 'overtaken') continue;
     if (outcome.outcome === 'failed') throw outcome.error;
     return outcome;
   }
-  throw new Error(`could not judge a guess: the send changed during each of ${ROUNDS_MAX} attempts`);
+  throw new Error(`could not judge a guess: the send changed during each of ${TRIES_MAX} attempts`);
 }
 
 /** `overtaken`: another guess or change was written first. */
